@@ -3,7 +3,8 @@
 ros2 launch monkeybot brachiate.launch.py sim:=dart
 
 The rates 0.902 and 10.935 rad/s and the switch at 0.428 s in scenarios/brachiate.yaml are the
-report's; 2 N m follows from its times. Try others there or by `set:="controller.power=3"`.
+report's (docs/monkeybot.md) and stay; 2 N m follows from its times. Others may be tried by
+`set:="controller.power=3"`.
 """
 
 from ament_index_python import get_package_share_path

@@ -2,8 +2,9 @@
 
 ros2 launch monkeybot climbing.launch.py sim:=dart
 
-The numbers in scenarios/climbing.yaml belong together: they are the gait `climbing` of
-config/gaits.yaml, and test_scenarios compares them. A new rise needs `accord monkeybot find` first.
+The numbers in scenarios/climbing.yaml must stay together: they are the gait `climbing` of
+config/gaits.yaml, and test_scenarios compares them. The rise may be changed once `accord monkeybot
+find` has found a gait for it.
 """
 
 from ament_index_python import get_package_share_path

@@ -2,8 +2,9 @@
 
 ros2 launch monkeybot clocked.launch.py sim:=dart
 
-State, period and torque in scenarios/clocked.yaml are the orbit `clocked` of config/gaits.yaml,
-which test_scenarios compares. To disturb the walk set `initial.qd.elbow`, and see it come back.
+State, period and torque in scenarios/clocked.yaml must stay the orbit `clocked` of
+config/gaits.yaml, which test_scenarios compares. For one run the walk may be disturbed by
+`initial.qd.elbow`, and comes back.
 """
 
 from ament_index_python import get_package_share_path

@@ -3,7 +3,7 @@
 ros2 launch monkeybot clocked_from_rest.launch.py sim:=gz
 
 The four torques of `before` in scenarios/clocked_from_rest.yaml were found by least squares and
-lead onto the orbit of `clocked`; change none of them alone.
+lead onto the orbit of `clocked`: they must stay together. Duration and engine may be changed.
 """
 
 from ament_index_python import get_package_share_path

@@ -2,8 +2,8 @@
 
 ros2 launch monkeybot flight.launch.py sim:=dart
 
-When to let go and to grip is a list, `steps`, in scenarios/flight.yaml: edit it freely, for this is
-a demonstration of modes and not a gait.
+When to let go and to grip is a list, `steps`, in scenarios/flight.yaml, which may be changed, for
+this is a demonstration of modes and not a gait. The names below stay.
 """
 
 from ament_index_python import get_package_share_path

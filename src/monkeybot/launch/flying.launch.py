@@ -3,7 +3,8 @@
 ros2 launch monkeybot flying.launch.py sim:=dart
 
 The 10 ms of flight are `flight` in scenarios/flying.yaml; state and torque there make the gait of
-config/gaits.yaml repeat, so a longer flight needs another orbit.
+config/gaits.yaml repeat and must stay together, so the flight may be longer only with another
+orbit.
 """
 
 from ament_index_python import get_package_share_path

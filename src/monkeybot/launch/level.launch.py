@@ -2,8 +2,9 @@
 
 ros2 launch monkeybot level.launch.py sim:=dart
 
-`power` and the start in scenarios/level.yaml are the orbit `level` of config/gaits.yaml; another
-start is drawn to it. When hands change is decided by LevelController in monkeybot/controllers.py.
+`power` and the start in scenarios/level.yaml must stay the orbit `level` of config/gaits.yaml; for
+one run the start may be another, and is drawn to it. When hands change is decided by
+LevelController in monkeybot/controllers.py.
 """
 
 from ament_index_python import get_package_share_path

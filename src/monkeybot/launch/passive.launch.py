@@ -2,8 +2,9 @@
 
 ros2 launch monkeybot passive.launch.py sim:=dart
 
-The control period in scenarios/passive.yaml divides the step into 893 ticks and may not be rounded:
-by it the hands change where they are at rest. The gait is unstable, and falls apart in the end.
+The control period in scenarios/passive.yaml divides the step into 893 ticks and must stay
+unrounded: by it the hands change where they are at rest. The gait is unstable, and falls apart in
+the end. The duration may be changed.
 """
 
 from ament_index_python import get_package_share_path

@@ -2,9 +2,9 @@
 
 ros2 launch monkeybot report_lqr.launch.py sim:=dart
 
-`nominal`, `switch_t` and `gain` in scenarios/report_lqr.yaml are results of `accord monkeybot
-gaits` and `accord monkeybot lqr`; the law is LqrController's. `gain: [0, 0, 0]` shows the gait
-without feedback.
+`nominal`, `switch_t` and `gain` in scenarios/report_lqr.yaml stay as `accord monkeybot gaits` and
+`accord monkeybot lqr` computed them; the law is LqrController's. For one run `gain` may be [0, 0,
+0], the gait without feedback.
 """
 
 from ament_index_python import get_package_share_path

@@ -2,8 +2,8 @@
 
 ros2 launch monkeybot swing.launch.py sim:=dart
 
-The start (horizontal) and the change of hands at 0.5 s are in scenarios/swing.yaml;
-test_event_level and test_monkeybot_energy use that scenario's grip at 0.5 s.
+The start (horizontal) and the change of hands at 0.5 s are in scenarios/swing.yaml. The start may
+be changed; the grip at 0.5 s must stay, for test_event_level and test_monkeybot_energy use it.
 """
 
 from ament_index_python import get_package_share_path

@@ -4,7 +4,8 @@ ros2 launch monkeybot teleop.launch.py sim:=dart
 accord teleop monkeybot --ros
 The elbow is released when no command has come for 0.5 s.
 
-What keys do is in the core's key map; test/test_teleop.py asks for this file by its name.
+What keys do may be changed in config/teleop/keyboard.yaml; this file's name stays, for
+test/test_teleop.py asks for it.
 """
 
 from ament_index_python import get_package_share_path

@@ -3,7 +3,7 @@
 ros2 launch monkeybot two_step.launch.py sim:=dart
 
 Both periods and the start are in scenarios/two_step.yaml, as config/gaits.yaml has the orbit; they
-hold for each other alone.
+must stay together. The duration may be changed.
 """
 
 from ament_index_python import get_package_share_path

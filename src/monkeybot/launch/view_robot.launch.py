@@ -2,7 +2,8 @@
 
 ros2 launch monkeybot view_robot.launch.py
 
-The picture is urdf/monkeybot.urdf.xacro with config/parameters.yaml; edit it there.
+The picture may be changed in urdf/monkeybot.urdf.xacro and config/parameters.yaml; the names of
+package and file below must stay.
 """
 
 from ament_index_python import get_package_share_path

@@ -1,8 +1,8 @@
 """A two-link brachiating robot with switchable magnets: its hybrid model, gaits and controllers.
 
-Nothing to edit here; robot.py registers the MonkeyBot, by the entry point in setup.cfg. "The
-report" in docstrings is the student project of docs/monkeybot.md, "ours" what this workspace has
-chosen.
+Nothing may be changed here but this text: robot.py registers the MonkeyBot, by the entry point in
+setup.cfg, and its name must stay. "The report" in docstrings is the student project of
+docs/monkeybot.md; "our choice" is what this workspace has chosen, and may be changed.
 """
 
 from roboaccord.contract import lazy_names

@@ -1,10 +1,10 @@
 """Controllers: by the clock, by a schedule, by the state, with feedback, and by hand.
 
-A controller of your own is a class with `reset` and `update`, entered in robot.py. Names of
-TimedController and its 0.428 s are the report's; 2 N m follows from its times, and the other
-defaults are ours. Fields are keys of scenarios. Fixed is the sign of `command`: torque counts in
-the frame of the held hand, as the report has it (test_controllers). HALF_TICK and AT_VERTICAL are
-guards against rounding.
+A controller of your own may be added: a class with `reset` and `update`, entered in robot.py. The
+0.428 s of TimedController are the report's and stay; 2 N m follows from its times. The other
+defaults may be changed. Fields are keys of scenarios. The sign of `command` is fixed: torque counts
+in the frame of the held hand, as the report has it (test_controllers). HALF_TICK and AT_VERTICAL
+guard against rounding.
 """
 
 from __future__ import annotations

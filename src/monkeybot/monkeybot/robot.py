@@ -1,10 +1,10 @@
 """Registration of the MonkeyBot in the workspace, and the figures of its runs.
 
-To add a controller write the class in controllers.py and enter it in `controllers`: the key is its
-name in scenarios. A figure of a run is a key in `MotionFigures.figures`, and the present ones are
-JSON keys of `accord run` (test_scenarios, test_motion). Fixed by the URDF and Gazebo's magnets are
-the joint `elbow`, its topic and the names in `switches`; `wall` repeats models/magnet_wall. The
-report that the robot comes from: docs/monkeybot.md.
+Controllers may be added: a class in controllers.py, entered in `controllers` under its name in
+scenarios. A figure of a run is a key in `MotionFigures.figures`, and the present ones stay, JSON
+keys of `accord run` (test_scenarios, test_motion). Fixed by the URDF and Gazebo's magnets are the
+joint `elbow`, its topic and the names in `switches`; `wall` repeats models/magnet_wall. The report
+that the robot comes from: docs/monkeybot.md.
 """
 
 from __future__ import annotations

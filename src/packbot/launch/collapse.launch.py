@@ -4,8 +4,9 @@ ros2 launch packbot collapse.launch.py sim:=dart
 ros2 launch packbot collapse.launch.py sim:=gz headless:=true
 ros2 topic echo /packbot/contacts
 
-The pose in scenarios/collapse.yaml follows the report's figure 6, which prints no angle: 95 degrees
-of link 3 are ours. Its `friction` is the contact law. Tolerances have a reason beside them.
+The pose in scenarios/collapse.yaml is fixed by the report's figure 6 (docs/packbot.md) but for 95
+degrees of link 3, which it does not print and which may be changed. Its `friction` is the contact
+law. Tolerances have a reason beside them.
 """
 
 from ament_index_python import get_package_share_path

@@ -4,8 +4,8 @@ ros2 launch packbot collapse_real.launch.py sim:=mujoco
 ros2 launch packbot collapse_real.launch.py sim:=gz headless:=true
 ros2 topic echo /packbot/contacts
 
-The estimates are config/real.yaml, chosen by `parameters: real` in scenarios/collapse_real.yaml;
-`real:low` and `real:high` are the ends of their ranges.
+The estimates may be changed in config/real.yaml; `real:low` and `real:high` are the ends of their
+ranges. `parameters: real` in scenarios/collapse_real.yaml chooses them and stays.
 """
 
 from ament_index_python import get_package_share_path

@@ -3,8 +3,8 @@
 ros2 launch packbot frozen_and_loose.launch.py sim:=mujoco
 ros2 launch packbot frozen_and_loose.launch.py sim:=gz headless:=true
 
-Which joints fail, and when, is the list `faults` in scenarios/frozen_and_loose.yaml, or of one run
-`fault:="elbow1=frozen:-1.2"`; the target is chosen such that both others reach it.
+Which joints fail, and when, may be changed in the list `faults` of scenarios/frozen_and_loose.yaml,
+or for one run by `fault:="elbow1=frozen:-1.2"`; the target must stay where both others reach it.
 """
 
 from ament_index_python import get_package_share_path

@@ -3,8 +3,8 @@
 ros2 launch packbot frozen_elbow.launch.py sim:=mujoco
 ros2 launch packbot frozen_elbow.launch.py sim:=gz headless:=true
 
-Change the target or the instant of failure (1.5 s) in scenarios/frozen_elbow.yaml;
-scenarios/frozen_elbow_real.yaml extends that file and changes with it.
+Target and instant of failure (1.5 s) may be changed in scenarios/frozen_elbow.yaml; the names below
+stay. scenarios/frozen_elbow_real.yaml extends that file and changes with it.
 """
 
 from ament_index_python import get_package_share_path

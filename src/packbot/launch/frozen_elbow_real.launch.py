@@ -3,8 +3,8 @@
 ros2 launch packbot frozen_elbow_real.launch.py sim:=mujoco
 ros2 launch packbot frozen_elbow_real.launch.py sim:=gz headless:=true
 
-scenarios/frozen_elbow_real.yaml has nothing of its own but `parameters: real`, and a test keeps it
-so: change frozen_elbow.yaml, or estimates in config/real.yaml.
+scenarios/frozen_elbow_real.yaml must have nothing of its own but `parameters: real`, as a test
+checks; frozen_elbow.yaml may be changed, and estimates in config/real.yaml.
 """
 
 from ament_index_python import get_package_share_path

@@ -3,8 +3,8 @@
 ros2 launch packbot loose_elbow2.launch.py sim:=dart
 ros2 launch packbot loose_elbow2.launch.py sim:=gz headless:=true
 
-Fault and target stand in scenarios/loose_elbow2.yaml. Where the loose link comes to hang follows
-from masses and hulls, and is not set anywhere.
+Fault and target may be changed in scenarios/loose_elbow2.yaml; the names below stay. Where the
+loose link comes to hang follows from masses and hulls, and is not set anywhere.
 """
 
 from ament_index_python import get_package_share_path

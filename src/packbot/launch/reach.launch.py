@@ -3,8 +3,8 @@
 ros2 launch packbot reach.launch.py sim:=mujoco
 ros2 launch packbot reach.launch.py sim:=gz headless:=true
 
-The target [m, in the world] and the part of the speed limits are keys of `controller` in
-scenarios/reach.yaml, free within what the links reach; a point beyond is refused in one line.
+The target [m, in the world] and the part of the speed limits may be changed, keys of `controller`
+in scenarios/reach.yaml; a point must stay within what the links reach, or is refused in one line.
 """
 
 from ament_index_python import get_package_share_path

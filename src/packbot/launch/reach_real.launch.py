@@ -3,8 +3,8 @@
 ros2 launch packbot reach_real.launch.py sim:=mujoco
 ros2 launch packbot reach_real.launch.py sim:=gz headless:=true
 
-scenarios/reach_real.yaml extends reach.yaml by `parameters: real`; set another target there, or
-`set:="parameters=real:low"` here for the low end of the estimates.
+scenarios/reach_real.yaml extends reach.yaml by `parameters: real`, which stays. The target may be
+changed there, and `set:="parameters=real:low"` takes the low end of the estimates.
 """
 
 from ament_index_python import get_package_share_path

@@ -3,8 +3,8 @@
 ros2 launch packbot shelf.launch.py sim:=mujoco
 ros2 launch packbot shelf.launch.py sim:=gz headless:=true
 
-Boards, walls and the bracket are the `terrain` of scenarios/shelf.yaml, in m: add a box there.
-Hulls come from meshes/. test_packbot_planning plans in that shelf and expects a path.
+Boards, walls and the bracket are the `terrain` of scenarios/shelf.yaml, in m: boxes may be added
+there. Hulls come from meshes/. A path must be left, which test_packbot_planning expects.
 """
 
 from ament_index_python import get_package_share_path

@@ -3,7 +3,8 @@
 ros2 launch packbot shelf_real.launch.py sim:=mujoco
 ros2 launch packbot shelf_real.launch.py sim:=gz headless:=true
 
-Everything but the drives is scenarios/shelf.yaml's; drives are config/real.yaml's.
+`parameters: real` in scenarios/shelf_real.yaml stays. All but the drives may be changed in
+scenarios/shelf.yaml, the drives in config/real.yaml.
 """
 
 from ament_index_python import get_package_share_path

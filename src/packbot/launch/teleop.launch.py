@@ -6,7 +6,7 @@ ros2 topic pub -r 10 /packbot/joint_velocity_command sensor_msgs/msg/JointState 
     "{name: [shoulder, wrist], velocity: [-0.2, 0.5]}"
 A joint stops when no command has come for 0.5 s.
 
-Acceleration and clearance are in scenarios/teleop.yaml; test/test_teleop.py needs this file.
+Acceleration and clearance may be changed in scenarios/teleop.yaml; this file stays (test_teleop).
 """
 
 from ament_index_python import get_package_share_path

@@ -3,8 +3,9 @@
 ros2 launch packbot transition.launch.py sim:=mujoco
 ros2 launch packbot transition.launch.py sim:=gz headless:=true
 
-`via`, `length` and `speed` in scenarios/transition.yaml belong together: with others there may be
-no plan within the limits, which one line says. The method is in planning/transition.py.
+`via`, `length` and `speed` in scenarios/transition.yaml may be changed, but must fit each other:
+with others there may be no plan within the limits, which one line says. The method is in
+planning/transition.py.
 """
 
 from ament_index_python import get_package_share_path

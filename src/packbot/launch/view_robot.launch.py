@@ -2,7 +2,8 @@
 
 ros2 launch packbot view_robot.launch.py
 
-What is drawn comes from urdf/packbot.urdf.xacro and meshes/, made of config/shapes.yaml.
+What is drawn may be changed in urdf/packbot.urdf.xacro and config/shapes.yaml, of which meshes/ are
+made; the names of package and file below must stay.
 """
 
 from ament_index_python import get_package_share_path

@@ -3,8 +3,9 @@
 ros2 launch packbot watch_target.launch.py sim:=dart
 ros2 launch packbot watch_target.launch.py sim:=gz headless:=true
 
-Target, watching distance (`watch`) and the instant of failure are in scenarios/watch_target.yaml;
-which joints bring the view back is planned in planning/recovery.py.
+Target, watching distance (`watch`) and the instant of failure may be changed in
+scenarios/watch_target.yaml; the names below stay. Which joints bring the view back is planned in
+planning/recovery.py.
 """
 
 from ament_index_python import get_package_share_path

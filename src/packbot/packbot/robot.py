@@ -1,10 +1,10 @@
 """Registration of the Packbot in the workspace, and the figures of its runs.
 
-A controller or contact law of your own is an entry in `controllers` or `contacts`; scenarios use
-its key, and its arguments are their further keys. Figures of a run are keys of `ArmFigures.figures`
-and of `--json`: add, do not rename. CLOSE and LOOKS are ours, of what is shown and how often
-distances are measured. Joints and their order are the URDF's. The report is GRRC TR 2010-02,
-docs/packbot.md.
+A controller or contact law of your own may be added: an entry in `controllers` or `contacts`;
+scenarios use its key, and its arguments are their further keys. Figures of a run are keys of
+`ArmFigures.figures` and of `--json`: they stay. CLOSE and LOOKS, of what is shown and how often
+distances are measured, may be tuned. Joints and their order are fixed by the URDF. The report is
+GRRC TR 2010-02, docs/packbot.md.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Drake behind the Simulator interface, for models without contact.
 
 SPEC is all that the core knows of Drake, by the entry point `roboaccord.engines`. What it cannot do
-is an entry of `lacks`, with the reason that is printed; an entry goes when the simulator can do it
-and the conformance suite passes. Modules of pydrake are imported when one of them is asked for.
+is an entry of `lacks`, with the reason that is printed; an entry may be removed when the simulator
+can do it and the conformance suite passes. The name SPEC stays. Modules of pydrake are imported
+when one of them is asked for.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """SDF as a URDF, by Drake's parser.
 
-A type of joint that URDF has is an entry of KINDS, by Drake's name of it. What URDF cannot express
-is refused by name; what is left out (springs, armature, dry friction) is noted by `_left_out`.
-test_sdf.py holds that the URDF moves as in Drake.
+Types of joints that URDF has may be added to KINDS, by Drake's name of them. What URDF cannot
+express must be refused by name; what is left out (springs, armature, dry friction) is noted by
+`_left_out`. test_sdf.py checks that the URDF moves as in Drake.
 """
 
 from __future__ import annotations

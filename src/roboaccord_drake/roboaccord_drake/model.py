@@ -1,8 +1,8 @@
 """Drake's plant of a description, and where the coordinates of `base_link` are in it.
 
-UNREAD is what Drake must not read, because the model sets it. The order of coordinates is Drake's,
-and `DrakeMechanism` and simulator.py both take it from `degrees` and `base_slices`: it is changed
-there or nowhere. test_drake.py compares motions with MuJoCo's.
+UNREAD, what Drake must not read because the model sets it, may be extended; properties may be added
+to `DrakeMechanism`. The order of coordinates is fixed by Drake; `DrakeMechanism` and simulator.py
+both take it from `degrees` and `base_slices`. test_drake.py compares motions with MuJoCo's.
 """
 
 from __future__ import annotations

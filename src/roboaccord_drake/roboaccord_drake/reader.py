@@ -1,8 +1,9 @@
 """Drake's reading of a URDF, by its own parser, into a plant in continuous time.
 
-Nothing of the text is repaired here: `accord parity` compares what Drake itself makes of it. A
-quantity that is listed apart is a key of `apart`, as of every reader; joints of several degrees go
-through `charts`. The words of a refusal are Drake's.
+What must stay: nothing of the text is repaired here, since `accord parity` compares what Drake
+itself makes of it, and the words of a refusal are Drake's. Quantities that are listed apart may be
+added, as keys of `apart`, as in every reader; coordinates of joints of several degrees are
+translated by `charts` (maps from Drake's to URDF's).
 """
 
 from __future__ import annotations

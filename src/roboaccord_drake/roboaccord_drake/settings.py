@@ -1,8 +1,8 @@
 """Settings of Drake, as a scenario's `engine_options` has them.
 
-A setting more is a field of `DrakeSettings` with its check; `accord scenario` lists it. An
-integrator is an entry of ORDERS, with the order of its error, on which the cross-check relies, and
-a branch of `_substeps` in simulator.py.
+A setting may be added: a field of `DrakeSettings` with its check; `accord scenario` lists it. An
+integrator is an entry of ORDERS, with the order of its error, on which the cross-check relies and
+which must be true, and a branch of `_substeps` in simulator.py.
 """
 
 from __future__ import annotations

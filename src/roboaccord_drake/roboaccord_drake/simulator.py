@@ -1,8 +1,8 @@
 """Drake: its discrete plant, of first order, or Runge-Kutta 4 of its continuous one.
 
-The methods with an underscore are those that `EngineSimulator` calls, and the conformance suite
-tests. Coefficients of `_runge_kutta` are the classical ones. REPLACED is ours: more than a rounding
-of the description, less than any inertia that Drake puts in place of another.
+The methods with an underscore stay, for `EngineSimulator` calls them, and the conformance suite
+tests them. Coefficients of `_runge_kutta` are fixed, the classical ones. REPLACED may be tuned:
+more than a rounding of the description, less than any inertia that Drake puts in place of another.
 """
 
 from __future__ import annotations

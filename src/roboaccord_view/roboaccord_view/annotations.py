@@ -1,8 +1,8 @@
 """What pictures of a motion point out: joints that failed, a target, and time that is left out.
 
-Colours, sizes and words may change, and where texts go (the tuple in `point_out`); pages take their
-lines from `failure_lines`, too. STILL, SWAY, SPELL, REST and WORTH are ours and decide what a film
-leaves out as waiting; test_annotations.py has motions on both sides. `--uncut` shows all.
+Colours, sizes and words may be changed, and where texts go (the tuple in `point_out`); pages take
+their lines from `failure_lines`, too. STILL, SWAY, SPELL, REST and WORTH, what a film leaves out as
+waiting, may be tuned; test_annotations.py has motions on both sides. `--uncut` must show all.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The doors to views: the command `accord view`, and the function `ra.view` that does the same.
+"""The ways to views: the command `accord view`, and the function `ra.view` that does the same.
 
-An option more is a parameter of both, or a field in options.py, and a word of VIEW in the modes
-that take it: in others it is refused. What is then shown stands in show.py.
+Options may be added: a parameter of both, or a field in options.py, and a word of VIEW in the modes
+that take it: in others it is refused. Names of options stay. What is then shown stands in show.py.
 """
 
 from __future__ import annotations

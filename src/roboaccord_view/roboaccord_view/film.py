@@ -1,9 +1,10 @@
 """A motion as a film: pictures evenly spaced in time, drawn without display or OpenGL.
 
-What a picture is composed of, in which order, is in `Film.picture`; what is written, in `_rows`,
-`_caption` and `_legend`. Of its parts `raster`, `ground` and `second` draw the robot, what is
-around it and others beside it, `annotations` writes, and `stance` places the camera. LOOKS and
-MOST_BAND are ours: of speed, and of room for the robot.
+What a picture is composed of may be changed in `Film.picture`, what is written in `_rows`,
+`_caption` and `_legend`; places and words that test_annotations.py finds in pictures stay. Of its
+parts `raster`, `ground` and `second` draw the robot, what is around it and others beside it,
+`annotations` writes, and `stance` places the camera. LOOKS, of speed, and MOST_BAND, of room for
+the robot, may be tuned. A film must show every sample at its time.
 """
 
 from __future__ import annotations

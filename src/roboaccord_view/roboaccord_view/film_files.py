@@ -1,8 +1,8 @@
 """Write a film: as H.264 in MP4, by ffmpeg, or as a GIF.
 
-A format more is a function more in WRITERS, and an option in options.py and door.py. FASTEST is
-fixed: GIF holds times in 0.01 s, and players slow down below 0.02 s. COLOURS and SAMPLES are ours,
-for size and speed of a GIF.
+A format may be added: a function in WRITERS, and an option in options.py and door.py. FASTEST is
+fixed: GIF holds times in 0.01 s, and players slow down below 0.02 s. COLOURS and SAMPLES, for size
+and speed of a GIF, may be tuned.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Level ground and terrain behind a robot: a grid, its path, and shadows.
 
-Colours and widths below may change: pages take GROUND, LINE and TRACE from here. GAP and DETAIL
+Colours and widths below may be changed: pages take GROUND, LINE and TRACE from here. GAP and DETAIL
 belong together: the coarser the depth map, the farther behind must be what a shadow falls on.
 test_view.py computes where grid lines and a ball's shadow must lie.
 """

@@ -1,8 +1,8 @@
 """Who may steer a view: its own page, and by values of its controls within their limits.
 
-Any page of the web can open a WebSocket to this machine, and viser takes whatever it sends. So
-each handshake and each frame passes here first. Nothing may change here without test_view_guard.py,
-nor be left to viser: a kind of control that a page gets is refused until `allowed` knows it.
+Any page of the web can open a WebSocket to this machine, and viser takes whatever it sends. So each
+handshake and each frame passes here first. Nothing may be changed here without test_view_guard.py,
+nor be left to viser: a kind of control that a page gets must be refused until `allowed` knows it.
 LARGEST, MOST and QUIET may grow with pages that need it.
 """
 

@@ -1,8 +1,8 @@
 """A running simulation in the browser, paced and pushed from there, and a robot to pose by hand.
 
-Controls of these pages are in `LiveView` and `view_robot`, with their ranges below. What may not
-change is that nothing of a page enters the run but pushes: test_push.py compares a run in view with
-the same without. `LiveView` is what `accord run --view` makes, a `RunDisplay` of cli/run.py.
+Controls of these pages may be added in `LiveView` and `view_robot`, with their ranges below. What
+must stay is that nothing of a page enters the run but pushes: test_push.py compares a run in view
+with the same without. `LiveView` is what `accord run --view` makes, a `RunDisplay` of cli/run.py.
 """
 
 from __future__ import annotations

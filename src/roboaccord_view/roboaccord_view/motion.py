@@ -1,8 +1,9 @@
 """A robot in motion as a film or a page needs it: links, paths and speeds over time.
 
-DIRECTIONS and SAMPLES are ours, of speed: of how many vertices a camera keeps in sight, and of how
-many samples the longest path is chosen by (`tip`, what a film names where a robot has no aim).
-Which point a robot is followed by is its own, `Robot.aim`. Shapes are those of the core's `Scene`.
+DIRECTIONS and SAMPLES may be tuned, of speed: how many vertices a camera keeps in sight, and by how
+many samples the longest path is chosen (`tip`, what a film names where a robot has no aim). Which
+point a robot is followed by is its own, `Robot.aim`. What stays: poses are forward kinematics of
+the recorded motion, and shapes those of the core's `Scene` (test_view.py).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The browser node: the running robot on a page, beside a launch.
 
-What its page shows is in `look`, called every PERIOD; the run never waits for it. `ros2 launch`
-finds it by the entry point `browser.node` of `roboaccord.displays`, and passes the parameters that
-`build` declares: one more must be passed by roboaccord_ros, too.
+What its page shows may be changed in `look`, called every PERIOD; the run must never wait for it.
+`ros2 launch` finds it by the entry point `browser.node` of `roboaccord.displays`, and passes the
+parameters that `build` declares: one more must be passed by roboaccord_ros, too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Options of films and of pages, as a command has them, and what of them is refused.
 
-An option of a film or a page is a field here, a parameter of `ra.view` in door.py, and a word of
-VIEW there. FPS and SIZE are the defaults that the help states; LEAST and MOST are bounds on memory.
+Options may be added: a field here, a parameter of `ra.view` in door.py, and a word of VIEW there.
+FPS and SIZE, the defaults that the help states, and LEAST and MOST, bounds on memory, may be
+changed. Names of options stay.
 """
 
 from __future__ import annotations

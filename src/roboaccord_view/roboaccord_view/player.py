@@ -1,8 +1,8 @@
 """Playback of a recorded motion in the browser, beside others where there are any.
 
-Controls and lines of the page may change here, and the bounds below. `add_controls`, with the steps
-of its buttons, is that of a running simulation in live.py, too. A control of another kind than
-these must be known to guard.py.
+Controls and lines of the page may be changed here, and the bounds below. `add_controls`, with the
+steps of its buttons, is that of a running simulation in live.py, too. A control of another kind
+than these must be known to guard.py.
 """
 
 from __future__ import annotations

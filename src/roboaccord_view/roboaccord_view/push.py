@@ -1,8 +1,8 @@
 """External pushes on links of a running simulation, as extra forces beside the force law.
 
-What a page may do to a running robot is here, and becomes an event of the run, of KIND, which bags
-keep. A push begins with a control period and lasts whole ones: test_push.py holds the impulse in
-each engine. An engine takes part by `push` of `EngineSimulator`.
+What pages do to a running robot may be added here, and becomes an event of the run, of KIND, which
+stays, for bags keep it. A push must begin with a control period and last whole ones: test_push.py
+measures the impulse in each engine. An engine takes part by `push` of `EngineSimulator`.
 """
 
 from __future__ import annotations

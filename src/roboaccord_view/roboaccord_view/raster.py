@@ -1,8 +1,8 @@
 """Rasterise faces with a depth buffer, at a multiple of the picture's resolution.
 
-AMBIENT, LIGHT and OVERSAMPLING (3 is 9 samples a pixel) may change. `_fill` is compiled, for it is
-most of a film's time. Faces are seen from both sides, for meshes need not be closed. Each pixel
-keeps the nearest: 1/depth of a plane is affine in the picture, which makes that exact.
+AMBIENT, LIGHT and OVERSAMPLING (3 is 9 samples a pixel) may be changed. `_fill` is compiled, for it
+is most of a film's time. Faces must be seen from both sides, for meshes need not be closed. Each
+pixel keeps the nearest: 1/depth of a plane is affine in the picture, which makes that exact.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Robots beside a first one, translucent: the reference of a bag, or further runs.
+"""Robots beside a first one, translucent: a bag's reference (the analytical model), or further runs.
 
-GHOSTS are their colours in turn, and `names_of` says how runs are told apart in writing. How the
-reference looks as a cross-check goes on is recorded in the bag, as `roboaccord.bag.Look`, and is
-changed there. CLEAR keeps a robot that coincides with the first from flickering through it.
+GHOSTS, their colours in turn, may be changed, and `names_of`, how runs are told apart in writing.
+How the reference looks as a cross-check goes on is recorded in the bag, as `roboaccord.bag.Look`,
+and is changed there. CLEAR must stay above 1: it keeps a robot that coincides with the first from
+flickering through it.
 """
 
 from __future__ import annotations

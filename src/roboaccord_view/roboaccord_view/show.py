@@ -1,8 +1,9 @@
 """What `accord view` and `ra.view` show: runs, a simulation or a robot, on a page or as a film.
 
-A kind of view more is a function here, and a branch in both doors of door.py. A bag may name any
-file: which meshes are then read is decided in `Recorded.read`, and nowhere else. Options of pages
-and films are in options.py; viser and Pillow are imported when something is drawn.
+A kind of view may be added: a function here, and a branch in door.py for command and function. A
+bag may name any file: which meshes are then read must be decided in `Recorded.read`, and nowhere
+else. Options of pages and films are in options.py; viser and Pillow are imported when something is
+drawn.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A robot in its surroundings, served to browsers: what is on the page beside its controls.
 
-Colours, light, camera and marks of pages may change here. HOST stays this machine alone, for a
+Colours, light, camera and marks of pages may be changed here. HOST stays this machine alone, for a
 viewer can also steer. viser is imported when a stage is opened, and only through guard.py.
 """
 

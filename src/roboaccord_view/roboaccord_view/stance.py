@@ -1,7 +1,7 @@
 """Camera placement, and the backdrop of a robot: the ground, or the wall it moves on.
 
-From where films and pages look is in the angles below, and how near in MARGIN and CLOSER: all are
-ours. `frame` is exact, and test_view.py projects all points to see that they fill the picture. What
+From where films and pages look, the angles below, and how near, MARGIN and CLOSER, may be changed.
+`frame` must stay exact: test_view.py projects all points to see that they fill the picture. What
 counts as motion on a wall is in `moves_on_wall`.
 """
 

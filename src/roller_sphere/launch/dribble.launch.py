@@ -2,8 +2,9 @@
 
 ros2 launch roller_sphere dribble.launch.py sim:=dart
 
-Speed, turns, friction and the rollers' azimuths are in scenarios/dribble.yaml; gains are defaults
-of controllers/dribble.py. With other azimuths the ball may be lost, which the figure `held` shows.
+Speed, turns, friction and the rollers' azimuths may be changed in scenarios/dribble.yaml; gains are
+defaults of controllers/dribble.py. The names below stay. With other azimuths the ball is lost at
+times, which the figure `held` shows.
 """
 
 from ament_index_python import get_package_share_path

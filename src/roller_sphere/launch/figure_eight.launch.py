@@ -2,8 +2,8 @@
 
 ros2 launch roller_sphere figure_eight.launch.py sim:=dart
 
-Radius, speed and `compensation` are in scenarios/figure_eight.yaml: set the last one to false to
-see the path that neglects slip. Only the two names below belong to this file.
+Radius, speed and `compensation` may be changed in scenarios/figure_eight.yaml: set the last one to
+false to see the path that neglects slip. The two names below stay.
 """
 
 from ament_index_python import get_package_share_path

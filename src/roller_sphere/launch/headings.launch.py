@@ -2,8 +2,8 @@
 
 ros2 launch roller_sphere headings.launch.py sim:=dart
 
-Number of headings, their time and speed are keys of the controller in scenarios/headings.yaml; the
-angles of the rollers, the paper's, are in config/parameters.yaml.
+Number of headings, their time and speed may be changed, keys of the controller in
+scenarios/headings.yaml; the angles of the rollers in config/parameters.yaml are fixed by the paper.
 """
 
 from ament_index_python import get_package_share_path

@@ -4,8 +4,8 @@ ros2 launch roller_sphere teleop.launch.py sim:=dart
 accord teleop roller_sphere --ros
 It stops when no command has come for 0.5 s.
 
-The limit of acceleration is a key of the controller `drive` in scenarios/teleop.yaml.
-test/test_teleop.py asks for this file, and for a start at rest.
+The limit of acceleration may be changed, a key of the controller `drive` in scenarios/teleop.yaml.
+This file and a start at rest stay, for test/test_teleop.py asks for both.
 """
 
 from ament_index_python import get_package_share_path

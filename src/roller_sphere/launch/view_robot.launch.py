@@ -2,7 +2,8 @@
 
 ros2 launch roller_sphere view_robot.launch.py
 
-Change the picture in urdf/roller_sphere.urdf.xacro; sliders follow from its joints.
+The picture may be changed in urdf/roller_sphere.urdf.xacro; sliders follow from its joints. The
+names of package and file below must stay.
 """
 
 from ament_index_python import get_package_share_path

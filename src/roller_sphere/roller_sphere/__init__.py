@@ -1,8 +1,9 @@
 """A sphere driven by two constraint rollers, with slip.
 
-Nothing to edit here: the package is entered by roller_sphere/robot.py, which setup.cfg registers.
-"The paper" in docstrings is Kimura, Ogata and Ishii (2019), docs/roller_sphere.md; numbers in
-brackets are its equations; "ours" is what this workspace has chosen.
+Nothing may be changed here but this text: the package is entered by roller_sphere/robot.py, which
+setup.cfg registers, and that name must stay. "The paper" in docstrings is Kimura, Ogata and Ishii
+(2019), docs/roller_sphere.md; numbers in brackets are its equations; "our choice" is what this
+workspace has chosen, and may be changed.
 """
 
 from roboaccord.contract import lazy_names

@@ -1,10 +1,10 @@
 """Registration of the roller sphere: brings the package into the workspace.
 
-A controller or friction law of your own is an entry in `controllers`, `friction_laws` or
+A controller or friction law of your own may be added: an entry in `controllers`, `friction_laws` or
 `contacts`; its key is the name in scenarios. The bases `ball` and `free`, and ROLLERS before
-CARRIER, are fixed by the URDF and by the order of efforts in all controllers. FINE is ours: the
-reference takes an engine's own contact as dry friction smoothed by it. The paper is Kimura, Ogata
-and Ishii (2019), docs/roller_sphere.md.
+CARRIER, are fixed by the URDF and by the order of efforts in all controllers. FINE may be tuned:
+the reference (the analytical model) takes an engine's own contact as dry friction smoothed by it.
+The paper is Kimura, Ogata and Ishii (2019), docs/roller_sphere.md.
 """
 
 from __future__ import annotations

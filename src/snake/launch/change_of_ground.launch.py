@@ -3,8 +3,8 @@
 ros2 launch snake change_of_ground.launch.py sim:=dart
 
 Where the ground changes and the gait before it are in scenarios/change_of_ground.yaml; thresholds
-are defaults of search/adaptive.py. Only `given` below is this file's own, and test_launch_file
-compares it with the file's name.
+are defaults of search/adaptive.py: both may be changed there. `given` below must stay as the file's
+name has it (test_launch_file).
 """
 
 from ament_index_python import get_package_share_path

@@ -2,9 +2,9 @@
 
 ros2 launch snake lateral_undulation.launch.py sim:=dart
 
-The configurations are the post's and fixed in snake/source/post.py; friction, physics step and
-duration are ours, in scenarios/lateral_undulation.yaml. `sim`, `set` and the other arguments are
-declared in roboaccord_ros/launch/simulate.launch.py, not here.
+The configurations are fixed by the blog post that the snake is from (snake/source/post.py);
+friction, physics step and duration may be changed, in scenarios/lateral_undulation.yaml. `sim`,
+`set` and the other arguments are declared in roboaccord_ros/launch/simulate.launch.py, not here.
 """
 
 from ament_index_python import get_package_share_path

@@ -2,9 +2,9 @@
 
 ros2 launch snake serpenoid.launch.py sim:=dart
 
-Amplitude, frequency, waves and friction are ours: change them in scenarios/serpenoid.yaml, or for
-one run by `set:="controller.frequency=1.5"`. For a scenario of your own copy this file under the
-scenario's name and change the two names below.
+Amplitude, frequency, waves and friction may be changed in scenarios/serpenoid.yaml, or for one run
+by `set:="controller.frequency=1.5"`. The two names below stay; for a scenario of your own copy this
+file under its name and change them there.
 """
 
 from ament_index_python import get_package_share_path

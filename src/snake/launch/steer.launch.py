@@ -4,7 +4,7 @@ ros2 launch snake steer.launch.py sim:=dart
 ros2 topic pub -r 10 /snake/cmd_vel geometry_msgs/msg/Twist \
     "{linear: {x: 0.5}, angular: {z: 0.2}}"
 
-Speed, heading and the time of the turn are in scenarios/steer.yaml, gains and limits in
+Speed, heading and the time of the turn may be changed in scenarios/steer.yaml, gains and limits in
 snake/controllers/steering.py. Below stand only the names of robot and scenario, which stay.
 """
 

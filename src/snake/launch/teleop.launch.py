@@ -4,8 +4,8 @@ ros2 launch snake teleop.launch.py sim:=dart
 accord teleop snake --ros
 It stops when no command has come for 0.5 s.
 
-Nothing to tune here: friction is in scenarios/teleop.yaml, limits of turning and frequency in
-snake/controllers/steering.py. test/test_teleop.py asks for this file by its name.
+Nothing to tune here: friction may be changed in scenarios/teleop.yaml, limits of turning and
+frequency in snake/controllers/steering.py. The file's name stays: test/test_teleop.py asks for it.
 """
 
 from ament_index_python import get_package_share_path

@@ -2,7 +2,8 @@
 
 ros2 launch snake view_robot.launch.py
 
-The robot is drawn from urdf/snake.urdf.xacro and config/parameters.yaml; nothing of it is set here.
+The robot may be changed in urdf/snake.urdf.xacro and config/parameters.yaml. The names of package
+and file below must stay.
 """
 
 from ament_index_python import get_package_share_path

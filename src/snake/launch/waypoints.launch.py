@@ -2,8 +2,9 @@
 
 ros2 launch snake waypoints.launch.py sim:=mujoco
 
-The points, the acceptance radius and the speed are in scenarios/waypoints.yaml and free; the law
-that leads from one to the next is FollowWaypoints in snake/controllers/guidance.py.
+The points, the acceptance radius and the speed may be changed in scenarios/waypoints.yaml; the
+names below stay. The law that leads from one to the next is FollowWaypoints in
+snake/controllers/guidance.py.
 """
 
 from ament_index_python import get_package_share_path

@@ -2,9 +2,9 @@
 
 ros2 launch voxel_sphere arena.launch.py sim:=reference
 
-Turn of the arena, start and spin are in scenarios/arena.yaml. Its law of friction, `rolling`, is
-the reference's alone: for the heavy ball law and controller change together, as in
-scenarios/teleop.yaml.
+Turn of the arena, start and spin may be changed in scenarios/arena.yaml. Its law of friction,
+`rolling`, must stay with `sim:=reference` (the analytical model): for the heavy ball law and
+controller change together, as in scenarios/teleop.yaml.
 """
 
 from ament_index_python import get_package_share_path

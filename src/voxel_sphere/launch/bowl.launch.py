@@ -2,8 +2,9 @@
 
 ros2 launch voxel_sphere bowl.launch.py sim:=dart
 
-Radius of the bowl, place of release and friction are in scenarios/bowl.yaml. Its tolerances allow
-for facets, with the reason beside each: with a finer grid `n` lower them, do not raise them.
+Radius of the bowl, place of release and friction may be changed in scenarios/bowl.yaml. Its
+tolerances allow for facets, with the reason beside each, and must not rise: with a finer grid `n`
+lower them.
 """
 
 from ament_index_python import get_package_share_path

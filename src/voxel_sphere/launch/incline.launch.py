@@ -3,7 +3,7 @@
 ros2 launch voxel_sphere incline.launch.py sim:=reference
 
 Angle and direction of the plane are `terrain.parameters` in scenarios/incline.yaml, wx and wy the
-ball's spin in the world: all free, as long as the ball stays on the grid.
+ball's spin in the world: all may be changed, as long as the ball stays on the grid.
 """
 
 from ament_index_python import get_package_share_path

@@ -2,8 +2,8 @@
 
 ros2 launch voxel_sphere sinusoid.launch.py sim:=reference
 
-Waves of 0.3 r and 5 r are defaults of `sinusoid` in terrain/surfaces.py; others go under
-`terrain.parameters` in scenarios/sinusoid.yaml, as amplitude and wavelength.
+Waves of 0.3 r and 5 r are defaults of `sinusoid` in terrain/surfaces.py; others may be given under
+`terrain.parameters` in scenarios/sinusoid.yaml, as amplitude and wavelength. The names below stay.
 """
 
 from ament_index_python import get_package_share_path

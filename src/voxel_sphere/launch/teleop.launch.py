@@ -4,8 +4,8 @@ ros2 launch voxel_sphere teleop.launch.py sim:=dart
 accord teleop voxel_sphere --ros
 It stops when no command has come for 0.5 s.
 
-Steps of 1 ms in scenarios/teleop.yaml are Gazebo's, where a wrench lasts for one of them: keep
-them. Speed without a command is `vx` there.
+Steps of 1 ms in scenarios/teleop.yaml are fixed by Gazebo, where a wrench lasts for one of them.
+Speed without a command, `vx`, may be changed there.
 """
 
 from ament_index_python import get_package_share_path

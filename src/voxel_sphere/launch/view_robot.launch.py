@@ -2,7 +2,8 @@
 
 ros2 launch voxel_sphere view_robot.launch.py
 
-The ball's looks are in urdf/voxel_sphere.urdf.xacro; the terrain is shown by scenarios alone.
+The ball's looks may be changed in urdf/voxel_sphere.urdf.xacro; the terrain is shown by scenarios
+alone. The names of package and file below must stay.
 """
 
 from ament_index_python import get_package_share_path

@@ -1,8 +1,9 @@
 """Controllers of the ball: angular velocities for the kinematic one, torques for the heavy one.
 
-The law w = z x v / r is fixed; the bandwidth of 10 rad/s is ours, and a key of the scenario like
+The law w = z x v / r is fixed; the bandwidth of 10 rad/s may be tuned, a key of the scenario like
 all arguments. A controller of your own returns a Command with a `twist` for the kinematic ball or a
-`wrench` for the heavy one (test_voxel_robot: each refuses the other's), and is entered in robot.py.
+`wrench` for the heavy one (test_voxel_robot: each must refuse the other's), and is entered in
+robot.py.
 
 A wanted velocity v in the plane asks for the angular velocity w = z x v / r.
 """

@@ -1,9 +1,9 @@
 """Parameters of the ball, and its contact laws as named by a scenario's `friction.law`.
 
-Numbers are in config/parameters.yaml: the grid is 10 radii wide, as in the source, and all that is
-heavy is ours, for the source's sphere has no mass. `mu` of 1 is ours, too. A new law is a function
-like `touching`, entered in robot.py; whether it is the kinematic ball's is told by an infinite
-coefficient, which `is_kinematic` looks for.
+Numbers are in config/parameters.yaml: the grid is 10 radii wide, fixed by the source; all that is
+heavy may be changed, for the source's sphere has no mass, and so may `mu` of 1. A new law is a
+function like `touching`, entered in robot.py; an infinite coefficient makes it the kinematic ball's
+(`is_kinematic`), whose spin is given.
 
 rolling   it rolls without slipping whatever happens, and is given its angular velocity: the
           kinematic ball, of the reference alone

@@ -1,7 +1,7 @@
 """Registration of the voxel sphere in the workspace, and the figures of its runs.
 
-A controller is an entry in `controllers`, a law of contact one in `contacts`, a figure of a run a
-key in `BallFigures.figures`; keys that exist are names in scenarios and in `--json`. Kinds of
+Entries may be added: a controller to `controllers`, a law of contact to `contacts`, a figure of a
+run to `BallFigures.figures`; keys that exist, names in scenarios and in `--json`, stay. Kinds of
 terrain are not added here but in terrain/surfaces.py. That there are no joints, and that the base
 is free, is fixed by the URDF. What the source is, and what it leaves open, is in
 docs/voxel_sphere.md.

@@ -1,8 +1,8 @@
 """Command `accord monkeybot figures`: the report's figures 1 to 10, and its searches.
 
-Options and the keys of FigureData are interface. What is drawn is decided in source/figures.py: a
-further figure goes there, into `draw_all`, and appears by itself. The defaults are ours: 301
-points, and 2 N m, which follow from the report's times.
+Options and the keys of FigureData stay. What is drawn is decided in source/figures.py: a further
+figure goes there, into `draw_all`, and appears by itself. Defaults may be changed: 301 points, and
+2 N m, which follow from the report's times.
 """
 
 from __future__ import annotations

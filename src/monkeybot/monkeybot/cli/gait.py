@@ -1,9 +1,9 @@
 """Command `accord monkeybot gait`: the report's gait, and the searches and repetitions of it.
 
-To seek something else add a value to Find, its options to TAKES, its start to STARTS and a function
-beside `periodic`. Keys that `--json` prints are fields of the classes here (test_cli) and stay.
-STARTS has the report's rates, 0.902 and 10.935 rad/s, and where its search began, 1 and 12; the
-others are ours.
+Searches may be added: a value of Find, its options to TAKES, its start to STARTS and a function
+beside `periodic`. Keys that `--json` prints are fields of the classes here (test_cli) and stay. In
+STARTS the report's rates, 0.902 and 10.935 rad/s, and where its search began, 1 and 12, stay; the
+others may be changed.
 
 Each value of `--find` is a function below, which returns what it prints; `TAKES` states the options
 that it takes, `STARTS` the rates and the torque that it starts from.

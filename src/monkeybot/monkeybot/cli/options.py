@@ -1,7 +1,7 @@
 """Options that the MonkeyBot's commands share.
 
-Names and metavars are shared by the commands here and those of the studies: a changed name changes
-all of them. Put an option here once a second command takes it. Defaults stand with each command.
+Names stay: commands here and in other packages share them. Help texts may be changed, for all at
+once, and an option be added once a second command takes it. Defaults stand with each command.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Kinds of gaits that repeat: by the clock, by the line, with a flight, of two steps, the report's.
 
-Add a kind as a function that returns a Gait, a Kind with the names of its numbers, and its place in
-KINDS, by which `accord monkeybot find` takes it. Names of kinds and controls are keys of
-config/gaits.yaml and of `--json`. Only `report` is the source's; the others are ours, and
-test_orbits has their orbits.
+A kind may be added: a function that returns a Gait, a Kind with the names of its numbers, and its
+place in KINDS, by which commands take it. Names of kinds and controls stay, keys of
+config/gaits.yaml and of `--json`. Only `report` is fixed by the source; the others are our choice,
+and test_orbits has their orbits.
 
 A kind is a family of gaits made from a few numbers, its controls.
 """

@@ -1,9 +1,9 @@
-"""Landscapes: the error of a gait over a grid of rates at its start, as in the report's 4.2.
+"""Landscapes, the error of a gait over a grid of rates at its start, as in the report's 4.2.
 
-LIMIT, BLOCK and MOST are ours: the first decides which starts count as missed, so it changes
+LIMIT, BLOCK and MOST may be tuned: the first decides which starts count as missed, so it changes
 pictures; the other two are speed and memory, and test_landscape shows that threads change no bit.
-What a minimum is, `Landscape.minima`, is tested, too. Fields of Landscape are names of arrays in
-saved files. Ranges and colours of the report's figures are in source/.
+What a minimum is, `Landscape.minima`, is tested, too. Fields of Landscape stay: they are names of
+arrays in saved files. Ranges and colours of the report's figures are in source/.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Periodic orbits and their Floquet multipliers, by kinds of gaits, and the gaits that ship.
 
-Orbit is what `accord monkeybot gaits` prints: its fields and `to_json` keep names and order. CLOSED
-says when an orbit counts as one, and is not to be widened; steps and tolerances above it are ours,
-to be tuned where Newton's method fails. A gait ships by an entry in config/gaits.yaml with a
-scenario of its name (test_scenarios), not by code.
+Orbit is what `accord monkeybot gaits` prints: its fields and `to_json` must keep names and order.
+CLOSED says when an orbit counts as one, and stays; steps and tolerances above it may be tuned where
+Newton's method fails. A gait ships by an entry in config/gaits.yaml with a scenario of its name
+(test_scenarios), not by code.
 
 A cycle starts right after an impact, from x = (th1, th2, w1, w2) seen from the hand that holds. The
 return map P takes x through the gait's phases to the same instant of the next cycle; x = P(x) makes

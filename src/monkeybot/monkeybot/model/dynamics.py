@@ -1,6 +1,6 @@
 """Equations of the MonkeyBot, in the frame of one hand: motion, energy, flip and plastic impact.
 
-Nothing here is meant to be changed: the equations are the report's (3.1 to 3.3) without its errors
+Nothing here may be changed: the equations are fixed by the report (3.1 to 3.3), without its errors
 (docs/monkeybot.md), and test_dynamics compares motion, mass matrix and energy with a Lagrangian
 derived apart. Another friction must change in `friction` here and for the engines (JointFriction in
 simulators/engines.py) alike. Numbers are in config/parameters.yaml.

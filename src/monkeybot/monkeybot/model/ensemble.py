@@ -1,7 +1,7 @@
 """Ensembles of gaits, eight side by side in the lanes of vectors, by Taylor series.
 
-Nothing here is meant to be changed: test_ensemble compares every motion with hybrid.run_many to
-1e-8. ORDER and SAFETY are ours, of accuracy against speed. A new event needs its factors in
+The equations are fixed: test_ensemble compares every motion with hybrid.run_many to 1e-8. ORDER and
+SAFETY, accuracy against speed, may be tuned within that. A new event needs its factors in
 `_set_event`; an effect that is not in these equations, such as friction, must be excluded in
 `has_series` (gaits/gait.py).
 

@@ -1,9 +1,9 @@
 """Event functions: an event is the rise of a value through 0.
 
-A new event that is linear in angles and rates needs no code here: call `linear`. Another kind is a
-number beside ENERGY, with its `value` and `rate`, and in ensemble.py if fast ensembles shall have
-it. The sign (an event is a rise through 0) is fixed, since integrators look for that alone;
-test_motion compares times with another integrator.
+A new event that is linear in angles and rates needs no code here: call `linear`. Another kind may
+be added: a number beside ENERGY, with its `value` and `rate`, and in ensemble.py if fast ensembles
+shall have it. The sign (an event is a rise through 0) is fixed, since integrators look for that
+alone; test_motion compares times with another integrator.
 
 It is (kind, five coefficients). Falling values are rising ones with all signs changed.
 """

@@ -1,9 +1,9 @@
 """Hybrid dynamics: phases of swing and flight, joined by jumps.
 
-TOLERANCE and LIMIT are ours: tighter is slower, and a shorter LIMIT gives up starts that would
-still come. A new action of the magnets is a number beside GRIP_OTHER, a member of Then, and a
-branch in `run` and Motion.then. The rows of Phase are read by place, 11 numbers, also in
-ensemble.py; test_motion plays modes in any order against a Lagrangian.
+TOLERANCE and LIMIT may be tuned: tighter is slower, and a shorter LIMIT gives up starts that would
+still come. An action of the magnets may be added: a number beside GRIP_OTHER, a member of Then, and
+a branch in `run` and Motion.then. The rows of Phase must keep their order, 11 numbers, read by
+place also in ensemble.py; test_motion plays modes in any order against a Lagrangian.
 
 The kernels keep the state in the frame of one hand (`dynamics`), and flip it where the other one
 takes over, as the report does.

@@ -1,8 +1,8 @@
 """Error-controlled integration up to an event: Dormand and Prince's 5(4) with dense output.
 
-Nothing here is meant to be changed: coefficients are the book's (in roboaccord.numerics), and
-test_motion finds events with another integrator. MAX_STEPS ends motions that get nowhere. Accuracy
-is set by the caller's `tolerance`: 1e-8 for gaits, 1e-12 for the reference.
+The coefficients are fixed by the book (in roboaccord.numerics), and test_motion finds events with
+another integrator. MAX_STEPS, which ends motions that get nowhere, may be raised. Accuracy is set
+by the caller's `tolerance`: 1e-8 for gaits, 1e-12 for the reference.
 
 Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.4 to II.6.
 """

@@ -1,8 +1,8 @@
 """A motion step by step: swing, fly, grip and release in any order, every event listed.
 
-TOLERANCE is the reference's own and ours; a scenario changes it by
+TOLERANCE of the reference (the analytical model) may be changed; a scenario does so by
 `engine_options.reference.tolerance`. FIRST_STEP is only the first that is tried. Rules of grip and
-release in `hold` are the model (plastic impact), held by test_motion and test_dynamics. For phases
+release in `hold` are the model (plastic impact), fixed by test_motion and test_dynamics. For phases
 of your own in any order call `advance` and `hold` from a script.
 """
 

@@ -1,9 +1,9 @@
 """Physical parameters of the MonkeyBot, which config/parameters.yaml declares.
 
 Values are not here but in config/parameters.yaml: masses, lengths and inertia are gibbot's and the
-report's, friction is 0 as there, and what is marked "assumed" is ours. A parameter that kernels
-need is an entry there, in the docstring below, in Row and in `row`; append it, for kernels get the
-tuple whole. Both hands' order in `row` is tested by flips (test_dynamics).
+report's and stay, as does friction of 0; what is marked "assumed" may be changed. A parameter that
+kernels need is an entry there, in the docstring below, in Row and in `row`; append it, for kernels
+get the tuple whole. Both hands' order in `row` is tested by flips (test_dynamics).
 """
 
 from __future__ import annotations

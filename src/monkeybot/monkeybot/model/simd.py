@@ -1,8 +1,8 @@
 """Vectors of eight floats for kernels: single instruction, multiple data (SIMD).
 
-Nothing here is meant to be changed: test_simd holds sine and cosine to two units in the last place
-and the bounds of rows. WIDTH of 8 is built into ensemble.py. A new operation is a line
-`_elementwise(...)`; do not reorder sums or allow contraction, for hashes of results depend on it.
+WIDTH of 8 is fixed in ensemble.py, sine and cosine to two units in the last place and the bounds of
+rows by test_simd. Operations may be added, as lines `_elementwise(...)`. Sums must stay in order
+and without contraction, for hashes of results depend on it.
 
 A value of eight lanes is loaded from a row of a C-contiguous array (k, 8) and stored there; between
 them it takes +, -, *, / and the functions below, also with single floats, which are spread. Numba

@@ -1,1 +1,4 @@
-"""The MonkeyBot's reference simulator, its engines, and figures of its runs."""
+"""The MonkeyBot's reference simulator (the analytical model), its engines, and figures of its runs.
+
+What an engine needs may be added in engines.py; the reference must not be fitted to an engine.
+"""

@@ -1,6 +1,6 @@
 """The analytical simulator of the MonkeyBot: hybrid, error-controlled, with plastic impacts.
 
-All engines are judged by this one, so nothing here is tuned towards them. The equations are in
+All engines are judged by this one, so it must not be tuned towards them. The equations are in
 model/; `tolerance` may be set in a scenario (engine_options.reference), and test_motion shows that
 tighter ones settle. A new joint fault or loss goes into `lock` and `_advance`.
 """

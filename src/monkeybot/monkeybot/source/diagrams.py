@@ -1,8 +1,8 @@
 """The report's figures 1 and 2: the model, and the stages of the horizontal gait.
 
-POSE is drawn as in figure 1, and SHORT, APART and FRAMES are ours and only place things; words in
-STAGES follow the report's gait, in the order of `horizontal`. Lengths and angles are drawn to scale
-from parameters, which test_figures measures in the SVG. Colours come from roboaccord.report.
+POSE stays as in figure 1; SHORT, APART and FRAMES only place things and may be changed. Words in
+STAGES must follow the report's gait, in the order of `horizontal`. Lengths and angles are drawn to
+scale from parameters, which test_figures measures in the SVG. Colours come from roboaccord.report.
 """
 
 from __future__ import annotations

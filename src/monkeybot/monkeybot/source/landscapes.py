@@ -1,8 +1,8 @@
-"""Pictures of a landscape, figures 3, 4, 9 and 10: its root as a surface and as a map.
+"""Pictures of a landscape (a gait's error over its starts), figures 3, 4, 9, 10: surface and map.
 
-CUT is the report's; MARKED, CELLS, LIFT and the styles of marks are ours and change no number
-(test_landscape counts marks and looks at the cut). `write_map` and `write_surface` also draw
-`accord monkeybot landscape`, so a change shows in both.
+Heights are roots of the error. CUT is fixed by the report; MARKED, CELLS, LIFT and the styles of
+marks may be changed, and change no number (test_landscape counts marks and looks at the cut).
+`write_map` and `write_surface` also draw `accord monkeybot landscape`, so a change shows in both.
 """
 
 from __future__ import annotations

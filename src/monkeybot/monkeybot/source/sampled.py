@@ -1,8 +1,8 @@
 """The report's search: events acted on at control samples, and early termination.
 
-SAMPLE, and MATLAB and SPREAD of its fminsearch, are the report's way of searching, errors of
-sampling included: test_report_variants gets the printed minima by them. Only TOLERANCE, of the
-integrator, is ours. A better search belongs in gaits/search.py, not here.
+SAMPLE, and MATLAB and SPREAD of its fminsearch, are fixed, the report's way of searching with its
+errors of sampling: test_report_variants gets the printed minima by them. Only TOLERANCE, of the
+integrator, may be tuned. A better search belongs in gaits/search.py, not here.
 
 Its controller saw the state every 1 ms, so the hands changed, the motor stopped and the gait ended
 at the first sample past the event. The error then has steps all over the rates, and a simplex stops

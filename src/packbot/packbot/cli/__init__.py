@@ -1,1 +1,5 @@
-"""`accord packbot`: the Packbot's own commands, one module each."""
+"""`accord packbot`: the Packbot's own commands, one module each.
+
+Commands may be added, as modules here and entries in `cli` of robot.py; names and options that
+exist stay.
+"""

@@ -1,7 +1,7 @@
 """`accord packbot collapse`: the report's experiment.
 
-Options and keys are interface; test_packbot_collapse has both. The experiment itself, with what is
-the report's in it, is source/collapse.py. A new contact law to compare is a name in its CONTACTS,
+Options and keys stay; test_packbot_collapse has both. The experiment itself, and what the report
+fixes of it, is source/collapse.py. A contact law to compare may be added: a name in its CONTACTS,
 and in the help here.
 """
 

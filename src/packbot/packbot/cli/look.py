@@ -1,9 +1,9 @@
 """`accord packbot look`: the arm in one pose, with a frozen joint, and what links are made of.
 
-To show another thing write a function like `distances_at`, with a dataclass of its results, and
-give it a row in MODES and a branch in `look_command`. Fields are keys of `--json`, with units, and
-stay (test_packbot_sight, test_packbot_kinematics). SHOWN and SAMPLES are ours: rows of a table,
-points of a curve.
+Other things to show may be added: a function like `distances_at`, with a dataclass of its results,
+and with a row in MODES and a branch in `look_command`. Fields are keys of `--json`, with units, and
+stay (test_packbot_sight, test_packbot_kinematics). SHOWN and SAMPLES, rows of a table and points of
+a curve, may be tuned.
 """
 
 from __future__ import annotations

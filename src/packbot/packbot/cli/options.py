@@ -1,8 +1,8 @@
 """Options that commands of the Packbot share, and what their words mean.
 
-Metavars and help texts here appear in every command with these options, the studies' among them. An
-option comes here when a second command takes it; how words become numbers, and the one line that
-refuses them, is fixed by tests of the commands.
+Metavars and help texts here appear in every command with these options, the studies' among them.
+Options may be added once a second command takes them; how words become numbers, and the one line
+that refuses them, is fixed by tests of the commands.
 """
 
 from __future__ import annotations

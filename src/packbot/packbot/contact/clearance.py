@@ -1,8 +1,8 @@
 """Signed distances between the arm's hulls and obstacles, witness points and gradients.
 
-TOLERANCE and CLOSE come from measurements of coal, as stated beside them; larger ones let wrong
-normals through, and test_packbot_clearance compares with an exact method. Which pairs are measured
-is not decided here but by config/packbot.srdf and collisions.py. A new quantity of a pair is a
+TOLERANCE and CLOSE must stay as measured of coal, stated beside them: larger ones let wrong normals
+through, and test_packbot_clearance compares with an exact method. Which pairs are measured is not
+decided here but by config/packbot.srdf and collisions.py. A quantity of a pair may be added: a
 field of Witness, filled in `_measure`.
 
 coal [Pan 2012; Montaut 2022] measures, through pinocchio's GeometryModel: GJK between hulls that

@@ -1,8 +1,8 @@
 """Features of convex polyhedra and joint limits, their gaps and closest points, compiled.
 
-Nothing here is meant to be changed: test_packbot_reference compares distances with coal's, and
-slopes with differences. Columns of a row and their numbers (VERTEX to UPPER) are read by place in
-gaps.py and forces.py. ROOM may grow for hulls with more corners; FLAT and PARALLEL are bounds of
+The geometry is fixed: test_packbot_reference compares distances with coal's, and slopes with
+differences. Columns of a row and their numbers (VERTEX to UPPER) stay, for gaps.py and forces.py
+read them by place. ROOM may be raised for hulls with more corners; FLAT and PARALLEL are bounds of
 rounding.
 
 A row of `features` is (kind, hull a, feature of a, hull b, feature of b, pair):

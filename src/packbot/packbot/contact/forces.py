@@ -1,9 +1,9 @@
 """Contact forces at rest, impulses at impacts, and regularised Coulomb friction of both.
 
 The laws below are fixed: test_packbot_reference checks momentum, complementarity and the energy of
-each impact. SOFT and GIVE are ours, as small as redundant contacts allow; ROUNDS, RANK and SETTLED
-end iterations. Coefficients of friction and restitution are not here but under `friction` of a
-scenario. Another law of friction replaces the methods of Sliding, all together.
+each impact. SOFT and GIVE, as small as redundant contacts allow, and ROUNDS, RANK and SETTLED,
+which end iterations, may be tuned. Coefficients of friction and restitution are not here but under
+`friction` of a scenario. Another law of friction must replace the methods of Sliding, all together.
 
 With the mass matrix M, the Jacobian J of the gaps g that are closed, and the efforts f:
 

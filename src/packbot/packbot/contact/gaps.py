@@ -1,8 +1,8 @@
 """Gaps that are near, and the directions in which contacts and joint stops can push.
 
 There is no number to tune here; `near`, margins and limits are given by simulators/reference.py.
-Fixed is that bounds in Proximity are never above the distance, or contacts would be missed
-(test_packbot_reference). A new kind of gap is a kind in features.py, with its rows in
+Bounds in Proximity must never be above the distance, or contacts would be missed
+(test_packbot_reference). A kind of gap may be added: a kind in features.py, with its rows in
 `GapFunctions.features` and a name in `name`.
 """
 

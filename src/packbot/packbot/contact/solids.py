@@ -1,9 +1,9 @@
 """Convex hulls: faces, volume and second moments, and their files.
 
-Sizes of the robot's solids are in config/shapes.yaml, estimates of ours: change them there, then
-run `accord packbot look --shapes`, for a test compares meshes/*.obj and config/hulls.yaml with what
-this makes. SIDES is ours, too, and changes all prisms. A new shape is a branch in `vertices_of`.
-Volumes and moments are closed forms that test_packbot_hulls has from trimesh.
+Sizes of the robot's solids are estimates and may be changed, in config/shapes.yaml; then run
+`accord packbot look --shapes`, for meshes/*.obj and config/hulls.yaml must be what this makes, as a
+test checks. SIDES may be changed, too, and changes all prisms. A new shape is a branch in
+`vertices_of`. Volumes and moments are closed forms, compared with trimesh (test_packbot_hulls).
 """
 
 from __future__ import annotations

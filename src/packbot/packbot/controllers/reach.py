@@ -1,8 +1,8 @@
 """Controllers along planned motions: reach, transition, and velocity by hand.
 
-The control laws below are textbook ones (Craig, Spong), to which test_packbot_controllers holds the
-decay of errors. INTEGRAL, MOST, LAG, SHORT and the defaults of the controllers are ours; scenarios
-have them as keys. AT_STOP is what counts as being at a limit. Another controller is a class with
+The control laws below are fixed, textbook ones (Craig, Spong); test_packbot_controllers checks the
+decay of errors. INTEGRAL, MOST, LAG, SHORT and the defaults of the controllers, keys of scenarios,
+may be tuned, and AT_STOP, what counts as being at a limit. Another controller is a class with
 `reset` and `update`, and an entry in robot.py.
 
 Computed torque control [Craig 2005, section 10.4], also of an arm with failed joints.

@@ -1,9 +1,9 @@
 """A reach of the arm with failed joints in an engine, and what came of it.
 
 REACHED (10 mm) defines success, SEEN (50 mm) the target that a camera sees, in pages and studies,
-too: they stay. LONGEST is the time that a reach may take. DRAWS, AFTER, PLANNING and LOOKS are
-ours, of effort. Fields of Reach and Noticed are JSON keys of `accord packbot reach`. A further
-criterion goes into `_judged`, with its words in `reason`.
+too: they stay. LONGEST is the time that a reach may take. DRAWS, AFTER, PLANNING and LOOKS, of
+effort, may be tuned. Fields of Reach and Noticed stay, JSON keys of `accord packbot reach`. A
+further criterion goes into `_judged`, with its words in `reason`.
 
 An arm that is not its model ends elsewhere than it measures: by zeros of its encoders and lengths
 that nobody knows, the tips are displaced from where the readings and the model have them. What

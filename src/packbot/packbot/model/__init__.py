@@ -1,8 +1,8 @@
 """Kinematics, dynamics and parameters of the arm; some of it needs pinocchio, coal or MuJoCo.
 
-Use `with compiled("what")` around an import of pinocchio, coal or MuJoCo, so that one line says
-what to install; the names in that line are of PyPI. Keep this file free of imports of them, for
-robot.py and the commands import it where they are missing.
+Imports of pinocchio, coal or MuJoCo may be added in modules beside, each in a `with
+compiled("what")`, so that one line says what to install; the names in that line are of PyPI. This
+file must stay free of them, for robot.py and the commands import it where they are missing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The arm's rigid-body dynamics by pinocchio, and compiled kinematics of its chain.
 
-Nothing here is meant to be changed: test_packbot_dynamics and test_packbot_kinematics compare it
-with algorithms of another hand. The arm is whatever urdf/packbot.urdf.xacro describes, as long as
-it has JOINTS. A new frame to follow, such as a tool, is an `_add` in Kinematics with a name; a new
+The equations are fixed: test_packbot_dynamics and test_packbot_kinematics compare them with
+algorithms of another hand. The arm is whatever urdf/packbot.urdf.xacro describes, as long as it has
+JOINTS. A frame to follow, such as a tool, may be added: an `_add` in Kinematics with a name; a new
 inertia of a drive is a parameter.
 
 pinocchio [Carpentier et al. 2019] is compiled; test/rigid_bodies.py has the same algorithms

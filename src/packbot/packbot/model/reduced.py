@@ -1,10 +1,10 @@
 """The arm with a frozen joint as an arm of one link less: DH tables and merged inertia.
 
-Nothing here is to be tuned: PARALLEL is a bound of rounding, and lengths come from
+Nothing here may be tuned: PARALLEL is a bound of rounding, and lengths come from
 config/parameters.yaml. test_packbot_faults compares reduced tables with whole ones, and merged
 links with pinocchio's; test_packbot_kinematics compares tables with the URDF, so a changed axis
-there is a changed row in `camera_table`, `hand_table` or `_trunk`. Interpolation is the report's
-(3.2), with as many knots as are asked for.
+there is a changed row in `camera_table`, `hand_table` or `_trunk`. Interpolation is fixed by the
+report (3.2), with as many knots as are asked for.
 
 The report redefines an arm with a frozen joint as "a five-link manipulator, with the two links
 connected by the frozen joint considered to be one link" (3.2): its DH parameters are computed, its

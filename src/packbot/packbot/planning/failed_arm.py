@@ -1,9 +1,9 @@
 """The arm with failed joints: what is left to move, where loose joints come to rest, and goals.
 
-All constants are ours. GAP equals the margin of the contact law (0.5 mm) and must; NEAR, 5 mm, says
-when a target counts as reached, by which tests and studies judge. FALL to TIPPING and POSES to
-ALIKE trade time against missed poses. Fixed is the rest of loose joints, by zero torque, contact or
-stop: test_packbot_recovery compares it with energies and runs.
+GAP must equal the margin of the contact law (0.5 mm); NEAR, 5 mm, says when a target counts as
+reached, by which tests judge, and stays. FALL to TIPPING and POSES to ALIKE trade time against
+missed poses and may be tuned. Fixed is the rest of loose joints, by zero torque, contact or stop:
+test_packbot_recovery compares it with energies and runs.
 
 A frozen joint is a lock. A loose joint bears no torque: it is in equilibrium where gravity's is
 zero, on a contact, or at its stop. About a single joint gravity's torque is A sin(q - s) with s its

@@ -1,7 +1,7 @@
 """Inverse kinematics in closed form: finger tips at a point, camera aimed at a point.
 
-Nothing but PITCHES is ours to tune: half a degree, which test_packbot_kinematics repeats. The rest
-is geometry of parameters, undone by forward kinematics in tests. To prefer other poses change what
+Only PITCHES may be tuned: half a degree, which test_packbot_kinematics repeats. The rest is fixed,
+geometry of parameters, undone by forward kinematics in tests. To prefer other poses change what
 `solve` sorts by; another tool needs other `lengths_of`.
 
 The hand lies on link 3's axis, so that turret, shoulder, elbow 1 and elbow 2 put the finger tips

@@ -1,8 +1,8 @@
 """Goal of a reach: a named pose, or a point for the finger tips.
 
-MARGIN, 2 cm, is ours and the default of commands and controllers; ARM is the number of joints that
-place the hand, fixed by the order of JOINTS. A further kind of goal is a field of Goal, parsed in
-`read` and turned into angles in `angles`; ReachController takes it as a key.
+MARGIN, 2 cm, the default of commands and controllers, may be tuned; ARM is the number of joints
+that place the hand, fixed by the order of JOINTS. A kind of goal may be added: a field of Goal,
+parsed in `read` and turned into angles in `angles`; ReachController takes it as a key.
 """
 
 from __future__ import annotations

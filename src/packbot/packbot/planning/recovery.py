@@ -1,7 +1,7 @@
 """Reaching with failed joints: a path for the joints that are left, or why there is none.
 
 REASONS are words of results and tables (studies count them): their order and spelling stay. All
-other constants, TRIES to HALVINGS, are ours: more samples find more paths and take longer, and
+other constants, TRIES to HALVINGS, may be tuned: more samples find more paths and take longer, and
 change paths that pages show. SWING says what is a fall. test_packbot_recovery compares refusals
 with closed forms and with sampling, so refuse nothing by a shorter search.
 

@@ -1,9 +1,9 @@
 """Collision-free path planning: RRT-Connect [Kuffner, LaValle 2000] with shortcutting.
 
-STEP, TRIES, SHORTCUTS, SEARCHES and WANDER are ours: they change which path is found and how soon,
-and with it figures of pages. Not to be changed is the bound below, by which no collision is missed:
-test_packbot_planning checks it between the angles. A seed gives the same path, so draw from the
-given `rng` alone. Another planner is a class with `plan(start, goal, seed)`.
+STEP, TRIES, SHORTCUTS, SEARCHES and WANDER may be tuned: they change which path is found and how
+soon, and with it figures of pages. What must stay is the bound below, by which no collision is
+missed: test_packbot_planning checks it between the angles. A seed gives the same path, so draw from
+the given `rng` alone. Another planner is a class with `plan(start, goal, seed)`.
 
 No collision is missed between the angles that are checked. When joint i turns by dq_i, no point of
 what it carries moves further than r_i |dq_i|, r_i being how far such a point can be from its axis;

@@ -1,8 +1,8 @@
 """Dynamic transition of an arm with a loose joint from one equilibrium to another.
 
-Every constant is ours. FLOOR, NEAR and BEHIND keep the arm off its tracks and limits; WEIGHTS, END
-and STAGES shape the optimisation: with others the scenario `transition` may have no plan. `inverse`
-and `flow` are equations of motion and fixed, test_packbot_transition compares them with
+Every constant may be tuned. FLOOR, NEAR and BEHIND keep the arm off its tracks and limits; WEIGHTS,
+END and STAGES shape the optimisation: with others the scenario `transition` may have no plan.
+`inverse` and `flow` are equations of motion and fixed, test_packbot_transition compares them with
 pinocchio's. Only elbow 2 may be the loose joint.
 
 In the arm's plane, by trajectory optimisation: differential dynamic programming with the

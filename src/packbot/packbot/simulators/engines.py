@@ -1,10 +1,10 @@
 """The arm in physics engines and in Gazebo: hulls and joint friction are those of the reference.
 
-DAMPING_RATIO is ours, measured on MuJoCo's contacts; `engine_options.mujoco.contact_damping` of a
-scenario overrides it. GROUND_MASK and MASK must fit the masks in urdf/gazebo.xacro:
-test_packbot_gazebo compares the pairs that can touch. `joint_friction` is every simulator's, so
-change it for none alone. An engine's special need goes into `make_engine_simulator`, an obstacle's
-form in Gazebo into `_model`.
+DAMPING_RATIO, measured on MuJoCo's contacts, may be tuned; `engine_options.mujoco.contact_damping`
+of a scenario overrides it. GROUND_MASK and MASK must fit the masks in urdf/gazebo.xacro:
+test_packbot_gazebo compares the pairs that can touch. `joint_friction` must stay the same in every
+simulator. An engine's special need goes into `make_engine_simulator`, an obstacle's form in Gazebo
+into `_model`.
 """
 
 from __future__ import annotations

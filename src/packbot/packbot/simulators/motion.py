@@ -1,9 +1,9 @@
 """Energy balance of a run, and equations of motion with active contacts, for the integrator.
 
-Nothing here is to be tuned: POINTS and WEIGHTS are Lobatto's rule, STILL a bound of rounding. A new
-loss of energy is a `note_...` in EnergyBook with a channel, and its call in stepping.py;
-test_packbot_energy wants the book closed. A new force belongs in `ConstrainedDynamics.slope`, and
-in `friction_rates` if it is stiff.
+Nothing here may be tuned: POINTS and WEIGHTS are fixed by Lobatto's rule, STILL is a bound of
+rounding. A loss of energy may be added: a `note_...` in EnergyBook with a channel, and its call in
+stepping.py; test_packbot_energy wants the book closed. A new force belongs in
+`ConstrainedDynamics.slope`, and in `friction_rates` if it is stiff.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The analytical simulator of the Packbot: event-driven integration with contact.
 
-Defaults of ReferenceSettings are ours, and keys of `engine_options.reference`: tighter ones
+Defaults of ReferenceSettings, keys of `engine_options.reference`, may be tuned: tighter ones
 converge (test_packbot_reference), and figures of the pages are of these. `near` and `slip_speed`
-are part of the model, and not of its accuracy. Equations are in contact/ and model/; engines are
-judged by this simulator, so do not fit it to one. A joint fault is `lock`; an event comes from
+are part of the model, not of its accuracy, and stay. Equations are in contact/ and model/; engines
+are judged by this simulator, so do not fit it to one. A joint fault is `lock`; an event comes from
 stepping.py.
 
 An event is a gap that closes: a pair of hulls at its margin, a joint at its limit. It is located

@@ -1,9 +1,10 @@
 """The report's experiment: without torque in any joint, the arm falls until at rest (section 4).
 
-The experiment, with no torque for any joint, is the report's; its parameters are drawn by appendix
-A's uncertainties, which config/parameters.yaml holds. AT_REST is ours. Fields of Collapse and Drawn
-are keys of `accord packbot collapse --json`. A figure of your own is a field of Collapse, filled in
-`run_collapse`; test_packbot_collapse compares resting angles with plane geometry.
+The experiment, with no torque for any joint, is fixed by the report; its parameters are drawn by
+appendix A's uncertainties, which config/parameters.yaml holds. AT_REST may be tuned. Fields of
+Collapse and Drawn, keys of `accord packbot collapse --json`, stay. A figure of your own is a field
+of Collapse, filled in `run_collapse`; test_packbot_collapse compares resting angles with plane
+geometry.
 """
 
 from __future__ import annotations

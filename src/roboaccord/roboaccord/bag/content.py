@@ -1,9 +1,10 @@
 """Messages of a bag by topic, decoded to states, commands and facts.
 
-A new topic of ours is read by a method like `commands` or `events` here, under its name of
-topics.py. What is guessed of foreign bags (the only topic of a type, missing velocities, a slower
-base) is held by test_bag and test_foreign: guess more only with a line in the log. MOST is ours:
-numbers beyond it, or not finite, are refused before anything multiplies them.
+A topic of our own bags may be added, and is read by a method like `commands` or `events` here,
+under its name of topics.py. What is guessed of foreign bags (the only topic of a type, missing
+velocities, a slower base) is fixed by test_bag and test_foreign: guess more only with a line in the
+log. MOST may be changed: numbers beyond it, or not finite, are refused before anything multiplies
+them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Export of recorded runs to CSV, NumPy and MATLAB files.
 
-Names and order of columns and arrays are what scripts of users read: add at the end, with a unit
-(`_BASE_UNITS`, `_TURNING`, `_SLIDING`), and do not rename. Every digit is kept (test_compare). A
-further format is a function like `_write_npz` and an argument of `export`, and an ending in
-contract/files.py.
+Columns and arrays may be added at the end, with a unit (`_BASE_UNITS`, `_TURNING`, `_SLIDING`).
+Those that exist must keep name and order, for scripts of users read them. Every digit stays
+(test_compare). A format may be added: a function like `_write_npz` and an argument of `export`, and
+an ending in contract/files.py.
 """
 
 from __future__ import annotations

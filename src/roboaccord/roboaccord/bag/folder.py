@@ -1,9 +1,9 @@
 """The folder of a bag: its files, its metadata.yaml, and warnings about them.
 
-A further storage of rosbag2 is an ending in SUFFIXES and a class derived from McapScan, chosen in
-`scan_of`. Names of tables, keys and endings are rosbag2's. `_LONGEST` is ours; it and
-`_check_tables` keep a hostile database from filling the memory (test_malformed). A new warning is a
-`yield` in `doubts`.
+A storage of rosbag2 may be added: an ending in SUFFIXES and a class derived from McapScan, chosen
+in `scan_of`. Names of tables, keys and endings are fixed by rosbag2. `_LONGEST` may be changed; it
+and `_check_tables` keep a hostile database from filling the memory (test_malformed). A warning may
+be added: a `yield` in `doubts`.
 
 Beside plain MCAP `ros2 bag record` knows sqlite3, and zstd around either: it compresses whole
 files, whose names then end in .zstd, or each message by itself.

@@ -1,6 +1,6 @@
 """Runs read back from bags: our own, unfinished ones, and what `ros2 bag record` made.
 
-What else a run is to hold is a field of `BagRun` with a default, filled in `run_of` from
+What else a run is to hold may be added: a field of `BagRun` with a default, filled in `run_of` from
 content.py. Keys of `to_json` stay. A trajectory is read back bit for bit (test_bag), and its hash
 is compared with the one of the run (test_damage): nothing may be smoothed or corrected here.
 `BagRun.setup` must open no file that a bag names (test_bag_is_data).

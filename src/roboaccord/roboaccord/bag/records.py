@@ -1,9 +1,9 @@
 """MCAP records in the order of the file, checked, up to where the file ends or is damaged.
 
-Structures, opcodes and checksums are MCAP's specification. `_FLOOR` and `_RATIO`, how far a file
-may unpack, are ours. Every way a file can be damaged ends in a DamageError with one line;
-test_damage puts an error in each place. Our own files must have all checksums (`own`), foreign ones
-need none: keep the two apart.
+Structures, opcodes and checksums are fixed by MCAP's specification. `_FLOOR` and `_RATIO`, how far
+a file unpacks at most, may be tuned. Every way a file can be damaged ends in a DamageError with one
+line; test_damage puts an error in each place. Our own files must have all checksums (`own`),
+foreign ones need none: keep the two apart.
 
 A run that was killed leaves a file without footer and index, its last record perhaps cut. Reading
 record by record needs neither, so that complete and unfinished files are read alike.

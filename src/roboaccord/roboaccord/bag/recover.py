@@ -1,7 +1,7 @@
 """Repair of bags that were cut, by a signal, a crash, a power cut, or damaged on their disk.
 
-What is fixed is the order: the damaged file stays until the new one is complete, and a bag that is
-complete is left alone (test_bag, test_damage). Another kind of loss is a line of `_losses`, for
+Fixed is the order: the damaged file stays until the new one is complete, and a bag that is complete
+is left alone (test_bag, test_damage). Another kind of loss may be added: a line of `_losses`, for
 nothing may be lost in silence. Reading is in records.py, writing in storage.py; here is only what
 goes from one to the other.
 """

@@ -1,8 +1,9 @@
-"""The reference as a second robot, in the bag of a run: its motion, and how it is to look.
+"""The reference (the analytical model) as a second robot, in the bag of a run: motion and look.
 
-A further trait of its look is a field of `Look` with a default, written in `encode` and read in
-`_look`, which must take older bags without it. The names of the values stand in bags. Colours are
-those of description/materials.py; when it fades or is reset is decided by crosscheck/cause.py.
+A trait of its look may be added: a field of `Look` with a default, written in `encode` and read in
+`_look`, which must take older bags without it. The names of the values stay, for they stand in
+bags. Colours are those of description/materials.py; when it fades or is reset is decided by
+crosscheck/cause.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The rosbag2 writer as the recorder needs it: fast, checked, flushed on demand, latched topics.
 
-Byte for byte the layout is MCAP's and rosbags': test_bag compares each record with those that
-rosbags writes, and checksums with the specification. `_CHUNK` is free. The classes override private
-parts of rosbags, which setup.cfg bounds (rosbags<0.12): look at them with each new version. The
-metadata of a bag in progress are in unfinished.yaml.
+The layout is fixed, byte for byte, by MCAP and rosbags: test_bag compares each record with those
+that rosbags writes, and checksums with the specification. `_CHUNK` may be tuned. The classes
+override private parts of rosbags, which setup.cfg bounds (rosbags<0.12): look at them with each new
+version. The metadata of a bag in progress are in unfinished.yaml.
 
 rosbags writes each field of a message's header by itself; packing the header at once makes the
 recorder a third cheaper. It also leaves every checksum of MCAP at zero, "not available"; here

@@ -1,9 +1,9 @@
 """Targets of a controller as messages, stamped with the tick from which on they are in force.
 
-A new field of `Target` is written in `encode_target` and read in `decode_change`, in a topic of
-topics.py; older bags lack it, so it needs a default. Only what changes is recorded, and comes back
-bit by bit (test_run_inputs), or a driven run could not be repeated. `_JOINTS` is the order of
-fields of a JointState.
+A field may be added to `Target`: it is written in `encode_target` and read in `decode_change`, in a
+topic of topics.py; older bags lack it, so it needs a default. Only what changes is recorded, and it
+must come back bit by bit (test_run_inputs), or a driven run could not be repeated. `_JOINTS`, the
+order of fields of a JointState, is fixed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Topics of a bag: names, message types, qualities of service, and metadata of a run.
 
-A new topic is a name, its type in KINDS, and a place in STEPPED (every bag), OPTIONAL (where it is
-used), SECOND or FIRST; LATCHED if late subscribers need it. ROS nodes take the same names
-(roboaccord_ros, graph/names.py). Existing names and the keys of `facts` are in bags of users: none
-may change, and a new key of `facts` must be missing without harm.
+A topic may be added: a name, its type in KINDS, and a place in STEPPED (every bag), OPTIONAL (where
+it is used), SECOND or FIRST; LATCHED if late subscribers need it. ROS nodes take the same names
+(roboaccord_ros, graph/names.py). Existing names and the keys of `facts` are in bags of users and
+stay, and a new key of `facts` must be missing without harm.
 """
 
 from __future__ import annotations

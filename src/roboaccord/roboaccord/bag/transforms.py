@@ -1,9 +1,9 @@
 """Frames of a robot as tf2_msgs/msg/TFMessage, and contact points as markers, for viewers.
 
-PERIOD, how often contacts are published, is ours. Names of frames (`odom`, `base_link`, links) are
-REP-105's and the URDF's. The template of `TransformCodec` must be the bytes that rosbags writes,
-and poses the forward kinematics (test_bag checks both). Both are fast enough to be recorded at any
-rate. How a contact looks is in cdr/messages.py.
+PERIOD, how often contacts are published, may be tuned. Names of frames (`odom`, `base_link`, links)
+are fixed by REP-105 and the URDF. The template of `TransformCodec` must be the bytes that rosbags
+writes, and poses the forward kinematics (test_bag checks both). Both are fast enough to be recorded
+at any rate. How a contact looks is in cdr/messages.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Codecs of the messages of every tick: states, odometry, efforts.
 
-Layouts are those of ROS, and test_cdr compares them with rosbags; only TRUE, the end of a name for
-what a failed encoder hides, is ours, and it stands in bags. A further message is a class like
-EffortCodec, with a test of its bytes, of foreign order and of wrong lengths. Speed is the purpose:
-measure with `make speed` after a change.
+Layouts are fixed by ROS, and test_cdr compares them with rosbags; TRUE, the end of a name for what
+a failed encoder hides, stands in bags and stays. A message may be added: a class like EffortCodec,
+with a test of its bytes, of foreign order and of wrong lengths. Speed is the purpose: measure with
+`make speed` after a change.
 
 Names never change within a run, so a message is a template whose numbers are overwritten. A codec
 has one buffer: use one codec a thread.

@@ -1,10 +1,10 @@
 """Codecs of occasional messages: clock, text, switches, twists, wrenches, events, markers.
 
-How contacts look in RViz is ours and free: DIAMETER, ARROW_SIZE, LENGTH_PER_FORCE, SHORTEST,
-LONGEST, RED, ORANGE. Layouts and the numbers of types and actions are ROS's (test_cdr). Names of an
-event's values are in bags: a new one is written where it is not 0 and read with a default, as
-`size` is. Of markers a contact is a sphere at its point and an arrow by its force, a surface a list
-of triangles.
+How contacts look in RViz may be changed: DIAMETER, ARROW_SIZE, LENGTH_PER_FORCE, SHORTEST, LONGEST,
+RED, ORANGE. Layouts and the numbers of types and actions are fixed by ROS (test_cdr). Names of an
+event's values are in bags and stay: a new one is written where it is not 0 and read with a default,
+as `size` is. Of markers a contact is a sphere at its point and an arrow by its force, a surface a
+list of triangles.
 """
 
 from __future__ import annotations

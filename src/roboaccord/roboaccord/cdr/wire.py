@@ -1,9 +1,10 @@
 """The wire format: little-endian CDR (OMG DDSI-RTPS 2.2, chapter 10).
 
-Nothing here is to be chosen: alignment, header and stamps are the standard's, and test_cdr compares
-bytes with rosbags. Another primitive type is a method of CdrWriter and one of CdrReader, with the
-alignment of its size. `stamp` and `unstamp` must return times of ticks exactly, or hashes of runs
-over ROS would differ from direct ones. What is read comes from anybody: each length is checked.
+All that exists is fixed: alignment, header and stamps are the standard's, and test_cdr compares
+bytes with rosbags. Another primitive type may be added: a method of CdrWriter and one of CdrReader,
+with the alignment of its size. `stamp` and `unstamp` must return times of ticks exactly, or hashes
+of runs over ROS would differ from direct ones. What is read comes from anybody: each length is
+checked.
 
 A message starts with a 4-byte encapsulation header, from whose end alignment counts, as ROS
 middlewares and rosbag2 have it.

@@ -1,9 +1,9 @@
 """`accord list`, `scenario`, `doctor`, `new-robot`: what is available, and a template.
 
-To let `accord doctor` look for another library or program, add it to OPTIONAL or PROGRAMS with how
-to get it. The package of `accord new-robot` is templates/robot: change or add a file NAME.jinja
-there, and test_new_robot runs, checks and tests what is made. Names that `check_name` refuses are
-those that ROS cannot take [REP-144].
+Libraries and programs that `accord doctor` looks for may be added to OPTIONAL or PROGRAMS, with how
+to get them. The package of `accord new-robot` is templates/robot: files NAME.jinja may be changed
+or added there, and test_new_robot runs, checks and tests what is made. Which names `check_name`
+refuses is fixed: those that ROS cannot take [REP-144].
 """
 
 from __future__ import annotations

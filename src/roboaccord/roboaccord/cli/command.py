@@ -1,9 +1,9 @@
 """A command: a function that returns a result, which is printed for people or as JSON.
 
-Change here what all commands share: `--json`, `--trust`, units in the help, and the bounds of
-numbers (MOST, UNLIMITED). An option that changes no figure is entered in APART. The docstring of a
-command is its help, and its examples are run: test_commands, test_modes. Fixed: stdout has the
-result and nothing else.
+What all commands share may be changed here: the help of `--json` and `--trust`, units in the help,
+and the bounds of numbers (MOST, UNLIMITED). An option that changes no figure must be entered in
+APART. The docstring of a command is its help, and its examples are run: test_commands, test_modes.
+Fixed: stdout has the result and nothing else.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """`accord crosscheck`: engines against the reference, or against motions known exactly.
 
-To add an option, add it here and to CROSSCHECK (door/checks.py), which says whether it goes with a
-robot, a file or a bag. SHOWN may be tuned. Words of `Profile` and names of options stay, for users
-type them. What is printed is in levels.py, the page in report/, how levels judge in crosscheck/.
+An option may be added here and to CROSSCHECK (door/checks.py), which says whether it goes with a
+robot, a file or a bag. The reference is the analytical model. SHOWN may be tuned. Words of
+`Profile` and names of options stay, for users type them. What is printed is in levels.py, the page
+in report/, how levels judge in crosscheck/.
 """
 
 from __future__ import annotations

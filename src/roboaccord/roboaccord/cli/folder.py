@@ -2,8 +2,8 @@
 
 Nothing here is to be tuned. MARKER and its keys stay, for folders on users' disks have them. Fixed
 for safety: `--force` deletes what a marker of this user lists, and nothing else; test_writers tries
-it with links, foreign markers and files in between. A new command gets its folder by `results`, and
-needs no change here.
+it with links, foreign markers and files in between. A new command may be given its folder by
+`results`, and needs no change here.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Keys, velocities and the time of silence are changed in config/teleop/keyboard.yaml, and need no
 code. To let a key ask for something new, extend `Asked` and `_action`. FACTOR and MEANINGS may be
-changed. FIXED are keys of every robot, and are not to be given to others. test_teleop drives every
-robot, by a terminal and by a pipe.
+changed. The keys in FIXED stay the same for every robot. test_teleop drives every robot, by a
+terminal and by a pipe.
 """
 
 from __future__ import annotations

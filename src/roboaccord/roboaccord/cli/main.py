@@ -1,9 +1,9 @@
 """The command `accord`, and the one place where errors become a line and an exit status.
 
-To add a command, enter it in COMMANDS, where the help wants it, and the extras that it needs in
-NEEDS. To word an error better, add a case to `line_of` or `lack`. Fixed are the exit statuses: 0, 1
-for a verdict, 2 for an error in one line, 130 and 143 for signals. No library may be imported at
-the top (test_start).
+Commands may be added: an entry in COMMANDS, where the help wants it, and the extras that it needs
+in NEEDS. To word an error better, add a case to `line_of` or `lack`. The exit statuses are fixed:
+0, 1 for a verdict, 2 for an error in one line, 130 and 143 for signals. No library may be imported
+at the top (test_start).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Options that commands share, and the setup of a robot that they describe.
 
-An option of several commands is a type here: add it, or change its help once for all. Names of
-options stay, for users type them. LARGEST may be raised. The functions `complete_...` are called at
-each Tab, and may import no robot: test_completion.
+An option of several commands is a type here: types may be added, and their help changed once for
+all. Names of options stay, for users type them. LARGEST may be tuned. The functions `complete_...`
+are called at each Tab, and may import no robot: test_completion.
 
 Some options take as many numbers as follow, negative ones too: `--q 0 1.2 -0.5`.
 """

@@ -1,9 +1,9 @@
 """Commands whose work is done in pieces: the option `--cluster`, and what names a study.
 
-To let a command work in pieces, mark it by `@in_pieces()` and do its work by `run_pieces`; its
-figures must not depend on the number of cores (test_cluster). To NO_FIGURE add options that change
-no number: a study goes on from a file only if all others are the same, so a wrong entry there would
-mix studies.
+Any command may be made to work in pieces: mark it by `@in_pieces()` and do its work by
+`run_pieces`; its figures must not depend on the number of cores (test_cluster). Options that change
+no number may be added to NO_FIGURE: a study goes on from a file only if all others are the same, so
+a wrong entry there would mix studies.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The layout that all results share may be changed: dashes (NONE), lines, tables, NARROW, within 80
 columns. Unit, heading and decimals of a figure are not here: they are in the `Quantity` of its
-field, and are changed there. test_results holds what a small result looks like.
+field, and are changed there. What a small result looks like is fixed by test_results.
 """
 
 from __future__ import annotations

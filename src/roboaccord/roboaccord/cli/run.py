@@ -1,9 +1,9 @@
 """`accord run`: one scenario, one engine, one transport, one bag.
 
-To add an option, add it here and to RUN (door/runs.py); `Watching` has those that change no figure.
-What is printed (`shown_of`) may be changed; figures are computed in run/metrics.py. `RunDisplay` is
-what the entry point DISPLAY of `roboaccord.displays` must offer: a method added to it is added to
-every display.
+Options may be added here and in RUN (door/runs.py); their names stay. `Watching` has those that
+change no figure. What is printed (`shown_of`) may be changed; figures are computed in
+run/metrics.py. `RunDisplay` is what the entry point DISPLAY of `roboaccord.displays` must offer: a
+method added to it must be added to every display.
 """
 
 from __future__ import annotations

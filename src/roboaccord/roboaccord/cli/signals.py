@@ -1,9 +1,9 @@
 """How a command ends by a signal, and how it notifies the process that watches over it.
 
 GRACE may be raised: so long may a command take to close its bags after a signal; GRACE in
-roboaccord_ros/run/processes.py stays below it. WORDS and NO_PROCESS are lines that users see.
-MINDED is read by start.py, and here. Only the standard library may be imported, for this comes
-before all else.
+roboaccord_ros/run/processes.py stays below it. WORDS and NO_PROCESS, lines that users see, may be
+reworded. MINDED is read by start.py, and here. Only the standard library may be imported, for this
+comes before all else.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Start of the command `accord`: a process that supervises the one that works.
 
-SOON may be raised; how long a command has after a signal is GRACE in signals.py. Exit statuses (128
+SOON may be tuned; how long a command has after a signal is GRACE in signals.py. Exit statuses (128
 + signal) and the one line on stderr stay, for shells and scripts go by them. PR_SET_CHILD_SUBREAPER
 and SI_KERNEL are fixed by Linux. No library may be imported here. test_signals kills, hangs and
 crashes commands.

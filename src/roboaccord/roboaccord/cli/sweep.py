@@ -1,8 +1,8 @@
 """`accord sweep`: statistics of a scenario's figures over many seeds.
 
 Options and columns may be changed. Statistics are computed in run/sweep.py, the page is made in
-report/plots.py, a figure is added in run/metrics.py or by a robot. Fixed: seeds are 0, 1, ..., the
-same for every engine, so that a command gives the same numbers again.
+report/plots.py, a figure is added in run/metrics.py or by a robot. What must stay: seeds are 0, 1,
+..., the same for every engine, so that a command gives the same numbers again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 RATE, LONGEST and what `Dashboard` shows may be changed, within 80 columns. What keys do is changed
 in config/teleop/keyboard.yaml, or in keys.py. `RosLink` is what the entry point `ros` of
-`roboaccord.teleop` returns: a method added to it is added in roboaccord_ros/run/teleop.py.
+`roboaccord.teleop` returns: a method added to it must be added in roboaccord_ros/run/teleop.py,
+too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Checks of what controllers and simulators hand over: commands, states, efforts, and of times.
 
-The limits MOST, FAST, EARLY, LASTING and RUNAWAY_SPEED are ours. RUNAWAY_SPEED can be any that no
+The limits MOST, FAST, EARLY, LASTING and RUNAWAY_SPEED may be tuned. RUNAWAY_SPEED is any that no
 mechanism reaches; FAST, EARLY and LASTING decide which runs are said to diverge (test_evidence),
 and FAST also which logs of robots are. `tick_time` and the order of operations in it are fixed:
 times of ticks are part of the hash of a run, and equal ROS time stamps. `check_state` and

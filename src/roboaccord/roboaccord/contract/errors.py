@@ -1,9 +1,10 @@
 """Errors that commands turn into one line and exit status 2, and text free of terminal controls.
 
-A new kind of error is a subclass of AccordError here; its text is one line. A library that becomes
-optional is an entry of EXTRAS and the same requirement in setup.cfg: test_packaging compares them.
-DISPENSABLE may hold only what the code runs without. MANY is free. CONTROLS may grow but not
-shrink: it is what keeps names in files from steering a terminal (test_control_characters).
+Kinds of errors may be added, as subclasses of AccordError whose text is one line. A library that
+becomes optional must be an entry of EXTRAS and the same requirement in setup.cfg: test_packaging
+compares them. DISPENSABLE holds only what the code runs without. MANY may be tuned. CONTROLS may
+grow but not shrink: it is what keeps names in files from steering a terminal
+(test_control_characters).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Files at the border of the project: bounded where they are read, whole where they are written.
 
-To let a command write a new kind of file, add its suffix and how it begins to `_KINDS`. LARGEST and
-LARGEST_TEXT are ours: raise them if somebody has larger files. What is fixed is that only a regular
-file is read, and that a file is written as a draft of a new name and then renamed, over nothing but
-a file of its kind and through no link: test_writers tries all of that, and finds each module that
-writes a file by other means than these.
+A kind of file that commands write may be added: its suffix and how it begins, in `_KINDS`. LARGEST
+and LARGEST_TEXT may be raised if somebody has larger files. What must stay: only a regular file is
+read, and that a file is written as a draft of a new name and then renamed, over nothing but a file
+of its kind and through no link: test_writers tries all of that, and finds each module that writes a
+file by other means than these.
 """
 
 from __future__ import annotations

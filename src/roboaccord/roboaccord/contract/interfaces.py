@@ -1,9 +1,9 @@
 """Interfaces of the workspace: controllers, inputs, force laws and observers.
 
-Every robot's controllers, every engine and every user's own controller implement these methods: a
-name, an argument or a meaning that changes breaks code outside of the repository. A new method is
-possible where it has a default, as `faults` of Inputs and `on_event` of Observer do. AnySimulator
-and AnyEngine list only what robots call; the whole is in simulators/base.py and engines/spec.py.
+Every robot's controllers, every engine and every user's own controller implement these methods:
+names, arguments and meanings must stay, or code outside of the repository breaks. A method may be
+added where it has a default, as `faults` of Inputs and `on_event` of Observer do. AnySimulator and
+AnyEngine list only what robots call; the whole is in simulators/base.py and engines/spec.py.
 """
 
 from __future__ import annotations

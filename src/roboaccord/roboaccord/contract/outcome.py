@@ -1,10 +1,10 @@
 """Outcomes of the levels, and the verdict that follows from them.
 
 The names in `Level`, `Outcome` and `Verdict` and the keys that `Finding.to_json` gives are part of
-the JSON of `accord crosscheck`: they and the order of levels may not change. A new level is a name
-in `Level` and a field of the same name in `Levels`; its finding is made in crosscheck and its words
-in report. `verdict_of` is strict on purpose: what is not judged may never pass (test_outcomes). The
-third in `unless_few` is ours.
+the JSON of `accord crosscheck`: they and the order of levels must stay. A level may be added: a
+name in `Level` and a field of the same name in `Levels`; its finding is made in crosscheck and its
+words in report. `verdict_of` is strict on purpose: what is not judged must never pass
+(test_outcomes). The third in `unless_few` may be tuned.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 To add a command, controller, scenario or function from a package, change that package's setup.cfg,
 not this file, and list it in packages.yaml here (test_plugins compares the two; packages.yaml only
-serves to name the package of what is not installed). A new group is a name that some caller gives
-to `entries` and a line below. PREFIX and the forms below are fixed: packages of others use them.
+serves to name the package of what is not installed). Groups may be added: a name that some caller
+gives to `entries` and a line below. PREFIX and the forms below are fixed: packages of others use
+them.
 
 Each package adds by groups `roboaccord.GROUP`; nothing here knows one by name. What belongs to a
 robot or a command carries its name, `OWNER.NAME`:

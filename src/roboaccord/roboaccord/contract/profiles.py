@@ -1,8 +1,8 @@
 """Names of engines by profile: `mujoco`, `mujoco (expert)` and, in scenarios, `mujoco (default)`.
 
 EXPERT and DEFAULT are fixed: scenarios and the JSON of a check have them behind an engine's name,
-and test_profiles holds which one counts. Import nothing of ours here: the command line needs names
-of engines at once.
+and which one counts may be changed in the code below, with test_profiles. Import no other module
+here: the command line needs names of engines at once.
 """
 
 from collections.abc import Mapping

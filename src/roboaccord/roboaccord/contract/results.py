@@ -1,10 +1,10 @@
 """Typed results: quantities with a unit and a meaning, and their JSON.
 
-To give a result another figure, add an annotated field to its class, not here; a unit that recurs
-can get a name beside `Metres`, and a unit on screen an entry of SCALES. Fixed are the rules by
+Figures are added to a result as annotated fields of its class, not here; a name for a unit that
+recurs may be added beside `Metres`, a unit on screen in SCALES. What must stay are the rules by
 which `to_json` makes the JSON of every command from fields (null for NaN and infinity; IF_ANY,
 LEFT_OUT, INLINE): users read it, and test_results checks them. `text`, `html` and `plot` come from
-contract/shown.py, because rooms above this one print and draw.
+contract/shown.py, because folders above this one print and draw.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Where results find the functions that print and draw them, set by `roboaccord` at import.
 
 `Display` is where `print(result)`, a notebook and `plot()` find their printers: __init__.py of the
-core sets all three, contract/results.py calls them. A further way to show results is a field here
-and a line there. Do not import a printer here: `contract` stands below `cli` and `report`
+core sets all three, contract/results.py calls them. A way to show results may be added: a field
+here and a line there. No printer must be imported here: `contract` stands below `cli` and `report`
 (test_layout).
 """
 

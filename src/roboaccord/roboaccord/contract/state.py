@@ -1,8 +1,8 @@
 """Data exchanged by simulators and controllers: states, commands and targets.
 
-A new field of RobotState, Command or Target is possible at the end and with a default; if bags are
-to keep it, it also needs a codec in `cdr` and a topic in bag/topics.py. STATE_ARRAYS and its order
-are fixed: they are the columns that a run's hash is made of. Units are SI, frames those of REP-105.
+Fields of RobotState, Command and Target may be added at the end and with a default; if bags are to
+keep it, it also needs a codec in `cdr` and a topic in bag/topics.py. STATE_ARRAYS and its order are
+fixed: they are the columns that a run's hash is made of. Units are SI, frames those of REP-105.
 States and targets are read-only, arrays and switches too: what a controller writes into a state
 would be the truth in one transport and lost in another.
 """

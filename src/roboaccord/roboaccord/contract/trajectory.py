@@ -3,7 +3,7 @@
 OVER_TIME, its order, and `hashed_bytes` are fixed: published hashes and those in bags are made of
 them. Whatever else a run is to keep is a field with a default that is no part of `rows`, as
 `switches`, `wrench` and `commanded` are; add it in `from_states` and `window`, too. Methods that
-read a motion may be added freely.
+read a motion may be added.
 """
 
 from __future__ import annotations

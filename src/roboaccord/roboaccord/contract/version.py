@@ -1,6 +1,7 @@
 """The version of the core, as the installed distribution has it.
 
-Change it in setup.cfg, package.xml and CITATION.cff, which test_packaging compares; not here.
+The code stays; the version may be changed in setup.cfg, package.xml and CITATION.cff, which
+test_packaging compares.
 """
 
 from importlib.metadata import version

@@ -1,9 +1,9 @@
-"""The cross-check: an engine against the analytical reference, level by level.
+"""The cross-check: an engine against the reference, the analytical model, level by level.
 
-To add a level, write its `check_...` and `judge_...` in a module of its own, call them in
+A level may be added: write its `check_...` and `judge_...` in a module of its own, call them in
 `run.measure` and `verdict.judge`, and enter its name in `Level` and `Levels` (contract/outcome.py)
-and its figures in `report.Report`. Other packages may import what `__init__.pyi` lists, and nothing
-else: test/test_door.py.
+and its figures in `report.Report`. Names in `__init__.pyi`, all that other packages may import,
+stay: test/test_door.py.
 
 1. accelerations at random states, without time stepping;
 2. one control period at a time, from every recorded state, in a twin of the engine (`scheme`) and

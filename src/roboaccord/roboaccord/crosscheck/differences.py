@@ -1,7 +1,7 @@
 """Differences of a model from what it should be, in an engine and in a reader of files alike.
 
 The texts may be reworded. How much is allowed is not set here: each caller passes it (`allowed`).
-To compare another quantity, call `compare_value` with its name. Fixed are the keys of
+To compare another quantity, call `compare_value` with its name. What must stay are the keys of
 `Difference.to_json`, which scripts read, and UNLIMITED, below the 1e16 that SDFormat writes for no
 limit.
 """

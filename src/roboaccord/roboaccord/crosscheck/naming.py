@@ -1,8 +1,9 @@
 """Names of an engine's deviations, by its twin or by the reference, and their resolution.
 
-SAMPLES may be tuned, and costs time. How sure a name must be is set in regression.py, what may be
-off in hypotheses.py. Whom `name_engine` asks first (the twin in the run, then in random states,
-then the reference) decides what is named. A new parameter of a robot needs no entry:
+The twin is the engine's scheme on our equations, the reference the analytical model. SAMPLES may be
+tuned, and costs time. How sure a name must be is set in regression.py, what may be off in
+hypotheses.py. Whom `name_engine` asks first (the twin in the run, then in random states, then the
+reference) decides what is named, and stays. A new parameter of a robot needs no entry:
 `parameters_of` finds it. test_naming and test_scheme hold names and resolutions.
 """
 

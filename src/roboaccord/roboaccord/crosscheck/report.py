@@ -2,8 +2,7 @@
 
 To add a figure, add a field to `Report`, fill it in `report_of`, and show it in report/figures.py
 or report/tables.py. Names of fields are keys of summary.json, and those in `to_json` are keys of
-`--json`: scripts read both, so none is renamed or removed. Texts for people (`describe`) may be
-reworded.
+`--json`: scripts read both, so all of them stay. Texts for people (`describe`) may be reworded.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The runs of a cross-check, and level `repeat`: equal runs are to be equal bit for bit.
 
-To add a kind of run, add a flag to `Job` and its name to NOISE, and make its start in `start_of`.
-NUDGE is stated in docs/validation.md and docs/ros.md: change all three together. Level `repeat`
-allows no difference at all, and is not to be loosened. `run_job` runs in other processes, so its
-arguments are plain data.
+A kind of run may be added: a flag of `Job` its name in NOISE, and its start in `start_of`. NUDGE is
+stated in docs/validation.md and docs/ros.md: change all three together. Level `repeat` must allow
+no difference at all. `run_job` runs in other processes, so its arguments are plain data.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 SAMPLED, PROBED, NAMED and SHAKEN may be tuned, and cost time. SAFETY and LOSS are the tolerance of
 this level, of energy_check.py and of invariance.py: larger ones hide errors, with smaller ones
 sound engines fail (test_a_sound_engine_is_far_within_its_floor). Names of `SchemeCheck` are keys of
-summary.json. An engine gets this level by stating its scheme (engines/spec.py).
+summary.json and stay. An engine gets this level by stating its scheme (engines/spec.py).
 
 The twin (engines/twin.py) has our equations of motion under the engine's scheme and step. Nothing
 is left to time stepping, so that the difference is judged by round-off alone. That is measured: by

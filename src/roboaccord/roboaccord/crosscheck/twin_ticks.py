@@ -1,8 +1,8 @@
 """Level `scheme` of one run, as it comes or recorded: control periods against the engine's twin.
 
 MEASURED may be tuned: at so many ticks round-off is measured, which costs time. The floor and the
-judgement are those of scheme.py and are changed there, so that a recorded run gets the finding of a
-fresh one; test_recorded (snake) and test_live_crosscheck hold it.
+judgement must stay those of scheme.py, and are changed there, so that a recorded run gets the
+finding of a fresh one; test_recorded (snake) and test_live_crosscheck hold it.
 
 Of a run as it comes, what round-off explains is measured where a difference exceeds what it has
 explained so far, so that a sound run costs a step of the twin for each control period, and little

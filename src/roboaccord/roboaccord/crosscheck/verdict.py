@@ -2,8 +2,8 @@
 
 Texts may be reworded. BLIND, SLOW and FEWEST may be tuned: they decide when a level is not judged.
 What a level may be off by is set in the scenario (`Tolerances`), not here. To judge another level,
-add its check to `EngineChecks` and its finding to `judge`. test_outcomes holds which outcome
-follows from which figures.
+add its check to `EngineChecks` and its finding to `judge`. Which outcome follows from which figures
+is fixed by test_outcomes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Print the URDF of a robot's file: python -m roboaccord.description FILE.
 
 For scripts and build files that want plain URDF without the command line of `accord`; the one
-argument and the output stay as they are. Whatever can be chosen about reading is in urdf_file.py.
+argument and the output stay as they are. How files are read may be changed in urdf_file.py, not
+here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Call a function on a stranger's file in a process of its own, with limits for all it starts.
 
-SECONDS, WAITING and LARGEST are ours: raise them for larger files than the 69 public ones that they
-were set by. LIMITS and the order in `serve` (limits first, then the function) are what ends a
-hostile file (test_fence). Arguments and answers are JSON so that no code comes back: do not
-exchange pickles here.
+SECONDS, WAITING and LARGEST may be raised for larger files than the 69 public ones that they were
+set by. LIMITS and the order in `serve` (limits first, then the function) stay: they end a hostile
+file (test_fence). Arguments and answers are JSON so that no code comes back: do not exchange
+pickles here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Kernels of the articulated-body algorithm, and of RK4 on it (Featherstone 2008, chapter 7).
 
-The equations are the book's, and test_dynamics compares them with a double pendulum, Euler's
-equations and Pinocchio; the order of operations is part of the hashes of reference runs. The
-columns PLACE to FILLED are read by name in dynamics.py, mimic.py, simulators/stops.py and
-engines/twin_steps.py: a further column goes at the end, with KNOWN or FILLED raised.
+The equations are fixed by the book (test_dynamics: a double pendulum, Euler's equations,
+Pinocchio), the order of operations by the hashes of reference runs. The columns PLACE to FILLED are
+read by name in dynamics.py, mimic.py, simulators/stops.py and engines/twin_steps.py: columns may be
+added at the end, with KNOWN or FILLED raised.
 
 Every quantity of a body is about the origin of its own frame, on the joint's axis, so that nothing
 is lost where a light link is far from the base, and along the axes of the world, so that inertias

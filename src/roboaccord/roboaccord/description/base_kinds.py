@@ -1,10 +1,11 @@
 """Kinds of base: how `base_link` moves, and the coordinates in which it does.
 
-A new kind is a name in `Base`, a class derived from `FixedBase` and an entry of KINDS; each engine
-then needs a joint for it (engines/dart/base.py, engines/mujoco/model.py). The names are values of
-the key `base` in scenarios. `axes` and the order of a pose are fixed: mass matrices of all engines
-have their rows in it. `draw` makes the random states of the acceleration level: another order of
-its draws changes the figures of that level. TILT is ours, and below 90 degrees of pitch.
+A kind may be added: a name in `Base`, a class derived from `FixedBase` and an entry of KINDS; each
+engine then needs a joint for it (engines/dart/base.py, engines/mujoco/model.py). The names, values
+of the key `base` in scenarios, stay. `axes` and the order of a pose are fixed: mass matrices of all
+engines have their rows in it. `draw` makes the random states of the acceleration level: another
+order of its draws changes the figures of that level. TILT may be any angle below 90 degrees of
+pitch.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Broken descriptions: what no two engines read alike in a URDF, which is refused before a run.
 
-To refuse something else, yield rule, element, message and cure in the function of that subject, or
-in a new one that `check_description` goes through. The names of rules (`name-missing`, `link-loop`,
-...) are entries of rules.yaml, by which `accord check` reports the same findings: a new name needs
-an entry there. What engines only read differently is no business of this file, but of checks.py and
-those rules.
+Refusals may be added: yield rule, element, message and cure in the function of that subject, or in
+a new one that `check_description` goes through. The names of rules (`name-missing`, `link-loop`,
+...) stay: they are entries of rules.yaml, by which `accord check` reports the same findings, and a
+new one needs an entry there. What engines only read differently is no business of this file, but of
+checks.py and those rules.
 """
 
 from __future__ import annotations

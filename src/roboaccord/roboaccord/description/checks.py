@@ -1,8 +1,8 @@
 """Mistakes in a description that engines accept silently, and read differently.
 
 `check_world` refuses, `warn_massless` only logs: engines/base.py calls both as it makes a model,
-for every engine alike. A further check is a function here and a call there. Messages are one line;
-each needs a case in test_description_checks that shows what an engine makes of the mistake.
+for every engine alike. A check may be added: a function here and a call there. Messages must be one
+line; each needs a case in test_description_checks that shows what an engine makes of the mistake.
 """
 
 from __future__ import annotations

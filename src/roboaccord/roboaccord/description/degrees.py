@@ -1,8 +1,9 @@
 """Joints with several degrees of freedom, made a free base, or chains of joints with one each.
 
-DEGREES, its order and the names `NAME_TX` and so on are MuJoCo's, so that joints of all engines can
-be compared by name; users see them in results. `plane` turns the axes of a planar joint as MuJoCo
-does, which test_degrees compares. Another kind of joint is an entry of DEGREES.
+DEGREES, its order and the names `NAME_TX` and so on are fixed as MuJoCo has them, so that joints of
+all engines are compared by name; users see them in results. `plane` turns the axes of a planar
+joint as MuJoCo does, which test_degrees compares. Another kind of joint may be added as an entry of
+DEGREES.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Forward dynamics of a tree of links from its description alone, by the kernels of articulated.py.
 
-It is what engines are judged by: an approximation here would be reported as an error of theirs, so
-test_dynamics compares it with closed forms and Pinocchio. SINGULAR and SAMPLES only decide what is
-refused for lack of an inertia; they are ours. Anything that a cross-check varies is a context
-manager like `changed` or `falling`, which restores the number in `finally` (test_restored). The
-order of `state` is that of articulated.py, of the mass matrix that of engines/base.py.
+Engines are judged by it, so it must stay exact (test_dynamics: closed forms, Pinocchio): an
+approximation would be reported as their error. SINGULAR and SAMPLES only decide what is refused for
+lack of an inertia, and may be tuned. Anything that a cross-check varies is a context manager like
+`changed` or `falling`, which restores the number in `finally` (test_restored). The order of `state`
+is that of articulated.py, of the mass matrix that of engines/base.py.
 """
 
 from __future__ import annotations

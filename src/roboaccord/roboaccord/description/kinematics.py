@@ -1,9 +1,9 @@
 """Kinematics of a tree of links: motions outwards, forces inwards (Featherstone 2008, ch. 4, 5).
 
-Equations and frames are the book's and URDF's; test_kinematics compares velocities and forces by
-their power. FIXED, REVOLUTE and PRISMATIC are numbers that kernels here, in articulated.py and
-engines/grip.py share. It runs where a force law acts on every link in every physics step: arrays
-are used again by the next call, so a caller that keeps them copies them.
+Equations and frames are fixed by the book and URDF; test_kinematics compares velocities and forces
+by their power. FIXED, REVOLUTE and PRISMATIC stay: kernels here, in articulated.py and
+engines/grip.py share them. Kernels may be added. It runs where a force law acts on every link in
+every physics step: arrays are used again by the next call, so a caller that keeps them copies them.
 """
 
 from __future__ import annotations

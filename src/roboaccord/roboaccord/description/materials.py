@@ -1,8 +1,8 @@
 """Colours of a description: the same robot translucent, and red where something is off.
 
-BLUE, RED, OPACITY, RED_OPACITY and SKIN are a matter of taste: change them freely, tests take them
-from here. Second robots of bags, RViz and films are made with them. SIZES are attributes of URDF; a
-further form of link needs its own there.
+BLUE, RED, OPACITY, RED_OPACITY and SKIN are a matter of taste and may be changed; tests take them
+from here. Second robots of bags, RViz and films are made with them. SIZES is fixed: attributes of
+URDF; a further form of link needs its own there.
 """
 
 from __future__ import annotations

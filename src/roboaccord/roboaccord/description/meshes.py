@@ -1,10 +1,10 @@
 """Files of meshes: where a description's `package://` name lies, and what is in it.
 
-A further format is an ending in FORMATS that trimesh reads from a single file: no archives, whose
-size nobody knows before; hostile_files.py of the tests then spoils such a file, too. MOST_COLOURS
-and MOST_MEMORY are ours. What is fixed: a mesh that a bag names is read only if a package ships it
-(`ships`, test_bag_is_data), and files beside it only through `_beside`. OBJ is read without a
-library.
+A format may be added: an ending in FORMATS that trimesh reads from a single file: no archives,
+whose size nobody knows before; hostile_files.py of the tests then spoils such a file, too.
+MOST_COLOURS and MOST_MEMORY may be tuned. What must stay: a mesh that a bag names is read only if a
+package ships it (`ships`, test_bag_is_data), and files beside it only through `_beside`. OBJ is
+read without a library.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Forward dynamics of a tree in which joints mimic others, exactly.
 
-Nothing here is to be tuned. The projection below is Featherstone's (2008, section 3.2), and
+Nothing here is to be tuned. The projection below is fixed, Featherstone's (2008, section 3.2);
 test_mimic compares it with Pinocchio's matrices and with energy. Arguments, states and methods are
-those of TreeDynamics, in whose place engines/reading.py and simulators/reference.py use it: a
-method added there must be right under the constraint, too, or be overridden here.
+those of TreeDynamics, in whose place engines/reading.py and simulators/reference.py use it: methods
+may be added there, but must be right under the constraint, too, or be overridden here.
 """
 
 from __future__ import annotations

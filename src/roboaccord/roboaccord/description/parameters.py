@@ -1,9 +1,9 @@
 """Physical parameters: declared once, in a YAML file that Python and xacro read alike.
 
-To add or change a parameter, edit `config/parameters.yaml` of the robot's package, not this file:
-each entry has `value`, `unit`, `source` and `uncertainty`. Sets of other values are further files
-of the same form. What follows from parameters is a property of the robot's own class; what values
-are refused is its `check`. Instances stay read-only and equal by value (test_parameters).
+Parameters may be added or changed in `config/parameters.yaml` of the robot's package, not in this
+file: each entry has `value`, `unit`, `source` and `uncertainty`. Sets of other values are further
+files of the same form. What follows from parameters is a property of the robot's own class; what
+values are refused is its `check`. Instances stay read-only and equal by value (test_parameters).
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Find the files of a package, whether pip, colcon or a development install put them there.
 
-A further layout of an installation is another `yield` in `_beside`, with a case in test_resources.
-Its order is fixed: the folder of the modules first, so that a development install never reads data
-of an older copy. LEVELS counts the folders from site-packages to the prefix. `package_folders`
-looks where ROS does, and `is_installed` decides which xacro files are trusted: make it no wider.
+A layout of an installation may be added: another `yield` in `_beside`, with a case in
+test_resources. Its order is fixed: the folder of the modules first, so that a development install
+never reads data of an older copy. LEVELS counts the folders from site-packages to the prefix.
+`package_folders` looks where ROS does, and `is_installed` decides which xacro files are trusted:
+make it no wider.
 """
 
 from __future__ import annotations

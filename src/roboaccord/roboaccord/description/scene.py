@@ -1,8 +1,9 @@
 """What is drawn of a robot: the visual or the collision shapes of its links, in their colours.
 
-GREY, for what has no colour, is free. A form that is to be drawn is made in solids.py and called in
-`_shapes`. `Shape` and `Scene` are what films, the browser view and the camera of a scenario take,
-so fields may be added with a default. VISUAL, COLLISION and MIXED are shown to users as words.
+GREY, for what has no colour, may be changed. A form that is to be drawn is made in solids.py and
+called in `_shapes`. `Shape` and `Scene` are what films, the browser view and the camera of a
+scenario take, so fields may be added with a default. VISUAL, COLLISION and MIXED, words that users
+see, stay.
 
 Boxes, cylinders, spheres and meshes are drawn, these in the colours of their files. Where a visual
 cannot be read the collision shapes of its link stand in for it.

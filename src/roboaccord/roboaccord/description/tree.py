@@ -2,7 +2,7 @@
 
 The order of links and joints is fixed: from the root level by level, joints of one link as the file
 has them. Arrays of all simulators follow it. Frames, axes and defaults are those of URDF
-(test_kinematics). To keep another attribute of the file, give `Link` or `Joint` a field with a
+(test_kinematics). Attributes of the file may be added: give `Link` or `Joint` a field with a
 default and read it in `_read_link` or `_read_joint`. MOVING are the joints that count as degrees of
 freedom; others are first split by degrees.py.
 """

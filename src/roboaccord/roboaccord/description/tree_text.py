@@ -1,9 +1,9 @@
 """The text of a URDF from bodies and joints that another format has read.
 
-A new format (a `convert` of an engine) calls `make_tree` and `write_tree`; what URDF cannot express
-goes into `Converted.notes`. Numbers are written by `repr`, to the last bit, and angles by `rpy`,
-exact at any pitch: test_formats compares the motion with MuJoCo's own. ENDLESS stands for no limit
-and may be any number beyond every limit; tree.py reads it as a number.
+A format may be added (a `convert` of an engine), and calls `make_tree` and `write_tree`; what URDF
+cannot express goes into `Converted.notes`. Numbers must be written by `repr`, to the last bit, and
+angles by `rpy`, exact at any pitch: test_formats compares the motion with MuJoCo's own. ENDLESS
+stands for no limit and may be any number beyond every limit; tree.py reads it as a number.
 """
 
 from __future__ import annotations

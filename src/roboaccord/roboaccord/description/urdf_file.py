@@ -1,7 +1,7 @@
 """A URDF or xacro file of any robot: its text as shipped, and what is made of it for engines.
 
-LARGEST, MOST_LINKS and LONGEST_NAME bound a stranger's file and are ours. ROOT and RESERVED are
-fixed: every simulator calls the root `base_link`, and `rooted` renames what stands in the way.
+LARGEST, MOST_LINKS and LONGEST_NAME bound a stranger's file and may be raised. ROOT and RESERVED
+are fixed: every simulator calls the root `base_link`, and `rooted` renames what stands in the way.
 `text` must stay as shipped, with its lines, since messages name them; what engines need otherwise
 is a method that returns another text, as `stripped` does. BESIDE lists what no engine reads.
 test_urdf_file has a case for each oddity of a public file that is taken here.

@@ -1,9 +1,8 @@
-"""What functions of the front door take: robots, scenarios with settings, recorded runs.
+"""What functions of the Python API take: robots, scenarios with settings, recorded runs.
 
-To add a way to name a robot, extend `subject_mode` and `setup_of`; to add a refinement of any
-robot, add a field to `Options` and its name to ROBOTS (contract/modes.py). The type names stay, for
-they are in signatures that users read. Whatever is reported goes to the logger `roboaccord`, never
-to stdout.
+Ways to name a robot may be added in `subject_mode` and `setup_of`, refinements of any robot as
+fields of `Options`, named in ROBOTS (contract/modes.py). The type names stay, for they are in
+signatures that users read. Whatever is reported goes to the logger `roboaccord`, never to stdout.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Verdicts: engines against the reference, and against a robot's file.
+"""Verdicts: engines against the reference, the analytical model, and against a robot's file.
 
-To add an argument, give it a default and its place in CROSSCHECK, which says what goes with a
-robot, a file or a bag; the command takes it from there. Names of arguments and types of results
-stay (docs/python.md). TABLES are only recognised: their check is the command `crosscheck.LOG` of
-another package. How levels judge is changed in crosscheck/.
+Arguments may be added, with a default and a place in CROSSCHECK, which says what goes with a robot,
+a file or a bag; the command takes it from there. Names of arguments and types of results stay
+(docs/python.md). TABLES are only recognised: their check is the command `crosscheck.LOG` of another
+package. How levels judge is changed in crosscheck/.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs: one, recorded, read again, compared; and many from different seeds.
 
-To add an argument, give it a default and its place in RUN or the `Modes` above its function; the
+Arguments may be added, with a default and a place in RUN or the `Modes` above its function; the
 command takes it from there. Names of arguments and types of results stay (docs/python.md). A
 transport or an engine needs no change here: they are entry points `roboaccord.runners` and
 `roboaccord.engines`.

@@ -2,8 +2,8 @@
 
 It is the fast form of `EngineSimulator._law_efforts` and `JointFriction.efforts`, and must give the
 same bits: a term is changed in both, or here left out by `compile_forces`, which returns None for
-what the kernel does not know. Entries of the table are numbered without gaps: a new one goes into
-its group of SIZES, indices or numbers, and ENTRIES grows.
+what the kernel does not know. Entries of the table may be added, numbered without gaps: in the
+group of SIZES, indices or numbers, with ENTRIES raised.
 
 An engine evaluates them in every stage of every step. In Python that costs more than the engine's
 own step; here it is one call, with all that stays the same in a table of addresses (native.py).

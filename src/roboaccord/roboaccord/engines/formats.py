@@ -1,9 +1,9 @@
 """Robots in any format: URDF and xacro read here, others by the engine that has the format.
 
-A new format is an entry of `formats` in an engine's `EngineSpec`, by the first element of its
-files, not a branch here. MEMORY is ours. What may not change: a stranger's file is converted behind
-a fence and apart from this process (test_readers, test_formats), and what URDF cannot express is a
-note for the user.
+A format may be added: an entry of `formats` in an engine's `EngineSpec`, by the first element of
+its files, not a branch here. MEMORY may be tuned. What must stay: a stranger's file is converted
+behind a fence and apart from this process (test_readers, test_formats), and what URDF cannot
+express is a note for the user.
 """
 
 from __future__ import annotations

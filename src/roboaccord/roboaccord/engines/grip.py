@@ -1,9 +1,8 @@
 """Friction that sticks on level ground, in the time steps of DART's contact solver [Moreau 1988].
 
-It is a copy of what DART does in Gazebo, so that a run there can be compared to round-off: ERP here
-and CFM in contract/contact.py are DART's numbers, and the equations below its solver's. Change them
-only with DART, and look at test_gazebo_twin and test_sticking of the snake. engines/twin.py alone
-uses it.
+Nothing here may be tuned: it is a copy of what DART does in Gazebo, so that a run there is compared
+to round-off. ERP here and CFM in contract/contact.py are fixed by DART, the equations below by its
+solver (test_gazebo_twin, and test_sticking of the snake). engines/twin.py alone uses it.
 
 Each link touches the ground with a sphere; `base_link` slides on carriages along x, y and z, and
 turns about z. Nothing tilts, so that vertical and horizontal velocities do not act on each other.

@@ -1,9 +1,9 @@
 """The engines that are installed, by name: each an `EngineSpec` of group `roboaccord.engines`.
 
-To add an engine, give its package an entry point; nothing here lists names. GROUP and REFERENCE are
-fixed, other packages and scenarios have them. The order (default engines first, then by the
-alphabet) is that of tables and reports. An engine that cannot be loaded must refuse only its own
-use (test_engine_spec: a broken package hides no other).
+Engines may be added, by an entry point of their package; nothing here lists names. GROUP and
+REFERENCE are fixed, other packages and scenarios have them. The order (default engines first, then
+by the alphabet) is that of tables and reports. An engine that cannot be loaded must refuse only its
+own use (test_engine_spec: a broken package hides no other).
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """What a reader makes of a URDF: links, joints, and the dynamics that follow from them.
 
-A new reader derives from `Reading` and `Mechanism` in its engine's package, and is named by
-`reader` of its `EngineSpec`; nothing here lists them. A new property is an abstract method of
-`Mechanism` for all engines to write. GRAVITY and STATES, and the order of draws in `draw_question`,
-are part of published figures of parity: leave them. test_parity, test_degrees and test_free_motion
-hold the rest.
+A reader may be added in its engine's package: it derives from `Reading` and `Mechanism`, and
+`reader` of its `EngineSpec` names it. A new property is an abstract method of `Mechanism` for all
+engines to write. GRAVITY and STATES, and the order of draws in `draw_question`, are part of
+published figures of parity and stay. The rest is fixed by test_parity, test_degrees and
+test_free_motion.
 
-Of joints with several degrees of freedom an engine's own coordinates x are functions of ours q
-(`description.degrees`), so that with rates x' = T q' accelerations are x'' = T q'' + c, and efforts
-f = T' f_x.
+Of joints with several degrees of freedom an engine's own coordinates x are functions of the
+workspace's q (`description.degrees`), so that with rates x' = T q' accelerations are x'' = T q'' +
+c, and efforts f = T' f_x.
 """
 
 from __future__ import annotations

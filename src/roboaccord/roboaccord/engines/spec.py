@@ -1,9 +1,10 @@
 """Specification of an engine: all that the rest of the workspace knows of it.
 
-A new ability of engines is a field of `EngineSpec` with a default, so that engines of others go on;
-a new limit of engines a name in `Feature` and how a model shows it in FEATURES. Engines of others
-use these names (docs/new_engine.md, whose code test_engine_spec runs): none may go. FAR is ours.
-Import no physics library here, nor in any specification: every command reads them.
+Abilities of engines may be added, as fields of `EngineSpec` with a default, so that engines of
+others go on; a new limit of engines a name in `Feature` and how a model shows it in FEATURES.
+Engines of others use these names (docs/new_engine.md, whose code test_engine_spec runs): they stay.
+FAR may be tuned. Import no physics library here, nor in any specification: every command reads
+them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """An engine in a world that is turned, mirrored, shifted, or described in another order.
 
-A new move is an entry of MOVES, by the fields of `Move`; its name stands in results. The numbers of
-the shift are ours: any that are not round in binary, so that rounding differs. A new kind of force
-law or fixture must move in `move_law` or `_move_fixture`, and a new field of EngineModel in
-`move_model`: what stays behind condemns sound engines. test_invariance moves the description and
+A move may be added to MOVES, by the fields of `Move`; names stay, for results have them. The
+numbers of the shift may be any that are not round in binary, so that rounding differs. A new kind
+of force law or fixture must move in `move_law` or `_move_fixture`, and a new field of EngineModel
+in `move_model`: what stays behind condemns sound engines. test_invariance moves the description and
 compares sound engines.
 
 Everything that a model has in the world goes along: what stands still, force laws and hinges. A

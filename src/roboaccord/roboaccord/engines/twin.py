@@ -1,10 +1,10 @@
 """Twin of an engine: our equations of motion under the engine's own scheme and physics step.
 
-A scheme that an engine has and the twin has not becomes a field of `Scheme` in spec.py and a branch
-here, to round-off (test_scheme runs each engine beside its twin). A parameter that a cause may be
-sought in is a name in GROUND, OF_JOINTS or OF_LINKS, a branch of `varied` that undoes it in
-`finally` (test_restored), and a hypothesis in crosscheck/hypotheses.py. Those names stand in
-reports. CUT_OFF is DART's, SMALL and ROUNDING are bounds of round-off, CREEP is ours.
+A scheme may be added: a field of `Scheme` in spec.py and a branch here, exact to round-off
+(test_scheme runs each engine beside its twin). A parameter that a cause may be sought in is a name
+in GROUND, OF_JOINTS or OF_LINKS, a branch of `varied` that undoes it in `finally` (test_restored),
+and a hypothesis in crosscheck/hypotheses.py. Those names stay, for reports have them; CUT_OFF is
+fixed by DART, SMALL and ROUNDING by round-off; CREEP may be tuned.
 
 Where no contact and no stop acts, an engine and its twin agree to round-off, tick by tick, so that
 an error shows whatever its size is beside what time stepping explains. A twin is an engine itself,

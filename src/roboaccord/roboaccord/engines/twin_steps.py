@@ -1,8 +1,8 @@
 """Steps of a twin as one kernel, for bases that do not tilt: what `Twin` does in Python otherwise.
 
-Nothing here is to be chosen: each line has its double in twin.py, and test_scheme compares the two
-(a kernel takes the steps of the twin). A scheme that is new there is either written here, too, or
-excluded by `Twin._compiles`.
+Nothing here may be tuned: each line must stay equal to its double in twin.py, and test_scheme
+compares the two (a kernel takes the steps of the twin). A scheme that is new there is either
+written here, too, or excluded by `Twin._compiles`.
 
 The coordinates are those of `articulated.slopes`: position, quaternion and joints of the tree, then
 linear and angular velocity in the world and the joints' rates.

@@ -1,9 +1,9 @@
 """Deliberate errors of an engine's model, by which the cross-check is itself checked.
 
-To add a kind, add an entry to KINDS (unit, bounds, and the value that changes nothing), and what it
-does to TEXT, MODEL or OUTSIDE of wrapped.py. Names of kinds and the form ENGINE:KIND[:WHERE]=VALUE
-are typed by users, and stay; bounds may be widened. test_perturbations runs every kind at its
-neutral value.
+Kinds may be added: an entry of KINDS (unit, bounds, and the value that changes nothing), and what
+it does to TEXT, MODEL or OUTSIDE of wrapped.py. Names of kinds and the form
+ENGINE:KIND[:WHERE]=VALUE are typed by users, and stay; bounds may be widened. test_perturbations
+runs every kind at its neutral value.
 """
 
 from __future__ import annotations

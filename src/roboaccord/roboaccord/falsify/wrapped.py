@@ -1,9 +1,9 @@
 """Engines with deliberate errors: specifications around others, in whose place they stand.
 
-To say what a kind does, add one entry: to TEXT (a change in the URDF), to MODEL (a field of
+What a kind does may be added as one entry: to TEXT (a change in the URDF), to MODEL (a field of
 `EngineModel`), or to OUTSIDE with its code in `PerturbedSignals`. Without an entry a kind changes
-nothing, and no error is raised. Fixed: `simulator.intended` stays the model without the error, with
-which level 1 compares.
+nothing, and no error is raised. `simulator.intended` stays the model without the error, with which
+level 1 compares.
 
 An error of the model is built into each model that a robot hands to the engine; one of commands,
 measurements or steps stands in front of the simulator that the robot makes of these.

@@ -1,8 +1,8 @@
 """Numerical methods: compiled kernels, rotations, integrators, statistics.
 
-A name for other packages is a line of `__init__.pyi` (test_door holds them). A new method is a
-module here that imports nothing of ours but `numerics`. Results of all runs depend on what is here
-to the last bit, so a change of the order of operations changes hashes.
+Names for other packages may be added, as lines of `__init__.pyi` (test_door); those there stay. A
+new method is a module here that imports nothing of the workspace but `numerics`. The order of
+operations must stay: results of all runs depend on it to the last bit, and hashes with them.
 """
 
 from roboaccord.numerics.lazy import lazy_names

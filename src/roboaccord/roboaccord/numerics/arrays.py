@@ -1,7 +1,7 @@
 """The type of arrays of float64, which all modules annotate with.
 
-Nothing to change: contract/state.py gives `Array` on to robots and users. Arrays of other numbers
-are annotated where they are used, as `Index` in contract/contact.py.
+It must stay: contract/state.py gives `Array` on to robots and users. Types of arrays of other
+numbers may be defined where they are used, as `Index` in contract/contact.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Linear complementarity problems: 0 <= x, 0 <= W x + b, one of each pair zero.
 
-The methods are textbooks' (named at each function); test_complementarity tries all active sets and
-least squares against them. ROUNDS only costs or saves time. EXACT and the tolerances 1e-12 to 1e-14
-are ours, bounds of round-off: wider ones accept wrong contacts, narrower ones end in FAILED.
+The methods are fixed by textbooks (named at each function); test_complementarity tries all active
+sets and least squares against them. ROUNDS may be tuned: it only costs or saves time. EXACT and the
+tolerances 1e-12 to 1e-14 must stay at round-off: wider ones accept wrong contacts, narrower ones
+end in FAILED.
 
 `solve_by_lemke` takes W whose rows are nearly redundant, and checks what it returns;
 `solve_by_pivoting` takes W positive definite, and is the faster there. `solve_in_box` has bounds on

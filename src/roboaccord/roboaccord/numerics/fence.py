@@ -1,10 +1,10 @@
 """Fence a process: from then on it reads files and computes, and no more, whatever code it runs.
 
-If a xacro file or a model fails behind the fence on some system, the call that it lacks is added to
-CALLS with its numbers on x86_64 and aarch64; a further processor is an entry of MACHINES. Add no
-call that writes, connects, starts or signals: test_fence runs escapes.py, which tries them all.
-Everything else here is the kernel's: numbers of Linux's headers for seccomp, Landlock and BPF.
-Seccomp needs no rights; what the process may read, it can still read.
+If a xacro file or a model fails behind the fence on some system, the call that it lacks may be
+added to CALLS with its numbers on x86_64 and aarch64; a further processor is an entry of MACHINES.
+Add no call that writes, connects, starts or signals: test_fence runs escapes.py, which tries them
+all. Everything else is fixed by the kernel: numbers of Linux's headers for seccomp, Landlock and
+BPF. Seccomp needs no rights; what the process may read, it can still read.
 """
 
 from __future__ import annotations

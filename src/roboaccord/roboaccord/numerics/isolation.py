@@ -2,8 +2,8 @@
 
 Callers (crosscheck/cause.py, gazebo/sdformat.py, parity of robot files) choose `timeout`, `cpu` and
 `workers`; nothing here needs to be set. MOST and LONGEST, how much of what a job prints is kept,
-are ours and free. Keep the way processes are started (spawn, without a user's script as `__main__`,
-killed with their parent): it is what makes a crash cost one job and leave no process behind.
+may be tuned. The way processes are started must stay (spawn, without a user's script as `__main__`,
+killed with their parent): it makes a crash cost one job and leave no process behind.
 """
 
 from __future__ import annotations

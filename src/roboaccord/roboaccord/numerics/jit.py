@@ -1,10 +1,10 @@
 """Compile kernels with numba where it is installed, and run them as plain Python elsewhere.
 
-A kernel is a function with `@kernel` in any module; nothing here lists them. OPTIONS are fixed:
-fastmath would give one run two hashes, and without error_model numpy a division by 0 would raise.
-Importing kernels must import no numba (test_start measures what commands import): the first call
-does. A kernel must be correct without numba as well, for a ROS machine that only resolves rosdep
-keys has none; test_interpreted runs them so.
+Kernels may be added in any module, as functions with `@kernel`; nothing here lists them. OPTIONS
+are fixed: fastmath would give one run two hashes, and without error_model numpy a division by 0
+would raise. Importing kernels must import no numba (test_start measures what commands import): the
+first call does. A kernel must be correct without numba as well, for a ROS machine that only
+resolves rosdep keys has none; test_interpreted runs them so.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Cache compiled kernels on disk by their code: what numba's own cache does by their file.
 
-PATIENCE, POLL and STALE are waiting times of ours, free within reason. LIBRARIES and PLAIN say what
-a kernel may read without being part of its key: a name added wrongly runs old machine code after a
-change, so add a case to test_jit first. The classes below override private methods of numba, which
+PATIENCE, POLL and STALE, waiting times, may be tuned. LIBRARIES and PLAIN say what a kernel may
+read without being part of its key: a name added wrongly runs old machine code after a change, so a
+case of test_jit must come first. The classes below override private methods of numba, which
 setup.cfg bounds (numba<0.69); look at them with every new numba.
 
 Numba asks whether the file of a kernel has changed. So a comment compiles all kernels of the file

@@ -1,9 +1,10 @@
 """Names of a package that are imported on first access, as its stub `__init__.pyi` lists them.
 
-To export a name, change the stub of that package, not this file. The stub is parsed at import: only
-its lines `from .module import name as name` count, and other lines are ignored. The rooms of the
-core call `lazy_names` in their `__init__.py`; test_door checks that each name is found and no
-library is imported with it. A command or a robot that needs few of them starts the faster.
+Exported names may be added in the stub of that package, not in this file. The stub is parsed at
+import: only its lines `from .module import name as name` count, and other lines are ignored. The
+rooms of the core call `lazy_names` in their `__init__.py`; What must stay, by test_door: each name
+is found and no library is imported with it. A command or a robot that needs few of them starts the
+faster.
 """
 
 from __future__ import annotations

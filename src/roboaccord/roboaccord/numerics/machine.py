@@ -1,9 +1,10 @@
 """What this machine gives a process: cores, address space, a folder, an end with its parent.
 
-LIBRARIES and PER_CORE are measured (the figures are beside them): measure again when NumPy, SciPy
-or numba grow. PR_SET_PDEATHSIG is Linux's. Keep `-P` in `python` and the variable SAFE: by `-c` and
-`-m` Python looks for every module in the current folder first, for its own library's, too, and
-test_safe_path puts such files there. `private_folder` must refuse a folder of another user.
+LIBRARIES and PER_CORE are measured (the figures are beside them) and may be changed by measuring
+again, when NumPy, SciPy or numba grow. PR_SET_PDEATHSIG is fixed by Linux. Keep `-P` in `python`
+and the variable SAFE: by `-c` and `-m` Python looks for every module in the current folder first,
+for its own library's, too, and test_safe_path puts such files there. `private_folder` must refuse a
+folder of another user.
 """
 
 from __future__ import annotations

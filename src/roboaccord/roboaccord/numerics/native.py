@@ -1,8 +1,8 @@
 """Kernels as C functions, and arrays by their addresses: what a C library can call back.
 
-engines/compiled.py alone uses it, for MuJoCo's callbacks. SYMBOL is a name of ours; `c_function`
-compiles with the OPTIONS of jit.py, which are fixed there. A pointer to numbers of another kind is
-one more line like `doubles_at`. Put no address into a kernel itself: its cached code would hold it.
+engines/compiled.py alone uses it, for MuJoCo's callbacks. SYMBOL may be any name; `c_function`
+compiles with the OPTIONS of jit.py, which are fixed there. A pointer to numbers of another kind may
+be added, like `doubles_at`. Put no address into a kernel itself: its cached code would hold it.
 
 A callback of a library gets pointers that are its own. What it needs beside them is in a table of
 addresses and sizes, an int64 array, and the table of the call in progress is where a symbol of this

@@ -1,8 +1,8 @@
 """Newton's method for small systems, square or not, with bounded least-squares steps.
 
-Nothing here is to be tuned: `longest`, `steps` and the steps of differences are arguments that the
-searches for gaits of the MonkeyBot choose. Steps are not damped, and there is no test of
-convergence, on purpose: callers look at each iterate. test_numerics checks quadratic convergence.
+Nothing here may be tuned: `longest`, `steps` and the steps of differences are arguments that the
+searches for gaits of the MonkeyBot choose. Steps stay undamped and without a test of convergence,
+on purpose: callers look at each iterate. test_numerics checks quadratic convergence.
 """
 
 from __future__ import annotations

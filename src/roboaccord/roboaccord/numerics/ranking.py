@@ -1,8 +1,9 @@
 """Orders by size in which round-off decides nothing: what is alike stays in the order given.
 
-LIKE is ours: anything far above round-off, far below what a figure is judged by, gives the same
-reports; test_round_off perturbs last bits and expects the same names of errors. Use these functions
-instead of `sorted`, `argmax` or `argsort` wherever a report names the largest of several figures.
+LIKE may be changed: anything far above round-off, far below what a figure is judged by, gives the
+same reports; test_round_off perturbs last bits and expects the same names of errors, which must
+stay. Use these functions instead of `sorted`, `argmax` or `argsort` wherever a report names the
+largest of several figures.
 
 Floating-point sums differ in their last bits from processor to processor, and so would an order by
 size among equals: causes that symmetry makes alike, say.

@@ -2,7 +2,7 @@
 
 Conventions are fixed: x y z w as ROS has it, fixed-axis roll, pitch, yaw as URDF has it, radians,
 matrices that turn column vectors. So is the order of operations: hashes of runs depend on it. Some
-50 modules call these functions; a further conversion is a function here, and no copy elsewhere.
+50 modules call these functions; conversions may be added, as functions here and no copy elsewhere.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Runge-Kutta methods: the classical one of order 4, and Dormand and Prince's 5(4).
 
-The latter has error control and dense output. All coefficients A, B, E and D are of Hairer,
+The latter has error control and dense output. All coefficients A, B, E and D are fixed by Hairer,
 Norsett, Wanner, Solving Ordinary Differential Equations I, II.4 to II.6; test_numerics checks their
-sums and the orders of the methods. SAFETY, SHRINK and GROW, which choose the next step size, are
-ours: other values cost time, keep every tolerance, and change the hashes of reference runs.
+sums and the orders of the methods. SAFETY, SHRINK and GROW, which choose the next step size, may be
+tuned: other values cost time, keep every tolerance, and change the hashes of reference runs.
 `fill_stage` and `step_error` are for kernels, `take_step` for any function; both must stay the same
 formula.
 """

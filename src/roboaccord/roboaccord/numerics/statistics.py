@@ -1,7 +1,7 @@
 """Statistics of many runs: mean, deviation, confidence intervals, tests of two samples.
 
-CONFIDENCE and RESAMPLES are ours, but words say "95 %", and the seed 0 of the bootstrap makes a
-sweep report the same figures each time: leave it. The fields of Statistics are keys of the JSON of
+CONFIDENCE and RESAMPLES may be changed, but words say "95 %". The seed 0 of the bootstrap stays: it
+makes a sweep report the same figures each time. The fields of Statistics are keys of the JSON of
 `accord sweep`; add, do not rename. Formulas are Student's, Efron's and Fisher's (test_sweep).
 """
 

@@ -1,7 +1,7 @@
 """What changed between runs: settings, figures, when and where motions part, and signals.
 
 APART may be tuned: from which distance motions have parted, if no tolerance is given. Fields may be
-added to the classes; none is renamed, for their names are keys of `--json`
+added to the classes; their names stay, for they are keys of `--json`
 (test_scripts_read_what_they_read_before). Deviations and the verdict are computed in
 bag/compare.py, tables for the terminal in cli/bags.py.
 """

@@ -1,8 +1,8 @@
 """The energy of a report: the book of each simulator as a table and over time.
 
 Colours, the order of COLOURS, ROW and FAINT may be changed: the order is that of the table, FAINT
-what is shown as 0. To show another item, add a field to `EnergyBook` and its colour here; its name
-is the meaning of the field. Energies are computed in crosscheck/energy.py.
+what is shown as 0. An item may be added: a field of `EnergyBook` and its colour here; its name is
+the meaning of the field. Energies stay as crosscheck/energy.py computes them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Plots of signals, runs overlaid: panels that Matplotlib draws as PNG or SVG, Plotly as a page.
 
 Colours (FEW), LINES, COLUMN, HEIGHT and WIDTH may be changed, and what `overview` shows, with
-docs/cli.md. A panel is drawn by `_draw` (Matplotlib) and by `_page` (Plotly): change both, for the
-ending of the file decides which is used. To add a signal, see signals.py.
+docs/cli.md. A panel is drawn by `_draw` (Matplotlib) and by `_page` (Plotly): both must be changed,
+for the ending of the file decides which is used. To add a signal, see signals.py.
 """
 
 from __future__ import annotations

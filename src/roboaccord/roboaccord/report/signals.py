@@ -1,8 +1,9 @@
 """Signals of a recorded run by name, and the settings in which recorded runs differ.
 
-To add a signal, call `_add` with name, unit, meaning and values in `_add_recorded`, `_add_links` or
-`_add_energies`; `_KINDS` and `_MEANINGS` say which share a panel. Names stay, for users type them
-(`JOINT.q`, `base.x`, `com.speed`). FEW and BLOCK may be tuned: the length of a label, and memory.
+Signals may be added: call `_add` with name, unit, meaning and values in `_add_recorded`,
+`_add_links` or `_add_energies`; `_KINDS` and `_MEANINGS` say which share a panel. Names stay, for
+users type them (`JOINT.q`, `base.x`, `com.speed`). FEW and BLOCK may be tuned: the length of a
+label, and memory.
 
 Signals are of joints, base, links, centre of mass, contact and energy.
 """

@@ -1,8 +1,8 @@
 """The tables of a report: what was measured, what is allowed, and whether it is within.
 
 To add a table, add an entry to `tables_of` and a function that returns its cells. Columns, decimals
-and LISTED may be changed. A title is changed in template.html, too, which explains each table by
-its title. Full digits are in summary.json. `number` and `statistics_cells` are used by
+and LISTED may be changed. A title must be changed in template.html, too, which explains each table
+by its title. Full digits are in summary.json. `number` and `statistics_cells` are used by
 cli/levels.py as well.
 
 How to read each is in the page, template.html, by its title.

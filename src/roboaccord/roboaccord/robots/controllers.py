@@ -1,9 +1,9 @@
 """Controllers of any robot: scaled by the inertia that each joint moves where it starts.
 
-A new one is a class here and an entry of `controllers` in file.py; its arguments become keys of
-scenarios, with their docstrings as help. Defaults (2 Hz, critical damping, ...) are ours: other
-ones change runs that leave them out. The order of draws in `Random` is fixed, or a seed gives
-another run (test_any_robot). LARGEST bounds a file; forms of trajectories are read in
+Controllers may be added: a class here and an entry of `controllers` in file.py; its arguments
+become keys of scenarios, with their docstrings as help. Defaults (2 Hz, critical damping, ...) may
+be changed, which changes runs that leave them out. The order of draws in `Random` is fixed, or a
+seed gives another run (test_any_robot). LARGEST bounds a file; forms of trajectories are read in
 `read_trajectory_file`.
 """
 

@@ -1,10 +1,10 @@
 """A robot that is a file, such as URDF or xacro: `accord run FILE.urdf` finds it by its path.
 
 What a file lacks is given by parameters: those are in config/parameters.yaml of roboaccord, to
-which another can be added and used here. OFF, STILL and FAR are ours; OFF and STILL decide that a
-robot which would stay balanced starts beside its balance. That there is no contact, and `base_link`
-is the root, is fixed: robots with contact need a package. What is taken or left out of a file is
-reported by `remarks`: add a line there with each such change (test_any_robot).
+which another may be added and used here. OFF, STILL and FAR may be tuned; OFF and STILL decide that
+a robot which would stay balanced starts beside its balance. That there is no contact, and
+`base_link` is the root, is fixed: robots with contact need a package. What is taken or left out of
+a file is reported by `remarks`: add a line there with each such change (test_any_robot).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs: factory of simulators, the loop, runners, sweeps, figures of a run.
 
-A name for robots, nodes and pages is a line of `__init__.pyi` (test_door). The room draws and
-prints nothing: test_layout refuses an import of `report` here.
+Names for robots, nodes and pages may be added, as lines of `__init__.pyi` (test_door); those there
+stay. This folder must draw and print nothing: test_layout refuses an import of `report` here.
 """
 
 from roboaccord.numerics.lazy import lazy_names

@@ -1,10 +1,10 @@
 """Inputs of a run: a constant target, targets that people send, and those of a recorded run.
 
-A further source is a class derived from `Inputs` with `target` and `switches`, given to a run by
-`inputs=`; nothing here lists them. SILENCE is ours, and stands in docs/teleoperation.md. `_FREE`
-are the keys of a scenario that may differ when a bag is repeated: a new key that moves nothing
-belongs there. Targets and switches act at the tick of their stamp, to `_ROUND_OFF`: a repeated run
-has the hash of the first only so (test_run_inputs).
+A source may be added: a class derived from `Inputs` with `target` and `switches`, given to a run by
+`inputs=`; nothing here lists them. SILENCE may be changed, with docs/teleoperation.md. `_FREE` are
+the keys of a scenario that may differ when a bag is repeated: a new key that moves nothing belongs
+there. Targets and switches must act at the tick of their stamp, to `_ROUND_OFF`: a repeated run has
+the hash of the first only so (test_run_inputs).
 """
 
 from __future__ import annotations

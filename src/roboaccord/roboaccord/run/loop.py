@@ -2,9 +2,9 @@
 
 The order within a tick (answer of the controller, faults, command to observers, step, events and
 state to observers) and times by `tick_time` are fixed: transports, bags and hashes all have them
-(test_loop). FINEST and SLACK only pace a run by the wall clock and are ours. Whatever is to follow
-a run is an `Observer`, whatever comes into it an `Inputs`, a change of the simulator a `Proxy`: the
-loop itself needs no new case for these.
+(test_loop). FINEST and SLACK only pace a run by the wall clock and may be tuned. Whatever is to
+follow a run is an `Observer`, whatever comes into it an `Inputs`, a change of the simulator a
+`Proxy`: the loop itself needs no new case for these.
 """
 
 from __future__ import annotations

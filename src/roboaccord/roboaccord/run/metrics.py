@@ -2,8 +2,8 @@
 
 A figure of one robot is made in its `metrics` or `tally`, and gets its unit here in `_BY_UNIT`; one
 that every robot has goes into `GeneralFigures`. Names of figures are keys of JSON, of `--figure`
-and of scenarios: add, do not rename. BLOCK is free, for hash and figures do not depend on it
-(test_motion: parts make the whole).
+and of scenarios: they stay, and others may be added. BLOCK may be tuned, for hash and figures do
+not depend on it (test_motion: parts make the whole).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Output folders, and files of text and tables.
 
-Another table or text is written by a call of these functions, not by a function more: only
-`writing` of contract/files.py opens a file to write (test_writers). `write_columns` keeps all
-digits, and NaN is empty; commands and pages rely on both. `fresh` chooses folder names such as
-`runs/x_2`.
+Other tables and texts may be written by calls of these functions, not by a function more: only
+`writing` of contract/files.py opens a file to write (test_writers). `write_columns` must keep all
+digits, and write NaN as nothing; commands and pages rely on both. `fresh` chooses folder names such
+as `runs/x_2`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Pieces of work side by side: on the cores of this machine, or on the workers of a Dask cluster.
 
 A study calls `run_pieces` with a function of a module and plain arguments; it needs no change here.
-CONNECTING is ours. Results must not depend on where or in which order pieces run, and a worker with
-other software must refuse (test_pieces, test_cluster). Another place to run is a branch of `_run`
-that yields number and result.
+CONNECTING may be tuned. Results must not depend on where or in which order pieces run, and a worker
+with other software must refuse (test_pieces, test_cluster). Another place to run is a branch of
+`_run` that yields number and result.
 
 Dask is asked by its own client: joblib's backend spreads large arguments over the workers, and
 what lies on one that dies is lost, while a task that brings its arguments is done again elsewhere.

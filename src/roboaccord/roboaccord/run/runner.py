@@ -1,7 +1,7 @@
 """Run a scenario over a transport, found by entry point group `roboaccord.runners`.
 
-A new transport is a function from `RunRequest` to `Run` with an entry point; `run_direct` is the
-one of the core. What a run is asked for is added to `RunRequest` with a default. Keys of
+A transport may be added: a function from `RunRequest` to `Run` with an entry point; `run_direct` is
+the one of the core. What a run is asked for is added to `RunRequest` with a default. Keys of
 `Run.to_json` are those of `accord run --json` and stay. SHARED_MEMORY, ROS_SHARED_MEMORY, ROS_FILES
 and ROS_LIBRARIES are measured, as noted beside them: measure again for another ROS.
 """

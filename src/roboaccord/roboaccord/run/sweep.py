@@ -2,8 +2,9 @@
 
 The figure, engines, steps and seeds are arguments, and what each seed changes is in the scenario
 (`initial.spread_q`): neither is set here. Fields of `Cell` and `Study` are keys of the JSON of
-`accord sweep`; add with a default, do not rename. Seeds count from 0, so that a longer sweep holds
-a shorter one. The statistics are in numerics/statistics.py, the verdict on engines in crosscheck.
+`accord sweep`; they stay, and others may be added with a default. Seeds count from 0, so that a
+longer sweep holds a shorter one. The statistics are in numerics/statistics.py, the verdict on
+engines in crosscheck.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A pinhole camera, and the one that sees a robot at the start of its scenario.
 
-PART, AZIMUTH, ELEVATION, STEEP, ASIDE and ABOVE choose the first view: change them freely, films,
+PART, AZIMUTH, ELEVATION, STEEP, ASIDE and ABOVE choose the first view and may be changed: films,
 the browser view and Gazebo's window then all begin with it (test_shared). The angles are about the
-axes of the world. CENTRINGS and HALVINGS are iterations, enough for a pixel. `project` is plain
-pinhole geometry, with nothing to choose.
+axes of the world. CENTRINGS and HALVINGS are iterations, enough for a pixel. `project` is fixed,
+plain pinhole geometry.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Make the controller of a scenario, or a user's own.
 
-A controller of a robot is an entry of `controllers` of its class, or an entry point
-`roboaccord.controllers`, not a line here; `none` is the only one made here. A user's `module:name`
-is imported from the current folder by `_Here`, which serves that module and its own imports alone:
-any wider, and a file there could hide a library's module. Keys beside `name` are arguments of the
-controller's class; `friction` is the one that is taken out before.
+Controllers may be added, as entries of `controllers` of a robot's class or entry points
+`roboaccord.controllers`, not here; `none` is the only one made here. A user's `module:name` is
+imported from the current folder by `_Here`, which must serve that module and its own imports alone,
+or a file there could hide a library's module. Keys beside `name` are arguments of the controller's
+class; `friction` is the one that is taken out before.
 """
 
 from __future__ import annotations

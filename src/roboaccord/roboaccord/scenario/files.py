@@ -1,10 +1,10 @@
 """Scenario files: read from YAML, changed by KEY=VALUE, checked, and found; setups by them.
 
 A new key of a scenario is a field in scenario.py and needs nothing here, unless it names a path:
-then its name goes into PATHS, so that no bag, message or shipped file can open what it names
-(test_bag_is_data). LARGEST and LONGEST bound numbers and names, and are ours. `load_setup` is what
-commands, functions and nodes call; the forms `extends`, KEY=VALUE and nested keys with dots are in
-files and scripts of users, and stay.
+then its name must be in PATHS, so that no bag, message or shipped file opens what it names
+(test_bag_is_data). LARGEST and LONGEST bound numbers and names, and may be raised. `load_setup` is
+what commands, functions and nodes call; the forms `extends`, KEY=VALUE and nested keys with dots
+are in files and scripts of users, and stay.
 """
 
 from __future__ import annotations

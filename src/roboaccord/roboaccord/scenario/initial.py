@@ -1,8 +1,8 @@
 """Initial state of a scenario, before its robot completes it, and its faults checked.
 
-Keys of the initial state are fields of `Initial` in scenario.py; what each becomes in a state is
-written here. What is particular to one robot goes into its `Robot.initial`. Joints are in the order
-of the setup, angles of the base in URDF's (test_scenario). What a fault may be is in
+Keys of the initial state may be added, as fields of `Initial` in scenario.py; what each becomes in
+a state is written here. What is particular to one robot goes into its `Robot.initial`. Joints stay
+in the order of the setup, angles of the base in URDF's (test_scenario). What a fault may be is in
 contract/fault.py; that it is of a hinge and within its limits is checked here.
 """
 

@@ -2,8 +2,8 @@
 
 No key is written here: names and types come from the models of scenario.py and from arguments of
 controllers, laws and terrains, meanings from their docstrings (`Args:`). To describe a key better,
-edit those. A section whose keys depend on a choice is an entry of `_SPECIAL`; a type that prints
-badly one of `_WRITTEN`. test_scenario_keys checks that no key is left out and each reads back.
+edit those. Entries may be added to `_SPECIAL`, for sections whose keys depend on a choice, and to
+`_WRITTEN`, for types that print badly. Every key must be listed and read back (test_scenario_keys).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Scenarios as checked data: keys, types, defaults and tolerances.
 
-A new key is a field with a default, a type with its unit and a line under `Args:`; `--set`, the
-list of keys and the checks follow. Existing names are in files of users and in bags: none may go. A
-changed default changes every scenario that leaves it out, and with it figures of the pages.
+A key may be added: a field with a default, a type with its unit and a line under `Args:`; `--set`,
+the list of keys and the checks follow. Existing names are in files of users and in bags, and stay.
+A changed default changes every scenario that leaves it out, and with it figures of the pages.
 Tolerances name their source in their docstring; a looser one belongs into a scenario, with a
 reason, not here. The models keep to what pydantic 1 and 2 have in common, for ROS machines carry
 either.

@@ -1,9 +1,8 @@
 """Controllers that are servos of joints, and the control periods under which one chatters.
 
-A controller is checked if its class derives from `Servo` and sets `gains`; nothing lists them. The
-bounds in `chatter` are Jury's criterion (Astrom and Wittenmark 1997, 3.2), not to be tuned;
-test_evidence checks the period that it names. Its text stands in reports and in errors of runs that
-diverge.
+Controllers may be added to those checked: their class derives from `Servo` and sets `gains`. The
+bounds in `chatter` are fixed by Jury's criterion (Astrom and Wittenmark 1997, 3.2); test_evidence
+checks the period that it names. Its text stands in reports and in errors of runs that diverge.
 """
 
 from __future__ import annotations

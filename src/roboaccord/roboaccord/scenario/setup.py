@@ -1,10 +1,10 @@
 """Robot and Setup: a mechanism as its package registers it, and a scenario of it.
 
-To change one robot, override a method in its package. A new hook is a method of `Robot` with a
-default that leaves all other robots as they are; only `joints` and `effort_limits` are abstract.
-docs/new_robot.md explains them. Whatever is derived from a scenario is a cached property of
-`Setup`: it is immutable, and changes come by `at_step`, `failing` or `_with`. GROUP and FILES are
-names of entry points, RELEASED a name of a scenario: users have them. No robot is named here.
+To change one robot, override a method in its package. Hooks may be added, as methods of `Robot`
+with a default that leaves all other robots as they are; only `joints` and `effort_limits` are
+abstract. docs/new_robot.md explains them. Whatever is derived from a scenario is a cached property
+of `Setup`: it is immutable, and changes come by `at_step`, `failing` or `_with`. GROUP and FILES,
+names of entry points, and RELEASED, of a scenario, stay: users have them. No robot is named here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Surroundings of a robot in a scenario: what recorders, nodes, viewers and films draw.
 
-EARTH, PLAIN and SIDE are a matter of taste. What stands around a robot is not decided here: its
-`Robot.wall`, `relief` and `surroundings` give it, and test_surroundings compares that with Gazebo's
-models. Names of surfaces are BACKDROPS of description/solids.py, by which viewers know them.
+EARTH, PLAIN and SIDE are a matter of taste and may be changed. What stands around a robot is not
+decided here: its `Robot.wall`, `relief` and `surroundings` give it, and test_surroundings compares
+that with Gazebo's models. Names of surfaces must be those of BACKDROPS in description/solids.py, by
+which viewers know them.
 """
 
 from __future__ import annotations

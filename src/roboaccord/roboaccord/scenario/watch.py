@@ -1,8 +1,8 @@
 """Supervision of controllers: exceptions and time-outs of user code as one-line errors.
 
-TIMEOUT and START_TIMEOUT are defaults of ours that the option `--timeout` and functions override;
-POLL and AGAIN are free. SIGNAL must be one that is ignored by default. Time in which numba
-compiles, or the process was stopped, does not count, and must not (test_loop).
+TIMEOUT and START_TIMEOUT, defaults that the option `--timeout` and functions override, and POLL and
+AGAIN may be tuned. SIGNAL must be one that is ignored by default. Time in which numba compiles, or
+the process was stopped, does not count, and must not (test_loop).
 
 A thread looks now and then whether a call goes on, and ends one that takes too long by an exception
 in the thread that made it: at once in the main thread, by a signal; in any other when Python code

@@ -1,7 +1,8 @@
-"""What every simulator derives from, and references of joint space and of trees.
+"""What every simulator derives from; references (analytical models) in joint space and of trees.
 
-A name for robots and engines is a line of `__init__.pyi` (test_door). Nothing here knows a physics
-library: what one needs goes into `engines`, what one robot needs into its package.
+Names for robots and engines may be added, as lines of `__init__.pyi` (test_door). This folder must
+stay without a physics library: what one needs goes into `engines`, what one robot needs into its
+package.
 """
 
 from roboaccord.numerics.lazy import lazy_names

@@ -1,9 +1,10 @@
 """Base class of all simulators: what they share is here, the motion in the derived class.
 
 A new simulator derives from `Simulator` and writes `_place`, `_advance`, `_read`, `_accelerate` and
-`masses`; it needs no change here. `reset`, `step` and `state` are final: clipping, faults and
-events are the same for all (test_simulators). A new public method gets a default that suits every
-existing simulator, and goes through `Proxy`, which test_simulators checks member by member.
+`masses`; it needs no change here. `reset`, `step` and `state` stay final: clipping, faults and
+events are the same for all (test_simulators). Public methods may be added, with a default that
+suits every existing simulator, and go through `Proxy`, which test_simulators checks member by
+member.
 
 When a joint freezes, an impulse of its lock takes its rate. With the mass matrix M, and J the
 joint's row of the unit matrix,

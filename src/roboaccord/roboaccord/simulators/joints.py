@@ -1,9 +1,9 @@
 """Friction, stops and failures of joints, alike in every simulator.
 
-STOP_MARGIN, RELEASE and GAP_SPEED are ours: the first two decide what counts as one event of a
+STOP_MARGIN, RELEASE and GAP_SPEED may be tuned: the first two decide what counts as one event of a
 stop, GAP_SPEED how long a drive crosses its backlash. LOCK_INERTIA may be any number that round-off
-makes infinite. The laws are those of the papers named below and in `JointFriction`: test_engines
-holds friction, test_partial_faults and test_joint_faults each kind of failure against closed forms.
+makes infinite. The laws are fixed by the papers named below and in `JointFriction`: test_engines
+compares friction, test_partial_faults and test_joint_faults each kind of failure with closed forms.
 A new kind of failure begins in contract/fault.py.
 
 A frozen joint is one whose rotor has an infinite inertia: with LOCK_INERTIA on its diagonal of

@@ -1,9 +1,9 @@
 """Energy losses: an account by channel, the power of friction laws, and a meter of an engine.
 
-The names in CHANNELS stand in reports and their JSON. A new channel is a name there, and whoever
-loses energy by it calls `LossAccount.add`; crosscheck/energy.py sums all. The trapezoidal rule of
-`StepMeter` is of second order, and ORDER of crosscheck/energy_check.py states so: change both or
-none (test_energy has closed forms). Measuring must change no bit of a motion.
+The names in CHANNELS stay, for reports and their JSON have them. A channel may be added: a name
+there, and whoever loses energy by it calls `LossAccount.add`; crosscheck/energy.py sums all. The
+trapezoidal rule of `StepMeter` is of second order, and ORDER of crosscheck/energy_check.py states
+so: change both or none (test_energy has closed forms). Measuring must change no bit of a motion.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""References, simulators of a setup by equations of their own: in joint space, and of any tree.
+"""References, a setup simulated by equations (analytical models): in joint space, and of any tree.
 
-A robot with equations derives from `JointSpaceReference` and writes `joint_accelerations`; one that
-a description says all of takes `TreeReference`: neither changes this file. The integrator is fixed,
-the classical Runge-Kutta method of order 4 (test_joint_space): engines are judged by it and hashes
-are of it. TreeReference has inelastic stops but no contact, by articulated bodies; contact is for
-the reference of a robot.
+A reference may be added without a change here: a robot with equations derives from
+`JointSpaceReference` and writes `joint_accelerations`; one that its description says all of takes
+`TreeReference`. The integrator is fixed, the classical Runge-Kutta method of order 4
+(test_joint_space): engines are judged by it and hashes are of it. TreeReference has inelastic stops
+but no contact, by articulated bodies; contact is for the reference of a robot.
 """
 
 from __future__ import annotations

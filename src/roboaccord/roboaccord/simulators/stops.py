@@ -1,8 +1,9 @@
 """Inelastic stops of joints in a reference: impacts where they occur, and joints that stay at them.
 
-MOST, EXACT and NEAR are ours: a limit of impacts, and two bounds of round-off. The law of impact is
-Moreau's with a restitution of 0; another restitution would be another reference. What test_stops
-holds: a closed form, that no push can change what an impact leaves, and the order over impacts.
+MOST, EXACT and NEAR may be tuned: a limit of impacts, and two bounds of round-off. The law of
+impact is fixed, Moreau's with a restitution of 0: another would be another reference (= analytical
+model). What test_stops compares: a closed form, that no push can change what an impact leaves, and
+the order over impacts.
 
 A joint comes to a stop within a physics step, at a time that is found; there an impulse takes its
 rate, and that of joints which the impulse would drive into their own stops (Moreau's law with a

@@ -1,8 +1,8 @@
 """What packages of robots and engines test themselves with; needs pytest.
 
-To add a module of tests, name it in `register_assert_rewrite`, before it is imported: else a failed
-assertion does not show its values. The names of the two classes and their attributes stay, for
-robot and engine packages inherit them.
+Modules of tests may be added: name each in `register_assert_rewrite`, before it is imported: else a
+failed assertion does not show its values. The names of the two classes and their attributes stay,
+for robot and engine packages inherit them.
 """
 
 import pytest

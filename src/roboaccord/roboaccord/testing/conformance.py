@@ -1,8 +1,8 @@
 """What every robot keeps: names, limits, determinism, memory of its own, agreement of engines.
 
-To add a rule, write a method `test_...`; parameters `scenario`, `engine` and `other` make it run
-for each of them. Every robot, a user's too, must then pass it. STATES, TICKS and STEP may be tuned
-(time against strength), SEED be any number. Tolerances are the defaults of a scenario
+Rules may be added: write a method `test_...`; parameters `scenario`, `engine` and `other` make it
+run for each of them. Every robot, a user's too, must then pass it. STATES, TICKS and STEP may be
+tuned (time against strength), SEED be any number. Tolerances are the defaults of a scenario
 (`Tolerances`), and are not widened for a robot.
 
 A robot's package inherits it in a test module of its own:

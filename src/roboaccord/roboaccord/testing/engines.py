@@ -1,9 +1,9 @@
 """What every engine keeps, on three small descriptions: dynamics, order, limits, states, refusals.
 
-To add a rule, write a method `test_...`; to add a feature that engines may lack, an entry in
+Rules may be added, as methods `test_...`; to add a feature that engines may lack, an entry in
 FEATURES. SEED and STATES may be changed. descriptions/, JOINTS, EFFORTS, DRIVE, STEPS and WITHIN
 fit each other: change one, and check the order that is measured. SAME, SAME_SCHEME and ROUND_OFF
-hold for every engine, and are not widened for one.
+hold for every engine and stay as they are for each.
 
 An engine's package inherits it in a test module of its own:
 

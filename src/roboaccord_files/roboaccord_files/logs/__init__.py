@@ -3,4 +3,6 @@
 From below: tables.py, columns.py and log.py (reading), parameters.py and windows.py (the file's
 equations along the log), regression.py, selection.py and causes.py (what explains the residuals),
 check.py (all of it); door.py and command.py are `ra.crosscheck(LOG)` and `accord crosscheck LOG`.
+Readers, names of columns and hypotheses may be added (tables.py, columns.py, regression.py); the
+fields of result.py, keys of `--json`, stay.
 """

@@ -1,8 +1,9 @@
 """What a fit means: causes with their intervals, and the scheme of the simulator.
 
-A hypothesis that is new in regression.py needs its unit in UNITS, and in SLIDING where a joint that
-slides has another; without one its size is shown as a part. SCHEMES and NEAR only name the scheme:
-no verdict depends on them. INTERVAL is fixed: 95 % of a normal distribution.
+Units may be added: a hypothesis that is new in regression.py must have its unit in UNITS, and in
+SLIDING where a joint that slides has another; without one its size is shown as a part. SCHEMES and
+NEAR only name the scheme: no verdict depends on them. INTERVAL is fixed: 95 % of a normal
+distribution.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Columns of a log, recognised by name: what each holds, its unit and its sign.
 
-A log with other names: add the word to WORDS (kinds are tried in its order), a unit with its factor
-to SI to FACTORS, and to ENDINGS if names end with it behind _. `--map KEY=COLUMN[UNIT]` takes the
-units of FACTORS, too. test_own_log.py guesses columns of several programs.
+For logs with other names words may be added to WORDS (kinds are tried in its order), units with
+their factor to SI to FACTORS, and to ENDINGS if names end with them behind _. `--map
+KEY=COLUMN[UNIT]` takes the units of FACTORS, too. What test_own_log.py guesses of several programs
+must stay.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`accord crosscheck LOG`: a mode of `accord crosscheck`.
 
-An option more is a parameter here and of `crosscheck_log` in door.py, and a word of TAKES there:
-others are refused. The docstring of `check_log_command` is part of the help, and its examples are.
+Options may be added: a parameter here and of `crosscheck_log` in door.py, and a word of TAKES
+there: others are refused. Names of options stay. The docstring of `check_log_command` is part of
+the help, and its examples are.
 """
 
 from __future__ import annotations

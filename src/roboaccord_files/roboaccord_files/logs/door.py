@@ -1,8 +1,8 @@
 """The check of somebody's log, as a function: `ra.crosscheck("log.csv", robot="arm.urdf")`.
 
-TAKES has the options of this mode, of the function and of command.py. What is refused here (a base
-that moves, mimics) is what the equations in windows.py lack; the settings of a log are those of a
-robot that is a file, with its dry friction on.
+Options may be added: a parameter, a word of TAKES, and the same in command.py. What is refused here
+(a base that moves, mimics) must stay so, for the equations in windows.py lack it; the settings of a
+log are those of a robot that is a file, with its dry friction on.
 """
 
 from __future__ import annotations

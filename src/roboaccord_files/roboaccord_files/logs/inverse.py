@@ -1,9 +1,9 @@
 """Inverse dynamics of a tree on a fixed base, at all samples of a motion at once.
 
-Nothing here is meant to be changed but for speed: the equations are the recursive ones of Newton
-and Euler in the world's axes [Featherstone 2008, 5.3], and test_own_log.py compares them with the
-core's forward dynamics. windows.py keeps what `link_motions` returns, for links that change alone.
-Every operation is one of NumPy over the samples, so that thousands take milliseconds.
+Only speed may be changed: the equations are fixed, the recursive ones of Newton and Euler in the
+world's axes [Featherstone 2008, 5.3], and test_own_log.py compares them with the core's forward
+dynamics. windows.py keeps what `link_motions` returns, for links that change alone. Every operation
+is one of NumPy over the samples, so that thousands take milliseconds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A log: samples at their stamps, in stretches without gaps, their units checked.
 
-The bounds below are ours: FEWEST_SAMPLES, SHORTEST_STRETCH, SLOWEST and ASTRAY decide what is
-refused, GAP where a log is cut, EVEN and APART what is noted. ASTRAY lies between what a joint
+The bounds below may be tuned: FEWEST_SAMPLES, SHORTEST_STRETCH, SLOWEST and ASTRAY decide what is
+refused, GAP where a log is cut, EVEN and APART what is noted. ASTRAY must lie between what a joint
 overshoots and 57, degrees to radians. What columns hold is guessed in columns.py.
 """
 

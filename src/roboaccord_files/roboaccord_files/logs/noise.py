@@ -1,8 +1,8 @@
 """Noise of recorded columns, and steps of an encoder.
 
-DIFFERENCE may be raised, which leaves less of a motion in the noise, as long as a stretch has more
-samples (SHORTEST_STRETCH of log.py). MEDIAN is fixed: of the chi-squared distribution of one
-degree. test_own_log.py compares both estimates with noise and steps of known size.
+DIFFERENCE may be tuned: raise it, which leaves less of a motion in the noise, as long as a stretch
+has more samples (SHORTEST_STRETCH of log.py). MEDIAN is fixed: of the chi-squared distribution of
+one degree. test_own_log.py compares both estimates with noise and steps of known size.
 """
 
 from __future__ import annotations

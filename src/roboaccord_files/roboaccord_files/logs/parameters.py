@@ -1,8 +1,9 @@
 """What the equations of a robot's file know, and how an error of a hypothesis changes it.
 
-A hypothesis more is a field of `DynamicParameters`, a case of `varied` and an entry of `groups` in
-regression.py; its unit is in causes.py. SPEEDS are ours: dry friction is tried with each. PROBE is
-the step of all numeric derivatives, here, in regression.py and in windows.py.
+A hypothesis may be added: a field of `DynamicParameters`, a case of `varied` and an entry of
+`groups` in regression.py; its unit is in causes.py. SPEEDS may be tuned: dry friction is tried with
+each. PROBE stays: it is the step of all numeric derivatives, here, in regression.py and in
+windows.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The regression of what a robot's file leaves in the windows of a log on the hypotheses.
 
-`groups` yields what is tried: an error more is a hypothesis there, and a case of `varied` in
-parameters.py. PRIOR, BOUNDS, LATEST and LAGS are ours, and `make own-logs` measures what they find;
-the order of a, b, c and the delay is that of PRIOR, of `sizes` and of the scheme's columns.
+`groups` yields what is tried: errors may be added, a hypothesis there and a case of `varied` in
+parameters.py. PRIOR, BOUNDS, LATEST and LAGS may be tuned, and `make own-logs` measures what they
+find; the order of a, b, c and the delay must be that of PRIOR, of `sizes` and of the scheme's
+columns.
 
 Time step and scheme of the log are unknown. To first order a scheme takes q, qd and friction from
 times that are late by a, b and c: forward Euler's steps of h have a = h and b = c = h/2,

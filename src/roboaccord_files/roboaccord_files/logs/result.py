@@ -1,7 +1,8 @@
 """The result of the check of a log: causes with their intervals, residuals, and the verdict.
 
-The fields are the keys of summary.json and of `--json`, in this order: one may be added, none
-renamed. How a cause is written, in `LogCause.__str__`, may change: it is shown, and in the reason.
+The fields are the keys of summary.json and of `--json`, in this order: one may be added, and those
+there stay. How a cause is written, in `LogCause.__str__`, may change: it is shown, and in the
+reason.
 """
 
 from __future__ import annotations

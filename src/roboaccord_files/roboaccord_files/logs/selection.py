@@ -1,7 +1,7 @@
 """The fewest errors that explain a log: hypotheses added as long as they explain more.
 
-All bounds below are ours, and each states in what it is measured; docs/own_log.md gives the rates
-of detection and of false alarms that `make own-logs` measured with them. SAME must stay above
+All bounds below may be tuned, and each states in what it is measured; docs/own_log.md gives the
+rates of detection and of false alarms that `make own-logs` measured with them. SAME must stay above
 round-off: test_own_log.py shakes the last bits of a log, and the causes must stay.
 """
 

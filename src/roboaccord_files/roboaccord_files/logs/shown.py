@@ -1,6 +1,6 @@
 """What `accord crosscheck LOG` prints: what was read, what differs, and the verdict.
 
-Lines and their words may change; docs/own_log.md has some of them. The numbers are those of
+Lines and their words may be changed; docs/own_log.md has some of them. The numbers must be those of
 result.py, and nothing is judged here. `show(result)` prints the same.
 """
 

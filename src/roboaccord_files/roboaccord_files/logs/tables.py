@@ -1,8 +1,8 @@
 """Tables of a log, as columns by name: CSV, NPZ or a bag.
 
-A format more is a reader beside `_text` and `_arrays`, which takes bytes and raises what it likes;
-its ending goes into TABLES of roboaccord.door.checks, by which a log is known. Whatever is read
-must be bounded: test_readers.py gives each reader hostile files.
+A format may be added: a reader beside `_text` and `_arrays`, which takes bytes and raises what it
+likes; its ending goes into TABLES of roboaccord.door.checks, by which a log is known. Whatever is
+read must be bounded: test_readers.py gives each reader hostile files.
 """
 
 from __future__ import annotations

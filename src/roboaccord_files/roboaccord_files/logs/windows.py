@@ -1,6 +1,6 @@
 """Windows of a log, and how errors of a model show in them.
 
-DEGREE, KNOTS, FLOOR, MOST, SLOW and FEW are ours: smoothness, speed, and what is left out. The
+DEGREE, KNOTS, FLOOR, MOST, SLOW and FEW may be tuned: smoothness, speed, and what is left out. The
 equations are fixed by what follows; a term that a robot needs belongs to `DynamicParameters`.
 
 Along a smooth motion q_s through the log's positions the equations of the robot's file leave

@@ -1,7 +1,7 @@
-"""Causes proven by ablation: a trap alone left in a text, and taken out of it.
+"""Causes proven by ablation: a trap (a text read differently) alone left in a text, and taken out.
 
-Which traps there are stands in roboaccord_files/repair, in the order of repair.find.FINDERS, on
-which `ablate` relies. What counts as proof is `_better`: half of the error, which is ours;
+Which traps there are stands in roboaccord_files/repair, in the order of repair.find.FINDERS, which
+must stay. What counts as proof is `_better`: half of the error, which may be changed;
 test_parity.py plants a fault in one engine at a time, and its cause must be named.
 """
 

@@ -1,7 +1,8 @@
 """What no comparison mixes in: friction, effort limits, mimics, meshes and their shapes.
 
-A quantity more is an entry of APART, by element and attribute of the URDF, and of `apart` in each
-engine's reader; its name becomes a key of the JSON. What is found here changes no status.
+A quantity may be added: an entry of APART, by element and attribute of the URDF, and of `apart` in
+each engine's reader; its name becomes a key of the JSON, and stays. What is found here must change
+no status.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""A bench: engines asked for texts of one robot, and the reference beside them.
+"""A bench: engines asked for texts of one robot, and the reference (analytical model) beside them.
 
 Engines come with their SPEC's `reader`; none is named here. SETTINGS are choices of `--settings`:
-one more must be known to every reader. A text is held against the reference's reading of the same
-text, and only a planted one against the file's; the causes of ablation.py rest on that.
+others may be added, and must be known to every reader. A text is held against the reference's
+reading of the same text, and only a planted one against the file's; the causes of ablation.py rest
+on that.
 """
 
 from __future__ import annotations

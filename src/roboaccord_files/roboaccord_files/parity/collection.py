@@ -1,8 +1,8 @@
 """Many robots in all engines: each file in a process of its own, with limits.
 
-TIMEOUT and WAITING are ours, and may grow with slow engines: who exceeds them is `undecided`, never
-wrong. What is examined of a robot stands in examine.py and apart.py; its functions are called by
-name in other processes, so their arguments must be pickled.
+TIMEOUT and WAITING may be tuned for slow engines: who exceeds them is `undecided`, never wrong.
+What is examined of a robot stands in examine.py and apart.py; its functions are called by name in
+other processes, so their arguments must be pickled.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`accord parity`: what each engine makes of a URDF, and which link makes the difference.
 
-An option more is a parameter here and a word of PARITY in door.py, by the kinds of input that take
-it. What is written to files stands here; what is done, in door.py, so that `ra.parity` does it too.
+Options may be added: a parameter here and a word of PARITY in door.py, by the kinds of input that
+take it. Names of options stay. What is written to files stands here; what is done, in door.py, so
+that `ra.parity` does it too.
 """
 
 from __future__ import annotations

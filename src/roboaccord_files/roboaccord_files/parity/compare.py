@@ -1,8 +1,9 @@
-"""Comparison of a reading with the reference's: links, joints and dynamics, by name.
+"""Comparison of an engine's reading with the reference's: links, joints and dynamics, by name.
 
-SAME is the promise of docs/parity.md. The other bounds follow from round-off, each as its comment
-states, and may not be raised to make an engine pass; test_parity.py has both sides of them. A
-quantity more is a Difference of `_joints`, `_links` or DYNAMICS, named in properties.py.
+The reference is the analytical model. SAME stays, the promise of docs/parity.md. The other bounds
+follow from round-off, each as its comment states, and must not be raised to make an engine pass;
+test_parity.py has both sides of them. A quantity may be added: a Difference of `_joints`, `_links`
+or DYNAMICS, named in properties.py.
 """
 
 from __future__ import annotations

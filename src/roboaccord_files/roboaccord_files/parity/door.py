@@ -1,7 +1,9 @@
 """What engines read from a robot's file; needs no bag and no equations of motion of a scenario.
 
-PARITY has the options by kind of input, of function and command alike: one more is a word there and
-a parameter of `parity`. A single file is examined without compiled kernels, which is faster.
+Options may be added: a word of PARITY, by kind of input, a parameter of `parity`, and the same in
+command.py. Names of parameters, which are options too, and the result's type `Parity` stay: scripts
+of users call `ra.parity`. A single file is examined without compiled kernels, which is faster and
+may be changed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """One robot in engines: its status in each, and the causes of what differs.
 
-Which causes are sought, and in which order, may change here: traps (ablation.py), properties
-(properties.py), remarks, and what the file itself has wrong. The status is that of the comparison
-alone. A trap that every reader falls for alike goes into FOR_ALL.
+Which causes are sought, and in which order, may be changed here: traps (texts that are read
+differently, ablation.py), properties (properties.py), remarks, and what the file itself has wrong.
+The status must stay that of the comparison alone. A trap that every reader falls for alike goes
+into FOR_ALL.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The figure of a parity check: the largest error of each robot in each engine.
 
-`plot(result)` draws it, by the entry point `plot.Parity` in setup.cfg. All of it may change: it is
-a figure of Plotly as a dictionary, and nothing else reads it.
+`plot(result)` draws it, by the entry point `plot.Parity` in setup.cfg. All of it may be changed,
+but the entry point's name stays: it is a figure of Plotly as a dictionary, and nothing else reads
+it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The robots of a folder, read when they are examined.
 
-A kind of file more is a pattern in PATTERNS, if its name shows that it is a robot, or else in
+A kind of file may be added: a pattern in PATTERNS, if its name shows that it is a robot, or else in
 FOREIGN, with what makes it one in MODELS; its reader is a format of an engine's SPEC. The order of
-paths is that of the results.
+paths must stay, for results have it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The page of a parity check: all robots against all engines, with causes.
 
-Its layout is parity.html beside this file. The lines made here are printed by shown.py, too:
-whoever changes one changes both. LINES is how many of an engine's own lines a page has.
+Its layout may be changed in parity.html beside this file, and LINES, how many of an engine's own
+lines a page has. The lines made here must be those that shown.py prints: whoever changes one
+changes both.
 """
 
 from __future__ import annotations

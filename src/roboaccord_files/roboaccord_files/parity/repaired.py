@@ -1,8 +1,8 @@
 """Files repaired: what is certain is written, and the engines are asked again.
 
-Which repairs are certain stands with each trap, in roboaccord_files/repair. What is repaired though
-no engine stumbles is listed in `flaws_of`. Bytes that no repair touches stay as they are, and no
-number is invented: test_repair.py.
+Which repairs are certain stands with each trap (a text that is read differently), in
+roboaccord_files/repair. What is repaired though no engine stumbles may be added to `flaws_of`.
+Bytes that no repair touches stay as they are, and no number is invented: test_repair.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Results of a parity check: what each engine makes of each robot, and why.
 
 Names of fields, their order and the words of both enumerations are the JSON of `accord parity`: a
-field may be added, none renamed, and `to_json` keeps what once was flat. Verdict and exit status
-are `verdict` and `ok` of Parity. A quantity with a unit carries it in its type.
+field may be added, those there stay, and `to_json` keeps what once was flat. Verdict and exit
+status are `verdict` and `ok` of Parity. A quantity with a unit carries it in its type.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What `accord parity` shows: tables of engines, causes, many robots, and repairs.
 
-Tables, colours and words may change; lines that the page has, too, are made in page.py. Nothing is
-decided here. `show(result)` prints the same, by the entry point `show.Parity`.
+Tables, colours and words may be changed; lines that the page has, too, must come from page.py.
+Nothing is decided here. `show(result)` prints the same, by the entry point `show.Parity`.
 """
 
 from __future__ import annotations

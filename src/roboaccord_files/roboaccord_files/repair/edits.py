@@ -1,8 +1,8 @@
 """Edits of XML that preserve every byte outside them, and their diff.
 
-That is the promise, which test_repair.py holds for encodings, namespaces, entities and blanks: what
-is written here may change, what is left alone may not. Where new attributes and elements go, and
-how they are indented, is in `_attributes` and `_children`. No trap is known here.
+What is left alone must stay, to the byte; test_repair.py checks encodings, namespaces, entities and
+blanks. Where new attributes and elements go, and how they are indented, may be changed in
+`_attributes` and `_children`. No trap (a text that is read differently) is known here.
 
 The text is parsed with the place of each tag. Edits change the tree; what has changed in it is put
 into the text: attributes of start tags, new elements, and elements that are gone.

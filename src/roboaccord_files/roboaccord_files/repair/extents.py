@@ -1,8 +1,8 @@
 """How far a mesh reaches: STL, OBJ and DAE, without a library, its faces left out.
 
-A format more is a case of `_points`; others go through `read_mesh` of the core, up to QUICK bytes.
-MOST and QUICK are ours, of time. What cannot be read is None and costs no finding; test_extents.py
-has meshes of known size in each format.
+A format may be added: a case of `_points`; others go through `read_mesh` of the core, up to QUICK
+bytes. MOST and QUICK, of time, may be tuned. What cannot be read must be None and costs no finding;
+test_extents.py has meshes of known size in each format.
 """
 
 from __future__ import annotations

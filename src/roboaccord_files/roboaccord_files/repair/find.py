@@ -1,7 +1,7 @@
 """All traps of a text, in the order in which they are repaired, and their repair.
 
-A new trap is a function in the module of its subject, and its name in FINDERS, behind all whose
-repair it needs: edits are made in this order.
+A trap may be added: a function in the module of its subject, and its name in FINDERS, which must
+come behind all whose repair it needs: edits are made in this order.
 
 A trap is a property of the text. Whether it makes a difference in an engine is decided by ablation
 (parity/ablation.py), for which every trap has a repair. Written are those alone that are certain:

@@ -1,8 +1,8 @@
-"""The <inertial> of a link: reading and writing it, and the trap of two in one link.
+"""The <inertial> of a link: reading, writing, and the trap (what readers differ on) of two in a link.
 
-`give` and `change_inertia` are the edits of masses.py and inertias.py: a new trap of either takes
-one of them. Numbers that stay are left in their own digits, which `_put` sees to; AXES is the order
-of the upper triangle of a matrix.
+`give` and `change_inertia` are the edits of masses.py and inertias.py: traps may be added there,
+each with one of them. Numbers that stay are left in their own digits, which `_put` sees to; AXES,
+the order of the upper triangle of a matrix, is fixed by URDF.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Traps of inertias: what no body has, and what engines refuse by round-off.
+"""Traps (texts read differently) of inertias: what no body has, and what round-off refuses.
 
-A kind more is a list and a row in `unphysical`, with its repair, and is certain if that keeps the
-body. REFUSED is MuJoCo's own bound (test_parity.py asks it), SLACK is round-off, ROUND ours: what
-the last digit of a file may be off. The names of causes are rules, too.
+A kind may be added: a list and a row in `unphysical`, with its repair, and is certain if that keeps
+the body. REFUSED is fixed by MuJoCo (test_parity.py asks it), SLACK by round-off; ROUND may be
+tuned: by what the last digit of a file is off. The names of causes stay, for they are rules, too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Traps of joints: axes, types that few readers know, mimics, loops, and steep pitches.
+"""Traps (texts read differently) of joints: axes, rare types, mimics, loops, and steep pitches.
 
-A trap here is a function that yields `Trap`, listed in find.py. STEEP is urdfdom's own bound; LONG
-is ours. Causes are named in docs and in JSON, and `mimic` is asked for by name in parity/, so
-their names stay; the cures may be reworded.
+A trap may be added: a function that yields `Trap`, listed in find.py. STEEP is fixed by urdfdom;
+LONG may be tuned. Causes are named in docs and in JSON, and `mimic` is asked for by name in
+parity/, so their names stay; the cures may be reworded.
 """
 
 from __future__ import annotations

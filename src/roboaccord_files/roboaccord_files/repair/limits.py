@@ -1,8 +1,8 @@
-"""Traps of limits: missing, interchanged, in degrees, or of a continuous joint.
+"""Traps (texts read differently) of limits: missing, interchanged, in degrees, of a continuous joint.
 
-A kind more is a list that `limits` fills, and a Trap below it with its edit. TURN is ours: beyond
-two turns a limit is taken for degrees, beyond 720 no more. Certain are only a swap of both signs
-and limits of a continuous joint: `--repair` writes no other.
+A kind may be added: a list that `limits` fills, and a Trap below it with its edit. TURN may be
+tuned: beyond two turns a limit is taken for degrees, beyond 720 no more. Certain must stay only a
+swap of both signs and limits of a continuous joint: `--repair` writes no other.
 """
 
 from __future__ import annotations

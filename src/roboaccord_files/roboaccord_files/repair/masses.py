@@ -1,8 +1,8 @@
-"""Traps of masses: links without one, and what readers then refuse, drop or let fall.
+"""Traps (texts read differently) of masses: links without one, which readers refuse, drop, let fall.
 
-NOTHING is SDFormat's own bound (test_parity.py asks it). MASS and MOMENT are ours, of the ablation
-alone: they are never written into a file. How SDFormat lumps links is in the comment of `massless`;
-a case more is a row of its table, with what is to be written.
+NOTHING is fixed by SDFormat (test_parity.py asks it). MASS and MOMENT, of the proof alone, may be
+tuned: they are never written into a file. How SDFormat lumps links is in the comment of `massless`;
+a case may be added, a row of its table with what is to be written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Meshes in millimetres: those far larger than their robot.
 
-LARGE is ours: between robots whose meshes are large and a factor of 1000. MILLIMETRES is the cure,
-of the rule `mesh-scale` and of `accord parity`. It is no trap: the text alone does not show it, so
-it stands in no FINDERS, and nothing repairs it.
+LARGE may be tuned: between robots whose meshes are large and a factor of 1000. MILLIMETRES, the
+cure that the rule `mesh-scale` and `accord parity` print, may be reworded. What must stay: nothing
+repairs it, and FINDERS (find.py) has no entry for it, since the text alone does not show it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Traps of names: two of one name, blanks around numbers, a root that is declared nowhere.
+"""Traps (texts read differently) of names: double ones, blanks around numbers, a missing root.
 
-A trap here is a function that yields `Trap`, listed in find.py. How a renamed element is called is
-in `free_name`, and what is renamed with it in `_rename`. Whatever else in the file bears the name
-makes the repair uncertain, so that it is not written.
+A trap may be added: a function that yields `Trap`, listed in find.py. How a renamed element is
+called is in `free_name`, and what is renamed with it in `_rename`. Whatever else in the file bears
+the name must make the repair uncertain, so that it is not written.
 """
 
 from __future__ import annotations

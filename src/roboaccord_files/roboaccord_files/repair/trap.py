@@ -1,7 +1,8 @@
 """A trap: a kind of text that readers interpret differently, its places, and their repair.
 
 `cause`, `where` and `fix` are keys of the JSON, and stay. Lower-cased and with hyphens a cause is
-the name of its rule, which must be in rules.yaml. `certain` decides what `--repair` writes.
+the name of its rule, which must be in rules.yaml. `certain` decides what `--repair` writes. Fields
+may be added, with a default.
 """
 
 from __future__ import annotations

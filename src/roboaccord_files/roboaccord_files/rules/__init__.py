@@ -2,5 +2,6 @@
 
 A rule is a row of rules.yaml and a finder in the module of its subject (units, joints, names,
 parts, extensions); find.py lists the finders, table.py reads the rows, command.py is the command.
-A new rule needs both, a planted fault in test/planted/faults.yaml, and its name in docs/rules.md.
+Rules may be added, with both, a planted fault in test/planted/faults.yaml, and a name in
+docs/rules.md; names of rules stay.
 """

@@ -1,6 +1,7 @@
 """Write the page of all rules: python -m roboaccord_files.rules > docs/every_rule.md.
 
-Its text is in rules.yaml and table.py; test_rules.py fails where the page is another.
+Its text may be changed in rules.yaml and table.py; the page must be what this writes
+(test_rules.py).
 """
 
 import sys

@@ -1,8 +1,8 @@
 """`accord check FILE.urdf`, and `accord check --explain RULE`: modes of `accord check`.
 
-An option more is a parameter here and a word of OF_FILES: others are refused. The modes are entry
-points of setup.cfg: `check.FILE`, `check.FILES` and `check.RULE`. Worlds among the files are left
-to the core. What is found stands in find.py, and how a finding is printed in findings.py.
+Options may be added: a parameter here and a word of OF_FILES: others are refused. The modes, entry
+points of setup.cfg, stay: `check.FILE`, `check.FILES` and `check.RULE`. Worlds among the files are
+left to the core. What is found stands in find.py, and how a finding is printed in findings.py.
 """
 
 from __future__ import annotations

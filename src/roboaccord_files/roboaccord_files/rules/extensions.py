@@ -1,8 +1,9 @@
 """What `<gazebo>` in a URDF makes Gazebo do, and no other engine.
 
-A tag, its rule and where SDFormat reads it are rows of extensions.yaml, a rule's text one of
-rules.yaml. They are SDFormat 12.3's, not ours: test_gazebo_extensions.py asks its tool for each. A
-tag that it drops where it stands is named. When a tag asks for nothing is decided in `_acts`.
+Tags may be added: a tag, its rule and where SDFormat reads it are rows of extensions.yaml, a rule's
+text one of rules.yaml. What they say is fixed by SDFormat 12.3: test_gazebo_extensions.py asks its
+tool for each. A tag that it drops where it stands is named. When a tag asks for nothing is decided
+in `_acts`.
 """
 
 from __future__ import annotations

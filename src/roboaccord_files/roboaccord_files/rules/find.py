@@ -1,8 +1,9 @@
 """What the rules find in a robot's file: all of them at once, by line.
 
-A new finder goes into FINDERS; it yields rule, element, message and cure, and its rule is a row of
-rules.yaml. A rule in UNREADABLE keeps traps from being sought. A rule's finder stands in the module
-of its subject; traps (roboaccord_files/repair) are rules too.
+A finder may be added to FINDERS; it yields rule, element, message and cure, and its rule must be a
+row of rules.yaml. A rule in UNREADABLE keeps traps from being sought. A rule's finder stands in the
+module of its subject; traps (texts that are read differently, roboaccord_files/repair) are rules
+too.
 """
 
 from __future__ import annotations

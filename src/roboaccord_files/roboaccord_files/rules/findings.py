@@ -1,7 +1,7 @@
 """Findings of the rules with their place and cure.
 
 The fields are keys of the JSON, and `file:line: severity: message [rule]` is what editors parse:
-both stay. Colours may change.
+both stay. Colours may be changed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Rules for joints: types, axes, limits, angles, and what mimics what.
 
-A rule is a row of rules.yaml and a `yield` here. FAR and WIDE are ours: test_rules.py holds
-that sound robots have nothing but notes. TYPES are those of URDF. Each rule has a planted fault in
-test/planted/faults.yaml, on whose line it must be found.
+A rule may be added: a row of rules.yaml and a `yield` here. FAR and WIDE may be tuned:
+test_rules.py checks that sound robots have nothing but notes. TYPES are fixed by URDF. Each rule
+has a planted fault in test/planted/faults.yaml, on whose line it must be found.
 """
 
 from __future__ import annotations

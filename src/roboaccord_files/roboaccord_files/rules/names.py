@@ -1,8 +1,8 @@
 """Rules for names and numbers as they are written: blanks, reserved names, what refers to nothing.
 
-A rule is a row of rules.yaml and a `yield` here. VERSIONS are URDF's; a tag that names joints goes
-into `references`. Names that are missing or there twice, and numbers that are none, are refused by
-the core (description/broken.py), and found by its functions.
+A rule may be added: a row of rules.yaml and a `yield` here. VERSIONS are fixed by URDF; a tag that
+names joints goes into `references`. Names that are missing or there twice, and numbers that are
+none, are refused by the core (description/broken.py), and found by its functions.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Rules for what a URDF must have: attributes, elements, materials and meshes.
 
-WANTED, WITHIN and SHAPES are urdfdom's: an attribute or element without which it drops or refuses
-something is an entry there, and needs no code. Others are a row of rules.yaml and a `yield` here,
-with a planted fault in test/planted/faults.yaml.
+WANTED, WITHIN and SHAPES are fixed by urdfdom: an attribute or element without which it drops or
+refuses something may be added there, and needs no code. Others are a row of rules.yaml and a
+`yield` here, with a planted fault in test/planted/faults.yaml.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A robot's URDF as the rules see it: links and joints by name, lines, and how far links reach.
 
-What several finders need of a file is a property here. A shape that is new in URDF is a case of
-`_reach`; a size of 0 counts as unknown, and no rule speaks of such a link.
+What several finders need of a file may be added as a property here, a shape that is new in URDF as
+a case of `_reach`; a size of 0 must count as unknown: no rule speaks of such a link.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The rules as a table, read from rules.yaml; what `--explain` prints, and the page of all.
 
-A rule is changed in rules.yaml, whose keys are the fields of `Rule`; then `python -m
+A rule may be changed in rules.yaml, whose keys are the fields of `Rule`; then `python -m
 roboaccord_files.rules` writes docs/every_rule.md anew, which test_rules.py compares. `to_json` says
 `bad` and `good` for the two sides: these keys stay.
 """

@@ -1,8 +1,8 @@
 """Rules for units: masses, inertias and centres of mass that do not fit a link's size.
 
-GOLD is the density of gold, more than that of any part; BEYOND and TINY are ours, chosen so that
+GOLD stays, the density of gold, more than that of any part; BEYOND and TINY may be tuned as long as
 sound robots have nothing but notes (test_rules.py). UNITS are what makers write instead of kg m^2:
-one more is an entry, and then named in the cure.
+others may be added, and are then named in the cure.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Commands `accord roller-sphere inverse`, `forward` and `figures`: a rig and its ball.
 
-Options, keys of Motion and Figures, and their units are interface: test_roller_cli holds them, and
-the studies' commands use RigOptions, Rollers and PAPER. ALPHA is the paper's second angle, used
-where none is given; AZIMUTHS and LATITUDES are the paper's, too (source/figures.py). A new quantity
-of a motion is a field of Motion with its unit, filled in `Motion.of`.
+Options, keys of Motion and Figures, and their units stay, by test_roller_cli; so do RigOptions,
+Rollers and PAPER, which other packages use. ALPHA, the paper's second angle, used where none is
+given, and AZIMUTHS and LATITUDES (source/figures.py) are fixed by the paper. A quantity of a motion
+may be added: a field of Motion with its unit, filled in `Motion.of`.
 """
 
 from __future__ import annotations

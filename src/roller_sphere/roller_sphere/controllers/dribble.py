@@ -1,10 +1,9 @@
 """Dribbling controller: velocity of the carrier, inverse kinematics and PI loop of the ball.
 
-All five constants are ours. CARRIER_BANDWIDTH and both accelerations are usual values of such
-robots, PROPORTIONAL_GAIN and INTEGRAL_GAIN are tuned: stronger ones lose the ball. Change them as
-keys of the scenario first. Fixed is the inverse map (22), which comes from `speeds_for`;
-test_roller_dribble expects the ball within the stroke and the limits kept. Another path is a
-function like `slalom`.
+All five constants may be tuned, as keys of the scenario first. CARRIER_BANDWIDTH and both
+accelerations are usual values of such robots; with a stronger PROPORTIONAL_GAIN or INTEGRAL_GAIN
+the ball is lost. The inverse map (22), which comes from `speeds_for`, is fixed; test_roller_dribble
+expects the ball within the stroke and the limits kept. Another path is a function like `slalom`.
 """
 
 from __future__ import annotations

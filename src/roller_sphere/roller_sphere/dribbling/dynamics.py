@@ -1,8 +1,8 @@
 """Dynamics of a dribbled ball between the rollers of a carrier: compiled kernels.
 
-Nothing here is meant to be changed: test_roller_newton_euler compares accelerations and loads with
-Newton's and Euler's equations of the URDF to rounding. GAMMA belongs to the scheme and PASSES makes
-it of the second order (test_roller_dribble). Another friction goes into model/contact.py, `rub`.
+The equations are fixed: test_roller_newton_euler compares accelerations and loads with Newton's and
+Euler's of the URDF to rounding. GAMMA belongs to the scheme, PASSES makes it of the second order
+(test_roller_dribble): both stay. Friction may be changed in model/contact.py, `rub`.
 
 With the rates y = (omega, nu rates, carrier rates), eight numbers, the ball's centre moves at
 v = r omega x z, since it rolls on the ground, and roller i with its holder at

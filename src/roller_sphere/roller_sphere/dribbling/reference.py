@@ -2,8 +2,8 @@
 
 STAGE_MASS and HOLDER_INERTIA repeat numbers of urdf/roller_sphere.urdf.xacro and must equal them,
 which the cross-check and test_conformance show. The order of the two half steps stays:
-test_roller_dribble measures the second order. A further force or event belongs in `_advance`, a
-mass in `fixed_masses` and `masses`.
+test_roller_dribble measures the second order. Forces and events may be added in `_advance`, masses
+in `fixed_masses` and `masses`.
 
 What is in it and what is not:
 

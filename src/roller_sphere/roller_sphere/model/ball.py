@@ -1,9 +1,9 @@
 """Motion of the ball: odometry in a bearing, place between a carrier's rollers, and figures.
 
-Equations (13), (15) and (25) are the paper's, the geometry of slides follows from touching spheres;
-test_roller_driving and test_roller_dribble hold both. STROKE repeats the slides' limits in the
-URDF. A new figure is a key in `BallFigures.figures`; the present ones are JSON keys of `accord
-run`, and `largest_offset` is compared in scenarios/dribble.yaml.
+Equations (13), (15) and (25) are fixed by the paper, the geometry of slides by touching spheres
+(test_roller_driving, test_roller_dribble). STROKE must equal the slides' limits in the URDF. A
+figure may be added, as a key in `BallFigures.figures`; the present ones, JSON keys of `accord run`,
+stay (scenarios/dribble.yaml compares `largest_offset`).
 
 In the carrier's frame, whose x axis is forward, the ball's place is `ball_ahead` in front of the
 carrier's middle. With the ball at an offset d from it, roller i slides out along its slide, the

@@ -1,9 +1,10 @@
 """Friction between the rollers and the ball, as a force law that is the same in every simulator.
 
-The laws below are ours; the paper has kinematics alone. Coefficients are defaults of `viscous`,
-`coulomb` and `pressed`, to be set under `friction` of a scenario. A new law is a function of that
-kind with an entry in robot.py, and its force and slope in `rub`, which both references call.
-Engines get the same numbers, so change none for one of them. LINKS are names of the URDF.
+The laws below are our choice, for the paper has kinematics alone. Coefficients, defaults of
+`viscous`, `coulomb` and `pressed`, may be changed under `friction` of a scenario. A new law is a
+function of that kind with an entry in robot.py, and its force and slope in `rub`, which both
+references (analytical models) call. Engines must get the same numbers. LINKS, names of the URDF,
+stay.
 
 With the slip zeta of the ball against a roller, tangential to both, the force on the ball is
 

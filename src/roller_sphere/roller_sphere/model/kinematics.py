@@ -1,9 +1,9 @@
 """Forward and inverse kinematics of a ball driven by n rollers, with slip.
 
-The equations are the paper's, by their numbers: test_roller_kinematics writes them out, with its
-appendix and a search by scipy beside them. REFUSED and WARNED are ours and state when a rig counts
-as singular (test_roller_rigs); STILL, SLIPLESS and ANGLE are bounds of rounding. Add a quantity of
-a rig as a method of Kinematics; do not change signs or the order of rollers.
+The equations are fixed by the paper, by their numbers (test_roller_kinematics: its appendix, and a
+search by scipy); so are signs and the order of rollers. REFUSED and WARNED, when a rig counts as
+singular (test_roller_rigs), may be changed. STILL, SLIPLESS and ANGLE are bounds of rounding and
+stay. A quantity of a rig may be added as a method of Kinematics.
 
 The ball turns such that the sum of the squared slips is least. For two rollers that is the point
 halfway between their lines (4), and all of Kimura, Ogata and Ishii (2019) follows.

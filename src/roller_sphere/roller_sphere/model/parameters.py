@@ -1,8 +1,8 @@
 """Physical parameters of the roller sphere, which config/parameters.yaml declares.
 
 No value is here: config/parameters.yaml has them with their sources. The angles of the contacts and
-axes are the paper's (section 3); ball and carrier are of RoboCup's rules, and what is marked
-"estimate" is ours to change. For a new parameter add it there and in the docstring below, and to
+axes are fixed by the paper (section 3), ball and carrier by RoboCup's rules; what is marked
+"estimate" may be changed. For a new parameter add it there and in the docstring below, and to
 POSITIVE if 0 makes no robot.
 """
 

@@ -1,9 +1,9 @@
 """The roller sphere in a physics engine: force laws on the rollers, or the engine's own contact.
 
-SOFT is ours, found by measurement (docs/roller_sphere.md), and DART's z axis lies along the paper's
-e; a scenario overrides both by `engine_options`. PRESSES are joints of the URDF. An engine's
-special need goes into `model_of`; its results are compared with the reference, so do not tune it
-towards that.
+SOFT, found by measurement (docs/roller_sphere.md), may be tuned, and so may DART's z axis, along
+the paper's e; a scenario overrides both by `engine_options`. PRESSES, joints of the URDF, stay. An
+engine's special need goes into `model_of`; its results must not be tuned towards the reference (the
+analytical model), with which they are compared.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Figures 3a to 3d of the paper: its rig at four roller angles, along all headings.
 
 AZIMUTHS, LATITUDES and ALPHAS are the paper's rig, and COLOURS follow its figures: they stay.
-HEADINGS, FLAT and QUARTERS are ours, for the drawing. A further figure is a call in `write_paper`;
-columns of the CSV files are held by test_roller_figures, and `accord roller-sphere figures` shows
-them all.
+HEADINGS, FLAT and QUARTERS, for the drawing, may be changed. A further figure is a call in
+`write_paper`; columns of the CSV files are fixed by test_roller_figures, and `accord roller-sphere
+figures` shows them all.
 
 Kimura, Ogata and Ishii 2019, section 3. Each figure is an SVG with its numbers as CSV beside it.
 """

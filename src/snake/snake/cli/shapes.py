@@ -1,8 +1,8 @@
 """Command `accord snake shapes`: the post's eight configurations.
 
-Names of options, keys of `data` and the text of the help are interface; what the table shows is the
-post's, from source/post.py. A further command of the snake is a module beside this one, entered in
-`cli` of robot.py.
+Names of options, keys of `data` and the text of the help stay; what the table shows is fixed by the
+post (source/post.py). How it is laid out may be changed. A further command of the snake is a module
+beside this one, entered in `cli` of robot.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Guidance of a steered snake: its mean heading, and goals by heading, waypoints or velocity.
 
-ACCEPTANCE and SLOWEST are ours to tune; figures in docs/snake_steering.md were made with them. A
-new kind of goal is a class here with `reset()` and `goal(motion) -> Goal`, which SteeringController
-chooses in steering.py. Fixed: the average of PeriodMean over exactly one period and the arc of pure
-pursuit (Coulter 1992). test_steering holds both.
+ACCEPTANCE and SLOWEST may be tuned; figures in docs/snake_steering.md were made with them. Goals
+may be added: a class here with `reset()` and `goal(motion) -> Goal`, which SteeringController
+chooses in steering.py. What must stay, by test_steering: PeriodMean averages over exactly one
+period, and the arc is that of pure pursuit (Coulter 1992).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Serpenoid gaits, the tracking of a desired shape, and the controller of the gait.
 
 The curve of `Serpenoid` is Hirose's (1993), and what `Tracker` states is computed torque: both are
-fixed, by test_gaits and test_dynamics. Ours to tune are BANDWIDTH and the defaults of
-SerpenoidController; measured speeds (test_engines) and the pages are for them, so rather change the
-scenario's keys of the same names. A gait of your own is a class with `shape(time)` that `Tracker`
-tracks, and a controller in robot.py.
+fixed, by test_gaits and test_dynamics. BANDWIDTH and the defaults of SerpenoidController may be
+tuned; measured speeds (test_engines) and the pages are for them, so rather change the scenario's
+keys of the same names. A gait of your own is a class with `shape(time)` that `Tracker` tracks, and
+a controller in robot.py.
 """
 
 from __future__ import annotations

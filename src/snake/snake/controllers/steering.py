@@ -1,9 +1,9 @@
 """Steering controller: speed and heading by frequency and offset of a serpenoid gait.
 
-All gains, limits and defaults are ours; none is the post's. SLOW, ROOM, CORRECTION and the defaults
-of SteeringController may be tuned, but test_steering states the limits (30 % of frequency, 2 Hz,
-0.5 rad/s, 0.15 rad, ROOM 1.5) and the accuracy that they must reach. Each default is also a key of
-the scenario's `controller`. Fixed is omega = f offset n / waves, the geometry of the wave.
+No gain, limit or default is fixed by the post. SLOW, ROOM, CORRECTION and the defaults of
+SteeringController may be tuned within what test_steering states: limits (30 % of frequency, 2 Hz,
+0.5 rad/s, 0.15 rad, ROOM 1.5) and the accuracy that must be reached. Each default is also a key of
+the scenario's `controller`. What stays is omega = f offset n / waves, the geometry of the wave.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Between the states of the workspace and the model's y = [p, th, v, w], (2N + 4,).
 
-Nothing here is meant to be changed: every kernel reads y in this order, and test_dynamics takes
-states there and back to round-off. `friction_of` lists a law as `ground_forces` (dynamics.py) reads
-it, by place.
+Nothing here may be changed: the order of y stays, for every kernel reads it, and test_dynamics
+takes states there and back to round-off. `friction_of` lists a law as `ground_forces` (dynamics.py)
+reads it, by place.
 
 p and v are of the centre of mass, th and w the headings of the links from the head to the tail,
 which is `base_link`.

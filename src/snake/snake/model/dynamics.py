@@ -1,8 +1,8 @@
 """Planar dynamics of a chain of N links with absolute headings th_1 (head) to th_N (tail).
 
-Nothing here is meant to be changed: the equations below are Newton's and Euler's, and test_dynamics
-compares them with the dense form, momenta and energy. For another ground, change `ground_forces`
-and `grips` together with the law in roboaccord.contract: test_friction compares both forms.
+The equations below are fixed, Newton's and Euler's; test_dynamics compares them with the dense
+form, momenta and energy. For another ground `ground_forces` and `grips` may be changed, together
+with the law in roboaccord.contract: test_friction compares both forms.
 
 With u_j = (cos th_j, sin th_j) and its normal n_j, joint j lies a behind the centre of link j and b
 ahead of the centre of link j + 1. It carries the force l_j (2,) on link j and -l_j on link j + 1:

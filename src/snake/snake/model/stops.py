@@ -1,8 +1,8 @@
 """Inelastic joint stops: active set, detection of impacts, and constraint forces by an LCP.
 
-The complementarity and restitution 0 are the model, to which test_stops holds momenta, energy and
-impact times. TOUCH, STILL and ASTRAY are numerical and ours: other values move impacts, and with
-them the figures of gaits that reach their stops.
+The complementarity and restitution 0 are the model and stay; test_stops compares momenta, energy
+and impact times. TOUCH, STILL and ASTRAY, numerical, may be tuned: other values move impacts, and
+with them the figures of gaits that reach their stops.
 
 A joint at a stop is pushed back by a force or an impulse lambda >= 0 that is just enough:
 

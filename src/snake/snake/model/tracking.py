@@ -1,9 +1,9 @@
 """Inverse dynamics of the chain: the efforts that a desired shape needs; the base is free.
 
-Nothing here is meant to be changed: test_dynamics undoes the forward dynamics with
+Nothing here may be changed: the equations are fixed. test_dynamics undoes the forward dynamics with
 `inverse_dynamics`, and test_gaits differentiates the two gaits. `serpenoid` and `follow_serpenoid`
-are the formulas of the classes Serpenoid and VariableSerpenoid (controllers/serpenoid.py), where a
-reader changes a gait.
+are the formulas of the classes Serpenoid and VariableSerpenoid (controllers/serpenoid.py), where
+gaits are changed.
 
 Of the links' accelerations only the tail heading's is not given by the shape. It follows from the
 balance of angular momentum about the centre of mass, in which joint forces and efforts cancel;

@@ -1,9 +1,9 @@
 """Adaptive controller: it notices a change of friction, and searches a better gait meanwhile.
 
-All numbers are ours. WINDOW to CHUNK and the defaults of AdaptiveController may be tuned, as long
-as test_adaptive still sees no false alarm, a change within 4 periods, and coefficients within 3 %.
-Fields of AdaptationEvent are columns and JSON keys of `accord snake adapt`: keep them. It must
-never read the scenario's friction; a test changes that and expects the same commands.
+WINDOW to CHUNK and the defaults of AdaptiveController may be tuned, as long as test_adaptive still
+sees no false alarm, a change within 4 periods, and coefficients within 3 %. Fields of
+AdaptationEvent are columns and JSON keys of `accord snake adapt`: keep them. It must never read the
+scenario's friction; a test changes that and expects the same commands.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Compass (pattern) search of a gait, interleaved with control.
 
-Bounds (AMPLITUDE, FREQUENCY, WAVES), EFFORT_MARGIN, WEIGHT, STEPS, HALVINGS and TOLERANCE are ours.
-Other bounds give other gaits than docs/snake_optimise.md and `accord snake optimise`, which takes
-the same ones; test_ideal holds the margin of 5 % and the penalties. A new objective is a branch in
-`score` and a name that Task accepts. Keep it free of random numbers: runs must repeat to the bit.
+Bounds (AMPLITUDE, FREQUENCY, WAVES), EFFORT_MARGIN, WEIGHT, STEPS, HALVINGS and TOLERANCE may be
+tuned. Other bounds give other gaits than docs/snake_optimise.md and `accord snake optimise`, which
+takes the same ones; the margin of 5 % and the penalties are fixed by test_ideal. A new objective is
+a branch in `score` and a name that Task accepts. Random numbers must stay out: runs repeat to the
+bit.
 
 Compass search [Kolda, Lewis, Torczon 2003]: try a step along each direction, go where the score
 falls, and halve the steps when no direction helps. It is a generator, so that a control tick does

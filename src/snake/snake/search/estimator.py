@@ -2,7 +2,7 @@
 
 The balance of momentum below is fixed, and so is the friction in `normal_equations`, which is the
 smoothed ellipse of the simulator: test_adaptive compares fits with scipy's and recovers drawn
-grounds within 0.1 %. RANGE and SINGULAR are guards of ours; window and interval are the caller's
+grounds within 0.1 %. RANGE and SINGULAR, guards, may be tuned; window and interval are the caller's
 (adaptive.py).
 
 The ground alone changes the momentum P of the whole robot and its angular momentum L about the

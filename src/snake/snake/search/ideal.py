@@ -1,9 +1,9 @@
 """The ideally tracked gait: the shape is prescribed, and only the base moves under friction.
 
 The equations below are fixed: test_ideal compares speeds within 1 % and efforts with an independent
-computation. MAX_STEP, MIN_STEPS, MAX_PERIODS and SLOW are ours, a matter of accuracy against time;
-STIFFNESS must stay below 2.78. Gait and Figures have the columns and JSON keys of `accord snake
-optimise`.
+computation. MAX_STEP, MIN_STEPS, MAX_PERIODS and SLOW may be tuned, a matter of accuracy against
+time; STIFFNESS must stay below 2.78. Fields of Gait and Figures, columns and JSON keys of `accord
+snake optimise`, stay.
 
 With the joint angles q(t) given, three unknowns are left: the centre of mass p and the mean
 heading Th. The ground's forces f_j and moments on the links give

@@ -1,7 +1,7 @@
 """Time steps of the chain with friction that sticks, as contact solvers take them [Moreau 1988].
 
-Nothing here is meant to be changed: the rules, those of CFM and stops among them, are DART's, and
-test_sticking and the twin of Gazebo (test_gazebo_twin) hold them. SnakeReference calls `advance`
+Nothing here may be changed: the rules, those of CFM and stops among them, are fixed by DART;
+test_sticking and the twin of Gazebo (test_gazebo_twin) compare them. SnakeReference calls `advance`
 where the friction has no slip speed; CFM is the core's (roboaccord.contract).
 
 In a step of h [s] the velocities u = (v, w) become, with M, J and the bounds of its start,

@@ -1,6 +1,6 @@
 """Picture of the post's eight configurations: its table, and the shape of the body in each.
 
-Colours and the metres of the layout (COLOURS to INCH) are ours and free. The table itself is drawn
+Colours and the metres of the layout (COLOURS to INCH) may be changed. The table itself must come
 from post.py and the angles from the joint limit: test_lateral_undulation compares outlines with
 both. `accord snake shapes --out` calls `write_picture`.
 """

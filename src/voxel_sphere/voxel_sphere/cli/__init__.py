@@ -1,1 +1,5 @@
-"""`accord voxel-sphere`: the sphere's own commands, one module each."""
+"""`accord voxel-sphere`: the sphere's own commands, one module each.
+
+Commands may be added, as modules here and entries in `cli` of robot.py; names and options that
+exist stay.
+"""

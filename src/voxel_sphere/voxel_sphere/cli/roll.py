@@ -1,8 +1,8 @@
 """Command `accord voxel-sphere roll`: the sphere on a workspace.
 
-Fields of Rolled are keys of `--json`, in voxels or radii, and stay; a new one is a field filled in
+Fields of Rolled are keys of `--json`, in voxels or radii, and stay; others may be added, filled in
 `Rolled.of`. Schemes are added in rolling/motion.py, SCHEMES, with their kernel in exact.py, and are
-listed by hand in the metavar of Scheme. SAMPLES, 500, is ours. Statuses and their words are
+listed by hand in the metavar of Scheme. SAMPLES, 500, may be tuned. Statuses and their words are
 rolling/path.py's, and exit status 1 belongs to those that failed (test_voxel_walls).
 """
 

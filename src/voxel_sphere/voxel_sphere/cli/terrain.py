@@ -1,9 +1,9 @@
 """Commands `accord voxel-sphere make` and `list`: terrains as slices.
 
-A named surface made in terrain/surfaces.py appears in `make` by itself; a parameter of a new name
-is a field of Shape, with its unit and help, or it cannot be given. Keys of Made, Listed and
-VolumeRow are interface, and so are the defaults of n = 100 and 6 voxels of thickness, which are
-ours; n / r = 10 is the source's.
+A named surface made in terrain/surfaces.py appears in `make` by itself; parameters of a new name
+may be added, as fields of Shape with unit and help. Keys of Made, Listed and VolumeRow stay; so do
+the defaults, for scripts rely on them: n = 100 and 6 voxels of thickness, our choice, and n / r =
+10, the source's.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Contact patches of the sphere, with their normals.
 
-LINKAGE and SHORTEST_LINK replace the source's r/10, for the reason below; SKIN and TOUCH are ours
-as well, all four measured: test_voxel_walls finds patches and corners with them, and
-source/described.py takes the first two. Another choice of contacts must keep the order of patches,
-by which hits are reported.
+LINKAGE and SHORTEST_LINK replace the source's r/10, for the reason below; they, SKIN and TOUCH may
+be tuned, all four measured: test_voxel_walls finds patches and corners with them, and
+source/described.py takes the first two. The order of patches must stay, by which hits are reported.
 
 The source takes matches farther apart than r/10 for different contacts, which tears the patch of
 one contact. Measured (facts): single linkage at 3 r/10, and never under 1.8 voxels, does not.

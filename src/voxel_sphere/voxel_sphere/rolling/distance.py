@@ -1,9 +1,9 @@
 """Signed distance field of a solid with sub-voxel resolution, and its smoothed gradient.
 
-All constants are ours, chosen by measurement against closed forms: smaller Gaussians show voxels,
+All constants but VOXEL may be tuned, measured against closed forms: smaller Gaussians show voxels,
 larger ones round off edges. Another value of any of them changes every path on voxels, and the
-accuracy that test_voxel_field and docs/voxel_rolling.md state. VOXEL is exact. STAGES counts calls
-of `done` in this file.
+accuracy that test_voxel_field and docs/voxel_rolling.md state. VOXEL is exact and stays. STAGES
+must count the calls of `done` in this file.
 
 The surface is where the solid, smoothed by a Gaussian, passes one half. Distances are exact to that
 surface in a band about the sphere's radius, where its centre moves. Elsewhere, and for solids too

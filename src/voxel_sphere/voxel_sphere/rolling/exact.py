@@ -1,9 +1,9 @@
 """Rolling without slipping in the world frame: c' = r w x n(c), A' = [w] A; compiled kernels.
 
-Nothing but SUSPECT, SHARP and BISECTIONS is ours; they decide when a groove is too hollow, and how
-well ends of runs are located. Both schemes are fixed: test_voxel_rolling holds them to quadrature,
-holonomy and Montana's equations. LOCAL_PLANE is the source's and keeps its error. A new scheme is a
-number beside these and a branch in `rolling`.
+Only SUSPECT, SHARP and BISECTIONS may be tuned: when a groove is too hollow, and how well ends of
+runs are located. Both schemes are fixed: test_voxel_rolling compares them with quadrature, holonomy
+and Montana's equations. LOCAL_PLANE is the source's and keeps its error. A new scheme is a number
+beside these and a branch in `rolling`.
 
 The centre c moves over the surface at the distance r from the ground, and n is constant along the
 normal, so that a distance a little off does not spoil the path; it is put right as a guard only.

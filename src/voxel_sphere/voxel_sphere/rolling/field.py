@@ -1,9 +1,9 @@
 """Distance and normal of the ground wherever the sphere's centre may be.
 
-A closed form of your own is a number beside WAVE, a branch in `_closed` with distance and normal,
+A closed form may be added: a number beside WAVE, a branch in `_closed` with distance and normal,
 and a constructor like `Field.wave`; test_voxel_field compares voxels with such forms. The grid's
-layout (distance, then the normal) is read by all kernels. LEAST and NEWTON are bounds of ours. How
-voxels become a field is distance.py's.
+layout (distance, then the normal) must stay, for all kernels read it. LEAST and NEWTON may be
+tuned. How voxels become a field is distance.py's.
 
 For kernels a field is (kind, params, grid). Of kind GRID it is (n, n, n, 4) float32 at the centres
 of the voxels: the distance to the ground [voxels] and the smoothed normal, between them trilinear.

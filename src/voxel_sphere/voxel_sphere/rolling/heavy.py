@@ -1,9 +1,9 @@
 """A heavy sphere under gravity and a drive torque, that rolls, slips, and may leave the ground.
 
-Kinds and words of events are in WORDS: kinds are what cross-checks and bags compare, so change
-words alone. The equations are in heavy_kernels.py, numbers in the caller's `body`
-(simulators/reference.py). Ours is that walls have no friction and take all speed towards them:
-`_bounce` is the place for another wall, and test_voxel_heavy states this one.
+Kinds and words of events are in WORDS: kinds must stay, for cross-checks and bags compare them;
+words may be changed. The equations are in heavy_kernels.py, numbers in the caller's `body`
+(simulators/reference.py). That walls have no friction and take all speed towards them is our
+choice: `_bounce` is the place for another wall, and test_voxel_heavy states this one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A heavy sphere on a field: rolling, sliding under Coulomb friction, and in flight.
 
-Nothing here is meant to be changed: the equations are Newton's and Euler's, and test_voxel_heavy
-has the rolling pendulum, 5/7 g sin a, slip, flight and landing in closed form. STILL and BISECTIONS
-are bounds of rounding. Another friction belongs in `rates` and `grip` together. Codes DONE to LOST
-are read by heavy.py.
+The equations are fixed, Newton's and Euler's: test_voxel_heavy has the rolling pendulum, 5/7 g sin
+a, slip, flight and landing in closed form. STILL and BISECTIONS are bounds of rounding. Friction
+may be changed, in `rates` and `grip` together. Codes DONE to LOST are read by heavy.py.
 
 With contact force F = m (a - g), whose torque about the centre is -r n x F, and I W' = t - r n x F:
 

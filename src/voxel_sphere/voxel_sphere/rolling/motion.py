@@ -1,8 +1,8 @@
 """Exact rolling of the sphere, step by step or along a whole run.
 
-STEP_ANGLE, LONGEST and HITS are ours: accuracy of a step, time until Ctrl-C is seen, and when a
-sphere counts as stuck. Rolling off a wall for MOVE, then `parallel` to it, is the source's rule,
-and test_voxel_walls has its paths. A new scheme is an entry in SCHEMES with a kernel in exact.py; a
+STEP_ANGLE, LONGEST and HITS may be tuned: accuracy of a step, time until Ctrl-C is seen, and when a
+sphere counts as stuck. Rolling off a wall for MOVE, then `parallel` to it, is fixed by the source
+(test_voxel_walls has its paths). A new scheme is an entry in SCHEMES with a kernel in exact.py; a
 new rule after a hit a name in AFTER (walls.py) and a branch in `_bounce`.
 """
 

@@ -1,9 +1,9 @@
 """Result of a run: sampled path, events and status, and Montana's contact coordinates.
 
 Columns of HEADING, fields of RollEvent and keys of MESSAGES are read by scripts and stay, in order;
-append what is new. A status that is no failure goes beside DONE and LEFT. The charts are Murray, Li
-and Sastry's (5.6), and test_voxel_rolling checks (5.28) by them; LIMIT, 80 degrees, and GRAPH are
-ours.
+others may be appended. A status without failure goes beside DONE and LEFT. The charts (maps of the
+ball's surface to two coordinates) are fixed by Murray, Li and Sastry (5.6), and test_voxel_rolling
+checks (5.28) by them; LIMIT, 80 degrees, and GRAPH may be tuned.
 
 Montana's contact coordinates of ground and ball, and the contact angle.
 

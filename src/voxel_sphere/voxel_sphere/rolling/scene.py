@@ -1,8 +1,9 @@
-"""A terrain with the fields of its ground and walls, on which spheres roll.
+"""A terrain with the fields (distance and normal everywhere) of ground and walls, to roll on.
 
 No numbers here: voxels come from terrain/, fields from rolling/field.py, the slope that makes a
-wall is STEEP of walls.py. A third field beside ground and walls is built in `build`; `stages` must
-then count it, or progress bars end early.
+wall is STEEP of walls.py. A third field beside ground and walls may be added in `build`; `stages`
+must then count it, or progress bars end early. Fields of the class Scene stay: simulators and pages
+read them.
 """
 
 from __future__ import annotations

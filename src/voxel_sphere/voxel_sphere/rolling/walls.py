@@ -1,9 +1,9 @@
 """Walls: reflection, motion along them, and their separation from the ground.
 
-MOVE is the source's r/5, and both ways in AFTER are its rule and the plain reflection. STEEP,
-LEAST_WALL, UPRIGHT and REFLECTIONS are ours; STEEP is also `--steep`. The law of reflection and
-`spin_for` are fixed by test_voxel_walls. Another rule after a hit is a name in AFTER and its
-direction, like `tangent`.
+MOVE is fixed, the source's r/5, and so are both ways in AFTER, its rule and the plain reflection.
+STEEP, LEAST_WALL, UPRIGHT and REFLECTIONS may be tuned; STEEP is also `--steep`. The law of
+reflection and `spin_for` are fixed by test_voxel_walls. Another rule after a hit is a name in AFTER
+and its direction, like `tangent`.
 
 Vectors are in the world frame. n is the ground's normal, m the wall's, v the centre's velocity,
 which lies in the plane with the normal n; r w x n = v.

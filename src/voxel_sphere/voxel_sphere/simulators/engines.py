@@ -1,10 +1,10 @@
 """The terrain of a scenario, and the heavy ball on it: DART takes a mesh, MuJoCo heights.
 
-SMOOTHING was measured (docs/voxel_sphere.md) and is ours, as are PLATE and DRAWN, which only shape
-pictures. A key of a scenario's `terrain` is an argument of `make_scene`, to which a new one is
-added with a default. Raise VERSION whenever a world comes out differently, or old files are used
-on. test_voxel_engines holds the mesh to a tenth of a voxel; do not smooth further to please one
-engine.
+SMOOTHING, measured (docs/voxel_sphere.md), may be tuned, PLATE and DRAWN, which only shape
+pictures, too. A key of a scenario's `terrain` is an argument of `make_scene`, to which a new one is
+added with a default. VERSION must rise whenever a world comes out differently, or old files are
+used on. The mesh stays within a tenth of a voxel (test_voxel_engines); do not smooth further to
+please one engine.
 
 A terrain is slices of a folder, or a surface that is generated in memory. Fields and voxels count
 in voxels, engines and ROS in metres; both from the corner of the grid.

@@ -1,9 +1,9 @@
 """Simulators of the ball on the field of its terrain: the kinematic one, and the heavy one.
 
-Engines are judged by the heavy ball here, so nothing is tuned to them. Equations are in
+Engines are judged by the heavy ball here, so it must not be tuned to them. Equations are in
 rolling/exact.py and rolling/heavy_kernels.py, the step is the scenario's `physics_step`. A command
-that a ball does not take is refused in `_advance`; what is reported of a run is `_roll`'s. Convert
-between metres and voxels here: modules of rolling/ know voxels alone.
+that a ball does not take is refused in `_advance`; what is reported of a run may be changed in
+`_roll`. Metres and voxels are converted here: modules of rolling/ know voxels alone.
 
 The kinematic ball rolls at its commanded angular velocity; on the heavy one act weight, drive
 torque and dry friction. Inside they count in voxels, outside in metres.

@@ -1,8 +1,9 @@
 """The source's scheme, as its description has it: voxels that match, slopes from them, Euler steps.
 
 The reaches of r/5 and r/10, the shift, and a step of one voxel are the source's and stay, for this
-file shows what its method costs (test_voxel_as_described). LEAST_REACH, TOUCH and the linkage are
-our reading where the description stops the sphere. A better scheme goes into rolling/, not here.
+file shows what its method costs (test_voxel_as_described). LEAST_REACH, TOUCH and the linkage, how
+we read it where the description stops the sphere, may be changed. A better scheme goes into
+rolling/, not here.
 
 Kept to show what it costs. Where the description as it stands stops or freezes the sphere it is
 read as on the facts page: patches are linked over 3 r/10, and the centre is carried, not the

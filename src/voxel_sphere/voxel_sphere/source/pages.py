@@ -1,7 +1,7 @@
 """The page of a run: its path on the ground, to turn, and its coordinates against time.
 
-Looks are ours and free: LEVELS, CONTACT, FLAT, WALL, SIDE, EYE, BELOW and the colours. What is
-drawn must be the table's: test_voxel_pages reads lines back out of page and picture. A further
+Looks may be changed: LEVELS, CONTACT, FLAT, WALL, SIDE, EYE, BELOW and the colours. What is drawn
+must be the table's, and lines are read back out of page and picture (test_voxel_pages). A further
 chart is a `_chart` in `charts`; files of a run are named in `write_run`.
 """
 

@@ -1,8 +1,8 @@
 """Expressions of numbers and names, by which users write heights and sheets; no Python is run.
 
-A function or constant is added to FUNCTIONS or CONSTANTS, its number of arguments to COUNTS if that
-is not one; an operator to OPERATORS. Nothing else may be let in: strangers' text is read here, and
-test_voxel_generate tries to get around it. LONGEST bounds the time that a text may take.
+A function or constant may be added to FUNCTIONS or CONSTANTS, its number of arguments to COUNTS if
+that is not one; an operator to OPERATORS. Nothing else must be let in: strangers' text is read
+here, and test_voxel_generate tries to get around it. LONGEST bounds the time that a text may take.
 """
 
 from __future__ import annotations

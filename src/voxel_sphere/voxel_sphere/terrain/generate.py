@@ -1,7 +1,7 @@
 """Generate workspaces: fill the volumes, then move them into place atomically.
 
 No numbers here. Names of folders (OUT/Bitmaps_n, NAME_walls, Sphere_robot) are those that
-workspace.py reads again, and stay. A further volume of a surface is a Part appended in
+workspace.py reads again, and stay. A volume of a surface may be added: a Part appended in
 `surface_parts`. Keep that a workspace is written whole or not at all: test_voxel_workspace breaks
 off at every file.
 """

@@ -1,9 +1,9 @@
 """Closed mesh of a terrain: smoothing, marching cubes, outward orientation; and its heights.
 
-SMOOTH is ours, measured on balls that facets brake; HALF decides what counts as filled, also in
-pages. Weights 2 and -1 in `smooth` keep curved ground in its place, which test_voxel_mesh compares
-with closed forms. Meshes must stay closed and outward, as DART takes no others. A file of another
-kind is one more `ending` of trimesh.
+SMOOTH may be tuned, measured on balls that facets brake; HALF decides what counts as filled, also
+in pages. Weights 2 and -1 in `smooth` keep curved ground in its place, which test_voxel_mesh
+compares with closed forms. Meshes must stay closed and outward, as DART takes no others. Kinds of
+files may be added, by an `ending` of trimesh.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Recipes of generated volumes in `workspace.yaml`: closed forms, and sheets of a thickness.
 
 Keys of a recipe (surface, parameters, height, xyz, s, t, thickness) are in files of users and stay;
-a new kind of volume is a function like `sheet_of` and a branch in cli/terrain.py. SPACING to MARGIN
-are ours, of accuracy and memory: test_voxel_generate fills a tube and tilted sheets within 0.02 by
-them.
+a new kind of volume is a function like `sheet_of` and a branch in cli/terrain.py. SPACING to
+MARGIN, of accuracy and memory, may be tuned: test_voxel_generate fills a tube and tilted sheets
+within 0.02 by them.
 
 A sheet (X, Y, Z)(s, t) is a surface or wall in parametric form. The ball rolls on the side that
 dP/ds x dP/dt points to; the sheet has its thickness behind it.

@@ -1,9 +1,9 @@
 """Volumes as folders of slices, n PNG files of n x n, checked before anything is unpacked.
 
-Slices, their order [x, y, z] and numbers from 0 or, as MATLAB counts, from 1 are those of existing
-files, which test_voxel_workspace reads. SIZE_WORKSPACE, n / r = 10, is the source's; VOXEL_SIZE, 1
-cm, is ours. PIXEL and BESIDE bound what a hostile file may unpack. A new key of workspace.yaml is a
-field of Settings and a check in `read_settings`.
+Slices, their order [x, y, z] and numbers from 0 or, as MATLAB counts, from 1 are fixed by existing
+files, which test_voxel_workspace reads. SIZE_WORKSPACE, n / r = 10, is fixed by the source;
+VOXEL_SIZE, 1 cm, may be changed. PIXEL and BESIDE bound what a hostile file unpacks. A new key of
+workspace.yaml is a field of Settings and a check in `read_settings`.
 
 Metadata of a workspace are in its `workspace.yaml`, which is optional.
 """

@@ -1,10 +1,10 @@
 """Named surfaces in closed form: height, distances to ground and walls, and their voxels.
 
-Add a surface as a function of n, r and keywords that returns Surface, and put it into SURFACES: it
+A surface may be added: a function of n, r and keywords that returns Surface, put into SURFACES: it
 is then a name of `accord voxel-sphere make` and of scenarios, its keywords are parameters (see
-Shape in cli/terrain.py). Defaults of all are ours; tests and scenarios use them. PARTS and BAND
+Shape in cli/terrain.py). Defaults are our choice, but tests and scenarios use them. PARTS and BAND
 make the grey of voxels, which test_voxel_generate integrates. Where the robot stands (`sphere`) is
-the source's.
+fixed by the source.
 
 Lengths in voxels from the grid's corner; parameters that are lengths are given in radii r of the
 sphere, so that they mean the same on every grid. Grey voxels are partly filled.

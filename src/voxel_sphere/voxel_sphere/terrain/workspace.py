@@ -1,9 +1,9 @@
 """Workspaces: `Bitmaps_n` folders with the robot, surfaces, walls and whole workspaces as slices.
 
-ROBOT, the name Bitmaps_n and kinds by name (`_kind`) are those of folders that exist
-(docs/voxel_terrain.md), and test_voxel_workspace opens such folders. SMALLEST and LARGEST are ours;
-a larger grid needs gigabytes. How one volume is chosen of several is `chosen`, whose refusals are
-one line each and tested.
+ROBOT, the name Bitmaps_n and kinds by name (`_kind`) are fixed by folders that exist
+(docs/voxel_terrain.md), and test_voxel_workspace opens such folders. SMALLEST and LARGEST may be
+changed; a larger grid needs gigabytes. How one volume is chosen of several is `chosen`, whose
+refusals are one line each and tested.
 
 Lengths are in voxels from the grid's corner: voxel i covers [i, i + 1], its centre is at i + 0.5.
 """

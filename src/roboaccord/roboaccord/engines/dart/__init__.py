@@ -1,7 +1,7 @@
 """DART behind the Simulator interface: its `EngineSpec`.
 
-`lacks`, `expert` and `scheme` are facts of DART, not wishes: a line of `lacks` goes when
-simulator.py can do it, `expert` is held by test_expert, `scheme` by the twin (test_scheme).
+`lacks`, `expert` and `scheme` are facts of DART, not wishes: a line of `lacks` may be removed when
+simulator.py can do it; `expert` is fixed by test_expert, `scheme` by the twin (test_scheme).
 Settings of a user are in settings.py. Import nothing of dartpy here: every command reads this file.
 """
 

@@ -1,10 +1,9 @@
 """Base joints in DART: conversion between their coordinates and poses and twists.
 
-A new kind of base is a class here and an entry of BASES under its name in
-description/base_kinds.py. Orders and axes are DART's on one side and the contract's on the other:
-nothing is to be chosen. Axes of the rates of a free joint differ between DART's versions, so they
-are taken from its Jacobian; do not write them out. test_engines and test_ball compare with other
-engines.
+A kind of base may be added: a class here and an entry of BASES under its name in
+description/base_kinds.py. Orders and axes are fixed, by DART on one side and the contract on the
+other. Axes of the rates of a free joint differ between DART's versions, so they are taken from its
+Jacobian; do not write them out. test_engines and test_ball compare with other engines.
 
 DART's axes may be turned against the world's, by `turn` (3, 3) from the world's to DART's: the box
 that DART makes of the friction cone has its sides along DART's axes.

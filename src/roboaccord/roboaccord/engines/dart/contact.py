@@ -1,8 +1,8 @@
 """DART's contact: colliding pairs, collision detector, contact points and impulses.
 
-HULL_SCALE and LEVER are ours; the first is what benchmarks/hulls.py found, so run that before and
-after a change. A new fixture is a branch of `stand_still`. What a user may choose is in
-settings.py. test_hulls_in_engines holds normals, weights and rebound against closed forms.
+HULL_SCALE and LEVER may be tuned; the first is what benchmarks/hulls.py found, so run that before
+and after a change. A fixture may be added: a branch of `stand_still`. What a user may choose is in
+settings.py. Normals, weights and rebound must stay those of closed forms (test_hulls_in_engines).
 
 Balls, boxes and any meshes are ODE's. It takes a mesh as triangles, and where two meshes touch it
 gives the normals of the neighbouring faces beside the right one: a casing that slides over a tube

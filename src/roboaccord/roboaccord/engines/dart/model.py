@@ -1,11 +1,11 @@
 """DART's skeleton of a description, its units, and what makes it like the other engines.
 
-SLIDING, MANY and MASSLESS are DART's names of joints and its words: they change with its versions
-alone. What DART does otherwise than other engines is taken away in `let_joints_be` and
-`make_world`; add such a thing there, with a test that compares engines. Another scale must go
-through every number below (test_hulls_in_engines: units change nothing).
+SLIDING, MANY and MASSLESS are fixed: DART's names of joints and its words. What DART does otherwise
+than other engines is taken away in `let_joints_be` and `make_world`; more of it may be added there,
+with a test that compares engines. Another scale must go through every number below
+(test_hulls_in_engines: units change nothing).
 
-DART's metre and its second may both be smaller than ours, by one factor. Speeds, masses, moments
+DART's metre and its second may both be smaller than SI's, by one factor. Speeds, masses, moments
 and energies then keep their numbers. With lengths of `scale` times the number, inertias have
 `scale` squared times theirs, and forces, accelerations and rates of angles theirs over `scale`.
 """

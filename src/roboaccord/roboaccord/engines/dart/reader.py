@@ -1,8 +1,8 @@
 """DART's reading of a URDF, by its own loader, for `accord parity`.
 
-It shows what DART makes of a file by itself: correct nothing here, or parity would compare our
-reading. The one choice is `settings`: `accord` gives a link without an inertial no mass, as
-model.py does. KINDS translates DART's shapes into URDF's words; a new shape is an entry.
+It must show what DART makes of a file by itself: correct nothing here, or `accord parity` would
+compare how we read it. The one choice is `settings`: `accord` gives a link without an inertial no
+mass, as model.py does. KINDS translates DART's shapes into URDF's words; shapes may be added to it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """DART through dartpy: semi-implicit Euler, first order in the step.
 
-STOP_RETURN is ours: at DART's own 10 rad/s a joint beyond its stop is kicked back, and stops here
-are inelastic (test_engines of the snake measures the speed). In `_substeps` forces are set anew for
-each step, since DART forgets them. What all engines share is in engines/base.py, DART's
+STOP_RETURN may be tuned: at DART's own 10 rad/s a joint beyond its stop is kicked back, and stops
+here are inelastic (test_engines of the snake measures the speed). In `_substeps` forces are set
+anew for each step, since DART forgets them. What all engines share is in engines/base.py, DART's
 own model in model.py, contact in contact.py, and choices of a user in settings.py: here is only the
 step. A change of the scheme must go into the `scheme` of __init__.py, or the twin is off.
 """

@@ -1,8 +1,8 @@
 """MuJoCo behind the Simulator interface: its `EngineSpec`.
 
-`lacks`, `formats`, `expert` and `_scheme` are facts of MuJoCo: `expert` is held by test_expert, and
-`_scheme` by the twin (test_scheme, test_mujoco), so a new integrator in settings.py needs its
-scheme here. Import nothing of mujoco here: every command reads this file.
+`lacks`, `formats`, `expert` and `_scheme` are facts of MuJoCo: `expert` is fixed by test_expert,
+and `_scheme` by the twin (test_scheme, test_mujoco). Schemes may be added, with a new integrator in
+settings.py. Import nothing of mujoco here: every command reads this file.
 """
 
 from __future__ import annotations

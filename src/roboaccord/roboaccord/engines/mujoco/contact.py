@@ -1,9 +1,9 @@
 """MuJoCo's contact: fixed obstacles, pairs, solver parameters, points, and constraint losses.
 
-CONTACT_IMPEDANCE and BOTTOM are ours; the first changes every motion with contact in MuJoCo, and
-with it published figures and the depth that test_cones checks. What a user may choose is in
-settings.py. WEIGHTS are those of the integrators. A new fixture is a branch of `stand_still`.
-Contacts are read with signs and order of the contract by `Pairs` of engines/base.py.
+CONTACT_IMPEDANCE and BOTTOM may be changed, but the first changes every motion with contact in
+MuJoCo, and with it published figures and the depth that test_cones checks. What a user may choose
+is in settings.py. WEIGHTS are fixed by the integrators. A fixture may be added: a branch of
+`stand_still`. Contacts are read with signs and order of the contract by `Pairs` of engines/base.py.
 """
 
 from __future__ import annotations

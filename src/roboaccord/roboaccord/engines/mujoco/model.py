@@ -1,9 +1,9 @@
 """MuJoCo's model of a description: links, ball, and collision pairs.
 
 Every link is kept and nothing collides but the pairs of a contact: keep both, levels compare links
-one by one. PLAIN and the order of quaternions (w first) are MuJoCo's. `MujocoMechanism` answers for
-simulator.py and reader.py, in our units and order; a new property goes first into `Mechanism` of
-engines/reading.py.
+one by one. PLAIN and the order of quaternions (w first) are fixed by MuJoCo. `MujocoMechanism`
+answers for simulator.py and reader.py, in our units and order; properties may be added, first to
+`Mechanism` of engines/reading.py.
 """
 
 from __future__ import annotations

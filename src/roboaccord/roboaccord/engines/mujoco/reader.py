@@ -1,8 +1,8 @@
 """MuJoCo's reading of a URDF, by its own compiler, for `accord parity`.
 
-It shows what MuJoCo makes of a file by itself: correct nothing here. The one choice is `settings`,
-of which `accord` keeps links that MuJoCo would fuse, as model.py does. Coordinates of planar and
-floating joints are translated by charts of engines/reading.py.
+It must show what MuJoCo makes of a file by itself: correct nothing here. `settings` alone may be
+changed; by it `accord` keeps links that MuJoCo would fuse, as model.py does. Coordinates of planar
+and floating joints are translated by the maps (`Chart`) of engines/reading.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Settings of MuJoCo: the keys below `engine_options.mujoco`.
 
-A new setting is a field with a default and a line under `Args:`; model.py, contact.py or
-simulator.py brings it into force, and `--set` takes it at once. Existing names and defaults are in
-scenarios and published figures. A new integrator is an entry of ORDERS with its order, which
-the trajectory level expects, and a `Scheme` in __init__.py.
+A setting may be added: a field with a default and a line under `Args:`; model.py, contact.py or
+simulator.py brings it into force, and `--set` takes it at once. Existing names and defaults stay:
+they are in scenarios and published figures. A new integrator is an entry of ORDERS with its order,
+which the trajectory level expects, and a `Scheme` in __init__.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """MuJoCo: Runge-Kutta 4 or semi-implicit Euler, the force law in every stage.
 
-TOLERANCE is MuJoCo's own. STOP_STEPS and STOP_IMPEDANCE make joint stops as stiff as MuJoCo allows,
-which test_engines holds: softer ones let joints pass their limits. What all engines share is in
-engines/base.py, the model in model.py, contact in contact.py, choices of a user in settings.py.
-Forces are set in MuJoCo's control callback: that is what makes them act in every stage.
+TOLERANCE is fixed by MuJoCo. STOP_STEPS and STOP_IMPEDANCE may be tuned within test_engines: stops
+are as stiff as MuJoCo allows, and softer ones let joints pass their limits. What all engines share
+is in engines/base.py, the model in model.py, contact in contact.py, choices of a user in
+settings.py. Forces are set in MuJoCo's control callback: that is what makes them act in every
+stage.
 """
 
 from __future__ import annotations
