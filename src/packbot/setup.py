@@ -1,4 +1,8 @@
-"""Package the Packbot's arm, for colcon (ament_python) and for pip alike."""
+"""Package the Packbot's arm, for colcon (ament_python) and for pip alike.
+
+Dependencies, data files and entry points may be changed in setup.cfg. `python_requires` must stay
+text below, the same in every package.
+"""
 
 from setuptools import setup
 

@@ -1,7 +1,8 @@
 """Move the Packbot's arm for a minute so that a recording of it identifies the arm.
 
-ros2 launch roboaccord_studies identify.launch.py sim:=mujoco
-ros2 launch roboaccord_studies identify.launch.py sim:=gz headless:=true
+ros2 launch roboaccord_studies identify.launch.py sim:=mujoco ros2 launch roboaccord_studies
+identify.launch.py sim:=gz headless:=true The names of robot and scenario below stay; the motion may
+be changed in scenarios/packbot/identify.yaml.
 """
 
 from ament_index_python import get_package_share_path

@@ -1,4 +1,4 @@
-"""Studies that go beyond the source documents, a room for each robot.
+"""Studies that go beyond the source documents, a folder for each robot.
 
-A room is imported only where its robot is installed.
+Folders of further robots may be added; a folder must be imported only where its robot is installed.
 """

@@ -1,9 +1,9 @@
 """Figures that studies draw: scenes in space, lines of a level, curves with their table.
 
-LIGHT, DARK and GRID are looks; change them freely. The view is fixed by the AZIMUTH and ELEVATION
-of `roboaccord.report`, which other figures share; test_studies_drawing holds where the eye is. The
+LIGHT, DARK and GRID are looks and may be changed. The view is fixed by the AZIMUTH and ELEVATION of
+`roboaccord.report`, which other figures share; test_studies_drawing checks where the eye is. The
 `column` of a `Curve` is a heading of a CSV file. What every figure has, its style and its file, is
-in `roboaccord.report`; a robot's own figures are in its room.
+in `roboaccord.report`; a robot's own figures are in its folder.
 """
 
 from __future__ import annotations

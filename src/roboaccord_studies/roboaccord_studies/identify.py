@@ -1,7 +1,7 @@
 """`accord identify ROBOT BAG`: a robot's parameters from a recorded motion, of robots that have it.
 
-A robot is added by a line of `ROBOTS`: its name, and the module that has `identify_command(bag)`.
-That room is imported when it is asked for. The command itself only passes the bag on.
+Robots may be added, by a line of `ROBOTS`: a name, and the module that has `identify_command(bag)`.
+That module must be imported only when it is asked for. The command itself only passes the bag on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """File of the finished pieces of a long study, from which an interrupted one resumes.
 
-FILE is the name that docs/cluster.md gives. A package's data class, enumeration or named tuple can
-be read as it is; NUMPY lists what pickles of arrays name, and grows only with NumPy. Nothing else
-may be let through `DataUnpickler`: a file of somebody else must run no code (test_results_file).
+FILE, the name that docs/cluster.md gives, stays. A package's data class, enumeration or named tuple
+may be read as it is; NUMPY, what pickles of arrays name, may be extended with NumPy only. Nothing
+else must be let through `DataUnpickler`: a file of somebody else must run no code
+(test_results_file).
 
 The first line names the study: its command, its parameters and the software. Each other has a piece
 by a digest of its function and arguments, and its result.

@@ -2,7 +2,7 @@
 
 Colours, sizes and words may be changed, and where texts go (the tuple in `point_out`); pages take
 their lines from `failure_lines`, too. STILL, SWAY, SPELL, REST and WORTH, what a film leaves out as
-waiting, may be tuned; test_annotations.py has motions on both sides. `--uncut` must show all.
+waiting, may be tuned; test_annotations.py tests motions on both sides. `--uncut` must show all.
 """
 
 from __future__ import annotations

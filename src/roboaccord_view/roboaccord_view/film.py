@@ -4,7 +4,7 @@ What a picture is composed of may be changed in `Film.picture`, what is written 
 `_caption` and `_legend`; places and words that test_annotations.py finds in pictures stay. Of its
 parts `raster`, `ground` and `second` draw the robot, what is around it and others beside it,
 `annotations` writes, and `stance` places the camera. LOOKS, of speed, and MOST_BAND, of room for
-the robot, may be tuned. A film must show every sample at its time.
+the robot, may be tuned. Times of pictures must stay even.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Robots beside a first one, translucent: a bag's reference (the analytical model), or further runs.
+"""Robots beside a first one, translucent: a bag's reference (analytical model), or further runs.
 
 GHOSTS, their colours in turn, may be changed, and `names_of`, how runs are told apart in writing.
 How the reference looks as a cross-check goes on is recorded in the bag, as `roboaccord.bag.Look`,

@@ -1,13 +1,13 @@
 """Gaits: phases, error and stopping event in one object, and Poincare maps with their multipliers.
 
-`distance` is the report's error and `horizontal` its gait (4.1, 4.2): both stay, test_gaits has
-their numbers. STEP and FINE, of the differences of maps, and ENSEMBLE, a matter of speed, may be
-tuned. A gait of your own is a function like `horizontal` that returns a Gait (docs/monkeybot.md
-makes one), and needs no change here; a kind that repeats goes into kinds.py.
+`distance` is the report's error and `horizontal` its gait (4.1, 4.2): both stay, for test_gaits
+tests the report's numbers. STEP and FINE, of the differences of maps, and ENSEMBLE, a matter of
+speed, may be tuned. A gait of your own is a function like `horizontal` that returns a Gait
+(docs/monkeybot.md makes one), and needs no change here; a kind that repeats goes into kinds.py.
 
 A gait is a list of phases with the events that end them (its controller), an event that stops it,
-and an error that measures how far its end is from its start. Searches, landscapes and return maps
-take any of them.
+and an error that measures how far its end is from its start. Searches, landscapes (errors over a
+grid of starts) and return maps take any of them.
 
 Poincare maps of a gait, their monodromy matrices and Floquet multipliers.
 

@@ -3,7 +3,7 @@
 A kind may be added: a function that returns a Gait, a Kind with the names of its numbers, and its
 place in KINDS, by which commands take it. Names of kinds and controls stay, keys of
 config/gaits.yaml and of `--json`. Only `report` is fixed by the source; the others are our choice,
-and test_orbits has their orbits.
+and test_orbits tests their orbits.
 
 A kind is a family of gaits made from a few numbers, its controls.
 """

@@ -1,7 +1,7 @@
 """Landscapes, the error of a gait over a grid of rates at its start, as in the report's 4.2.
 
 LIMIT, BLOCK and MOST may be tuned: the first decides which starts count as missed, so it changes
-pictures; the other two are speed and memory, and test_landscape shows that threads change no bit.
+pictures; the other two are speed and memory, and test_landscape tests that threads change no bit.
 What a minimum is, `Landscape.minima`, is tested, too. Fields of Landscape stay: they are names of
 arrays in saved files. Ranges and colours of the report's figures are in source/.
 """

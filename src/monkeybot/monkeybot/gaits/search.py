@@ -1,9 +1,9 @@
 """Search of gaits: least error, periodic and collisionless gaits, and their repetition.
 
-`minimise` and `repeat` are fixed, the report's methods with located events; test_gaits has its
-numbers and those of facts computed apart. FINE to SMALL and SEARCH may be tuned: wider ones find
-more from bad guesses, and take longer. PERIODIC defines what is called periodic and stays. Fields
-of Minimum, CollisionlessGait and Repetition, JSON keys of `accord monkeybot gait`, stay.
+`minimise` and `repeat` are fixed, the report's methods with located events; test_gaits tests its
+numbers and others computed apart. FINE to SMALL and SEARCH may be tuned: wider ones find more from
+bad guesses, and take longer. PERIODIC defines what is called periodic and stays. Fields of Minimum,
+CollisionlessGait and Repetition, JSON keys of `accord monkeybot gait`, stay.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Conversion between states of the workspace and coordinates in the plane of the wall.
 
 Nothing here may be changed: order and signs of u, and the modes, must stay, for controllers,
-engines and kernels use them alike. MAGNETS name the switches in scenarios, bags and topics. RANK is
-a bound of rounding. `Arm.grip` is the plastic impact that engines get; test_engines compares it
-with dense equations.
+engines and kernels use them alike. MAGNETS, names of switches in scenarios, bags and topics, and
+RANK, a bound of rounding, stay. `Arm.grip` is the plastic impact that engines get; test_engines
+compares it with dense equations.
 
 The wall is the world's y-z plane; x points out of it, to the viewer. In the plane a state is
 u = (th1, th2, w1, w2, y, z, vy, vz): the angle of link A from hanging straight down, positive

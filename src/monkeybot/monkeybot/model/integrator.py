@@ -2,7 +2,7 @@
 
 The coefficients are fixed by the book (in roboaccord.numerics), and test_motion finds events with
 another integrator. MAX_STEPS, which ends motions that get nowhere, may be raised. Accuracy is set
-by the caller's `tolerance`: 1e-8 for gaits, 1e-12 for the reference.
+by the caller's `tolerance`: 1e-8 for gaits, 1e-12 for the reference (the analytical model).
 
 Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.4 to II.6.
 """

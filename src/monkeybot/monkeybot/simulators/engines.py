@@ -1,8 +1,8 @@
 """The MonkeyBot in a physics engine: one model for each mode, joined by plastic impacts.
 
 The rule that a held hand is a hinge, and a grip a projection with the engine's mass matrix, is
-fixed: test_engines checks both against dense equations. HINGES and PLANE follow the URDF's joints.
-A mode may be added: a member of Mode, a model in `model_of` and a branch in `_seen`.
+fixed: test_engines checks both against dense equations. HINGES and PLANE must follow the URDF's
+joints. A mode may be added: a member of Mode, a model in `model_of` and a branch in `_seen`.
 
 A held hand is a hinge to the world, so that it stays exactly where it gripped, which constraints of
 the engines do not grant. What a magnet does to the rates is a projection with the engine's own mass

@@ -1,7 +1,7 @@
 """The analytical simulator of the MonkeyBot: hybrid, error-controlled, with plastic impacts.
 
 All engines are judged by this one, so it must not be tuned towards them. The equations are in
-model/; `tolerance` may be set in a scenario (engine_options.reference), and test_motion shows that
+model/; `tolerance` may be set in a scenario (engine_options.reference), and test_motion tests that
 tighter ones settle. A new joint fault or loss goes into `lock` and `_advance`.
 """
 

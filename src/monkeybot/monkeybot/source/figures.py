@@ -1,9 +1,9 @@
 """The report's figures 1 to 10, reproduced: pictures, and beside them their data.
 
-FIRST, SECOND, the times beside FIRST and GUESSES are fixed by the report; those beside SECOND are
-where our repetition of its search stops. RANGES are read out of the text, since the axes are lost
-with its scan, and may be replaced by better ones. A further figure over gaits is a Curve in PLOTS;
-names of files and columns are fixed by test_figures.
+FIRST, SECOND, the times beside FIRST and GUESSES are fixed by the report; those beside SECOND,
+where our repetition of its search stops, follow from it. RANGES are read out of the text, since the
+axes are lost with its scan, and may be replaced by better ones. A figure over gaits may be added, a
+Curve in PLOTS; names of files and columns are fixed by test_figures.
 """
 
 from __future__ import annotations

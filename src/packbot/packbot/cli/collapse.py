@@ -1,8 +1,8 @@
 """`accord packbot collapse`: the report's experiment.
 
-Options and keys stay; test_packbot_collapse has both. The experiment itself, and what the report
-fixes of it, is source/collapse.py. A contact law to compare may be added: a name in its CONTACTS,
-and in the help here.
+Options and keys stay (test_packbot_collapse). The experiment itself, and what the report fixes of
+it, is source/collapse.py. A contact law to compare may be added: a name in its CONTACTS, and in the
+help here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """`accord packbot plan` and `reach`: paths, also of failed arms.
 
 Fields of Plan, and of Reach in controllers/trial.py, are keys of `--json`: they stay, and others
-may be added. A controller to compare is a name in CONTROLLERS and a branch in `run_reach`. Margin,
-speed and the longest run are defaults from planning and trial; the paths themselves are decided
-there.
+may be added. A controller to compare may be added: a name in CONTROLLERS and a branch in
+`run_reach`. Margin, speed and the longest run are defaults from planning and trial; the paths
+themselves are decided there.
 """
 
 from __future__ import annotations

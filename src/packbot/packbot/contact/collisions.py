@@ -3,7 +3,7 @@
 A contact law may be added: a function like `normal` that returns an ArmContact, registered in
 robot.py; a new kind of obstacle is an argument of `make_environment`, which is a key of `terrain`.
 `joint_clamp` is fixed by the report (3.4, appendix C); its `proximity` of 2 mm, which the report
-does not give, and the margin of 0.5 mm may be changed. DENT allows for seven digits in STL files.
+does not give, and the margin of 0.5 mm may be changed. DENT, for seven digits in STL files, stays.
 Pairs that never touch are in config/packbot.srdf.
 
 Obstacles are those of a scenario's `terrain`: the ground, boxes and convex hulls.

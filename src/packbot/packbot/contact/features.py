@@ -2,8 +2,8 @@
 
 The geometry is fixed: test_packbot_reference compares distances with coal's, and slopes with
 differences. Columns of a row and their numbers (VERTEX to UPPER) stay, for gaps.py and forces.py
-read them by place. ROOM may be raised for hulls with more corners; FLAT and PARALLEL are bounds of
-rounding.
+read them by place. ROOM may be raised for hulls with more corners; FLAT and PARALLEL, bounds of
+rounding, stay.
 
 A row of `features` is (kind, hull a, feature of a, hull b, feature of b, pair):
 VERTEX: a vertex of hull a to hull b; EDGE: an edge of a to an edge of b; LOWER, UPPER: a joint

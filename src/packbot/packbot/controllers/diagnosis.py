@@ -3,7 +3,7 @@
 A diagnosis of your own may be added: a class with `reset`, `update` and `probe`, made known by the
 entry point `packbot.NAME` of `roboaccord.controllers` and chosen by `controller.diagnosis`.
 Verdicts are what `accord packbot reach` prints as `kind`: those there stay, and others may be
-added. SAME is a guard against rounding.
+added. SAME, a guard against rounding, stays.
 
 The controller `recover` takes its diagnosis by name, `controller.diagnosis`: `told` reads the
 scenario's faults; other packages add those that look at the motion (entry points

@@ -1,7 +1,7 @@
 """Controller that reaches a target also with joints that fail during the motion.
 
 All constants, SLOW to CREEP, may be tuned: how patient, how slow and how exact a recovery is.
-THOUGHT must stay simulated time, so that results do not depend on the machine; WAIT is wall time.
+THOUGHT must stay simulated time, so that results do not depend on the machine; WAIT, wall time.
 Pages on recovery were measured with these. What finds failures is diagnosis.py's, paths are
 planning/recovery.py's: change a behaviour between them in `update`, `_swap` or `_follow`.
 test_packbot_recovery runs it in each engine.

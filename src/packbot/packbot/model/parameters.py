@@ -3,8 +3,8 @@
 Values are in config/parameters.yaml: lengths, masses and drives are estimates and may be changed,
 since no drawing is public; uncertainties of 5 mm and 0.1 kg are fixed by the report (appendix A).
 config/real.yaml has the drives' inertia and friction. Order of JOINTS is that of all arrays (7,)
-and files: fixed. LENS follows config/shapes.yaml. A parameter of joints is seven entries KIND_JOINT
-there, read by `of_joints`. Named poses are in config/packbot.srdf.
+and files: fixed. LENS must follow config/shapes.yaml. A parameter of joints is seven entries
+KIND_JOINT there, read by `of_joints`. Named poses are in config/packbot.srdf.
 """
 
 from __future__ import annotations

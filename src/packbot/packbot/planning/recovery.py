@@ -2,7 +2,7 @@
 
 REASONS are words of results and tables (studies count them): their order and spelling stay. All
 other constants, TRIES to HALVINGS, may be tuned: more samples find more paths and take longer, and
-change paths that pages show. SWING says what is a fall. test_packbot_recovery compares refusals
+change paths that pages show. SWING, what is a fall, too. test_packbot_recovery compares refusals
 with closed forms and with sampling, so refuse nothing by a shorter search.
 
 A path is followed quasi-statically: loose joints follow the others, at zero torque or in contact

@@ -1,9 +1,9 @@
 """Line of sight from the camera to a target, and the hulls that occlude it.
 
 LENS_WIDTH and SHORT may be changed: no drawing of the camera is public. The place of the lens is
-LENS of model/parameters.py, the angle of view an argument, all that is ahead unless given. DISC has
-19 points with even shares, to be refined for finer fractions. test_packbot_sight compares with
-lines clipped by faces. Fields of View, keys of `accord packbot look --sight`, stay.
+LENS of model/parameters.py, the angle of view an argument, all that is ahead unless given. DISC, 19
+points with even shares, may be refined for finer fractions. test_packbot_sight compares with lines
+clipped by faces. Fields of View, keys of `accord packbot look --sight`, stay.
 
 The report's section 5 proposes it: a long, thin polytope from camera to target, tested against the
 hulls. Here it is a frustum, from all of the lens to all of the target.

@@ -1,9 +1,9 @@
 """Time parametrisation of a piecewise linear path in joint space, at rest in its corners.
 
 RAMP, RESERVE, SAMPLES and SLOWER may be tuned; limits of speed and effort are
-config/parameters.yaml's. RESERVE leaves a tenth of the effort to feedback, also in other modules.
-Another profile must replace `_part`, with its two derivatives: test_packbot_planning differentiates
-it, and looks at limits between the samples.
+config/parameters.yaml's. RESERVE must leave a tenth of the effort to feedback, also in other
+modules. Another profile must replace `_part`, with its two derivatives: test_packbot_planning
+differentiates it, and looks at limits between the samples.
 
 On each line the part s of it goes from 0 to 1 at a speed that rises by a smooth step (Hermite's
 3 x^2 - 2 x^3), stays, and falls: accelerations are continuous, and the path is kept exactly.

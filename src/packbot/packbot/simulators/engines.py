@@ -1,4 +1,4 @@
-"""The arm in physics engines and in Gazebo: hulls and joint friction are those of the reference.
+"""The arm in physics engines and in Gazebo: hulls and joint friction are the reference simulator's.
 
 DAMPING_RATIO, measured on MuJoCo's contacts, may be tuned; `engine_options.mujoco.contact_damping`
 of a scenario overrides it. GROUND_MASK and MASK must fit the masks in urdf/gazebo.xacro:

@@ -2,7 +2,7 @@
 
 Nothing here may be tuned: POINTS and WEIGHTS are fixed by Lobatto's rule, STILL is a bound of
 rounding. A loss of energy may be added: a `note_...` in EnergyBook with a channel, and its call in
-stepping.py; test_packbot_energy wants the book closed. A new force belongs in
+stepping.py; test_packbot_energy tests that the book closes. A new force belongs in
 `ConstrainedDynamics.slope`, and in `friction_rates` if it is stiff.
 """
 

@@ -2,9 +2,9 @@
 
 GAMMA to EMBEDDED are the published coefficients of ROS34PW2, and stay to the last digit;
 test_packbot_reference measures order 3. EXPLICIT and SHORTER choose between the two methods,
-SAMPLES and LOWEST how gaps are searched: they may be tuned (test_packbot_events has closed forms).
-APPROACH, which impacts are reported, may be changed: no motion depends on it. A new kind of event
-is named in `_note`.
+SAMPLES and LOWEST how gaps are searched: they may be tuned (test_packbot_events compares them with
+closed forms). APPROACH, which impacts are reported, may be changed: no motion depends on it. A new
+kind of event is named in `_note`.
 
 Dry friction about rest is a damper of k / e, and a light link relaxes in microseconds by it. The
 W-method ROS34PW2 (Rang and Angermann, BIT 45, 2005) is of order 3 whatever matrix stands for the

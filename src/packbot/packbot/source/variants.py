@@ -1,8 +1,8 @@
 """The report's own contact (its section 3.4 and appendix C), kept for comparison.
 
 The rules of stopping and holding are the report's and must stay, errors included:
-test_packbot_report_variants has the 2.6 J that one stop adds. FIRST_STEP, STUCK and PROGRESS, where
-the report is silent, may be tuned. For contact that is right see contact/forces.py.
+test_packbot_report_variants tests the 2.6 J that one stop adds. FIRST_STEP, STUCK and PROGRESS,
+where the report is silent, may be tuned. For contact that is right see contact/forces.py.
 
 When hulls intersect, the run goes back to the step before, the joints between the two bodies are
 stopped, and until the two are apart again each of these joints may not accelerate in the direction

@@ -1,7 +1,7 @@
 """Comparison of recorded runs, signal by signal, at time stamps of both, or at all of either.
 
-SAME_RUN and GAZEBO are default tolerances that docs and test_compare state; `--tolerance` overrides
-them. JUMP, FLAT, BEND and LEAST decide where a signal is interpolated and may be tuned
+SAME_RUN and GAZEBO, default tolerances that docs and test_compare state, stay; `--tolerance`
+overrides them. JUMP, FLAT, BEND and LEAST decide where a signal is interpolated and may be tuned
 (test_resample tries them). A signal may be added by a line of `signals_of`; whether it is held, a
 rate or a turn follows from _HELD, _RATE and TURNS. The order of two bags must not matter.
 

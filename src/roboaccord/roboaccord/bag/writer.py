@@ -1,10 +1,10 @@
 """Recording of a run as a rosbag2 bag, in a thread of its own: a run waits for no disk.
 
-TF_PERIOD, FLUSH_PERIOD, HELD and WAKE may be tuned; FLUSH_PERIOD is what a killed run loses, as the
-docstring of BagWriter states and test_bag takes from here. What else is recorded may be added as a
-method like `on_event` with a topic of topics.py. Log times must stay simulated time, and `finish`
-must write the hash last: readers take it for the mark of a complete run. Touch the writer only
-under `Spool._lock`.
+TF_PERIOD, FLUSH_PERIOD, HELD and WAKE may be tuned; FLUSH_PERIOD is what a killed run loses
+(docstring of BagWriter, to be changed with it). What else is recorded may be added as a method like
+`on_event` with a topic of topics.py. Log times must stay simulated time, and `finish` must write
+the hash last: readers take it for the mark of a complete run. Touch the writer only under
+`Spool._lock`.
 """
 
 from __future__ import annotations

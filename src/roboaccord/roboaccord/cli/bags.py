@@ -1,8 +1,8 @@
 """Commands on recorded runs: compare, plot, export, recover.
 
-Options, their help and the layout of tables may be changed; COLUMNS keeps tables within 80 columns,
-which test_desk checks. What is compared or drawn is changed in report/comparison.py,
-report/overlay.py and bag/. Keys of `--json` are fields of the classes there, and stay.
+Options, their help and the layout of tables may be changed; COLUMNS must keep tables within 80
+columns (test_desk). What is compared or drawn is changed in report/comparison.py, report/overlay.py
+and bag/. Keys of `--json` are fields of the classes there, and stay.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """`accord check`: static checks of worlds, models and bridges for Gazebo.
 
 To add or change a rule, see gazebo/check.py; here is how problems are shown, which may be changed
-freely. MISSING are notes for people: a checker that is not installed makes no problem. Keys of
-`Check.to_json` stay, for scripts read them; so do `is_robot` and `shown_of`, used by the package
-that adds checks of robots' files as a mode.
+freely. MISSING, notes for people, may be reworded: a checker that is not installed makes no
+problem. Keys of `Check.to_json` stay, for scripts read them; so do `is_robot` and `shown_of`, used
+by the package that adds checks of robots' files as a mode.
 """
 
 from __future__ import annotations

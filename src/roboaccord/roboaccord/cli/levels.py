@@ -1,9 +1,9 @@
 """What `accord crosscheck` shows: distances or statistics, the outcome of each level, and why.
 
 Colours and words in VERDICTS and OUTCOMES may be changed; every verdict and outcome must have one.
-To show another figure, add its name to DISTANCES: its unit, heading and decimals are those of the
-field's type, in crosscheck/. FINEST keeps the table within 80 columns. What is outside is decided
-in crosscheck/verdict.py.
+Figures may be added to DISTANCES, by name: its unit, heading and decimals are those of the field's
+type, in crosscheck/. FINEST must keep the table within 80 columns. What is outside is decided in
+crosscheck/verdict.py.
 """
 
 from __future__ import annotations

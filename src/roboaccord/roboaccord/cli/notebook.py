@@ -1,8 +1,8 @@
 """Results of the Python API as commands print them: as text, and in HTML for notebooks.
 
-To print another result, add its class to PRINTERS, or a case to `shown_of`; another package adds
-the entry point `show.CLASS` of `roboaccord.functions`. WIDTH and FORM may be changed. The words
-must stay those of the command, and are changed there: test_door compares both.
+Results may be added: a class in PRINTERS, or a case to `shown_of`; another package adds the entry
+point `show.CLASS` of `roboaccord.functions`. WIDTH and FORM may be changed. The words must stay
+those of the command, and are changed there: test_door compares both.
 """
 
 from __future__ import annotations

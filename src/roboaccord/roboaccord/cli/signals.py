@@ -2,7 +2,7 @@
 
 GRACE may be raised: so long may a command take to close its bags after a signal; GRACE in
 roboaccord_ros/run/processes.py stays below it. WORDS and NO_PROCESS, lines that users see, may be
-reworded. MINDED is read by start.py, and here. Only the standard library may be imported, for this
+reworded. MINDED, read by start.py, too, stays. Only the standard library may be imported, for this
 comes before all else.
 """
 

@@ -1,10 +1,10 @@
 """Checks of what controllers and simulators hand over: commands, states, efforts, and of times.
 
 The limits MOST, FAST, EARLY, LASTING and RUNAWAY_SPEED may be tuned. RUNAWAY_SPEED is any that no
-mechanism reaches; FAST, EARLY and LASTING decide which runs are said to diverge (test_evidence),
-and FAST also which logs of robots are. `tick_time` and the order of operations in it are fixed:
-times of ticks are part of the hash of a run, and equal ROS time stamps. `check_state` and
-`check_command` run at every tick: keep their fast path, a sum of squares, first.
+mechanism reaches; by FAST, EARLY and LASTING runs are said to diverge (test_evidence), by FAST also
+logs of robots. `tick_time` and the order of operations in it are fixed: times of ticks are part of
+the hash of a run, and equal ROS time stamps. `check_state` and `check_command` run at every tick:
+keep their fast path, a sum of squares, first.
 """
 
 from __future__ import annotations

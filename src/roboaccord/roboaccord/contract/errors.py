@@ -2,8 +2,8 @@
 
 Kinds of errors may be added, as subclasses of AccordError whose text is one line. A library that
 becomes optional must be an entry of EXTRAS and the same requirement in setup.cfg: test_packaging
-compares them. DISPENSABLE holds only what the code runs without. MANY may be tuned. CONTROLS may
-grow but not shrink: it is what keeps names in files from steering a terminal
+compares them. DISPENSABLE must list only what the code runs without. MANY may be tuned. CONTROLS
+may grow but not shrink: it is what keeps names in files from steering a terminal
 (test_control_characters).
 """
 

@@ -1,10 +1,10 @@
 """Modes of a command, and of the function that does the same: which options belong to which.
 
 A command gets modes where it is defined, by a `Modes` beside it; nothing here lists commands.
-Options may be added to a mode in that command's `takes`; what refines every robot is in ROBOTS. If
-the parameter of a function and the option have different names, the pair is added to FLAGS.
-test_modes goes through all commands: every option must be named by a mode, and no other mode may
-take it in silence.
+Options may be added to a mode in that command's `takes`; what refines every robot is added to
+ROBOTS. If the parameter of a function and the option have different names, the pair is added to
+FLAGS. test_modes goes through all commands: every option must be named by a mode, and no other mode
+may take it in silence.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 KNOWN, PROBED and PROBE may be tuned: when too few seeds leave a verdict open, and how the loop is
 linearised. HORIZON is stated in docs/validation.md and stays; so do the fields of `Noise` and
 `StatisticsCheck`, keys of `--json`. Seeds, figure and allowance are set in the scenario. test_noise
-holds floor, rate and horizon by an exponential and by Lyapunov rates along runs.
+tests floor, rate and horizon by an exponential and by Lyapunov rates along runs.
 
 Every simulator runs the scenario again from the same start, from a start of which one value has its
 last bit changed, and from one with that value changed by 1e-9. With d(t) the largest distance of

@@ -1,6 +1,6 @@
 """Level `drive`: the efforts that an engine puts in force, beside those that it was commanded.
 
-The words of TEXTS may be changed. To recognise another error, add it to `Kind`, to TEXTS and to
+The words of TEXTS may be changed. Errors to recognise may be added, to `Kind`, to TEXTS and to
 `kinds_of`; the order in `kinds_of` is that of the results. KEPT, MOST_LATE and EVIDENCE may be
 tuned. ROUND_OFF and FITTED stay at round-off, since this level allows no other error. test_drive
 plants errors and checks kind and size.

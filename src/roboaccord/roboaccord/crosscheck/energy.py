@@ -2,7 +2,7 @@
 
 SAMPLES may be tuned: it only thins what is plotted. To add a loss, add it to `CHANNELS`
 (simulators/losses.py), a field of its name to `EnergyBook`, and a colour to report/energy.py. The
-balance itself is fixed: it defines the rest, and test_energy holds each item against closed forms
+balance itself is fixed: it defines the rest, and test_energy compares each item with closed forms
 of bars, boxes and swings.
 
     work = change of kinetic + potential + friction + damping + stops + impacts + rest

@@ -1,8 +1,8 @@
 """Level `energy`: the rest of an engine's energy book, which must vanish with the physics step.
 
 SAMPLED and FEW may be tuned: how many parts of a run are made again, and at how many round-off is
-measured. EPSILON and SLOW are the round-off of a book: larger ones hide losses. ORDER is fixed by
-the trapezoidal rule of energy.py. The bounds are set in extrapolation.py and, for the twin, in
+measured. EPSILON and SLOW, the round-off of a book, stay: larger ones hide losses. ORDER is fixed
+by the trapezoidal rule of energy.py. The bounds are set in extrapolation.py and, for the twin, in
 scheme.py.
 
 The rest over some control periods is what the book of the recorded run has. From the state in which

@@ -1,10 +1,10 @@
 """Ticks with an event or a joint at its stop, in which no twin steps: do their errors vanish?
 
-SAMPLED and HALVED may be tuned: more ticks and finer steps cost time. A larger RESOLVED takes in
-ticks that the reference itself hardly knows. The bound by SAFETY is set in extrapolation.py, and
-from how many ticks a verdict follows in verdict.py (FEWEST). A twin is an engine's own scheme on
-our equations, the reference the analytical model. All simulators must start from the recorded
-state.
+SAMPLED and HALVED may be tuned: more ticks and finer steps cost time. RESOLVED stays: a larger one
+takes in ticks that the reference itself hardly knows. The bound by SAFETY is set in
+extrapolation.py, and from how many ticks a verdict follows in verdict.py (FEWEST). A twin is an
+engine's own scheme on our equations, the reference the analytical model. All simulators must start
+from the recorded state.
 
 From the recorded state in which such a tick begins the engine goes through it at its physics step
 and at smaller and smaller ones, and so does the reference at a smaller one still. Over a single

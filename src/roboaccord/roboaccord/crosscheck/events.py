@@ -1,10 +1,10 @@
 """Level `events`: the stops, contacts, magnets and failing joints in an engine's log.
 
 SAMPLED, BEFORE and AFTER may be tuned; each event is run again at three steps, which costs time.
-The reference is the analytical model. To compare another kind of event, extend `key` and
-`is_logged`, and LAWS where engines have a law of their own. TOUCH and STOP are words in logs, and
-stay. The bound is set in extrapolation.py. test_event_level (monkeybot) and
-test_packbot_event_level hold findings.
+The reference is the analytical model. Kinds of events may be added in `key` and `is_logged`, and in
+LAWS where engines have a law of their own. TOUCH and STOP are words in logs, and stay. The bound is
+set in extrapolation.py. test_event_level (monkeybot) and test_packbot_event_level test the
+findings.
 
 From the recorded state two control periods before an event the reference goes on as it was
 commanded, and so does the engine, at its physics step, a half and a quarter of it. Time, impulse

@@ -3,7 +3,7 @@
 SAFETY, RANGE, AHEAD, RISING and NEAREST may be tuned. They decide what is outside at every level
 that goes by the physics step: after a change run `make sound` (false alarms) and `make planted`
 (missed errors). The formulas are fixed by the papers below, and so is STEPS = 3, which two
-estimates need; test_outcomes holds both on powers of the step.
+estimates need; test_outcomes tests both on powers of the step.
 
 With runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)), two runs give
 x_0 but for the next order [Richardson 1911]. The two estimates that three runs give differ by more

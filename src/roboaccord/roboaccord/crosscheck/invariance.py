@@ -1,9 +1,9 @@
 """Level `invariance`: an engine's motion in a world that is turned, mirrored, shifted or reordered.
 
 To add a move, add it to MOVES (engines/symmetries.py); nothing changes here. PART and LEAST may be
-tuned: how much of the run is made again. MANY and PAIRS set how often a sound engine fails, SAME
-what is called a box of friction: what sound and wrong engines get must stay (test_invariance).
-SAFETY and LOSS are set in scheme.py. The texts may be reworded.
+tuned: how much of the run is made again. MANY and PAIRS may be tuned with care: how often a sound
+engine fails, SAME what is called a box of friction: what sound and wrong engines get must stay
+(test_invariance). SAFETY and LOSS are set in scheme.py. The texts may be reworded.
 
 The recorded efforts act again, so that the same motion must come, and no exact answer is needed.
 What round-off explains is measured by the same engine. In each physics step it changes the numbers

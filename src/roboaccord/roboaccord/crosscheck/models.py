@@ -1,11 +1,12 @@
 """Level 1: properties of an engine's model by the description, accelerations by the reference.
 
-To compare another property of a joint, add a field to `JointProperties` (engines) and its name to
-OF_JOINTS. READ_BACK may be tuned. ROUND_OFF stays at round-off; tolerances of masses and
+Properties of joints that are compared may be added: a field to `JointProperties` (engines) and its
+name to OF_JOINTS. READ_BACK may be tuned. ROUND_OFF stays at round-off; tolerances of masses and
 accelerations are set in the scenario. The order in which `draw_states` draws is fixed: scheme.py
 and the conformance suites draw by it, and another order gives other figures.
 
-Accelerations are compared at random states, without time stepping.
+The reference is the analytical model. Accelerations are compared at random states, without time
+stepping.
 """
 
 from __future__ import annotations

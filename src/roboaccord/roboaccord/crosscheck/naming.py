@@ -4,7 +4,7 @@ The twin is the engine's scheme on our equations, the reference the analytical m
 tuned, and costs time. How sure a name must be is set in regression.py, what may be off in
 hypotheses.py. Whom `name_engine` asks first (the twin in the run, then in random states, then the
 reference) decides what is named, and stays. A new parameter of a robot needs no entry:
-`parameters_of` finds it. test_naming and test_scheme hold names and resolutions.
+`parameters_of` finds it. test_naming and test_scheme test names and resolutions.
 """
 
 from __future__ import annotations

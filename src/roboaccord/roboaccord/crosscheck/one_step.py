@@ -1,4 +1,4 @@
-"""Level 2: put the reference in every recorded state, and predict the next sample.
+"""Level 2: put the reference (the analytical model) in every recorded state, and predict the next.
 
 FEWEST and SAMPLED may be tuned: from how many ticks a mean is judged, and at how many the
 reference's own error is measured. ROUND_OFF stays at round-off. The bound on the remainder is set

@@ -1,9 +1,10 @@
 """One regressor: residuals of single ticks, regressed on hypotheses by joint and link.
 
-LEFT, LEFT_BY_TWO, BETTER and ALIKE decide which cause is named, and when several cannot be
-distinguished: test_naming and test_scheme plant errors and check the names. MOST, TRIED, FIRST and
-ROUNDS may be tuned: they limit the work. Trials must be ranked by `by_left` alone, so that names
-are the same on every CPU (test_round_off). What is tried is listed in hypotheses.py.
+LEFT, LEFT_BY_TWO, BETTER and ALIKE may be tuned as long as test_naming and test_scheme, which plant
+errors, find the same names: they decide which cause is named, and when several cannot be
+distinguished. MOST, TRIED, FIRST and ROUNDS may be tuned: they limit the work. Trials must be
+ranked by `by_left` alone, so that names are the same on every CPU (test_round_off). What is tried
+is listed in hypotheses.py.
 
 A hypothesis is tried by predicting the ticks with it in force: what it leaves of the squared
 residuals is the confidence in it, held against what the next best leaves. Where no one error

@@ -1,9 +1,9 @@
 """Run a whole cross-check: the runs, what they measure, how that is judged, the report.
 
 A level may be added: call it in `measure_engine` and pass its check to `EngineChecks`; one that
-follows from the motion is listed in OF_MOTION, for it is not judged where the reference diverges.
-MORE may be tuned: so many halvings of the step are tried, each at twice the time. The folders
-ENGINE_bag and summary.json are documented: their names stay.
+follows from the motion must be listed in OF_MOTION, for it is not judged where the reference (the
+analytical model) diverges. MORE may be tuned: so many halvings of the step are tried, each at twice
+the time. The folders ENGINE_bag and summary.json are documented: their names stay.
 """
 
 from __future__ import annotations

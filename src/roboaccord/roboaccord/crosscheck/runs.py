@@ -1,8 +1,8 @@
 """The runs of a cross-check, and level `repeat`: equal runs are to be equal bit for bit.
 
 A kind of run may be added: a flag of `Job` its name in NOISE, and its start in `start_of`. NUDGE is
-stated in docs/validation.md and docs/ros.md: change all three together. Level `repeat` must allow
-no difference at all. `run_job` runs in other processes, so its arguments are plain data.
+stated in docs/validation.md and docs/ros.md: all three must be changed together. Level `repeat`
+must allow no difference at all. `run_job` runs in other processes, so its arguments are plain data.
 """
 
 from __future__ import annotations

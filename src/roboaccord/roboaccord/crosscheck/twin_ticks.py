@@ -2,7 +2,7 @@
 
 MEASURED may be tuned: at so many ticks round-off is measured, which costs time. The floor and the
 judgement must stay those of scheme.py, and are changed there, so that a recorded run gets the
-finding of a fresh one; test_recorded (snake) and test_live_crosscheck hold it.
+finding of a fresh one; test_recorded (snake) and test_live_crosscheck test it.
 
 Of a run as it comes, what round-off explains is measured where a difference exceeds what it has
 explained so far, so that a sound run costs a step of the twin for each control period, and little

@@ -2,7 +2,7 @@
 
 A layout of an installation may be added: another `yield` in `_beside`, with a case in
 test_resources. Its order is fixed: the folder of the modules first, so that a development install
-never reads data of an older copy. LEVELS counts the folders from site-packages to the prefix.
+never reads data of an older copy. LEVELS must count the folders from site-packages to the prefix.
 `package_folders` looks where ROS does, and `is_installed` decides which xacro files are trusted:
 make it no wider.
 """

@@ -1,10 +1,10 @@
 """Solids as vertices and faces, counter-clockwise seen from outside, and as a URDF has them.
 
 SIDES and PARALLELS, how round a cylinder and a sphere are drawn, may be tuned; no engine collides
-with these. ALIKE is a bound of round-off. The order of corners is fixed: test_drawing checks that
-every face looks outwards. BACKDROPS are names that scenario/surroundings.py gives and viewers know;
-another solid may have any name. A further form is a function like `box`, a branch in scene.py, and
-in `read_geometry` its attributes.
+with these. ALIKE, a bound of round-off, stays. The order of corners is fixed: test_drawing checks
+that every face looks outwards. BACKDROPS are names that scenario/surroundings.py gives and viewers
+know; another solid may have any name. A further form is a function like `box`, a branch in
+scene.py, and in `read_geometry` its attributes.
 """
 
 from __future__ import annotations

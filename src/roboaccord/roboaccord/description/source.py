@@ -1,7 +1,7 @@
 """A URDF whose elements know their lines, and the numbers and names in them.
 
-NUMBERS lists which attributes URDF defines as numbers: an attribute that is missing there is not
-checked by broken.py, nor by the rules for robot files. One may be added where a dialect has more.
+NUMBERS, the attributes that URDF defines as numbers, may be extended where a dialect has more: an
+attribute that is missing there is not checked by broken.py, nor by the rules for robot files.
 `parse_lines` must count as editors do, for messages name FILE:LINE. The functions read and never
 refuse; what is wrong is for the callers to say.
 """

@@ -3,8 +3,8 @@
 The order of links and joints is fixed: from the root level by level, joints of one link as the file
 has them. Arrays of all simulators follow it. Frames, axes and defaults are those of URDF
 (test_kinematics). Attributes of the file may be added: give `Link` or `Joint` a field with a
-default and read it in `_read_link` or `_read_joint`. MOVING are the joints that count as degrees of
-freedom; others are first split by degrees.py.
+default and read it in `_read_link` or `_read_joint`. MOVING, the joints that count as degrees of
+freedom, stays; others are first split by degrees.py.
 """
 
 from __future__ import annotations

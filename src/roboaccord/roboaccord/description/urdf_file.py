@@ -3,8 +3,8 @@
 LARGEST, MOST_LINKS and LONGEST_NAME bound a stranger's file and may be raised. ROOT and RESERVED
 are fixed: every simulator calls the root `base_link`, and `rooted` renames what stands in the way.
 `text` must stay as shipped, with its lines, since messages name them; what engines need otherwise
-is a method that returns another text, as `stripped` does. BESIDE lists what no engine reads.
-test_urdf_file has a case for each oddity of a public file that is taken here.
+is a method that returns another text, as `stripped` does. BESIDE, what no engine reads, may be
+extended. Each oddity of a public file that is taken here has a case in test_urdf_file.
 """
 
 from __future__ import annotations

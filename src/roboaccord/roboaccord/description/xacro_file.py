@@ -2,8 +2,8 @@
 
 MEMORY may be tuned. The rest is a border and must stay: FRAMES and OUTLIVING are what no expression
 reaches, and may grow but not shrink (test_fence tries escapes by every mode); TRUST and TO_TRUST
-are the user's way to lift it. Functions of xacro are replaced only in `expand_fenced` and
-`expand_trusted`, in a process that then ends.
+are the user's way to lift it: they stay. Functions of xacro are replaced only in `expand_fenced`
+and `expand_trusted`, in a process that then ends.
 
 What a xacro file has between `${` and `}`, or in `$(eval )`, is Python, and xacro's own checks do
 not hold it. Files of installed packages are expanded here; a stranger's in a process of its own,

@@ -1,6 +1,6 @@
 """Numbers in the attributes of a description's elements: read, written and changed.
 
-`write_numbers` must keep all digits, because engines, symmetries and twins are compared to
+`write_numbers` must keep all digits, because engines and what they are checked by are compared to
 round-off. Functions for other attributes may be added. Defaults of attributes (`0 0 0`, or `0 0 1`
 of an axis) are the caller's to give, as URDF states them. Reading with a refusal is in solids.py.
 """

@@ -1,9 +1,10 @@
 """YAML files, with numbers as engineers write them, bounded in size, depth and aliases.
 
-LARGEST, DEEPEST and MOST may be raised; test_malformed has files beyond each. The differences from
-YAML 1.1 are those of `_NumberLoader` (1e-3 is a number, whole numbers have 64 bits): files of users
-hang on them. What must stay is the safe loader, and the check of sizes before anything is made of a
-text. A format on top of YAML may be added as a function of the room that owns it, not one here.
+LARGEST, DEEPEST and MOST may be raised; test_malformed tests files beyond each. The differences
+from YAML 1.1 are those of `_NumberLoader` (1e-3 is a number, whole numbers have 64 bits): files of
+users hang on them. What must stay is the safe loader, and the check of sizes before anything is
+made of a text. A format on top of YAML may be added as a function of the folder that owns it, not
+one here.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Arguments may be added, with a default and a place in CROSSCHECK, which says what goes with a robot,
 a file or a bag; the command takes it from there. Names of arguments and types of results stay
-(docs/python.md). TABLES are only recognised: their check is the command `crosscheck.LOG` of another
-package. How levels judge is changed in crosscheck/.
+(docs/python.md). TABLES, endings of logs, may be extended, and are only recognised: their check is
+the command `crosscheck.LOG` of another package. How levels judge is changed in crosscheck/.
 """
 
 from __future__ import annotations

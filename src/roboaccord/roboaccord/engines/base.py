@@ -1,11 +1,11 @@
 """Base class of the engines: commands in, states out, force laws in every physics step.
 
 An engine derives from `EngineSimulator` and writes `_substeps`, `contacts`, `_constraint_losses`
-and what `Simulator` asks for; `EngineConformance` of roboaccord.testing holds what all of them must
+and what `Simulator` asks for; `EngineConformance` of roboaccord.testing tests what all of them must
 keep. Do not put calls of one engine here. APART, which decides what counts as one contact event,
 may be tuned. The order of the mass matrix, and that a force law acts in every stage of a step, are
-fixed: twins, levels and the kernels of compiled.py hang on both. Contact events are of pairs by
-name, where they begin to touch.
+fixed: twins (the same schemes on our own equations), levels and the kernels of compiled.py hang on
+both. Contact events are of pairs by name, where they begin to touch.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Engine models: one description with its forces, and its properties as intended.
 
 What engines simulate may be added, as a field of `EngineModel` with a default; an engine that
-cannot do it gets a name in `Feature` of spec.py and a line in its `lacks`. BASE_LINK and WORLD are
-names of URDF that all engines share. `intended_properties` is what crosscheck/models.py compares an
-engine's properties with: it reads the model alone and must never ask an engine.
+cannot do it gets a name in `Feature` of spec.py and a line in its `lacks`. BASE_LINK and WORLD,
+names of URDF that all engines share, stay. `intended_properties` is what crosscheck/models.py
+compares an engine's properties with: it reads the model alone and must never ask an engine.
 
 A ball that is base_link and floats in another link is put into an engine by hand.
 """

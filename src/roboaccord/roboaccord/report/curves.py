@@ -1,7 +1,7 @@
 """What figures are made of: curves with few points, axes, and colours.
 
 All colours, DASHES and POINTS may be changed: the size of pages grows with POINTS. An engine that
-joins the defaults needs a colour in DEFAULTS. What must stay: an engine has one colour in every
+joins the defaults must have a colour in DEFAULTS. What must stay: an engine has one colour in every
 figure and table (test_an_engine_keeps_its_colour_and_axes_have_units), and `thin_peaks` keeps the
 largest value of each stretch.
 """

@@ -1,8 +1,8 @@
 """Self-contained pages of plots, pictures and tables.
 
-The templates beside may be changed; tables in them keep the form that TABLE, ROW, HEAD and CELL
-match, for `_with_heads` reads it. Fields of `Plot` and `Still` stay, which other packages fill. A
-page loads no other file and escapes what it is given: test_report checks both.
+The templates beside may be changed; tables in them must keep the form that TABLE, ROW, HEAD and
+CELL match, for `_with_heads` reads it. Fields of `Plot` and `Still` stay, which other packages
+fill. A page loads no other file and escapes what it is given: test_report checks both.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Controllers may be added: a class here and an entry of `controllers` in file.py; its arguments
 become keys of scenarios, with their docstrings as help. Defaults (2 Hz, critical damping, ...) may
 be changed, which changes runs that leave them out. The order of draws in `Random` is fixed, or a
-seed gives another run (test_any_robot). LARGEST bounds a file; forms of trajectories are read in
-`read_trajectory_file`.
+seed gives another run (test_any_robot). LARGEST, which bounds a file, may be raised; forms of
+trajectories are read in `read_trajectory_file`.
 """
 
 from __future__ import annotations

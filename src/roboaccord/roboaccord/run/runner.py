@@ -3,7 +3,7 @@
 A transport may be added: a function from `RunRequest` to `Run` with an entry point; `run_direct` is
 the one of the core. What a run is asked for is added to `RunRequest` with a default. Keys of
 `Run.to_json` are those of `accord run --json` and stay. SHARED_MEMORY, ROS_SHARED_MEMORY, ROS_FILES
-and ROS_LIBRARIES are measured, as noted beside them: measure again for another ROS.
+and ROS_LIBRARIES are measured, as noted beside them, and may be changed by measuring again.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Software that results depend on: versions of libraries, and a digest of the own code.
 
 Libraries that change figures may be added to ALWAYS, those of a robot's reference to ROBOTS;
-engines come by their specification. Data beside code that motions depend on is a folder in SHARED.
-Files of kept results and workers of a cluster compare the digest, docstrings included: what it
-covers must stay, or old results pass for new ones (test_pieces).
+engines come by their specification. Data beside code that motions depend on must be a folder in
+SHARED. Files of kept results and workers of a cluster compare the digest, docstrings included: what
+it covers must stay, or old results pass for new ones (test_pieces).
 """
 
 from __future__ import annotations

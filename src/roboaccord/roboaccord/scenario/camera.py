@@ -2,8 +2,8 @@
 
 PART, AZIMUTH, ELEVATION, STEEP, ASIDE and ABOVE choose the first view and may be changed: films,
 the browser view and Gazebo's window then all begin with it (test_shared). The angles are about the
-axes of the world. CENTRINGS and HALVINGS are iterations, enough for a pixel. `project` is fixed,
-plain pinhole geometry.
+axes of the world. CENTRINGS and HALVINGS, iterations, must be enough for a pixel. `project` is
+fixed, plain pinhole geometry.
 """
 
 from __future__ import annotations

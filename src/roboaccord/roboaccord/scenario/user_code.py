@@ -1,9 +1,9 @@
 """A user's own code: called with keys that are checked, and its errors in one line.
 
 GROUPS names the entry points whose packages can be a user's; a group by which strangers add code
-may be added there. DEBUG is the variable of `--debug`. Who gets a traceback is fixed: an error of
-this project or a library is a bug and keeps it, and it is a user's where a line of his is being
-executed, a line that belongs neither to them nor to a library. test_user_code has a case of each.
+may be added there. DEBUG, the variable of `--debug`, stays. Who gets a traceback is fixed: an error
+of this project or a library is a bug and keeps it, and it is a user's where a line of his is being
+executed, a line that belongs neither to them nor to a library. test_user_code tests a case of each.
 READ_ONLY are words of other libraries' messages: a new version may need another one.
 """
 

@@ -3,7 +3,8 @@
 The names in CHANNELS stay, for reports and their JSON have them. A channel may be added: a name
 there, and whoever loses energy by it calls `LossAccount.add`; crosscheck/energy.py sums all. The
 trapezoidal rule of `StepMeter` is of second order, and ORDER of crosscheck/energy_check.py states
-so: change both or none (test_energy has closed forms). Measuring must change no bit of a motion.
+so: change both or none (test_energy compares closed forms). Measuring must change no bit of a
+motion.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Rules may be added, as methods `test_...`; to add a feature that engines may lack, an entry in
 FEATURES. SEED and STATES may be changed. descriptions/, JOINTS, EFFORTS, DRIVE, STEPS and WITHIN
-fit each other: change one, and check the order that is measured. SAME, SAME_SCHEME and ROUND_OFF
-hold for every engine and stay as they are for each.
+must fit each other: change one, and check the order that is measured. SAME, SAME_SCHEME and
+ROUND_OFF hold for every engine and stay as they are for each.
 
 An engine's package inherits it in a test module of its own:
 

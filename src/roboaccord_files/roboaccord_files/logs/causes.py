@@ -2,8 +2,8 @@
 
 Units may be added: a hypothesis that is new in regression.py must have its unit in UNITS, and in
 SLIDING where a joint that slides has another; without one its size is shown as a part. SCHEMES and
-NEAR only name the scheme: no verdict depends on them. INTERVAL is fixed: 95 % of a normal
-distribution.
+NEAR may be changed: they only name the scheme, and no verdict depends on them. INTERVAL is fixed:
+95 % of a normal distribution.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A log of a foreign simulator or robot against its robot's file: what differs.
 
 SHORTEST, FEWEST, MISTAKEN and FALL may be tuned. They move verdicts: `make own-logs` measures what
-is then found (docs/own_log.md), and test_own_log.py has the cases. The texts may change; quantity
-and joint of a Finding, part of the JSON, stay.
+is then found (docs/own_log.md), and test_own_log.py tests the cases. The texts may be changed;
+quantity and joint of a Finding, part of the JSON, stay.
 
 What the file's equations leave in windows of a log (windows.py) is regressed on the hypotheses of
 the cross-check (regression.py), of which the fewest that explain it are named (selection.py). The

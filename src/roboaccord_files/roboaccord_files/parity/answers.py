@@ -1,8 +1,8 @@
 """Answers of engines in other processes, and what stands for one that crashed or did not answer.
 
 A crash is `refused`, and no answer in time `undecided`, for which the robot is not to blame: that
-is fixed, and test_parity.py has both. Their words may be changed; MOST_WORDS limits what the JSON
-keeps of an engine's own.
+is fixed, and test_parity.py tests both. Their words may be changed; MOST_WORDS, how much the JSON
+keeps of an engine's own, may be tuned.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The reference is the analytical model. SAME stays, the promise of docs/parity.md. The other bounds
 follow from round-off, each as its comment states, and must not be raised to make an engine pass;
-test_parity.py has both sides of them. A quantity may be added: a Difference of `_joints`, `_links`
-or DYNAMICS, named in properties.py.
+test_parity.py tests both sides of them. A quantity may be added: a Difference of `_joints`,
+`_links` or DYNAMICS, named in properties.py.
 """
 
 from __future__ import annotations

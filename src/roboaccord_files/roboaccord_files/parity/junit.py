@@ -1,7 +1,7 @@
 """A parity check as JUnit: a suite for each robot, a case for each engine.
 
-JUNIT says what a status is there; a status that is absent is a success. Elements and attributes are
-those that readers of JUnit know, and stay; the text of a case may be changed.
+JUNIT, what a status is there, stays; a status that is absent is a success. Elements and attributes
+are those that readers of JUnit know, and stay; the text of a case may be changed.
 """
 
 from __future__ import annotations

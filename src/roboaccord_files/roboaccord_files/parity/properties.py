@@ -1,8 +1,9 @@
-"""Causes by property: what is off in an engine's reading, proven by giving the reference the same.
+"""Causes by property: what is off in an engine's reading, proven by the same in the reference.
 
-A name for a difference may be added: a case of `_name`, or of `_name_link` for masses and inertias;
-names are keys of `counts` in the JSON, and stay. A property that engines may read otherwise must be
-given to the reference in `_transplant`: without that no cause of it has a proof.
+The reference is the analytical model. A name for a difference may be added: a case of `_name`, or
+of `_name_link` for masses and inertias; names are keys of `counts` in the JSON, and stay. A
+property that engines may read otherwise must be given to the reference in `_transplant`: without
+that no cause of it has a proof.
 """
 
 from __future__ import annotations

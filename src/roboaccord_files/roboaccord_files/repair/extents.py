@@ -2,7 +2,7 @@
 
 A format may be added: a case of `_points`; others go through `read_mesh` of the core, up to QUICK
 bytes. MOST and QUICK, of time, may be tuned. What cannot be read must be None and costs no finding;
-test_extents.py has meshes of known size in each format.
+test_extents.py tests meshes of known size in each format.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The <inertial> of a link: reading, writing, and the trap (what readers differ on) of two in a link.
+"""The <inertial> of a link: reading, writing, and the trap (read differently) of two in one link.
 
 `give` and `change_inertia` are the edits of masses.py and inertias.py: traps may be added there,
 each with one of them. Numbers that stay are left in their own digits, which `_put` sees to; AXES,

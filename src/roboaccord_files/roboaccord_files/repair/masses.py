@@ -1,4 +1,4 @@
-"""Traps (texts read differently) of masses: links without one, which readers refuse, drop, let fall.
+"""Traps (texts read differently) of masses: links without one, which readers refuse or let fall.
 
 NOTHING is fixed by SDFormat (test_parity.py asks it). MASS and MOMENT, of the proof alone, may be
 tuned: they are never written into a file. How SDFormat lumps links is in the comment of `massless`;

@@ -1,9 +1,9 @@
 """What the rules find in a robot's file: all of them at once, by line.
 
 A finder may be added to FINDERS; it yields rule, element, message and cure, and its rule must be a
-row of rules.yaml. A rule in UNREADABLE keeps traps from being sought. A rule's finder stands in the
-module of its subject; traps (texts that are read differently, roboaccord_files/repair) are rules
-too.
+row of rules.yaml. A rule must be in UNREADABLE if no trap can be sought where it is found. A rule's
+finder stands in the module of its subject; traps (texts that are read differently,
+roboaccord_files/repair) are rules too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 """Studies of the MonkeyBot: stable gaits, their families, maps, basins and feedback.
 
-Nothing here is in the report, whose search, figures and gaits are in `monkeybot`.
+Studies may be added, as modules here and commands in setup.cfg. What is in the report (search,
+figures, gaits) must stay in `monkeybot`.
 """

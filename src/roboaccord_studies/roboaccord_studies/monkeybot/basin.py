@@ -1,9 +1,9 @@
 """Basin of attraction and robustness of a gait by Monte Carlo.
 
-DRAWS and LONG_DRAWS are defaults, to be changed freely. The order of DISTURBED and CENTRES is the
-order of the random numbers: another one changes all figures of `accord monkeybot robust`. Fields of
-`Basin`, `Robustness` and `Disturbance` are keys of the JSON output. The interval is Wilson's
-(test_basin), and neither function may depend on the number of cores.
+DRAWS and LONG_DRAWS are defaults and may be changed. The order of DISTURBED and CENTRES stays, for
+it is the order of the random numbers: another one changes all figures of `accord monkeybot robust`.
+Fields of `Basin`, `Robustness` and `Disturbance`, keys of the JSON output, stay. The interval is
+Wilson's (test_basin), and neither function may depend on the number of cores.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Command `accord monkeybot continue`: a family of gaits, its bifurcations, and where it is stable.
 
-REAL and LOCATED are tolerances; test_continuation holds the flip and the fold of the clocked gaits
-that they lead to. MARKED are the columns that are printed, to be chosen freely. The kinds `fold`,
-`flip` and `Neimark-Sacker` are values of the JSON output.
+REAL and LOCATED are tolerances and may be tuned as long as they lead to the flip and the fold of
+the clocked gaits (test_continuation). MARKED, the columns that are printed, may be changed. The
+kinds `fold`, `flip` and `Neimark-Sacker`, values of the JSON output, stay.
 
 Multipliers leave the unit circle at 1 (fold), at -1 (flip: every second step alike) or as a pair
 (Neimark and Sacker: the gait starts to sway).

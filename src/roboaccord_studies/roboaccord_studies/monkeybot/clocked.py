@@ -1,6 +1,6 @@
 """Continuation of clocked gaits over grids: fixed points of the Poincare map.
 
-The constants below trade speed for reach, and may change as long as the gaits of a map stay those
+The constants below trade speed for reach, and may be tuned as long as the gaits of a map stay those
 of the fine search in `monkeybot.gaits.orbits` and none is followed round a fold
 (test_stability_maps). `Setting` and `Step` are what `stability`, `level` and `design` build on.
 

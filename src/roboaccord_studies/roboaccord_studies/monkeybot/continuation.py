@@ -1,8 +1,9 @@
 """Families of periodic gaits: equations that their orbits are roots of, and how to follow them.
 
-The tolerances below may change as long as every orbit of a branch repeats (test_continuation). A
-name in ALIKE varies NAME_a and NAME_b together; one that does not, as length and centre, has its
-case in `changed` and `present`. Fields of `Point` are keys of the JSON output.
+The tolerances below may be tuned as long as every orbit of a branch repeats (test_continuation).
+Names may be added to ALIKE, each varies NAME_a and NAME_b together; one that does not, as length
+and centre, has its case in `changed` and `present`. Fields of `Point`, keys of the JSON output,
+stay.
 
 An orbit is a root of R(y) = 0, y = (start, controls that are solved for, value along): one more
 unknown than equations, so orbits lie on a curve. It is followed by pseudo-arclength (Keller 1977):

@@ -1,8 +1,9 @@
 """Stability of clocked gaits over the mass distribution of the links: which robot is best.
 
-MARGINS names the maps that are drawn and the robots `best NAME` of the JSON output; one more needs
-a case in `Robot.worse`, an array in `DesignMap.arrays` and an entry in CUTS of cli/design.py.
-FINEST and SHAPE_STEPS trade speed for reach. The bound c (1 - c) on k is Bhatia and Davis's.
+Names in MARGINS, of the maps that are drawn and the robots `best NAME` of the JSON output, stay;
+one may be added, with a case in `Robot.worse`, an array in `DesignMap.arrays` and an entry in CUTS
+of cli/design.py. FINEST and SHAPE_STEPS, speed for reach, may be tuned. The bound c (1 - c) on k is
+fixed, Bhatia and Davis's.
 
 Both links are alike. In units of their mass m, their length L and the time sqrt(L / g) a robot
 without friction is two numbers: the distance from the hand to the centre of gravity, c = r1 / L,

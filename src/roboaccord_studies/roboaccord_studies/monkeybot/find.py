@@ -1,9 +1,9 @@
 """Command `accord monkeybot find`: gaits of a kind, by Newton's method from random starts.
 
-Where starts are drawn from is TILT, RATES and FASTEST, when two gaits are one is SAME: both may
-change, but then a seed no longer gives the gaits that docs/monkeybot_gaits.md prints. So does
-another order of the draws in `random_starts`. FIGURES and STATES are the columns that are printed.
-The search makes no guess of what is there.
+Where starts are drawn from is TILT, RATES and FASTEST, when two gaits are one is SAME: both may be
+tuned, but then a seed no longer gives the gaits that docs/monkeybot_gaits.md prints. The order of
+the draws in `random_starts` stays, for the same reason. FIGURES and STATES, the columns that are
+printed, may be changed. The search makes no guess of what is there.
 """
 
 from __future__ import annotations

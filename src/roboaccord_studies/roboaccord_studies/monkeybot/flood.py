@@ -1,8 +1,8 @@
 """Filling of a grid from one known cell outwards, each cell from a neighbour, on all cores.
 
-The order of SIDES decides which neighbour is tried first, and so in which of several ways a cell is
-reached: keep it, or the maps of `stability` and `design` may differ. A ring is finished before any
-of it is entered, so that the number of cores changes nothing.
+Nothing here may be changed but for speed. The order of SIDES must stay: it decides which neighbour
+is tried first, and with another the maps of `stability` and `design` may differ. A ring is finished
+before any of it is entered, so that the number of cores changes nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Command `accord monkeybot landscape`: the error of the report's gait over a grid of rates.
+"""Command `accord monkeybot landscape`: the error of the report's gait over a grid of its starts.
 
-SOLID, MOST, EYE and WORDS are looks and words of the page; change them freely. The names of the
-four files and the arrays of landscape.npz are in docs/cli.md; the error itself, its CUT and its
+SOLID, MOST, EYE and WORDS are looks and words of the page and may be changed. The names of the four
+files and the arrays of landscape.npz are in docs/cli.md and stay; the error itself, its CUT and its
 pictures are those of `monkeybot.gaits.landscape` and `monkeybot.source.landscapes`.
 
 Its page has the root of the error as an intensity map and as a surface that can be turned.

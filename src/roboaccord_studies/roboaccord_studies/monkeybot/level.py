@@ -1,9 +1,9 @@
 """Horizontal clocked gaits over the period: the best, and how far they are stable.
 
 PERIOD_STEP is how finely the range of stable periods is sampled, MOST and GIVE_UP are how far a
-branch is followed, STEP is as long as Newton's method can follow: finer is slower. The range of the
-report's robot is held by test_stability_maps. `stable` and `width` are printed and drawn by
-`stability` and `design`.
+branch is followed, STEP is as long as Newton's method can follow: all may be tuned, finer is
+slower. The range of the report's robot must stay (test_stability_maps). `stable` and `width` are
+printed and drawn by `stability` and `design`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Command `accord monkeybot lqr`: LQR of the report's gait by the time of the exchange of hands.
 
-STATE_COST and TIME_COST are a choice; with others, the gain of the scenario report_lqr must be put
-in anew (test_lqr compares them). SAMPLE is the report's controller. INPUTS are the columns of B.
+STATE_COST and TIME_COST may be changed; with others, the gain of the scenario report_lqr must be
+put in anew (test_lqr compares them). SAMPLE is fixed by the report's controller. INPUTS, the
+columns of B, stay.
 
 A cycle begins where the held link hangs straight down, th1 = 0, with x = (th2, w1, w2). The map
 from one vertical to the next, about a gait that repeats, is

@@ -1,8 +1,9 @@
 """Options that the commands share: of walks, of grids, of a kind of gait and its controls.
 
-DEFAULTS has a value for each control that a kind in `monkeybot.gaits.kinds` names: a kind with a
-new control needs an entry here, and is left out of TIMES if it may be negative. MADE_WITH lists the
-distributions whose versions are written into files. Names of options are in docs/cli.md.
+DEFAULTS may be changed, and must have a value for each control that a kind in
+`monkeybot.gaits.kinds` names; one is left out of TIMES if it may be negative. MADE_WITH, the
+distributions whose versions are written into files, may be extended. Names of options are in
+docs/cli.md and stay.
 """
 
 from __future__ import annotations

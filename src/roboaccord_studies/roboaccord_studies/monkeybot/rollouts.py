@@ -1,8 +1,8 @@
 """Ensembles of walks: a gait repeated from many starts, disturbed in time and torque.
 
-NEAR and `_lost` define who survives, and so the shares of `accord monkeybot basin` and `robust`;
-BLOCK changes the speed alone. `walk_block` and `walk_together` do the same with one walk at a time
-and with all: a change of one is a change of the other (test_basin compares them).
+NEAR and `_lost` define who survives, and so the shares of `accord monkeybot basin` and `robust`:
+they stay; BLOCK, of speed alone, may be tuned. `walk_block` and `walk_together` do the same with
+one walk at a time and with all: both must be changed together (test_basin compares them).
 
 A robot with magnets always holds on to something; what it can lose is its gait. It has lost it in
 the first cycle in which it misses an event, in which its elbow has gone round, or after which the

@@ -1,8 +1,9 @@
 """Command `accord monkeybot stability`: gaits of constant torque over period and torque.
 
-LARGEST, BORDER and DOT are looks, which `design` shares; CONTROL_STEPS is how far a gait is
-followed at once. The default grid is that of docs/images, which `make images` redraws. Fields of
-`StabilityMap` are the arrays of stability.npz, those of `Stability` the keys of the JSON output.
+LARGEST, BORDER and DOT, looks that `design` shares, may be changed, and CONTROL_STEPS, how far a
+gait is followed at once. The default grid is that of docs/images, which `make images` redraws.
+Fields of `StabilityMap` are the arrays of stability.npz, those of `Stability` the keys of the JSON
+output: both stay.
 
 Each pair of period and torque has a gait that repeats, but for its height: one that drops or rises
 with every step. The horizontal gaits are the line on the sheet where the drop is 0.

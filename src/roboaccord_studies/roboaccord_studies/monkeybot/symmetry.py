@@ -1,7 +1,8 @@
 """Symmetry of a gait about the vertical, in which its swing is its own mirror image in time.
 
-Only SAMPLES is free: how many points of a swing are compared. `mirror` is the definition below, and
-test_asymmetry compares it with an integration of its own; `accord monkeybot find` prints both.
+Only SAMPLES may be changed: how many points of a swing are compared. `mirror` is fixed by the
+definition below, and test_asymmetry compares it with an integration of its own; `accord monkeybot
+find` prints both.
 
 The robot without friction is reversible: with q(t) = (th1, th2) a motion under the torque u(t),
 -q(-t) is one under -u(-t). A swing from 0 to T is symmetric if q(T - t) = -q(t), modulo full turns:

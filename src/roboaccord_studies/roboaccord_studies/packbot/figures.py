@@ -1,7 +1,7 @@
 """The report's figures reproduced: the arm, its joints, hulls, the collapse, and figure 5.
 
-Which figures there are, and their titles, are the report's (Hall 2010, figures 1 to 3, 5 to 10).
-Colours, AXIS, CORNER and GAPS of figure 5 are ours; change them freely. LAWS has a word for each of
+Which figures there are, and their titles, is fixed by the report (Hall 2010, figures 1 to 3, 5 to
+10). Colours, AXIS, CORNER and GAPS of figure 5 may be changed. LAWS must have a word for each of
 `packbot.source.collapse.CONTACTS`, in that order. The collapses are run in cli/figures.py.
 """
 

@@ -1,9 +1,9 @@
 """`accord packbot look --hulls`: links as rigid bodies of convex hulls, of any URDF or meshes.
 
-FAR, below which a mesh is reported as far from convex, is ours. HULLS names the options of the
-mode, which is added to `look` by an entry point. HEAD and the keys of `figures_of` are what others
-read from hulls.yaml and from the JSON output (docs/packbot_hulls.md); test_hulls holds volumes,
-centres and inertias against sums over parts. What a shape's points are is in `shapes`.
+FAR, below which a mesh is reported as far from convex, may be tuned. HULLS names the options of the
+mode, which is added to `look` by an entry point. HEAD and the keys of `figures_of` stay: others
+read them from hulls.yaml and the JSON output (docs/packbot_hulls.md); test_hulls compares volumes,
+centres and inertias with sums over parts. What a shape's points are is in `shapes`.
 
 The report's createCollisionBodies asks for the points of every polyhedron and boxes those of a
 frame; here they are read, and volume, centre and inertia come with them.

@@ -1,9 +1,9 @@
 """Recorded runs of the Packbot: their setup, and what was measured and commanded in them.
 
-Change here which bags detection and identification take: identification refuses those that are
+Which bags detection and identification take may be changed: identification refuses those that are
 shorter than SHORTEST, that have a failed joint, or in which hulls come within TOUCHING of each
-other; it looks at one state in LOOKED_AT. A `Motion` has the rows that `identification.estimate`
-reads.
+other; it looks at one state in LOOKED_AT. A `Motion` must have the rows that
+`identification.estimate` reads.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Collision shapes of any URDF: boxes, cylinders, balls, and the connected parts of meshes.
 
-Change here what a shape's points are, of which `hulls` makes hulls. ROUND and SPHERE are how finely
-curved shapes are cut: volumes and inertias of their hulls depend on them. A new kind of geometry is
-a case of `_shape`; what is left is refused by name.
+ROUND and SPHERE, how finely curved shapes are cut, may be tuned: volumes and inertias of the hulls
+that `hulls` makes depend on them. A kind of geometry may be added: a case of `_shape`; what is left
+must be refused by name.
 """
 
 from __future__ import annotations

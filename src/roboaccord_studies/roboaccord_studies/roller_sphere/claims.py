@@ -1,8 +1,9 @@
 """Command `accord roller-sphere claims`: what section 3 of the paper claims, by its own model.
 
-PRINTED_NU and PRINTED_SLIP are the paper's, as are the sentences: test_roller_survey and the table
-of docs/roller_sphere.md have each with what became of it. STEP is how densely headings are tried,
-and ZERO what counts as rounding: ours. A claim is added by a line of the function of its figure.
+PRINTED_NU and PRINTED_SLIP are fixed by the paper, as are the sentences: test_roller_survey and the
+table of docs/roller_sphere.md have each with what became of it. STEP, how densely headings are
+tried, and ZERO, what counts as rounding, may be tuned. A claim is added by a line of the function
+of its figure.
 
 Kimura, Ogata and Ishii 2019; the rig is the paper's, at its four roller angles.
 """

@@ -1,8 +1,9 @@
 """Command `accord roller-sphere contact`: the ball's turning in engines against the model.
 
-ALLOWED and CLEAR decide whether DART passes, and are not to be widened; STEADY leaves out the time
-in which the speed loops settle. A case is added in `cases`. Fields of `ContactFinding` are keys of
-the JSON output, and benchmarks/campaigns/settings.py compares engine settings by it.
+ALLOWED and CLEAR decide whether DART passes, and must not be widened; STEADY, the time left out in
+which the speed loops settle, may be tuned. A case may be added in `cases`. Fields of
+`ContactFinding`, keys of the JSON output, stay; benchmarks/campaigns/settings.py compares engine
+settings by it.
 
 The paper's w minimises the squared slip, as viscous friction does. Dry friction of two equally
 pressed rollers only has to balance: both slips oppose each other along X_i, so that the part w_t of

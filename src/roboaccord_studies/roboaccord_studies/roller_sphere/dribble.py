@@ -1,8 +1,8 @@
 """Command `accord roller-sphere dribble`: where a ball is held, over speed and turn rate.
 
-LAST is the window of the means, and CELLS the columns that are printed. Fields of `Cell`,
-`SlipFigures` and `Limits` are keys of the JSON output, explained in docs/roller_dribble.md. When a
-ball counts as lost is decided by `hold_of` of `roller_sphere.model.ball`, not here.
+LAST, the window of the means, and CELLS, the columns that are printed, may be changed. Fields of
+`Cell`, `SlipFigures` and `Limits`, keys of the JSON output explained in docs/roller_dribble.md,
+stay. When a ball counts as lost is decided by `hold_of` of `roller_sphere.model.ball`, not here.
 
 Each cell of the map is a run; statics and the model of slip are beside it.
 """

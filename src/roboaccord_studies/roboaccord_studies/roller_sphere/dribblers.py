@@ -1,8 +1,8 @@
 """A dribbler in one call: what its rollers do to keep a ball in its place, by statics.
 
 Fields of `Dribbler` and of the result are what users of docs/dribblers.md call: they stay, and
-test_dribblers runs the page. SHELL takes the ball for hollow. PRESSES, TRIED and LARGEST_SHARE only
-say where bounds of the press force are looked for.
+test_dribblers runs the page. SHELL, which takes the ball for hollow, stays. PRESSES, TRIED and
+LARGEST_SHARE, where bounds of the press force are looked for, may be tuned.
 
 Roller speeds are those of the inverse map; friction is shared out so that the largest share is
 least.

@@ -1,8 +1,8 @@
 """Command `accord roller-sphere reach`: along which headings a rig drives its ball, and how fast.
 
-Nothing here is tuned: `gains`, `slip_gains`, `top_speed` and `blocked` are closed forms, which
-test_roller_reach compares with all headings one by one; `survey` uses them, too. Options, defaults
-and words may change; fields of `Reach` and `Driving` are keys of the JSON output.
+`gains`, `slip_gains`, `top_speed` and `blocked` are fixed, closed forms, which test_roller_reach
+compares with all headings one by one; `survey` uses them, too. Defaults and words may be changed;
+fields of `Reach` and `Driving`, keys of the JSON output, stay.
 
 At a ball's speed v roller i runs at nu_i = v g_i cos(phi - psi_i).
 """

@@ -1,8 +1,8 @@
 """The rig, the rollers' lines and w: the paper's figures 1, 2, 4 and 5 for any rig.
 
-Colours and the sizes below, as drawn, may change freely. What a figure shows is the paper's; that w
-of least squares is halfway between the lines is held by test_roller_survey. The names of the files
-are those of docs/images.
+Colours and the sizes below, as drawn, may be changed. What a figure shows is fixed by the paper;
+that w of least squares is halfway between the lines is checked by test_roller_survey. The names of
+the files, those of docs/images, stay.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Statics of dribbling: the friction that a motion needs, and limits of turn rate and acceleration.
 
-Nothing here is meant to be changed: the balance is that below, and test_roller_dribble_map has it
-by hand for a ball at rest and one that gains speed. MOST only ends the search for a limit. It is
-used by `dribble` and `dribblers`.
+The balance below is fixed: test_roller_dribble_map tests it by hand for a ball at rest and one that
+gains speed. MOST, which only ends the search for a limit, may be tuned. It is used by `dribble` and
+`dribblers`.
 
 In the carrier's frame the ball is at rest in its place. With an acceleration a of the ball, its
 rolling, the loads N_i of the rollers and forces f_i tangential to the ball,

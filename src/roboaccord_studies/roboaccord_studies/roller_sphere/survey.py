@@ -1,8 +1,8 @@
 """Command `accord roller-sphere survey`: figures of a rig, and the builder's view of its kind.
 
-LIMIT, SPEED_CUT, LATITUDES and TURNS are choices of the builder's maps, and MAPS has their words;
-with others, redraw docs/images by `make images`. FIGURES are headings of builder.csv, whose values
-test_roller_survey compares with each rig's own. STEEPER is the rig that is drawn by default.
+LIMIT, SPEED_CUT, LATITUDES and TURNS of the builder's maps, and MAPS, their words, may be changed;
+then redraw docs/images by `make images`. FIGURES, headings of builder.csv, stay; test_roller_survey
+compares its values with each rig's own. STEEPER, the rig drawn by default, may be changed, too.
 
 Figures 1, 2, 4 and 5 are those of the paper, drawn for the rig of the options; the builder sees
 slip and speed of mirror-symmetric rigs over roller angle and latitude.

@@ -1,8 +1,9 @@
 """Command `accord snake adapt`: what the controller `adaptive` makes of a change of ground.
 
-LAST is the window over which both gaits are compared, 4 s in docs/snake_optimise.md, too. Fields of
-`Adaptation` are keys of the JSON output. The controller and its thresholds are in
-`snake.search.adaptive`, the ground and the time of the change in the scenario change_of_ground.
+LAST, the window over which both gaits are compared, may be changed, with the 4 s in
+docs/snake_optimise.md. Fields of `Adaptation`, keys of the JSON output, stay. The controller and
+its thresholds are in `snake.search.adaptive`, the ground and the time of the change in the scenario
+change_of_ground.
 """
 
 from __future__ import annotations

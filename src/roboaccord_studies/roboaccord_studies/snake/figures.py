@@ -1,8 +1,8 @@
 """Command `accord snake figures`: steering, the cost of gaits, a change of ground.
 
 The pictures are those of docs/snake.md and docs/snake_optimise.md, which `make images` redraws.
-GROUND, EFFORT, WAVES and the grids of AMPLITUDES and FREQUENCIES are what the pages' words speak of
-(test_snake_figures holds the costs); colours, SMOOTH and SHOWN are looks.
+GROUND, EFFORT, WAVES and the grids of AMPLITUDES and FREQUENCIES stay, for the pages' words speak
+of them (test_snake_figures tests the costs); colours, SMOOTH and SHOWN, looks, may be changed.
 """
 
 from __future__ import annotations

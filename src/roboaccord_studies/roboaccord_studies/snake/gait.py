@@ -1,8 +1,8 @@
 """Command `accord snake gait`: speed, effort and cost of transport, in the steady state of a gait.
 
-DEFAULT_GAIT is what every optimum is compared with, here, in `optimise` and in docs. SETTLE,
-MEASURE and STEADY decide which part of a run is measured and what counts as steady (test_measure).
-Fields of `MeasuredGait` are keys of the JSON output.
+DEFAULT_GAIT stays: every optimum is compared with it, here, in `optimise` and in docs. SETTLE,
+MEASURE and STEADY, which part of a run is measured and what counts as steady (test_measure), may be
+tuned. Fields of `MeasuredGait`, keys of the JSON output, stay.
 
 Runs in full simulation: their setup, and figures without the start.
 """

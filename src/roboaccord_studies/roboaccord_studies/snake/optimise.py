@@ -1,8 +1,8 @@
 """Optimisation of a gait for speed or cost of transport on a given ground.
 
-POPULATION (a power of 2), GENERATIONS, POLISH and SEARCH_TOLERANCE trade time for how near the
-optimum is: with others a seed gives another gait than docs/snake_optimise.md prints. test_optimise
-holds that no gait drawn at random is better. What is searched, its box and its limits are in
+POPULATION (a power of 2), GENERATIONS, POLISH and SEARCH_TOLERANCE may be tuned, time for how near
+the optimum is: with others a seed gives another gait than docs/snake_optimise.md prints. No gait
+drawn at random must be better (test_optimise). What is searched, its box and its limits are in
 `snake.search.compass`.
 
 Candidates are evaluated by the ideally tracked gait. Differential evolution [Storn, Price 1997]

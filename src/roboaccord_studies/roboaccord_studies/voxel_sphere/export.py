@@ -1,9 +1,9 @@
 """Commands `accord voxel-sphere mesh` and `world`: terrain as files for other programs.
 
-FORMATS are the endings that `voxel_sphere.terrain.mesh` can write, DETECTORS the collision
-detectors of Gazebo's DART that take a mesh; one more must be known there. FEWEST is ours. The error
-that is printed is that of `mesh_error`, also after decimation (test_voxel_export). Fields of the
-results are JSON keys.
+FORMATS may be extended: the endings that `voxel_sphere.terrain.mesh` can write, DETECTORS the
+collision detectors of Gazebo's DART that take a mesh; one more must be known there. FEWEST may be
+tuned. The error that is printed is that of `mesh_error`, also after decimation (test_voxel_export).
+Fields of the results, JSON keys, stay.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Error of a terrain's mesh: its distance from the closed form, or from the slices.
 
 FINE is how densely triangles are looked at, BORDER what is left out beside the cut, STEP that of
-the differences: smaller is slower, and every error in docs/voxel_terrain.md is with these. The
-values of `against` are part of the JSON output. test_voxel_export holds the distance of a plane.
+the differences: they may be tuned, smaller is slower, but every error in docs/voxel_terrain.md is
+with these. The values of `against`, part of the JSON output, stay. test_voxel_export tests the
+distance of a plane.
 
 Lengths in voxels from the grid's corner.
 """

@@ -3,7 +3,7 @@
 All five constants may be tuned, as keys of the scenario first. CARRIER_BANDWIDTH and both
 accelerations are usual values of such robots; with a stronger PROPORTIONAL_GAIN or INTEGRAL_GAIN
 the ball is lost. The inverse map (22), which comes from `speeds_for`, is fixed; test_roller_dribble
-expects the ball within the stroke and the limits kept. Another path is a function like `slalom`.
+tests that the ball stays within the stroke, and limits. Another path is a function like `slalom`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Controllers of the rollers: from the ball's velocity to roller speeds, and to motor efforts.
 
 BANDWIDTH and ACCELERATION may be tuned, chosen for motors and grip of this size. (2) and (22) in
-`speeds_for` are fixed by the paper: test_roller_driving has the eight closed with compensation and
-open by the model's drift without. A new program is a subclass of VelocityController whose `program`
-returns velocity over time; register it in robot.py.
+`speeds_for` are fixed by the paper: test_roller_driving tests that the figure of eight closes with
+compensation, and stays open by the model's drift without. A new program is a subclass of
+VelocityController whose `program` returns velocity over time; register it in robot.py.
 """
 
 from __future__ import annotations

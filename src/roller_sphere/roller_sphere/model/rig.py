@@ -1,9 +1,9 @@
 """Geometry of a rig: a ball, the contact points of its rollers, and their axes.
 
 Nothing to tune: vectors are fixed by the paper, by equation number, and test_roller_rigs checks
-lengths and right angles. CLOSE and ROUNDING follow from angles given to 1e-4 degrees. A rig of your
-own may be made by `Rig.degrees(radius, azimuth, latitude, alpha)` with two or more rollers, and
-needs no change here.
+lengths and right angles. CLOSE and ROUNDING stay: they follow from angles given to 1e-4 degrees. A
+rig of your own may be made by `Rig.degrees(radius, azimuth, latitude, alpha)` with two or more
+rollers, and needs no change here.
 
 Symbols and equation numbers are those of Kimura, Ogata and Ishii (2019), "Novel Mathematical
 Modeling and Motion Analysis of a Sphere Considering Slipping", doi 10.2991/jrnal.k.190531.006.

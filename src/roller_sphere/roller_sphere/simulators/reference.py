@@ -1,8 +1,8 @@
 """Analytical simulator of the ball in its bearing.
 
 Nothing here may be changed: the scheme is fixed. test_roller_driving compares a step with the
-matrix exponential, and steady slips with the paper's. NEAR_ZERO only chooses a series that is as
-exact. Friction comes from model/contact.py, masses from config/parameters.yaml.
+matrix exponential, and steady slips with the paper's. NEAR_ZERO, which only chooses a series that
+is as exact, stays. Friction comes from model/contact.py, masses from config/parameters.yaml.
 
 With the rates x = (omega, nu rates) of the ball in the world and of both rollers, the slips are
 zeta = G x, and with the masses M = diag(I, I, I, J, J)

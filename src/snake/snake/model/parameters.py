@@ -3,8 +3,8 @@
 No number stands here. Values are in config/parameters.yaml, each with its source: those marked
 "post" are the blog post's and stay; the others may be changed. Give values for a run by `--set
 parameters.NAME=...`. A new parameter is an entry there and an attribute in the docstring here, and
-must change the description or the reference (test_every_parameter_counts). A new friction law is
-one more `law_of(...)`, registered in robot.py.
+must change the description or the reference (the analytical model) (test_every_parameter_counts). A
+new friction law is one more `law_of(...)`, registered in robot.py.
 """
 
 from __future__ import annotations

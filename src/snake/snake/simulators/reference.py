@@ -1,7 +1,7 @@
 """The analytical simulator of the snake: planar dynamics, ellipse friction, inelastic stops.
 
 Engines are judged by this, so method and accuracy must stay: steps are Runge-Kutta 4 (test_dynamics
-shows the order), impacts are located inside them (test_stops). MAX_IMPACTS may be tuned, and bounds
+tests the order), impacts are located inside them (test_stops). MAX_IMPACTS may be tuned, and bounds
 the time of a step. Equations are not here but in model/. Joint faults and events may be added in
 `lock` and `_note`, in SnakeReference.
 """

@@ -1,8 +1,9 @@
 """Time steps of the chain with friction that sticks, as contact solvers take them [Moreau 1988].
 
 Nothing here may be changed: the rules, those of CFM and stops among them, are fixed by DART;
-test_sticking and the twin of Gazebo (test_gazebo_twin) compare them. SnakeReference calls `advance`
-where the friction has no slip speed; CFM is the core's (roboaccord.contract).
+test_sticking and Gazebo's twin (its scheme on our equations, test_gazebo_twin) compare them.
+SnakeReference calls `advance` where the friction has no slip speed; CFM is the core's
+(roboaccord.contract).
 
 In a step of h [s] the velocities u = (v, w) become, with M, J and the bounds of its start,
 

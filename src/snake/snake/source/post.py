@@ -1,9 +1,9 @@
 """The gait of eight configurations, as the post describes it and as its author's code does it.
 
-START, LOOP, CODED_JOINTS and AsCoded with its 150 updates are fixed by the source: test_post reads
-them again, with the code's errors kept. So are the defaults of 10 N m and 0.15 s (its code's
-SetForce and 150 updates of 1 ms); `kp` and `kd` are our choice and may be changed, for the post
-states an angle and no way to hold it. Try others by the scenario's `controller`.
+START, LOOP, CODED_JOINTS and AsCoded with its 150 updates are fixed by the source: test_post tests
+them, with the code's errors kept. So are the defaults of 10 N m and 0.15 s (its code's SetForce and
+150 updates of 1 ms); `kp` and `kd` are our choice and may be changed, for the post states an angle
+and no way to hold it. Try others by the scenario's `controller`.
 
 Each configuration holds for a while and gives every segment (head, body1, body2, tail) a twist:
 +-2 for the stop, +-1 for half of it. Four configurations start the wave, four are looped.

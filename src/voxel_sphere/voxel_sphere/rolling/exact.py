@@ -2,8 +2,8 @@
 
 Only SUSPECT, SHARP and BISECTIONS may be tuned: when a groove is too hollow, and how well ends of
 runs are located. Both schemes are fixed: test_voxel_rolling compares them with quadrature, holonomy
-and Montana's equations. LOCAL_PLANE is the source's and keeps its error. A new scheme is a number
-beside these and a branch in `rolling`.
+and Montana's equations. LOCAL_PLANE is fixed by the source, with its error. A new scheme is a
+number beside these and a branch in `rolling`.
 
 The centre c moves over the surface at the distance r from the ground, and n is constant along the
 normal, so that a distance a little off does not spoil the path; it is put right as a guard only.

@@ -3,7 +3,7 @@
 Kinds and words of events are in WORDS: kinds must stay, for cross-checks and bags compare them;
 words may be changed. The equations are in heavy_kernels.py, numbers in the caller's `body`
 (simulators/reference.py). That walls have no friction and take all speed towards them is our
-choice: `_bounce` is the place for another wall, and test_voxel_heavy states this one.
+choice: `_bounce` is the place for another wall, and test_voxel_heavy tests this one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """A heavy sphere on a field: rolling, sliding under Coulomb friction, and in flight.
 
-The equations are fixed, Newton's and Euler's: test_voxel_heavy has the rolling pendulum, 5/7 g sin
-a, slip, flight and landing in closed form. STILL and BISECTIONS are bounds of rounding. Friction
-may be changed, in `rates` and `grip` together. Codes DONE to LOST are read by heavy.py.
+The equations are fixed, Newton's and Euler's: test_voxel_heavy tests the rolling pendulum, 5/7 g
+sin a, slip, flight and landing in closed form. STILL and BISECTIONS, bounds of rounding, stay, and
+so do codes DONE to LOST, which heavy.py reads. Friction may be changed, in `rates` and `grip`
+together.
 
 With contact force F = m (a - g), whose torque about the centre is -r n x F, and I W' = t - r n x F:
 

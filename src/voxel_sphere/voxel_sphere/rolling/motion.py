@@ -2,7 +2,7 @@
 
 STEP_ANGLE, LONGEST and HITS may be tuned: accuracy of a step, time until Ctrl-C is seen, and when a
 sphere counts as stuck. Rolling off a wall for MOVE, then `parallel` to it, is fixed by the source
-(test_voxel_walls has its paths). A new scheme is an entry in SCHEMES with a kernel in exact.py; a
+(test_voxel_walls tests its paths). A new scheme is an entry in SCHEMES with a kernel in exact.py; a
 new rule after a hit a name in AFTER (walls.py) and a branch in `_bounce`.
 """
 

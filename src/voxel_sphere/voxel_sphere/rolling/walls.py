@@ -2,8 +2,8 @@
 
 MOVE is fixed, the source's r/5, and so are both ways in AFTER, its rule and the plain reflection.
 STEEP, LEAST_WALL, UPRIGHT and REFLECTIONS may be tuned; STEEP is also `--steep`. The law of
-reflection and `spin_for` are fixed by test_voxel_walls. Another rule after a hit is a name in AFTER
-and its direction, like `tangent`.
+reflection and `spin_for` are fixed by test_voxel_walls. Rules after a hit may be added: a name in
+AFTER and its direction, like `tangent`.
 
 Vectors are in the world frame. n is the ground's normal, m the wall's, v the centre's velocity,
 which lies in the plane with the normal n; r w x n = v.

@@ -1,4 +1,4 @@
-"""Simulators of the ball on the field of its terrain: the kinematic one, and the heavy one.
+"""Simulators of the ball on the field (distance and normal) of its terrain: kinematic, and heavy.
 
 Engines are judged by the heavy ball here, so it must not be tuned to them. Equations are in
 rolling/exact.py and rolling/heavy_kernels.py, the step is the scenario's `physics_step`. A command

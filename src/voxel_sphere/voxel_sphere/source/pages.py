@@ -2,7 +2,7 @@
 
 Looks may be changed: LEVELS, CONTACT, FLAT, WALL, SIDE, EYE, BELOW and the colours. What is drawn
 must be the table's, and lines are read back out of page and picture (test_voxel_pages). A further
-chart is a `_chart` in `charts`; files of a run are named in `write_run`.
+diagram is a `_chart` in `charts`; files of a run are named in `write_run`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Closed mesh of a terrain: smoothing, marching cubes, outward orientation; and its heights.
 
-SMOOTH may be tuned, measured on balls that facets brake; HALF decides what counts as filled, also
-in pages. Weights 2 and -1 in `smooth` keep curved ground in its place, which test_voxel_mesh
+SMOOTH may be tuned, measured on balls that facets brake; HALF, what counts as filled, also in
+pages, stays. Weights 2 and -1 in `smooth` keep curved ground in its place, which test_voxel_mesh
 compares with closed forms. Meshes must stay closed and outward, as DART takes no others. Kinds of
 files may be added, by an `ending` of trimesh.
 """

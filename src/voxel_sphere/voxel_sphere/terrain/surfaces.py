@@ -2,8 +2,8 @@
 
 A surface may be added: a function of n, r and keywords that returns Surface, put into SURFACES: it
 is then a name of `accord voxel-sphere make` and of scenarios, its keywords are parameters (see
-Shape in cli/terrain.py). Defaults are our choice, but tests and scenarios use them. PARTS and BAND
-make the grey of voxels, which test_voxel_generate integrates. Where the robot stands (`sphere`) is
+Shape in cli/terrain.py). Defaults are our choice, but tests and scenarios use them. PARTS and BAND,
+the grey of voxels, stay: test_voxel_generate integrates it. Where the robot stands (`sphere`) is
 fixed by the source.
 
 Lengths in voxels from the grid's corner; parameters that are lengths are given in radii r of the

@@ -3,7 +3,7 @@
 A setting may be added: a field with a default, DART's own where it has one, and a line under
 `Args:`; simulator.py or model.py brings it into force, and `--set` takes it at once. Refuse in
 `__post_init__`, in a line, what DART does not take. Existing names and defaults stay: they are in
-scenarios and published figures. SOLVERS are the solvers that `choose_solver` of model.py knows.
+scenarios and published figures. SOLVERS must be the solvers that `choose_solver` of model.py knows.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 An element that URDF can express may be added in `_Conversion`; one that it cannot is either refused
 by name in `_refused`, where the motion would be another, or a line in `_left_out`. test_formats
 compares random trees with MuJoCo's own motion, so digits must stay unrounded. MOST, names in a
-line, may be changed; GRAVITY is what acts here; a file with another one gets a note.
+line, may be changed; GRAVITY stays, what acts here; a file with another one gets a note.
 """
 
 from __future__ import annotations

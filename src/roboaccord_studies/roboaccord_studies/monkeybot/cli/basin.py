@@ -1,8 +1,8 @@
 """Commands `accord monkeybot basin` and `robust`: the share of disturbed walks that survive.
 
-Options, their defaults and their words may change here; docs/monkeybot_gaits.md names them. Fields
-of `Walked` and `Robust` are keys of the JSON output. What survives, and how walks are disturbed, is
-in `monkeybot.basin` and `monkeybot.rollouts`.
+Options, their defaults and their words may be changed here; docs/monkeybot_gaits.md names them.
+Fields of `Walked` and `Robust`, keys of the JSON output, stay. What survives, and how walks are
+disturbed, is in `monkeybot.basin` and `monkeybot.rollouts`.
 """
 
 from __future__ import annotations

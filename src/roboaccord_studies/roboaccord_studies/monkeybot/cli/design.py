@@ -1,8 +1,8 @@
 """Command `accord monkeybot design`: the shape of the links with the most stable gait.
 
 COLUMNS are what is printed of a robot, CUTS where the scale of each map's colours ends and its
-words: both are free, but CUTS needs an entry for each of `design.MARGINS`. The names in `robots`
-are keys of the JSON output. What is searched is in `monkeybot.design`.
+words: both may be changed, but CUTS must have an entry for each of `design.MARGINS`. The names in
+`robots`, keys of the JSON output, stay. What is searched is in `monkeybot.design`.
 """
 
 from __future__ import annotations

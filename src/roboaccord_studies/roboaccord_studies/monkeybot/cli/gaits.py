@@ -1,8 +1,8 @@
 """Commands `accord monkeybot gaits` and `stable`: shipped gaits, and one of a period.
 
 A gait is added in config/gaits.yaml of the MonkeyBot, not here. SD_ANGLE, SD_RATE and STEPS are the
-starts of the basin column, named in the help and in the JSON output; COLUMNS are what is printed.
-`Shipped.to_json` makes the keys that docs/cli.md lists.
+starts of the basin column, named in the help and in the JSON output: they stay. COLUMNS, what is
+printed, may be changed. `Shipped.to_json` makes the keys that docs/cli.md lists.
 """
 
 from __future__ import annotations

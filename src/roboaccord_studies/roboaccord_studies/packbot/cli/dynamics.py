@@ -1,8 +1,8 @@
 """`accord packbot dynamics`: the arm's rigid-body dynamics in one state.
 
-The tables and their digits may change freely. Fields of `Dynamics` are keys of the JSON output, and
-the order of the joints is JOINTS of `packbot.model.parameters`. The numbers are those of
-`packbot.model.arm`; test_commands holds that accelerations balance the bias.
+The tables and their digits may be changed. Fields of `Dynamics`, keys of the JSON output, stay, and
+the order of the joints, JOINTS of `packbot.model.parameters`. The numbers are those of
+`packbot.model.arm`; test_commands checks that accelerations balance the bias.
 """
 
 from __future__ import annotations

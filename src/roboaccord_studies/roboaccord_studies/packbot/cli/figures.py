@@ -1,8 +1,8 @@
 """`accord packbot figures`: the report's figures, drawn from three collapses.
 
-The words of the page may change freely; SOURCE is the report's name. The three collapses are
-CONTACTS of `packbot.source.collapse`, the figures those of `packbot.figures`. Fields of `Figures`
-are keys of the JSON output.
+The words of the page may be changed; SOURCE, the report's name, stays. The three collapses are
+CONTACTS of `packbot.source.collapse`, the figures those of `packbot.figures`. Fields of `Figures`,
+keys of the JSON output, stay.
 """
 
 from __future__ import annotations

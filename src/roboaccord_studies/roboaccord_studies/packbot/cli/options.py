@@ -1,7 +1,8 @@
 """Options that commands of these studies share.
 
 `draws` makes the option of a picture, with its words; an option that only one command has is in
-that command. `workspace` and `equilibria` use it.
+that command. Options may be added once two commands share them; `workspace` and `equilibria` use
+`draws`, whose name must stay.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`accord packbot workspace`: what an arm with failed joints still reaches.
 
-PAYLOADS are those of `--study`; they are keys of its JSON output and in the names of its pictures.
-Options, defaults and tables are here; how a workspace is measured is in `recovery.workspace`. A
-study resumes by `results_file.kept`: what a piece depends on must be an argument of it.
+PAYLOADS of `--study` are keys of its JSON output and in the names of its pictures: they stay.
+Defaults and tables may be changed; how a workspace is measured is in `recovery.workspace`. A study
+resumes by `results_file.kept`: what a piece depends on must be an argument of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Filters of the arm side by side: as it is taken to be, and with each other kind of each joint.
 
 The constants may be tuned; `make detection` is then to be run again for docs/packbot_failures.md,
-and test_detector holds what must be found and what not. The order of KINDS is that of the numbers
+and test_detector checks what must be found and what not. The order of KINDS is that of the numbers
 in `filters`; one more kind needs a law there.
 
 `FilterBank` sums what one of them explains better, which begins anew where it is none, and lets

@@ -1,9 +1,10 @@
 """The diagnosis `detected` of the controller `recover`, and `accord packbot detect`, of a bag.
 
-Little is decided here: `Detected` puts the arm as it was identified before `Diagnosis`, `findings`
-compares times with those of the recording. The methods of `Detected` are those that
-`packbot.controllers.diagnosis` asks for, and `Watcher` is the part of them by which campaigns
-compare detectors. Fields of `Findings` are keys of the JSON output.
+`Detected` puts the arm as it was identified before `Diagnosis`, `findings` compares times with
+those of the recording. Options and figures of `accord packbot detect` may be added, and another
+detector with the methods of `Watcher`, by which campaigns compare them. The methods of `Detected`,
+which `packbot.controllers.diagnosis` asks for, stay, and so do fields of `Findings`, keys of the
+JSON output.
 
 Both look at joint states and commanded efforts alone, of the arm as it is known: by its model, or
 as it was identified. What finds the failures is in `diagnosis`.

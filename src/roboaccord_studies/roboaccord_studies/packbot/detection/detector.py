@@ -2,8 +2,8 @@
 
 THRESHOLD, MARGIN, APART and the times below decide when a joint is named. They may be tuned, but
 not on the arms of the table in docs/packbot_failures.md, for which `make detection` is then to be
-run again. test_detector holds that failures are found and that healthy arms are not called broken.
-`Tick` is what `diagnosis` and the filters read.
+run again. Failures must be found and healthy arms not called broken (test_detector). `Tick` is what
+`diagnosis` and the filters read.
 
 Kalman filters of the arm, as it was last taken to be and with each other kind of each joint, run
 side by side; what one of them explains better is summed, and begins anew where it is none (the

@@ -1,9 +1,9 @@
 """Partial failures, distinguished from whole ones: what a detector names is reexamined.
 
-CLEAR, FITS and PARTLY decide what is weak, slips or stays whole; most were chosen on the arms of
-docs/packbot_failures.md's table, which benchmarks/campaigns/partial_faults.py makes anew. A failure
-of another law is a column of `_Case.judge`. Whole failures must stay named as by the detector alone
-(test_diagnosis).
+CLEAR, FITS and PARTLY decide what is weak, slips or stays whole, and may be tuned; most were chosen
+on the arms of docs/packbot_failures.md's table, which benchmarks/campaigns/partial_faults.py makes
+anew. A failure of another law is a column of `_Case.judge`. Whole failures must stay named as by
+the detector alone (test_diagnosis).
 
 The detector's filters know joints that are healthy, loose or frozen. Once it has named one, the
 effort that the joint lacks by the arm as it was known before is compared, in means over `BLOCK`,

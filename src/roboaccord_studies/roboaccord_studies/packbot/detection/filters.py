@@ -3,7 +3,7 @@
 The balance below and its second order in T are fixed (test_detector, against forward dynamics). The
 sizes of what is not modelled, from LOCK to LATE, may be tuned; then run `make detection` again. The
 order of the unknowns x is made in `Balance`, and `bank` and `diagnosis` rely on efforts that wander
-being its first seven. HEALTHY, LOOSE and FROZEN are numbers in compiled code.
+being its first seven. HEALTHY, LOOSE and FROZEN, numbers in compiled code, stay.
 
 Each estimates the joints' rates together with what is not known of the arm, by the balance of
 efforts over a tick, as observers of the generalised momentum do [De Luca, Mattone 2005; with a

@@ -1,8 +1,8 @@
 """Noise of the measured angles and rates, as it is estimated while the arm runs.
 
-`Noise` takes states one by one. Change here what noise, or a step of an encoder, is taken for:
+`Noise` takes states one by one. What noise, or a step of an encoder, is taken for may be tuned:
 QUIET is the least noise, ADAPT how fast it is learnt, FINEST the finest encoder. MIDDLE is a number
-of statistics and stays. test_counts holds noise and refusals of encoders in counts.
+of statistics and stays. test_counts checks noise and refusals of encoders in counts.
 """
 
 from __future__ import annotations

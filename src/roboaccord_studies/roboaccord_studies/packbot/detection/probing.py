@@ -1,8 +1,9 @@
 """Failures that cannot be distinguished yet, and the small safe motion that would decide.
 
 SIZES are the motions that are tried, the smallest first; WAIT and GIVES are when a loose joint
-counts as having yielded: all three are ours. What is safe is not: limits, and MARGIN of
-`packbot.planning.reaching` between hulls. Fields of `Doubt` are keys of `accord packbot detect`.
+counts as having yielded: all three may be tuned. What is safe must stay: limits, and MARGIN of
+`packbot.planning.reaching` between hulls; so must fields of `Doubt`, keys of `accord packbot
+detect`.
 """
 
 from __future__ import annotations

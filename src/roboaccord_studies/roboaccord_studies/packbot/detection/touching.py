@@ -1,8 +1,8 @@
 """What can touch the arm, and so explain efforts that are no failure: hulls, obstacles, stops.
 
-`Touching` looks at states one by one. Change here how near counts as contact: NEAR, MARGIN, STOP
+`Touching` looks at states one by one. How near counts as contact may be tuned: NEAR, MARGIN, STOP
 and MEMORY; less of them makes false alarms of contacts, more hides failures near them. IMPULSE must
-exceed what any contact gives in a tick. test_detector holds stops, and a collapse without alarms.
+exceed what any contact gives in a tick. test_detector tests stops, and a collapse without alarms.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Uncertainties of the arm, and those of the efforts of its joints that follow.
 
-The defaults of `Uncertainty` are the stated ones: of masses by the report's appendix A, else ours.
-They and the names of the fields, which are keys of `controller.uncertainty`, are in
-docs/packbot_failures.md; drawn arms and every table there depend on them. LEAST decides how many
-combinations `effort_basis` keeps, whose variance test_detector compares with that of drawn arms.
+The defaults of `Uncertainty` are fixed: of masses by the report's appendix A, else our choice, on
+which drawn arms and every table of docs/packbot_failures.md depend; and so are the fields' names,
+keys of `controller.uncertainty`. LEAST may be tuned: how many combinations `effort_basis` keeps,
+whose variance test_detector compares with that of drawn arms.
 
 Rigid-body efforts are linear in the inertial parameters of the links [Atkeson et al. 1986],
 

@@ -1,8 +1,8 @@
 """Base parameters of the arm: the inertial ones that a motion can show, and random states.
 
 LINKS, MOMENTS and UNITS make the names of the parameters in the JSON output, in pinocchio's order:
-they stay. STATES and CHANGES may grow; ROUND_OFF must tell a column that depends on others from one
-that does not. test_identification holds the efforts of arms with other lengths.
+they stay. STATES and CHANGES may be raised; ROUND_OFF must tell a column that depends on others
+from one that does not. test_identification checks the efforts of arms with other lengths.
 
 Efforts tau = Y(q, qd, qdd) pi of rigid bodies [Atkeson et al. 1986] leave some combinations of pi
 (70,) open. Going from the base to the tips, a parameter is a base parameter where its column of Y

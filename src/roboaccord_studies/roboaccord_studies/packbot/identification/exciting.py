@@ -1,9 +1,9 @@
 """A motion that excites what is to be identified of the arm, and the controller that tracks it.
 
-LOOKS, PART and MOST trade time for a better motion. A change of them or of the order of draws gives
+LOOKS, PART and MOST, time for a better motion, may be tuned; that, or another order of draws, gives
 another motion for a seed, so that runs of the scenario `identify` differ. Arguments of
-`IdentificationController` are keys of scenarios. test_identification holds that the motion is
-better conditioned than random ones.
+`IdentificationController`, keys of scenarios, stay. The motion must be better conditioned than
+random ones (test_identification).
 
 The motion is straight lines in joint space from pose to pose, each chosen among random ones as that
 after which the regressor of base parameters and friction is best conditioned [Armstrong 1989;

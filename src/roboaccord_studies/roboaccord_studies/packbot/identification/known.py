@@ -1,8 +1,8 @@
 """The arm as it was identified, from a file of `accord identify packbot BAG --json`.
 
 The file's keys are PARTS of `unknowns` and KEYS: they stay, or files of before are refused. KEPT,
-GENTLE, SIGMAS and APART are how far it is relied on, and ours. HALVES names what of `Uncertainty`
-an identified part narrows. test_identification holds that control with it keeps to its path.
+GENTLE, SIGMAS and APART, how far it is relied on, may be tuned. HALVES, what of `Uncertainty` an
+identified part narrows, stays. test_identification checks that control with it keeps to its path.
 
 A setup with the identified masses, centres, lengths, payload and friction is what control, planning
 and detection start from. Zeros of the encoders are taken off angles, and efforts are divided by the

@@ -1,9 +1,9 @@
 """Command `accord packbot identify`: what a motion identifies of the arm, with intervals.
 
-LEFT decides what counts as identified, ALIKE and LAW which reason is given for the rest; they are
-ours. Names and units of the parameters, made in `Quantities`, and the fields of `Identified` are
-keys of the JSON output, which `known` reads again. A new quantity is a line of `Quantities`, with
-its name and unit. The estimate itself is in `estimate`.
+LEFT decides what counts as identified, ALIKE and LAW which reason is given for the rest; they may
+be tuned. Names and units of the parameters, made in `Quantities`, and the fields of `Identified`
+stay: they are keys of the JSON output, which `known` reads again. A new quantity is a line of
+`Quantities`, with its name and unit. The estimate itself is in `estimate`.
 """
 
 from __future__ import annotations

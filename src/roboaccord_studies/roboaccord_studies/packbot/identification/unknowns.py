@@ -1,9 +1,10 @@
 """Unknowns of the arm with their prior, and an arm that is off by them.
 
-`PARTS` lists them; `Unknowns` makes arms of a vector of them, `drawn_setup` setups of a `Draw`. A
-new unknown is an entry of PARTS, with its prior in `Prior.of` and its effect in `Unknowns` and
-`drawn_setup`; those before `length` are inertial (INERTIAL). PARTS are keys of identified arms: a
-file of before is refused once they change. STEP and STEPS are those of differences.
+`PARTS` lists them; `Unknowns` makes arms of a vector of them, `drawn_setup` setups of a `Draw`. An
+unknown may be added: an entry of PARTS, with its prior in `Prior.of` and its effect in `Unknowns`
+and `drawn_setup`; those before `length` are inertial (INERTIAL). PARTS that exist stay, as keys of
+identified arms: a file of before is refused once they change. STEP and STEPS, of differences, may
+be tuned.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Command `accord packbot equilibria`: where loose joints rest, and a map of that over active ones.
 
-KINDS and LOOK give the kinds their colours; the names are keys and values of the JSON output. Words
-and pictures may change freely. That stable equilibria are minima of the energy is held by
-test_recovery_studies. Maps are computed in `equilibrium_map`, arms with failures in
+KINDS and LOOK give the kinds their colours; the names, keys and values of the JSON output, stay.
+Colours, words and pictures may be changed. Stable equilibria must be minima of the energy
+(test_recovery_studies). Maps are computed in `equilibrium_map`, arms with failures in
 `packbot.planning`.
 
 With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at

@@ -1,8 +1,9 @@
 """All equilibria of one loose joint over a grid of the angles of active ones, and their folds.
 
 SLACK decides which neighbouring equilibria are joined, and so the parts; HALVINGS how exact folds
-are. With other values the figures of docs/packbot_recovery.md may change. Fields of `Equilibrium`,
-`Part` and `Fold` are keys of the JSON output. test_equilibrium_map has the two zeros and a fold.
+are. Both may be tuned, which may change figures of docs/packbot_recovery.md. Fields of
+`Equilibrium`, `Part` and `Fold`, keys of the JSON output, stay. test_equilibrium_map tests the two
+zeros and a fold.
 
 With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at
 one, and could be balanced at the other, half a turn away. It is also in equilibrium on

@@ -1,9 +1,9 @@
 """Workspace that an arm keeps with failed joints, in the plane of the arm.
 
-CELL, POSES, HEALTHY and ANGLES are choices on which the shares in docs/packbot_recovery.md depend;
-test_workspace holds dense ones against the closed form of two links. VIEW is an estimate of the
-camera's cone. PLANE are the joints that move the hand in the plane. The order of draws in `_drawn`
-is what a seed stands for.
+CELL, POSES, HEALTHY and ANGLES may be changed, but the shares in docs/packbot_recovery.md depend on
+them; test_workspace compares dense ones with the closed form of two links. VIEW, an estimate of the
+camera's cone, may be changed. PLANE, the joints that move the hand in the plane, and the order of
+draws in `_drawn`, for which a seed stands, stay.
 
 The plane is cut into cells of 5 cm. A cell counts if a pose drawn at random has its finger tips
 there, touches nothing, can be held against gravity, and has its loose joints at rest. The turret

@@ -1,7 +1,7 @@
 """Command `accord snake optimise`: the best serpenoid for a ground.
 
-Options, defaults and words may change here. Fields of `Optimisation`, `Pair` and `Settled` are keys
-of the JSON output, listed in docs/cli.md. The search is in `snake.optimise`, the default gait and
+Defaults and words may be changed here. Fields of `Optimisation`, `Pair` and `Settled`, keys of the
+JSON output, listed in docs/cli.md, stay. The search is in `snake.optimise`, the default gait and
 the measurement that confirms it in `snake.gait`.
 """
 
