@@ -2,9 +2,9 @@
 
 A controller of your own may be added: a class with `reset` and `update`, entered in robot.py. The
 0.428 s of TimedController are the report's and stay; 2 N m follows from its times. The other
-defaults may be changed. Fields are keys of scenarios. The sign of `command` is fixed: torque counts
-in the frame of the held hand, as the report has it (test_controllers). HALF_TICK and AT_VERTICAL,
-guards against rounding, stay.
+defaults may be changed. Fields stay, keys of scenarios. The sign of `command` is fixed: torque
+counts in the frame of the held hand, as the report has it (test_controllers). HALF_TICK and
+AT_VERTICAL, guards against rounding, stay.
 """
 
 from __future__ import annotations

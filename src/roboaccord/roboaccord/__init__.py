@@ -1,12 +1,12 @@
 """One description, many simulators: the simulator-independent core of the workspace.
 
-A name of `import roboaccord as ra` is a line to `__init__.pyi` and an entry in the tables of
-docs/new_robot.md: test_public_names compares the two. Nothing is imported here before it is asked
-for; test_public_names and test_start fail where a library is. Other packages add functions by the
-entry points `roboaccord.functions`, never by an import in this file. Names may be added. Names that
-exist, `FrontDoor` and the last line must stay: the one keeps `ra.run` a function when the folder
-`run` is imported, the other gives results the printers of `cli` and `report`, which `contract` may
-not import.
+Names of `import roboaccord as ra` may be added: a line of `__init__.pyi` and an entry in the tables
+of docs/new_robot.md (test_public_names compares the two). Nothing is imported here before it is
+asked for; test_public_names and test_start fail where a library is. Other packages add functions by
+the entry points `roboaccord.functions`, never by an import in this file. Names that exist,
+`FrontDoor` and the last line must stay: the one keeps `ra.run` a function when the folder `run` is
+imported, the other gives results the printers of `cli` and `report`, which `contract` may not
+import.
 """
 
 from __future__ import annotations

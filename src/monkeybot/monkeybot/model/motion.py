@@ -1,9 +1,9 @@
 """A motion step by step: swing, fly, grip and release in any order, every event listed.
 
-TOLERANCE of the reference (the analytical model) may be changed; a scenario does so by
-`engine_options.reference.tolerance`. FIRST_STEP, only the first that is tried, too. Rules of grip
-and release in `hold` are the model (plastic impact), fixed by test_motion and test_dynamics. For
-phases of your own in any order call `advance` and `hold` from a script.
+TOLERANCE of the reference (the analytical model), which scenarios set by
+`engine_options.reference.tolerance`, and FIRST_STEP, only the first that is tried, may be tuned.
+Rules of grip and release in `hold` are the model (plastic impact), fixed by test_motion and
+test_dynamics. For phases of your own in any order call `advance` and `hold` from a script.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The arm with a frozen joint as an arm of one link less: DH tables and merged inertia.
 
-Nothing here may be tuned: PARALLEL is a bound of rounding, and lengths come from
+Nothing here may be tuned: PARALLEL stays, a bound of rounding, and lengths come from
 config/parameters.yaml. test_packbot_faults compares reduced tables with whole ones, and merged
 links with pinocchio's; test_packbot_kinematics compares tables with the URDF, so a changed axis
 there is a changed row in `camera_table`, `hand_table` or `_trunk`. Interpolation is fixed by the

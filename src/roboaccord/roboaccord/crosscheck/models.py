@@ -1,6 +1,6 @@
 """Level 1: properties of an engine's model by the description, accelerations by the reference.
 
-Properties of joints that are compared may be added: a field to `JointProperties` (engines) and its
+Properties of joints that are compared may be added: a field of `JointProperties` (engines) and its
 name to OF_JOINTS. READ_BACK may be tuned. ROUND_OFF stays at round-off; tolerances of masses and
 accelerations are set in the scenario. The order in which `draw_states` draws is fixed: scheme.py
 and the conformance suites draw by it, and another order gives other figures.

@@ -2,7 +2,8 @@
 
 CONFIDENCE and RESAMPLES may be changed, but words say "95 %". The seed 0 of the bootstrap stays: it
 makes a sweep report the same figures each time. The fields of Statistics are keys of the JSON of
-`accord sweep`; add, do not rename. Formulas are Student's, Efron's and Fisher's (test_sweep).
+`accord sweep`; they stay, and others may be added. Formulas are Student's, Efron's and Fisher's
+(test_sweep).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a fit means: causes with their intervals, and the scheme of the simulator.
+"""What a fit of a log's errors means: causes with their intervals, and the simulator's scheme.
 
 Units may be added: a hypothesis that is new in regression.py must have its unit in UNITS, and in
 SLIDING where a joint that slides has another; without one its size is shown as a part. SCHEMES and

@@ -2,8 +2,8 @@
 
 BAND and GRACE define figures of steering, which docs/snake_steering.md and test_steering state:
 they stay. Figures may be added, as keys in `GaitFigures.figures`, or in the class that
-`steering_tally` chooses; keys that exist are JSON keys of `accord run` and sweeps. Take motion part
-by part in `add`: long runs are never whole in memory.
+`steering_tally` chooses; keys that exist stay, JSON keys of `accord run` and sweeps. Take motion
+part by part in `add`: long runs are never whole in memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Signed distance field of a solid with sub-voxel resolution, and its smoothed gradient.
+"""Signed distance field of a solid (how far each point is from it), sub-voxel, and its gradient.
 
 All constants but VOXEL may be tuned, measured against closed forms: smaller Gaussians show voxels,
 larger ones round off edges. Another value of any of them changes every path on voxels, and the

@@ -1,4 +1,4 @@
-"""A heavy sphere on a field: rolling, sliding under Coulomb friction, and in flight.
+"""A heavy sphere on a field (distance and normal of the ground): rolling, sliding, and in flight.
 
 The equations are fixed, Newton's and Euler's: test_voxel_heavy tests the rolling pendulum, 5/7 g
 sin a, slip, flight and landing in closed form. STILL and BISECTIONS, bounds of rounding, stay, and

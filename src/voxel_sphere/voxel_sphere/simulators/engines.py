@@ -1,8 +1,8 @@
 """The terrain of a scenario, and the heavy ball on it: DART takes a mesh, MuJoCo heights.
 
 SMOOTHING, measured (docs/voxel_sphere.md), may be tuned, PLATE and DRAWN, which only shape
-pictures, too. A key of a scenario's `terrain` is an argument of `make_scene`, to which a new one is
-added with a default. VERSION must rise whenever a world comes out differently, or old files are
+pictures, too. A key of a scenario's `terrain` is an argument of `make_scene`, to which others may
+be added with a default. VERSION must rise whenever a world comes out differently, or old files are
 used on. The mesh stays within a tenth of a voxel (test_voxel_engines); do not smooth further to
 please one engine.
 

@@ -3,7 +3,7 @@
 Slices, their order [x, y, z] and numbers from 0 or, as MATLAB counts, from 1 are fixed by existing
 files, which test_voxel_workspace reads. SIZE_WORKSPACE, n / r = 10, is fixed by the source;
 VOXEL_SIZE, 1 cm, may be changed. PIXEL and BESIDE, which bound what a hostile file unpacks, stay. A
-new key of workspace.yaml is a field of Settings and a check in `read_settings`.
+key of workspace.yaml may be added: a field of Settings and a check in `read_settings`.
 
 Metadata of a workspace are in its `workspace.yaml`, which is optional.
 """

@@ -2,7 +2,7 @@
 
 A gait is added in config/gaits.yaml of the MonkeyBot, not here. SD_ANGLE, SD_RATE and STEPS are the
 starts of the basin column, named in the help and in the JSON output: they stay. COLUMNS, what is
-printed, may be changed. `Shipped.to_json` makes the keys that docs/cli.md lists.
+printed, may be changed. Keys of `Shipped.to_json`, listed in docs/cli.md, stay.
 """
 
 from __future__ import annotations
