@@ -3,7 +3,6 @@
 REMINDER and MAX_CATCH_UP may be tuned. To add a service, extend `add_services`, and list it in
 docs/ros.md. Fixed in lockstep: a step waits for everything that answers the present state, and an
 answer to a later one ends the run; so pace, pauses and load change no motion (test_transports).
-gz_adapter paces Gazebo by itself.
 """
 
 from __future__ import annotations
