@@ -63,7 +63,8 @@ def generate_launch_description() -> LaunchDescription:
             "simulator", "ends", "roboaccord_ros.nodes.simulator",
             parameters=[
                 {**common, **steering},
-                parameters("pace", "peers", "transport", "composed", engine="sim"),
+                parameters("pace", "peers", "transport", "composed"),
+                parameters(engine="sim", window="gazebo_window"),
             ],
         ),
         run.node(

@@ -63,7 +63,7 @@ def test_a_plain_run_is_a_simulator_with_its_controller():
         "robot": "snake", "scenario": "serpenoid", "set": ["seed=3", "controller={name: none}"],
         "duration": float("inf"), "lockstep": True, "log": "warning", "controller": "",
         "inputs": "", "pace": 0.0, "peers": ["controller", "recorder"], "transport": "ros",
-        "composed": True, "engine": "dart",
+        "composed": True, "engine": "dart", "window": False,
     }  # fmt: skip
     given = {"robot": "snake", "set": [""], "log": "warning", "bag": "1e3"}
     assert parameters(found, "recorder") == given

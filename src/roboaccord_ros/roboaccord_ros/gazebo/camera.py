@@ -1,8 +1,9 @@
 """Gazebo's window: it is served while nothing steps, and its camera moves along with the robot.
 
-PERIOD, SMOOTH and OPENING may be tuned: how often the camera moves, how slowly it follows, how long
-a window may take to open. Where the camera starts is set by gazebo/window.py of the core, as is
-ANCHOR. TOPIC is Gazebo's. Nothing here changes a simulation.
+PERIOD, SMOOTH, OPENING and COMING may be tuned: how often the camera moves, how slowly it follows,
+how long a window may take to its first picture, and how long a run waits for it. Where the camera
+starts is set by gazebo/window.py of the core, as is ANCHOR. TOPIC is Gazebo's. Nothing here changes
+a simulation.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 TOPIC = "/gui/track"
 PERIOD = 0.05  # s of wall time between two messages
 SMOOTH = 0.6  # time constant of the camera [s of wall time]
+COMING = 45.0  # s of wall time that a run waits for its window
 OPENING = 15.0  # s of wall time that a window may take from its connection to its first picture
 
 
@@ -54,6 +56,12 @@ class Window:
 
     def on_event(self, event: Event) -> None:
         """Ignore an event."""
+
+    def missing(self) -> str:
+        """Return that the window is still to come, or "" where that takes too long."""
+        if self._publisher.has_connections() or time.monotonic() > self._seen + COMING:
+            return ""
+        return "Gazebo's window is not open yet"
 
     def look(self) -> None:
         """Serve a window where nothing steps; to be called again and again."""

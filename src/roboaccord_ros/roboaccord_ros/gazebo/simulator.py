@@ -312,6 +312,8 @@ class InProcess:
         self._robot, self._world = robot, world.name
         self._joints: list[Any] = []
         self._base: Any = None
+        self._probe: Any = None  # moves with the base
+        self._arm = np.zeros(3)  # where it is, in the axes of the base
         self._wanted = list(joints)
         self.steps, self._last = 0, 0
         self._effort, self._wrench = np.zeros(0), ()
@@ -425,7 +427,13 @@ class InProcess:
         body = sim.Model(model)
         self._joints = [sim.Joint(body.joint_by_name(ecm, name)) for name in self._wanted]
         self._base = sim.Link(body.link_by_name(ecm, "base_link"))
-        self._base.enable_velocity_checks(ecm, True)
+        # Gazebo leaves the rates of a link as they were where it moves by less than 1e-6 m in a
+        # step, but not those of what the link carries.
+        carried = [*self._base.visuals(ecm), *self._base.collisions(ecm), self._base.entity()]
+        self._probe = sim.Link(carried[0])
+        away = self._base.world_pose(ecm).inverse() * self._probe.world_pose(ecm)
+        self._arm = np.array([away.pos().x(), away.pos().y(), away.pos().z()])
+        self._probe.enable_velocity_checks(ecm, True)
         for joint in self._joints:
             joint.enable_position_check(ecm, True)
             joint.enable_velocity_check(ecm, True)
@@ -442,10 +450,13 @@ class InProcess:
             place = self._base.world_pose(ecm)
             p, turn = place.pos(), place.rot()
             pose[:] = p.x(), p.y(), p.z(), turn.x(), turn.y(), turn.z(), turn.w()
-            rates = self._base.world_linear_velocity(ecm), self._base.world_angular_velocity(ecm)
+            probe = self._probe
+            rates = probe.world_linear_velocity(ecm), probe.world_angular_velocity(ecm)
             for k, rate in enumerate(rates):
                 if rate is not None:
                     twist[3 * k : 3 * k + 3] = rate.x(), rate.y(), rate.z()
+            if self._arm.any():
+                twist[:3] -= np.cross(twist[3:], quaternion_matrix(pose[3:]) @ self._arm)
             q = np.array([joint.position(ecm)[0] for joint in self._joints])
             qd = np.array([joint.velocity(ecm)[0] for joint in self._joints])
             self._found = q, qd, pose, twist

@@ -41,6 +41,7 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
     "set": ([""], "KEY=VALUE changes to the scenario"),
     "engine": ("reference", "reference, or an engine of `accord doctor`"),
     "composed": (False, "run the controller node in this process, too, by the same parameters"),
+    "window": (False, "wait for Gazebo's window before the first step"),
     "controller": ("", "package.module:Class instead of the scenario's controller"),
     "bag": ("", "folder of the bag to write; must not exist"),
     "inputs": ("", "bag of a driven run to repeat, instead of inputs that people send"),

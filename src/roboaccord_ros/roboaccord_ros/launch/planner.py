@@ -42,7 +42,9 @@ PLANNING = 300.0  # s that the planner may take
 TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
 TYPES = {
     **dict.fromkeys(("set", "peers"), list[str]),
-    **dict.fromkeys(("lockstep", "composed", "reference", "open_page", "use_sim_time"), bool),
+    **dict.fromkeys(
+        ("lockstep", "composed", "reference", "open_page", "use_sim_time", "window"), bool
+    ),
     **dict.fromkeys(("duration", "pace"), float),
 }
 """Types of parameters that are no texts."""

@@ -34,6 +34,10 @@ class Simulation(ResultShell):
 
     stepper: Stepper
 
+    def missing(self) -> str:
+        """Return what a start waits for beside its peers, or ""."""
+        return ""
+
     @abstractmethod
     def start(self) -> None:
         """Go to the start, and publish the initial state."""
@@ -181,7 +185,7 @@ class Pacing:
     def _missing(self) -> str:
         if self._options.lockstep and not self._commands.get_publisher_count():
             return f"no controller publishes {self._commands.topic_name}"
-        return self._simulation.outlet.missing(self._options.peers)
+        return self._simulation.outlet.missing(self._options.peers) or self._simulation.missing()
 
     def _keep_pace(self) -> None:
         if self._options.lockstep:

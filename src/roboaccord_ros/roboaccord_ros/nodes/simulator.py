@@ -50,11 +50,13 @@ class SimulatorShell(Simulation):
     Attributes:
         make: makes the simulator that the parameters of a node specify.
         controller: the controller node of this process, if it has one.
+        window: of Gazebo, where a run waits for it.
     """
 
     name = "simulator"
     make: ClassVar[Make] = staticmethod(make_simulator)
     controller: ControllerShell | None = None
+    window: Window | None = None
 
     def __init__(
         self,
@@ -88,7 +90,7 @@ class SimulatorShell(Simulation):
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
         """Make the simulator that the parameters of a node specify."""
-        values = declare(node, "robot", "scenario", "set", "composed", *OPTIONS)
+        values = declare(node, "robot", "scenario", "set", "composed", "window", *OPTIONS)
         setup = declare_faults(node, setup_of(values))
         options = Options.of(values, settle=SETTLE)
         simulator = cls.make(setup, options.engine)
@@ -98,6 +100,9 @@ class SimulatorShell(Simulation):
             options, window = replace(options, keep=keep), Window(setup, simulator)
             shell = cls(node, setup, simulator, run, options, [window])
             shell.every(PERIOD, window.look)
+            if values["window"]:
+                simulator.load()  # the window asks it what there is
+                shell.window = window
         else:
             shell = cls(node, setup, simulator, run, options)
         if values["composed"]:
@@ -111,6 +116,10 @@ class SimulatorShell(Simulation):
         self.run.expect()
         waited_for = [self.name, *(name for name in peers if name == graph.RECORDER)]
         self.controller = ControllerShell.build(node, self.run, waited_for)
+
+    def missing(self) -> str:
+        """Return that Gazebo's window is still to come, or ""."""
+        return self.window.missing() if self.window else ""
 
     def start(self) -> None:
         """Go to the start, and publish the initial state."""
