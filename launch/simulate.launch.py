@@ -12,7 +12,6 @@ The second word of each process is what its end means: see roboaccord_ros.launch
 from launch import LaunchDescription
 from launch.actions import GroupAction, LogInfo, OpaqueFunction
 from launch.conditions import IfCondition as If
-from launch.conditions import UnlessCondition as Unless
 from launch.substitutions import LaunchConfiguration as Config
 from roboaccord_ros.launch import LaunchedRun, argument, in_namespace, parameters, plan
 
@@ -43,56 +42,34 @@ def generate_launch_description() -> LaunchDescription:
         argument("foxglove", "false", "serve the topics to Foxglove by foxglove_bridge", BOOL),
         argument("world", "", "for Gazebo: a world of worlds/, or a path that ends in .sdf"),
         argument("contacts", "", "in Gazebo: shapes that touch the ground; empty: the default"),
+        argument("gz_physics", "", "of Gazebo: dartsim, bullet-featherstone; empty: dartsim"),
         argument("headless", "false", "without any window; the browser by view:=true alone", BOOL),
         argument("trust", "false", "a stranger's xacro may do all (docs/security.md)", BOOL),
         argument("namespace", "", "prefix of nodes and topics, to run several side by side"),
         argument("log_level", "warning", "of all nodes", LEVELS),
     ]
-    run, gazebo, clock = LaunchedRun(), If(Config("gazebo")), {"use_sim_time": True}
+    run, clock = LaunchedRun(), {"use_sim_time": True}
     common = parameters("robot", "scenario", "set", "duration", "lockstep", log="log_level")
     beside = parameters(robot="name", set="files", log="log_level")
     steering = parameters("controller", "inputs")
-    bridge = {"package": "ros_gz_bridge", "executable": "parameter_bridge", "condition": gazebo}
-    adapter = run.node(
-        "gz_adapter", "ends", "roboaccord_ros.gazebo.gz_adapter", cores="answering_cores",
-        parameters=[common, parameters("pace", "peers", "world", "contacts")],
-    )  # fmt: skip
     return LaunchDescription([*arguments, GroupAction([  # decisions are of this file alone
         LogInfo(msg=["planning ", Config("robot"), " ", Config("scenario"), " ..."]),
         OpaqueFunction(function=plan, args=arguments),
         run.process(
-            "gazebo", "helper", ["gz", "sim", "-s", Config("world")],
-            condition=gazebo, cores="server_cores",
-        ),  # without -s and -g it forks into both, and leaves them behind where it is killed
-        run.process(
             "gazebo_window", "window_ends", ["gz", "sim", "-g"],
             condition=If(Config("gazebo_window")),
         ),
-        run.tool(
-            "clock_bridge", "helper", cores="answering_cores", **bridge,
-            arguments=["/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"],
-            remappings=[("/clock", "clock")],
-        ),
-        in_namespace(
-            "bridge_topics", run.tool, "bridge", "helper", cores="answering_cores", **bridge,
-            parameters=[parameters(config_file="bridge")],
-        ),
-        run.tool(
-            "create", "once", package="ros_gz_sim", executable="create", condition=gazebo,
-            parameters=[parameters(*"xyzRPY", world="world_name", name="name", string="urdf")],
-            within=60.0, late="Gazebo's server does not answer", then=[adapter],
-        ),
         run.node(
             "simulator", "ends", "roboaccord_ros.nodes.simulator",
-            condition=Unless(Config("gazebo")),
             parameters=[
                 {**common, **steering},
-                parameters("pace", "peers", "transport", "composed", engine="sim"),
+                parameters("pace", "peers", "transport", "composed"),
+                parameters(engine="sim", window="gazebo_window"),
             ],
         ),
         run.node(
             "controller", "part", "roboaccord_ros.nodes.controller",
-            condition=If(Config("separate")), cores="answering_cores",
+            condition=If(Config("separate")),
             parameters=[common, steering, parameters(peers="controller_peers")],
         ),
         run.node(

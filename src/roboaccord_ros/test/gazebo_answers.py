@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from roboaccord.contract.state import Array, RobotState
@@ -61,10 +61,13 @@ class Replayed:
     left: ClassVar[list[tuple[Array, Array]]] = []
 
     def __init__(
-        self, world: World, robot: str, start: RobotState, urdf: str, joints: Iterable[str]
+        self, world: World, robot: str, start: RobotState, urdf: str, joints: Iterable[str], *_: Any
     ) -> None:
         self.steps, self._count = 0, len([*joints])
         assert robot in urdf and world.name and start.time == 0.0
+
+    def close(self) -> None:
+        """Have nothing to end."""
 
     def step(self, effort: Array, count: int, placed: tuple[Array, Array] | None = None) -> Answer:
         """Return the recorded answer to this request."""

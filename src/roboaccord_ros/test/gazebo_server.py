@@ -1,7 +1,4 @@
-"""A real Gazebo server for tests, and a relay that does in Python what ros_gz_bridge does.
-
-The relay reads the bridge file that ships, so that its topics and types are tried as they are.
-"""
+"""A real Gazebo for tests: a server of its own, and the nodes of a launch that run one."""
 
 from __future__ import annotations
 
@@ -9,12 +6,10 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from importlib import import_module
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -22,7 +17,6 @@ from typing import Any
 import pytest
 import yaml
 from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.description.resources import share
 from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
@@ -32,7 +26,6 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 if which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
-from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.gazebo.transport import message
 from roboaccord_ros.run.domain import private_domain
 from roboaccord_ros.run.processes import GOOD
@@ -107,25 +100,19 @@ def put_in(node: Any, world: str, setup: Setup, contacts: str = "") -> None:
 def crawl(scenario: Scenario, folder: Path, lockstep: str = "true", contacts: str = "") -> BagRun:
     """Let a robot run in its world with the nodes of a launch, each a process; return its bag."""
     folder.mkdir(exist_ok=True)
-    setup = Setup.of(scenario)
-    world = World.of(setup, lockstep=lockstep == "true")
     file, bag = folder / "scenario.yaml", folder / "bag"
-    file.write_text(yaml.safe_dump(json.loads(json.dumps(scenario.data()))), encoding="utf-8")
+    data = json.loads(json.dumps(scenario.data()))
+    if contacts:
+        data["engine_options"] = {"gz": {"contacts": contacts}}
+    file.write_text(yaml.safe_dump(data), encoding="utf-8")
     run = ["-p", f"robot:={scenario.robot}", "-p", f"scenario:={file}"]
     run += ["-p", f"lockstep:={lockstep}"]
     parameters = {
         "nodes.recorder": ["-p", f"robot:={scenario.robot}", "-p", f"bag:={bag}"],
-        "nodes.controller": [*run, "-p", "peers:=[recorder, gz_adapter]"],
-        "gazebo.gz_adapter": [
-            *run, "-p", f"world:={world.path}",
-            *(["-p", f"contacts:={contacts}"] if contacts else []),
-            "-p", "max_delay:=10000",  # of a run that is free, on a loaded machine
-            "-p", "peers:=[recorder, controller]",
-        ],
-    }  # fmt: skip
-    with private_domain() as domain, gazebo(world.path, world.models) as node, ExitStack() as stack:
-        put_in(node, world.name, setup, contacts)
-        stack.enter_context(relayed(domain, setup, node))
+        "nodes.controller": [*run, "-p", "peers:=[recorder, simulator]"],
+        "nodes.simulator": [*run, "-p", "engine:=gz", "-p", "peers:=[recorder, controller]"],
+    }
+    with private_domain():
         processes = [
             subprocess.Popen(
                 [sys.executable, "-m", f"roboaccord_ros.{name}", "--ros-args", *given],
@@ -145,106 +132,3 @@ def crawl(scenario: Scenario, folder: Path, lockstep: str = "true", contacts: st
             for process in processes:
                 process.kill()
     return read_run(bag)
-
-
-@contextmanager
-def relayed(domain: int, setup: Setup, gz_node: Any) -> Iterator[None]:
-    """Run the relay of a robot's bridge file in a thread."""
-    from rclpy.context import Context
-    from rclpy.node import Node
-    from roboaccord_ros.graph.shell import Run, session, spin
-
-    run, context = Run(), Context()
-    with session(context, domain_id=domain) as nodes:
-        nodes.append(Node("bridge", context=context))
-        nodes[0].create_timer(0.05, lambda: None)  # so that it notices the end
-        relay = Relay(share(setup.robot.package) / "config" / "bridge.yaml", gz_node, nodes[0])
-        thread = threading.Thread(target=spin, args=(context, nodes, run))
-        thread.start()
-        try:
-            yield
-        finally:
-            relay.close()
-            run.stop()
-            thread.join()
-
-
-class Relay:
-    """Pass on what a bridge file names, between Gazebo's topics and those of a ROS node."""
-
-    def __init__(self, bridge: Path, gz_node: Any, ros_node: Any) -> None:
-        self._keep: list[Any] = []
-        self._gz_node, self._gz_topics = gz_node, []
-        for entry in yaml.safe_load(bridge.read_text(encoding="utf-8")):
-            package, _, kind = entry["ros_type_name"].split("/")
-            ros_type = getattr(import_module(f"{package}.msg"), kind)
-            gz_type = message(entry["gz_type_name"].removeprefix("gz.msgs."))
-            ros_topic, gz_topic = entry["ros_topic_name"], entry["gz_topic_name"]
-            if entry["direction"] == "GZ_TO_ROS":
-                publisher = ros_node.create_publisher(ros_type, ros_topic, 1000)
-
-                def to_ros(msg: Any, publisher: Any = publisher, kind: str = kind) -> None:
-                    publisher.publish(TO_ROS[kind](msg))
-
-                assert gz_node.subscribe(gz_type, gz_topic, to_ros)
-                self._gz_topics.append(gz_topic)
-            else:
-                gz_publisher = gz_node.advertise(gz_topic, gz_type)
-
-                def to_gz(msg: Any, publisher: Any = gz_publisher, kind: str = kind) -> None:
-                    publisher.publish(TO_GZ[kind](msg))
-
-                self._keep.append(ros_node.create_subscription(ros_type, ros_topic, to_gz, 100))
-
-    def close(self) -> None:
-        """Hear nothing more from Gazebo."""
-        for topic in self._gz_topics:
-            self._gz_node.unsubscribe(topic)
-
-
-def _stamp(header: Any, msg: Any) -> None:
-    header.stamp.sec, header.stamp.nanosec = msg.header.stamp.sec, msg.header.stamp.nsec
-
-
-def _joint_state(msg: Any) -> Any:
-    from sensor_msgs.msg import JointState
-
-    state = JointState()
-    _stamp(state.header, msg)
-    state.name = [joint.name for joint in msg.joint]
-    state.position = [joint.axis1.position for joint in msg.joint]
-    state.velocity = [joint.axis1.velocity for joint in msg.joint]
-    state.effort = [joint.axis1.force for joint in msg.joint]
-    return state
-
-
-def _odometry(msg: Any) -> Any:
-    from nav_msgs.msg import Odometry
-
-    odometry = Odometry()
-    _stamp(odometry.header, msg)
-    pairs = [
-        (odometry.pose.pose.position, msg.pose.position),
-        (odometry.pose.pose.orientation, msg.pose.orientation),
-        (odometry.twist.twist.linear, msg.twist.linear),
-        (odometry.twist.twist.angular, msg.twist.angular),
-    ]
-    for to, source in pairs:
-        to.x, to.y, to.z = source.x, source.y, source.z
-    odometry.pose.pose.orientation.w = msg.pose.orientation.w
-    return odometry
-
-
-def _joint_trajectory(msg: Any) -> Any:
-    points = [{"effort": list(point.effort)} for point in msg.points]
-    return message("JointTrajectory")(joint_names=msg.joint_names, points=points)
-
-
-def _string(msg: Any) -> Any:
-    from std_msgs.msg import String
-
-    return String(data=msg.data)
-
-
-TO_ROS = {"JointState": _joint_state, "Odometry": _odometry, "String": _string}
-TO_GZ = {"JointTrajectory": _joint_trajectory, "Empty": lambda _: message("Empty")()}

@@ -79,43 +79,17 @@ def bring_up(*processes, ready=None):
     return status, output.splitlines()[-1].partition("[launch.user]: ")[2]
 
 
-def create(command, limit):
-    """Return what waits for a server, and is followed by the next one."""
-    late = "Gazebo's server does not answer"
-    return process("create", "once", command, within=limit, late=late, then=True)
-
-
-def test_a_process_that_waits_too_long_is_named():
-    after = process("gz_adapter", "ends", LASTS)
-    status, last = bring_up(SERVER, create(LASTS, IN_VAIN), after)
-    late = "Gazebo's server does not answer"
-    assert (status, last) == (1, f"the launch failed: create is not done within 0.5 s: {late}")
-
-
-def test_a_process_that_is_in_time_has_its_followers_run():
-    after = process("gz_adapter", "ends", ["sleep", "2"])
-    status, last = bring_up(SERVER, create(["true"], 60.0), after)
-    assert (status, last) == (0, "the run is over")
-
-
-def test_a_process_that_fails_has_no_followers(tmp_path):
-    after = process("gz_adapter", "ends", ["touch", str(tmp_path / "started")])
-    status, last = bring_up(SERVER, create(["false"], 60.0), after)
-    assert (status, last) == (1, "the launch failed: create ended early, with status 1")
-    assert not (tmp_path / "started").exists()
-
-
 def test_a_server_that_is_killed_is_the_last_line():
     server = process("gazebo", "helper", shell("sleep 0.5; kill -9 $$"))
-    status, last = bring_up(server, process("gz_adapter", "ends", LASTS))
+    status, last = bring_up(server, process("simulator", "ends", LASTS))
     assert (status, last) == (1, "the launch failed: gazebo ended early, with status 137")
 
 
 def test_a_server_that_sleeps_is_killed_after_what_it_keeps_waiting():
     """The line is that of the node which noticed, as it wrote it."""
     server = process("gazebo", "helper", shell("kill -STOP $$"))
-    status, last = bring_up(server, node("gz_adapter", "ends", "failing_module"))
-    assert (status, last) == (1, "the launch failed: gz_adapter: no answer from Gazebo")
+    status, last = bring_up(server, node("simulator", "ends", "failing_module"))
+    assert (status, last) == (1, "the launch failed: simulator: no answer from Gazebo")
 
 
 def test_a_closed_window_ends_the_run_well():
@@ -131,6 +105,6 @@ def test_an_interrupted_launch_ends_its_nodes_first_and_nothing_dies(tmp_path, m
     )
     monkeypatch.setenv("READY", str(ready))
     monkeypatch.setenv("ORDER", str(order))
-    status, last = bring_up(server, node("gz_adapter", "ends", "slow_module"), ready=ready)
+    status, last = bring_up(server, node("simulator", "ends", "slow_module"), ready=ready)
     assert (status, last) == (0, "the launch was interrupted")
     assert order.read_text().split() == ["node", "gazebo"]

@@ -107,7 +107,7 @@ def test_in_lockstep_a_run_in_gazebo_repeats_bit_for_bit(setup_for, tmp_path):
     assert first.sha256() == second.sha256()
 
 
-def test_free_efforts_go_over_the_bridge(setup_for, tmp_path):
+def test_free_the_wave_begins(setup_for, tmp_path):
     trajectory = crawl(setup_for(duration=0.2).scenario, tmp_path, lockstep="false").trajectory
     assert trajectory.time[-1] == 0.2
     assert np.abs(trajectory.q[-1]).max() > 0.01  # the wave has begun

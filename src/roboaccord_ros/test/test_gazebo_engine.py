@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Command
+from roboaccord.contract.state import Command, RobotState
 from roboaccord.crosscheck.extrapolation import go
 from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
@@ -19,6 +19,7 @@ from roboaccord.engines import default_names, engine_names, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.gazebo.twin import on_ground
 from roboaccord.run.loop import make_simulator, run_setup
+from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup, by_contacts
 from roboaccord_ros.gazebo import bridge, transport
@@ -92,15 +93,29 @@ def test_a_server_that_is_asked_otherwise_has_no_recorded_answer() -> None:
         simulator.step(Command(np.full(len(setup.joints), 0.1)), 1e-3)
 
 
+class Looking(KeptMotion):
+    """Have a window served after each state, which takes the thread from the next step."""
+
+    def __init__(self, simulator: gazebo_simulator.GazeboSimulator) -> None:
+        super().__init__(simulator.joints)
+        self._simulator = simulator
+
+    def on_state(self, state: RobotState) -> None:
+        super().on_state(state)
+        self._simulator.serve_window()
+
+
 @needs_gazebo
 def test_a_run_is_that_of_a_launch_bit_for_bit() -> None:
-    """The bag is of `ros2 launch`, over the bridge."""
+    """The bag is of `ros2 launch`, when Gazebo was a process of its own."""
     found = read_run(BAG)
     length = float(found.trajectory.time[-1])
     setup = Setup.of(make_scenario({**found.scenario, "duration": length}))
     simulator = make_simulator(setup, "gz")
-    for _ in range(2):  # whatever was before
-        assert run_setup(setup, simulator).sha256() == found.sha256
+    assert isinstance(simulator, gazebo_simulator.GazeboSimulator)
+    for observers in ([], [Looking(simulator)]):  # whatever was before, and who looks
+        assert run_setup(setup, simulator, observers).sha256() == found.sha256
+    simulator.close()
 
 
 @needs_gazebo

@@ -138,7 +138,7 @@ def test_the_hands_change_between_two_steps(gazebo_run):
     ]
 
 
-def test_free_the_services_work_over_the_bridge(tmp_path):
+def test_free_the_services_work(tmp_path):
     """Seconds remain after the last switch, for nobody waits for a controller that is late."""
     scenario = swing(duration=5.0).scenario
     motion = crawl(scenario, tmp_path / "free", lockstep="false").trajectory

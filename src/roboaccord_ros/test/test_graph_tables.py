@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from roboaccord.contract import plugins
-from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.files import read_catalogue
 from slow_cases import late
 
@@ -17,7 +15,6 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from roboaccord_ros.gazebo.gz_adapter import GazeboShell
 from roboaccord_ros.graph.parameters import setup_of
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
@@ -28,7 +25,7 @@ pytestmark = pytest.mark.thorough
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "ros.md"
 PAGE_NODE = plugins.entries("displays").get("browser.node")
 BROWSER = [PAGE_NODE.load()] if PAGE_NODE and importlib.util.find_spec("viser") else []
-SHELLS = (SimulatorShell, ControllerShell, RecorderShell, CrosscheckShell, GazeboShell, *BROWSER)
+SHELLS = (SimulatorShell, ControllerShell, RecorderShell, CrosscheckShell, *BROWSER)
 BUILD = {shell.name: shell.build for shell in SHELLS}
 # What rclpy and this test add.
 OF_ROS = {"/rosout", "/parameter_events"}
@@ -108,16 +105,8 @@ def test_a_robot_has_the_nodes_parameters_topics_and_services_of_the_tables(runn
     assert services == names_of("service", robot, setup.initial.switches)
     columns = table("parameter")[0][2:-1]
     listed = {name for name in node.get_node_names() if not name.startswith("_")}
-    assert listed == set(columns) - {"gz_adapter"} - ({"browser"} - {*BUILD}) | {"input"}
+    assert listed == set(columns) - ({"browser"} - {*BUILD}) | {"input"}
     assert set(nodes.pop("input")._parameters) - OWN == set()
-
-    values = {"robot": robot, "scenario": SCENARIOS[robot]}
-    given = [Parameter(key, value=value) for key, value in values.items()]
-    adapter = Node("gz_adapter", context=graph.context, parameter_overrides=given)
-    nodes["gz_adapter"] = adapter
-    with suppress(AccordError):  # there is no Gazebo, which it notices once it has its parameters
-        GazeboShell.build(adapter, graph.run)
-    adapter.destroy_node()
     head, rows = table("parameter")
     for name, node in nodes.items():
         column = head.index(name)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,15 +22,13 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the planner is tested, is not installed")
 
 from launch_files import ROOT, RUNS, declared, scenario_of
-from roboaccord_ros.gazebo import transport
-from roboaccord_ros.gazebo.prepare import own_cores
+from roboaccord_ros.gazebo import prepare
 from roboaccord_ros.plan import request as choosing
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request, Sight, choose
-from roboaccord_ros.run import with_parent
 from roboaccord_ros.speed import keep_factor, last_factor
 
-GAZEBO = ("ros_gz_sim", "ros_gz_bridge")
+GAZEBO = ("gz",)
 LAUNCHES = sorted(map(scenario_of, RUNS))
 KINEMATIC = [("voxel_sphere", name) for name in ("arena", "incline", "sinusoid")]
 """What has no forces, so that neither Gazebo nor an engine runs it."""
@@ -77,31 +72,29 @@ def bare_machine(monkeypatch, tmp_path):
 
 @pytest.fixture
 def install(monkeypatch, tmp_path):
-    """Mark ROS packages as installed, with the command gz and what lockstep needs beside it."""
-    module = "gz.msgs10.world_control_pb2"
-    monkeypatch.setitem(sys.modules, module, SimpleNamespace(WorldControl=object))
-    transport.message.cache_clear()
+    """Mark ROS packages as installed, and Gazebo: its command gz and its bindings."""
 
     def mark(*packages):
+        if "gz" in packages:
+            monkeypatch.setattr(prepare, "check_bindings", lambda: None)
+            (tmp_path / "gz").write_text("#!/bin/sh\n")
+            (tmp_path / "gz").chmod(0o755)
+            monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
         folder = tmp_path / "share/ament_index/resource_index/packages"
         folder.mkdir(parents=True, exist_ok=True)
         for package in packages:
             (folder / package).touch()
-        (tmp_path / "gz").write_text("#!/bin/sh\n")
-        (tmp_path / "gz").chmod(0o755)
         monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
-        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
-    yield mark
-    transport.message.cache_clear()
+    return mark
 
 
 def test_without_gazebo_an_engine_is_chosen_and_the_reason_said():
     pytest.importorskip("dartpy", reason="DART is not installed")
     plan = plan_of("headless:=true")
     assert plan["sim"] == "dart"
-    assert "not gz: Gazebo Sim (package ros_gz_sim) is not installed" in plan["messages"]
-    others = ("gazebo", "gazebo_window", "separate", "crosscheck", "rviz", "view")
+    assert "not gz: Gazebo Sim (command gz) is not installed" in plan["messages"]
+    others = ("gazebo_window", "separate", "crosscheck", "rviz", "view")
     assert {plan[name] for name in others} == {"false"}
     assert plan["record"] == plan["composed"] == "true"
 
@@ -185,25 +178,23 @@ def test_a_damaged_or_locked_cache_is_no_error(damage, tmp_path):
     assert last_factor(setup, **how) is None
 
 
-def test_gazebo_and_its_window_are_two_processes(install, monkeypatch):
+def test_gazebos_window_is_a_process_of_its_own(install, monkeypatch):
     pytest.importorskip("packbot", reason="the Packbot is not installed")
     install(*GAZEBO)
     monkeypatch.setenv("DISPLAY", ":0")
     plan = plan_of(robot="packbot", scenario="teleop")
-    for name in ("gazebo", "gazebo_window", "separate", "crosscheck"):
+    for name in ("gazebo_window", "composed", "crosscheck"):
         assert plan[name] == "true"
     assert json.loads(plan["peers"]) == ["controller", "recorder", "crosscheck"]
-    assert json.loads(plan["controller_peers"]) == ["gz_adapter", "recorder"]
+    assert json.loads(plan["controller_peers"]) == ["simulator", "recorder"]
     assert plan["gz_partition"].startswith("roboaccord_")
     assert plan["messages"].endswith(f"export GZ_PARTITION={plan['gz_partition']}")
-    assert Path(plan["world"]).is_file()
-    assert "packbot/gz/joint_states" in plan["bridge_topics"].split()
     headless = plan_of("headless:=true", robot="packbot", scenario="teleop")
-    assert (headless["gazebo"], headless["gazebo_window"]) == ("true", "false")
+    assert headless["gazebo_window"] == "false"
 
 
 def test_the_users_partition_is_kept(install, monkeypatch):
-    install("ros_gz_sim", "ros_gz_bridge")
+    install(*GAZEBO)
     monkeypatch.setenv("GZ_PARTITION", "mine")
     plan = plan_of("sim:=gz", "lockstep:=false")
     assert plan["gz_partition"] == "mine"
@@ -241,28 +232,17 @@ def test_a_window_paces_the_run_and_outlives_it(install, monkeypatch):
     assert Path(shown["rviz_layout"]).is_file()
 
 
-@pytest.mark.parametrize(
-    ("words", "inside"),
-    [
-        (("headless:=true",), True),
-        (("headless:=true", "contacts:=boxes"), True),
-        (("headless:=true", "lockstep:=false"), False),
-        (("headless:=true", "world:=flat"), False),
-        ((), False),
-    ],
-)
-def test_gazebos_server_runs_inside_the_node_that_steps_it(install, monkeypatch, words, inside):
-    """With its bindings, in lockstep, without its window and in the scenario's own world."""
+def test_what_gazebo_is_asked_for_is_a_setting_of_its_engine(install):
     install(*GAZEBO)
-    monkeypatch.setenv("DISPLAY", ":7")
-    for name in ("gz.sim8", "gz.math7"):
-        monkeypatch.setitem(sys.modules, name, SimpleNamespace())
-    plan = plan_of("sim:=gz", *words)
-    assert plan["gazebo"] == str(not inside).lower()
-    assert plan["gz_partition"]
-    shape = "boxes" if "contacts:=boxes" in words else "spheres"
-    assert plan["transport"] == f"in_process, {shape}"
-    assert ("engine_options.gz.contacts=boxes" in plan["set"]) is (shape == "boxes")
+    asked_for = {"contacts": "boxes", "world": "flat", "gz_physics": "bullet-featherstone"}
+    plan = plan_of("sim:=gz", *(f"{name}:={value}" for name, value in asked_for.items()))
+    assert plan["gz_partition"] and plan["transport"] == "in_process, boxes"
+    found = [word for word in json.loads(plan["set"]) if "engine_options.gz" in word]
+    assert found == [
+        "engine_options.gz.contacts=boxes",
+        "engine_options.gz.world=flat",
+        "engine_options.gz.physics=bullet-featherstone",
+    ]
 
 
 @needs_browser
@@ -386,7 +366,7 @@ def test_a_launch_records_and_says_where():
         (("robot:=snak",), "unknown robot snak; did you mean snake?"),
         (("scenario:=serpentine",), "no scenario serpentine; did you mean serpenoid?"),
         (("sim:=bullet",), "sim:=bullet: available: auto, gz, dart, mujoco, "),
-        (("sim:=gz",), "Gazebo Sim (package ros_gz_sim) is not installed; try sim:=dart"),
+        (("sim:=gz",), "Gazebo Sim (command gz) is not installed; try sim:=dart"),
         (("controller:=nothing:Here",), "cannot import nothing:Here"),
         (("world:=flatt",), "no world flatt; did you mean flat?"),
         (("set:=gravity=3",), "unknown key gravity"),
@@ -449,20 +429,3 @@ def test_the_command_prints_json_or_one_line():
     assert all(isinstance(value, str) for value in json.loads(done.stdout).values())
     assert (done.returncode, failed.returncode, failed.stdout) == (0, 2, "")
     assert failed.stderr.count("\n") == 1
-
-
-def test_the_server_and_what_answers_it_have_cores_of_their_own(monkeypatch):
-    """Together they have all; with one core nobody is kept off it."""
-    for cores, expected in ({0}, ("", "")), ({1, 3}, ("1", "3")), ({0, 1, 2}, ("0", "1,2")):
-        monkeypatch.setattr("os.sched_getaffinity", lambda _, cores=cores: cores)
-        assert own_cores() == expected
-
-
-def test_a_process_runs_on_the_cores_that_it_is_given():
-    cores = sorted(os.sched_getaffinity(0))
-    show = [sys.executable, "-c", "import os; print(sorted(os.sched_getaffinity(0)))"]
-    for allowed in (cores[:1], []):
-        numbers = [str(int(signal.SIGTERM)), str(os.getpid()), ",".join(map(str, allowed))]
-        command = [sys.executable, with_parent.__file__, *numbers, *show]
-        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        assert json.loads(printed) == (allowed or cores)

@@ -202,7 +202,7 @@ def test_a_recorder_ends_by_itself_when_its_simulator_goes(
     setup = setup_for(duration=60.0)
     listener = Listener(graph, "snake", tmp_path / "bag")
     node = graph.node("simulator")
-    outlet_of = outlet.Outlet(node, setup, "reference", "1", "ros", clock=False)
+    outlet_of = outlet.Outlet(node, setup, "reference", "1", "ros")
     started = []
 
     def publish_then_go():

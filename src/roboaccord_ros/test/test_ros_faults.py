@@ -1,4 +1,4 @@
-"""Faults over ROS: parameters and messages let joints fail; the adapter holds them in Gazebo."""
+"""Faults over ROS: parameters and messages let joints fail; efforts hold them in Gazebo."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import logging
 
 import numpy as np
 import pytest
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Command
 from roboaccord.run.loop import Stepper, make_simulator
@@ -98,7 +97,7 @@ def test_the_hold_in_gazebo_is_the_lock_s_effort_where_nothing_is_off(setup):
         qd = rng.normal(size=7)
         qd[2] = 0.0
         state = dataclasses.replace(setup.initial, q=q, qd=qd)
-        faults = GazeboFaults(lock, lockstep=True)
+        faults = GazeboFaults(lock)
         kinds = [(e.kind, e.subject) for e in faults.act(state)]
         assert sorted(kinds) == [("joint_frozen", "elbow1"), ("joint_loose", "pan")]
         assert faults.act(state) == []
@@ -113,7 +112,7 @@ def test_the_hold_in_gazebo_is_the_lock_s_effort_where_nothing_is_off(setup):
 def test_the_hold_has_both_poles_at_a_half(setup):
     """Off by e and e', the reference's joint comes back by the sampled double integrator."""
     frozen = setup.failing([Fault("elbow1", "frozen")])
-    faults, reference = GazeboFaults(frozen, lockstep=True), make_simulator(setup)
+    faults, reference = GazeboFaults(frozen), make_simulator(setup)
     faults.act(setup.initial)
     period, e, rate = setup.scenario.control_period, 1e-3, -0.02
     state = dataclasses.replace(
@@ -126,10 +125,3 @@ def test_the_hold_has_both_poles_at_a_half(setup):
     square = (step - 0.5 * np.eye(2)) @ (step - 0.5 * np.eye(2))
     row = np.array([[0.0, 1.0]]) @ np.linalg.inv(np.hstack([gain, step @ gain])) @ square
     assert found == pytest.approx(-(row @ [e, rate]).item(), rel=1e-9)
-
-
-def test_a_world_that_runs_free_holds_nothing(setup):
-    faults = GazeboFaults(setup, lockstep=False)
-    faults.fail(Fault("elbow1", "loose"))
-    with pytest.raises(AccordError, match="lockstep:=true only"):
-        faults.fail(Fault("elbow1", "frozen"))

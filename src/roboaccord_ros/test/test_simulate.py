@@ -17,19 +17,12 @@ from launch.utilities import perform_substitutions
 from launch_ros.utilities import evaluate_parameters
 from roboaccord_ros.launch.processes import Tied
 
-NO = dict.fromkeys(
-    ("gazebo", "gazebo_window", "separate", "record", "crosscheck", "rviz", "view"), "false"
-)
+NO = dict.fromkeys(("gazebo_window", "separate", "record", "crosscheck", "rviz", "view"), "false")
 DECIDED = {
     **declared(), **NO, "robot": "snake", "scenario": "serpenoid", "name": "snake", "sim": "dart",
     "set": '["seed=3", "controller={name: none}"]', "files": '[""]', "duration": "inf",
     "pace": "0.0", "composed": "true", "transport": "ros", "peers": '["controller", "recorder"]',
     "controller_peers": '["simulator"]', "second_controller": "", "bag": "1e3",
-}  # fmt: skip
-IN_GAZEBO = {
-    "gazebo": "true", "separate": "true", "world": "w.sdf", "world_name": "w", "urdf": "<robot/>",
-    **dict.fromkeys("xyzRPY", "1e-05"), "bridge": "b.yaml", "bridge_topics": "snake/odom snake/gz",
-    "server_cores": "0", "answering_cores": "1", "sim": "gz",
 }  # fmt: skip
 
 
@@ -47,7 +40,6 @@ def started(**decided):
             left = [*entity.execute(context), *left]
         elif isinstance(entity, Tied):
             found[entity.label] = (entity, context)
-            left = [*entity.then, *left]
     return found
 
 
@@ -55,12 +47,6 @@ def ends(found):
     return {
         name: perform_substitutions(context, each._ends) for name, (each, context) in found.items()
     }
-
-
-def prefix(found, name):
-    process, context = found[name]
-    context.launch_configurations["with_parent"] = ""
-    return perform_substitutions(context, process.process_description.prefix)
 
 
 def parameters(found, name):
@@ -77,7 +63,7 @@ def test_a_plain_run_is_a_simulator_with_its_controller():
         "robot": "snake", "scenario": "serpenoid", "set": ["seed=3", "controller={name: none}"],
         "duration": float("inf"), "lockstep": True, "log": "warning", "controller": "",
         "inputs": "", "pace": 0.0, "peers": ["controller", "recorder"], "transport": "ros",
-        "composed": True, "engine": "dart",
+        "composed": True, "engine": "dart", "window": False,
     }  # fmt: skip
     given = {"robot": "snake", "set": [""], "log": "warning", "bag": "1e3"}
     assert parameters(found, "recorder") == given
@@ -87,36 +73,18 @@ def test_parameters_are_those_that_nodes_declare():
     pytest.importorskip("rclpy", reason="rclpy is not installed")
     from roboaccord_ros.graph.parameters import PARAMETERS
 
-    found = started(**IN_GAZEBO, record="true", crosscheck="true", view="true",
+    found = started(separate="true", record="true", crosscheck="true", view="true",
                     view_ends="window", view_node="m", open_page="true")  # fmt: skip
-    ours = ("gz_adapter", "controller", "recorder", "crosscheck", "view")
+    ours = ("simulator", "controller", "recorder", "crosscheck", "view")
     for values in (parameters(found, name) for name in ours):
         for name, value in values.items():
             default = PARAMETERS[name][0]
             assert isinstance(value, type(default)), name
 
 
-def test_gazebo_has_a_server_bridges_and_an_adapter_that_waits():
-    """Each with the cores that the planner chose, in lockstep; topics are the namespace's."""
-    found = started(**IN_GAZEBO, namespace="left")
-    assert ends(found) == {
-        "gazebo": "helper", "clock_bridge": "helper", "bridge": "helper", "create": "once",
-        "gz_adapter": "ends", "controller": "part",
-    }  # fmt: skip
-    rules = found["bridge"][0]._Node__remappings
-    context = found["bridge"][1]
-    texts = [tuple(perform_substitutions(context, list(t)) for t in rule) for rule in rules]
-    assert texts == [("/snake/odom", "snake/odom"), ("/snake/gz", "snake/gz")]
-    assert parameters(found, "create")["x"] == 1e-05
-    assert parameters(found, "controller")["peers"] == ["simulator"]
-    for name, core in (("gazebo", "0"), ("bridge", "1"), ("gz_adapter", "1"), ("controller", "1")):
-        assert prefix(found, name).endswith(f" '{core}'"), name
-
-
-def test_running_free_the_controller_is_a_process_on_all_cores():
+def test_running_free_the_controller_is_a_process():
     found = started(composed="false", separate="true", lockstep="false")
     assert ends(found) == {"simulator": "ends", "controller": "part"}
-    assert all(prefix(found, name).endswith(" ''") for name in found)
 
 
 @pytest.mark.parametrize("choice", ["gazebo_window", "rviz", "view", "foxglove"])

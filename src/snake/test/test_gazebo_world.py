@@ -10,7 +10,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
 from roboaccord.gazebo.check import check_file
 from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
-from roboaccord.gazebo.world import barrier_topics, physics_of, world_for_run
+from roboaccord.gazebo.world import physics_of, world_for_run
 
 pytest.importorskip("roboaccord_ros", reason="the worlds are not installed")
 
@@ -26,17 +26,17 @@ def shipped(name: str) -> Path:
     return share("roboaccord_ros") / "worlds" / f"{name}.sdf"
 
 
-def written(setup, name="flat", factor=0.0):
-    path = world_for_run(shipped(name), setup, factor=factor)
+def written(setup, name="flat"):
+    path = world_for_run(shipped(name), setup)
     assert check_file(path, [share("roboaccord_ros") / "models"]) == []
     return path, ET.parse(path).getroot().find("world")
 
 
-def test_a_run_has_the_scenarios_step_and_weight_and_its_own_pace(setup_with):
-    path, world = written(setup_with("physics_step=0.0005", "parameters.gravity=3.7"), factor=0.5)
+def test_a_run_has_the_scenarios_step_and_weight_and_no_pace_of_its_own(setup_with):
+    path, world = written(setup_with("physics_step=0.0005", "parameters.gravity=3.7"))
     assert physics_of(path) == ("flat", 0.0005)
     assert world.findtext("gravity").split() == ["0.0", "0.0", "-3.7"]
-    assert float(world.findtext("physics/real_time_factor")) == 0.5
+    assert float(world.findtext("physics/real_time_factor")) == 0.0
     assert physics_of(shipped("flat")) == ("flat", 0.001)  # what ships stays
 
 
@@ -54,14 +54,6 @@ def test_a_step_too_long_for_the_world_is_divided(setup_with, step, expected):
 def test_a_world_without_weight_stays_so(setup_with):
     _, world = written(setup_with(), "bearing")
     assert not any(float(word) for word in world.findtext("gravity").split())
-
-
-def test_the_barrier_answers_on_a_topic_of_its_own(setup_with):
-    _, world = written(setup_with())
-    plugin = world.find("plugin[@name='gz::sim::systems::TriggeredPublisher']")
-    topics = plugin.find("input").get("topic"), plugin.find("output").get("topic")
-    assert topics == barrier_topics("flat")
-    assert topics[0] != topics[1]
 
 
 def test_ground_that_changes_is_two_plates_under_links_with_the_larger_friction(setup_with):
@@ -90,7 +82,7 @@ def test_ground_that_cannot_change_there_is_refused(setup_with):
     for name, line in (("wall", "1.5"), ("flat", "150")):
         setup = setup_with(BEYOND.replace("1.5", line))
         with pytest.raises(AccordError, match=f"friction.beyond: Gazebo's world {name} has no"):
-            world_for_run(shipped(name), setup, factor=0.0)
+            world_for_run(shipped(name), setup)
 
 
 def test_links_touch_with_spheres_or_with_their_boxes(setup_with):

@@ -1,8 +1,8 @@
 """One run, as its control periods come: each against the reference's.
 
 COARSE, SAFETY, FINER and SAMPLED may be tuned; test_recorded (snake) holds verdicts of sound and of
-wrong runs. The estimate itself is fixed by theory (below), PYRAMID by geometry, MOST_LATE by the
-parameter max_delay of gz_adapter. A bag and the live node judge by `StepCheck`: a change is one of
+wrong runs. The estimate itself is fixed by theory (below), PYRAMID by geometry, MOST_LATE by what
+gaits bear. A bag and the live node judge by `StepCheck`: a change is one of
 both.
 
 One run has one physics step, so no order of convergence shows what time stepping explains. Instead
@@ -51,7 +51,7 @@ from roboaccord.simulators.joints import RELEASE
 TOUCHES = "something touches, of which only the contact solver knows the loads"
 SAMPLED = 20  # control periods for one that a twin with friction that sticks steps: it takes long
 COARSE = 0.1  # share of the change: where time stepping explains more, too much could hide
-MOST_LATE = 200  # control periods by which a command may act late where nothing waits (max_delay)
+MOST_LATE = 200  # control periods by which a command may act late where nothing waits
 MOST_DELAY = 3  # control periods by which commands may act late in Gazebo, beside its servers
 ESTIMATE = 200  # steps by which the delay is estimated
 FINER = 8  # times the physics step is finer by which accelerations are measured

@@ -19,7 +19,6 @@ from .window import numbers_text as numbers_text
 from .world import MODEL_CONFIG as MODEL_CONFIG
 from .world import PLAIN as PLAIN
 from .world import SQUARED as SQUARED
-from .world import barrier_topics as barrier_topics
 from .world import box as box
 from .world import physics_of as physics_of
 from .world import squares as squares

@@ -2,12 +2,10 @@
 
 Templates (templates/*.sdf) and colours (WOOD, PLAIN, TINTED) may be changed: run `make shared`
 after that, for worlds/ and models/ are made of them. Fixed are GRIP, so large that a robot's own
-friction counts (Gazebo takes the smaller of two), GROUND_SIZE (that of models/ground), and the
-topics of `barrier_topics`, which roboaccord_ros waits for.
+friction counts (Gazebo takes the smaller of two), and GROUND_SIZE (that of models/ground).
 
 A run has a world of its own: the scenario's physics step and gravity, ground that changes where the
-friction law does, the real-time factor that its pace needs, a barrier, by which a client knows that
-the server has handled all messages sent before, and a window on the robot.
+friction law does, no pace of its own, and a window on the robot.
 """
 
 from __future__ import annotations
@@ -150,12 +148,7 @@ def text_of(numbers: Iterable[float]) -> str:
     return " ".join(repr(float(number)) for number in numbers)
 
 
-def barrier_topics(world: str) -> tuple[str, str]:
-    """Return the topic of a world's barrier, and the one on which it answers."""
-    return f"/world/{world}/barrier", f"/world/{world}/barrier/passed"
-
-
-def world_for_run(source: Path, setup: Setup, *, factor: float) -> Path:
+def world_for_run(source: Path, setup: Setup) -> Path:
     """Write a world for a run of a setup, in a cache folder, and return its file.
 
     The file's own physics step is the largest that is good for it: where the scenario's is larger,
@@ -164,7 +157,6 @@ def world_for_run(source: Path, setup: Setup, *, factor: float) -> Path:
     Args:
         source: SDF file of the world.
         setup: robot and scenario.
-        factor: largest simulated time over wall time; 0 for no limit.
 
     Raises:
         AccordError: if the file is not a world, or cannot be what the scenario asks for.
@@ -173,7 +165,7 @@ def world_for_run(source: Path, setup: Setup, *, factor: float) -> Path:
     step = _number(world, "physics/max_step_size", source)
     parts = math.ceil(setup.scenario.physics_step / step - 1e-9)
     _set(world, "physics/max_step_size", repr(_whole(setup.scenario.physics_step / parts)))
-    _set(world, "physics/real_time_factor", repr(float(factor)))
+    _set(world, "physics/real_time_factor", "0.0")
     weight = (world.findtext("gravity") or "0 0 -9.8").split()
     if any(float(word) for word in weight):
         _set(world, "gravity", text_of((0.0, 0.0, -float(setup.parameters.gravity))))
@@ -182,7 +174,6 @@ def world_for_run(source: Path, setup: Setup, *, factor: float) -> Path:
             uri.text = f"{FILE}{(source.parent / uri.text).resolve()}"
     if isinstance(setup.force_law, EllipseFriction) and setup.force_law.beyond.size:
         _split_ground(world, setup.force_law, source)
-    world.append(_barrier(*barrier_topics(world.attrib["name"])))
     add_window(world, start_view(setup, HALF))
     text = ET.tostring(root, encoding="unicode") + "\n"
     folder = cache("worlds") / hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -260,11 +251,3 @@ def _split_ground(world: ET.Element, law: EllipseFriction, source: Path) -> None
         visual = squares(0.5, shift=middle - place[0], colour=colour)
         model = static_model(name, place, size, mu=mu, mu2=mu2, visual=visual)
         world.append(ET.fromstring(model))
-
-
-def _barrier(topic: str, passed: str) -> ET.Element:
-    """Return the system that answers every message on one topic by one on another."""
-    plugin = ET.fromstring(PLUGIN.format("triggered-publisher", "TriggeredPublisher"))
-    for tag, name in (("input", topic), ("output", passed)):
-        ET.SubElement(plugin, tag, {"type": "gz.msgs.Empty", "topic": name})
-    return plugin

@@ -1,20 +1,16 @@
-"""Access to Gazebo: the world's name and physics step, its version, its clock.
+"""The world of a run in Gazebo, what cannot be run there, its version, and level bases.
 
-SLOW and GZ_TIMEOUT may be tuned: below SLOW a pause of the world is waited for, as Gazebo leaves
-1e-6 out of a pose. Once Gazebo can make a start that it cannot now, take its case out of
-`refuse_start`. PARTITION and RESOURCES are variables of Gazebo. How twists are made from poses is
-held by test_gz_adapter, by bodies that moved so.
+GZ_TIMEOUT may be tuned. Once Gazebo can make a start that it cannot now, take its case out of
+`refuse_start`. PARTITION and RESOURCES are variables of Gazebo. Where the joints of a level base
+put it is held by test_gazebo_world.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import PIPE, STDOUT, Popen
 
 import numpy as np
 from roboaccord.contract import AccordError, Array, Command, RobotState, count_steps, did_you_mean
@@ -24,11 +20,9 @@ from roboaccord.numerics import (
     quaternion_matrix,
     quaternion_product,
     quaternion_yaw,
-    turn_quaternion,
 )
 from roboaccord.scenario import Setup, make_controller
 
-SLOW = 1e-5  # m, or of an entry of a quaternion, in a step; Gazebo leaves out 1e-6
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
 RESOURCES = "GZ_SIM_RESOURCE_PATH"  # environment variable: where included models are
 GZ_TIMEOUT = 30.0  # s of wall time that the command line tool may take
@@ -60,21 +54,19 @@ class World:
         return cls(path, *physics_of(path), tuple(dict.fromkeys(models)))
 
     @classmethod
-    def of(cls, setup: Setup, name: str = "", *, lockstep: bool = True) -> World:
+    def of(cls, setup: Setup, name: str = "") -> World:
         """Write the world of a run: the one that is named, or else the scenario's or terrain's.
 
         Args:
             setup: robot and scenario.
             name: of a world, as `find` takes it.
-            lockstep: whether it waits for its commands; then it has no pace of its own, and else
-                that of real time, lest it outruns what commands it.
 
         Raises:
             AccordError: as `find`; or if the world cannot be what the scenario asks for.
         """
         made = None if name else setup.robot.world(setup)
         source = cls.find(str(made) if made else name or setup.scenario.world)
-        path = world_for_run(source.path, setup, factor=0.0 if lockstep else 1.0)
+        path = world_for_run(source.path, setup)
         return cls(path, *physics_of(path), source.models)
 
     def check_period(self, control_period: float) -> None:
@@ -132,97 +124,6 @@ def gazebo_version() -> str:
     return (done.stdout.split() or ["unknown"])[0]
 
 
-def set_running(world: World) -> Popen[str]:
-    """Let a paused world run, without waiting for the answer.
-
-    Raises:
-        AccordError: if the command line tool `gz` is missing.
-    """
-    command = ["gz", "service", "-s", f"/world/{world.name}/control"]
-    command += ["--reqtype", "gz.msgs.WorldControl", "--reptype", "gz.msgs.Boolean"]
-    command += ["--timeout", f"{1000 * GZ_TIMEOUT:.0f}", "--req", "pause: false"]
-    try:
-        return Popen(command, stdout=PIPE, stderr=STDOUT, text=True)
-    except OSError:
-        raise AccordError("the command gz is missing: install Gazebo Sim (ros_gz)") from None
-
-
-def body_twist(before: Sequence[float], after: Sequence[float], step: float) -> Array:
-    """Return the twist of a body in its own axes (6,) from its poses one physics step apart.
-
-    DART's free joint moves by p' = p + R v h, R' = R exp(w h), with the new v and w in body axes,
-    so this is the engine's own velocity and no estimate. Gazebo's odometry has the mean of ten.
-
-    Args:
-        before, after: position and orientation x y z w (7,), best as plain floats: a run in
-            lockstep waits for this at every step.
-        step: h [s].
-    """
-    x, y, z, qx, qy, qz, qw = before
-    ax, ay, az, bx, by, bz, bw = after
-    turn = (
-        qw * bx - qx * bw - qy * bz + qz * by,
-        qw * by + qx * bz - qy * bw - qz * bx,
-        qw * bz - qx * by + qy * bx - qz * bw,
-    )
-    scalar = qw * bw + qx * bx + qy * by + qz * bz
-    size = math.hypot(*turn)
-    angle = 2.0 * math.atan2(size, abs(scalar)) * math.copysign(1.0, scalar)
-    scale = angle / size if size > 0 else 0.0
-    dx, dy, dz = ax - x, ay - y, az - z
-    # R' d = d + 2 u x (u x d) - 2 w (u x d), where u is the vector of the quaternion.
-    cx, cy, cz = qy * dz - qz * dy, qz * dx - qx * dz, qx * dy - qy * dx
-    move = (
-        dx + 2.0 * (qy * cz - qz * cy - qw * cx),
-        dy + 2.0 * (qz * cx - qx * cz - qw * cy),
-        dz + 2.0 * (qx * cy - qy * cx - qw * cz),
-    )
-    return np.array([*move, *(scale * part for part in turn)]) / step
-
-
-def moved(state: RobotState, step: float) -> RobotState:
-    """Return a state whose base has gone on with its twist for a time [s]."""
-    turn = quaternion_matrix(state.orientation)
-    after = quaternion_product(state.orientation, turn_quaternion(state.twist[3:] * step))
-    place = state.position + turn @ state.twist[:3] * step
-    return dataclasses.replace(
-        state, time=state.time + step, position=place, orientation=after / np.linalg.norm(after)
-    )
-
-
-def _pose(state: RobotState) -> list[float]:
-    return [*state.position.tolist(), *state.orientation.tolist()]
-
-
-class PosedBase:
-    """Add the twist of the base to states, from its poses, step by step.
-
-    Gazebo publishes a pose when it has changed by 1e-6 m or an entry of the quaternion; while the
-    world is paused it compares with another pose. So what it publishes of a slow base depends
-    on whether the world has been paused since, which a busy server can skip.
-
-    Args:
-        initial: where it is put.
-        step: physics step of the world [s].
-        fixed: whether it stays there.
-    """
-
-    def __init__(self, initial: RobotState, step: float, *, fixed: bool) -> None:
-        self._step, self._time, self._fixed = step, 0.0, fixed
-        self._pose = _pose(initial)
-        self.slow = not fixed  # whether a pause must be waited for
-
-    def complete(self, state: RobotState) -> RobotState:
-        """Return a state of Gazebo with the twist (6,) by which the base came to it."""
-        pose = _pose(state)
-        twist = body_twist(self._pose, pose, max(state.time - self._time, self._step))
-        if state.time > 1.5 * self._step:  # Gazebo publishes nothing of its first step
-            moved_by = max(abs(a - b) for a, b in zip(pose, self._pose))
-            self.slow = moved_by < SLOW and not self._fixed
-            self._pose, self._time = pose, state.time
-        return dataclasses.replace(state, twist=twist)
-
-
 class LevelBase:
     """Take pose and twist of the base from the joints `LEVEL`, whose angles and rates are exact.
 
@@ -231,8 +132,6 @@ class LevelBase:
     Args:
         initial: where it is put.
     """
-
-    slow = False  # as of `PosedBase`
 
     def __init__(self, initial: RobotState) -> None:
         self._start, self._orientation = initial.position, initial.orientation

@@ -1,8 +1,9 @@
-"""The camera of Gazebo's window, moved along with the robot.
+"""Gazebo's window: it is served while nothing steps, and its camera moves along with the robot.
 
-PERIOD, SMOOTH and OPENING may be tuned: how often the camera moves, how slowly it follows, how long
-a window may take to open. Where it starts is set by gazebo/window.py of the core, as is ANCHOR.
-TOPIC is Gazebo's. Nothing here changes a simulation.
+PERIOD, SMOOTH, OPENING and COMING may be tuned: how often the camera moves, how slowly it follows,
+how long a window may take to its first picture, and how long a run waits for it. Where the camera
+starts is set by gazebo/window.py of the core, as is ANCHOR. TOPIC is Gazebo's. Nothing here changes
+a simulation.
 """
 
 from __future__ import annotations
@@ -10,22 +11,26 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract import AccordError, Array, RobotState, read_xml
+from roboaccord.contract import Array, Command, Event, RobotState, read_xml
 from roboaccord.gazebo import ANCHOR, CAMERA, base_in_gazebo
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.gazebo.transport import load, message
 
+if TYPE_CHECKING:
+    from roboaccord_ros.gazebo.simulator import GazeboSimulator
+
 TOPIC = "/gui/track"
 PERIOD = 0.05  # s of wall time between two messages
 SMOOTH = 0.6  # time constant of the camera [s of wall time]
+COMING = 45.0  # s of wall time that a run waits for its window
 OPENING = 15.0  # s of wall time that a window may take from its connection to its first picture
 
 
-class Camera:
+class Window:
     """Keep the camera where it is relative to the robot, until a person presses Esc in the window.
 
     Gazebo follows a body in axes that turn with it, which a rolling ball makes useless. So the
@@ -33,30 +38,41 @@ class Camera:
 
     Args:
         setup: robot and scenario.
-        world: SDF file of the run's world.
+        simulator: runs it.
     """
 
-    def __init__(self, setup: Setup, world: Path) -> None:
-        self._setup, self._moved = setup, np.zeros(3)
+    def __init__(self, setup: Setup, simulator: GazeboSimulator) -> None:
+        self._setup, self._moved, self._simulator = setup, np.zeros(3), simulator
         self._start = self._centre(setup.initial)
-        self._seen, self._opened = time.monotonic(), math.inf
-        self._publisher: Any = None
-        place = _place(world)
-        if place is None or base_in_gazebo(setup.scenario) != "free":
-            return
-        self._place = place
-        try:
-            self._node = load("gz.transport13").Node()
-            self._kind = message("CameraTrack")
-        except AccordError:  # without bindings a run that is free goes on, too
-            return
+        self._seen, self._opened, self._stepped = time.monotonic(), math.inf, 0.0
+        self._node = load("gz.transport13").Node()
+        self._kind = message("CameraTrack")
         self._publisher = self._node.advertise(TOPIC, self._kind)
+        free = base_in_gazebo(setup.scenario) == "free"
+        self._place = _place(simulator.world.path) if free else None
+
+    def on_command(self, state: RobotState, command: Command) -> None:
+        """Ignore a command."""
+
+    def on_event(self, event: Event) -> None:
+        """Ignore an event."""
+
+    def missing(self) -> str:
+        """Return that the window is still to come, or "" where that takes too long."""
+        if self._publisher.has_connections() or time.monotonic() > self._seen + COMING:
+            return ""
+        return "Gazebo's window is not open yet"
+
+    def look(self) -> None:
+        """Serve a window where nothing steps; to be called again and again."""
+        if time.monotonic() > self._stepped + PERIOD and self._publisher.has_connections():
+            self._simulator.serve_window()
 
     def on_state(self, state: RobotState) -> None:
         """Move the camera after a state of the robot, as soon as that is due."""
-        now = time.monotonic()
+        self._stepped = now = time.monotonic()
         passed = now - self._seen
-        if self._publisher is None or passed < PERIOD or not self._publisher.has_connections():
+        if self._place is None or passed < PERIOD or not self._publisher.has_connections():
             return
         self._seen, self._opened = now, min(self._opened, now)
         share = 1.0 - math.exp(-passed / SMOOTH)

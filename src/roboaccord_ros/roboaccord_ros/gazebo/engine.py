@@ -27,17 +27,32 @@ class GazeboSettings:
 
     Args:
         contacts: with what the robot touches the ground: one of its `contact_shapes`.
+        world: that the robot is put into, by name or file; empty: the scenario's or terrain's.
+        physics: dartsim, bullet-featherstone, or another engine or library that Gazebo has.
     """
 
     contacts: str = ""
+    world: str = ""
+    physics: str = ""
+
+
+def check_bindings() -> None:
+    """Import Gazebo's bindings.
+
+    Raises:
+        AccordError: naming the package that is missing.
+    """
+    from roboaccord_ros.gazebo.transport import load, message
+
+    for module in ("gz.sim8", "gz.math7", "gz.transport13"):
+        load(module)
+    message("WorldControlState")
 
 
 def _version() -> str:
     from roboaccord_ros.gazebo.bridge import gazebo_version
-    from roboaccord_ros.gazebo.transport import load, message
 
-    load("gz.sim8")
-    message("WorldControl")
+    check_bindings()
     return gazebo_version()
 
 
@@ -45,16 +60,22 @@ def _whole() -> Callable[[Setup], GazeboSimulator]:
     from roboaccord_ros.gazebo.simulator import GazeboSimulator
 
     def make(setup: Setup) -> GazeboSimulator:
-        return GazeboSimulator(setup, _version(), contacts(setup))
+        asked = settings(setup)
+        return GazeboSimulator(setup, _version(), contacts(setup), asked.world, asked.physics)
 
     return make
+
+
+def settings(setup: Setup) -> GazeboSettings:
+    """Return what a scenario asks of Gazebo."""
+    return read_settings(setup.scenario.engine_options, "gz", GazeboSettings)
 
 
 def contacts(setup: Setup) -> str:
     """Return with what the robot of a setup touches the ground in Gazebo."""
     from roboaccord.crosscheck import contacts_of
 
-    read_settings(setup.scenario.engine_options, "gz", GazeboSettings)
+    settings(setup)
     return contacts_of(setup, "direct")
 
 
@@ -65,6 +86,8 @@ def _case(setup: Setup) -> Case:
 
     if any(fault.kind in HOLDING for fault in setup.faults):
         raise AccordError(HELD)
+    if (physics := settings(setup).physics) not in ("", "dartsim"):
+        raise AccordError(f"there is no twin of Gazebo's physics {physics}")
     return gazebo_case(setup, contacts(setup))
 
 

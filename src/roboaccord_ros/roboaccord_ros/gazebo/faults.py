@@ -2,7 +2,7 @@
 
 POLE may be tuned between 0 and 1, with test_ros_faults, which computes both poles; K_P and K_D
 follow from it. How faults begin, and what drives transmit, is changed in `JointFaults` of the core,
-for all simulators alike. A hold needs lockstep, so `refuse_hold` stays.
+for all simulators alike.
 
 Gazebo locks no joint while it runs. The hold is a discrete servo about the angle q0 at which the
 joint froze, on what the reference makes of the state: with the accelerations a of the joints
@@ -21,7 +21,6 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.contract import (
     HOLDING,
-    AccordError,
     Array,
     Command,
     Event,
@@ -38,29 +37,16 @@ K_P = (1.0 - POLE) ** 2
 K_D = 0.5 * (3.0 + POLE) * (1.0 - POLE)
 
 
-def refuse_hold(fault: Fault, *, lockstep: bool) -> None:
-    """Refuse to freeze a joint in a world that runs free, where no state comes in time.
-
-    Raises:
-        AccordError: naming the fault.
-    """
-    if fault.kind in HOLDING and not lockstep:
-        raise AccordError(f"fault {fault}: a joint is held in Gazebo with lockstep:=true only")
-
-
 class GazeboFaults:
     """Bring faults into force at control ticks, and compute the efforts that stand for them.
 
     Args:
         setup: robot and scenario, with the faults of the scenario.
-        lockstep: whether each state is answered before Gazebo steps, which a hold needs.
     """
 
-    def __init__(self, setup: Setup, *, lockstep: bool) -> None:
-        self._setup, self._lockstep = setup, lockstep
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
         self._joints, self._period = setup.joints, setup.scenario.control_period
-        for fault in setup.faults:
-            refuse_hold(fault, lockstep=lockstep)
         self._faults = JointFaults(setup.faults, setup.joints, setup.tree.hinges)
         self._frozen: dict[int, float] = {}
         self._reference: Simulator | None = None
@@ -69,9 +55,8 @@ class GazeboFaults:
         """Let a joint fail at the next control tick.
 
         Raises:
-            AccordError: for anything but a hinge, or a joint to hold in a world that runs free.
+            AccordError: for anything but a hinge.
         """
-        refuse_hold(fault, lockstep=self._lockstep)
         self._faults.ask(fault)
 
     def act(self, state: RobotState) -> list[Event]:

@@ -6,16 +6,18 @@ read. Without Gazebo, tests ask recorded answers (test/gazebo_answers.py): after
 sequence of calls, record them anew. `order` is that of DART's scheme.
 
 World, description and start are those of a launch, and so are the motions, bit for bit: the same
-systems take the same steps. Nothing is sent: efforts are written before each step where the system
-that a launch commands would write them, and states are read after it. A state that is set takes
-effect in the step that follows; a run from the scenario's start has a server of its own, so that it
-does not depend on what was before.
+systems take the same steps. Efforts and wrenches are written before each step, and states are read
+after it; what else is done between steps, and how a window is served, is in pauses.py. A state that
+is set takes effect in the step that follows; a run from the scenario's start has a server of its
+own, so that it does not depend on what was before.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import signal
+import threading
 import uuid
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
@@ -29,6 +31,7 @@ from roboaccord.contract import (
     AccordError,
     Array,
     Command,
+    Event,
     Fault,
     RobotState,
     read_xml,
@@ -41,9 +44,12 @@ from roboaccord.simulators import Simulator, StopWatch
 
 from roboaccord_ros.gazebo.bridge import PARTITION, RESOURCES, LevelBase, World, refuse_start
 from roboaccord_ros.gazebo.faults import GazeboFaults
+from roboaccord_ros.gazebo.pauses import Pauses, Work
 from roboaccord_ros.gazebo.transport import load
 
 POLICIES = "gz:policies"
+PHYSICS = "plugin[@name='gz::sim::systems::Physics']"
+ENGINES = ("dartsim", "bullet-featherstone", "bullet", "tpe")  # of Gazebo, by their short names
 
 
 class GazeboSimulator(Simulator):
@@ -51,7 +57,13 @@ class GazeboSimulator(Simulator):
 
     Args:
         setup: robot and scenario.
+        version: of Gazebo.
         contacts: with what the robot touches the ground; see `contact_shapes`.
+        world: another one than the scenario's or terrain's; see `World.of`.
+        physics: another engine than DART; see `populate`.
+
+    Attributes:
+        world: where the robot is put.
 
     Raises:
         AccordError: without Gazebo's bindings, or for a setup that Gazebo cannot run.
@@ -59,13 +71,13 @@ class GazeboSimulator(Simulator):
 
     name, order = "gz", 1
 
-    def __init__(self, setup: Setup, version: str, contacts: str = "") -> None:
+    def __init__(
+        self, setup: Setup, version: str, contacts: str = "", world: str = "", physics: str = ""
+    ) -> None:
         refuse_start(setup)
-        if setup.initial.switches:
-            raise AccordError("gz: magnets need the launch: ros2 launch ... sim:=gz")
-        self._world = World.of(setup)
-        super().__init__(setup.joints, setup.effort_limits, self._world.physics_step)
-        self.version = version
+        self.world, self._physics = World.of(setup, world), physics
+        super().__init__(setup.joints, setup.effort_limits, self.world.physics_step)
+        self.version = f"{version} {physics}".rstrip()
         self._setup, self._contacts = setup, contacts
         self._level = is_level(setup, contacts)
         self._urdf = expand_for_gazebo(setup, contacts, started=False)
@@ -73,7 +85,7 @@ class GazeboSimulator(Simulator):
             self.unplaced = "Gazebo cannot set the state of a free base"
         self._names = [*setup.joints, *(LEVEL if self._level else ())]
         self._level_base = LevelBase(setup.initial)
-        self._faults_here = GazeboFaults(setup, lockstep=True)
+        self._faults_here = GazeboFaults(setup)
         self._odometry = setup.robot.odometry(setup)
         self._stops = StopWatch.of(setup.tree, setup.joints)
         self._server: InProcess | None = None
@@ -95,10 +107,21 @@ class GazeboSimulator(Simulator):
     def load(self) -> None:
         self._running()
 
-    def _start(self, state: RobotState) -> None:
-        self._faults_here = GazeboFaults(self._setup, lockstep=True)
-        if self._server is not None and (self._server.steps or self.unplaced):
+    def serve_window(self) -> None:
+        """Serve a window until the next step, where nothing steps."""
+        self._running().pauses.serve()
+
+    def close(self) -> None:
+        """End the server."""
+        if self._server is not None:
+            self._server.close()
             self._server = None
+
+    def _start(self, state: RobotState) -> None:
+        self._faults_here = GazeboFaults(self._setup)
+        elsewhere = self.unplaced and state is not self._origin
+        if self._server is not None and (self._server.steps or elsewhere):
+            self.close()
         if self.unplaced:
             self._origin = state
         self._place(state)
@@ -115,7 +138,9 @@ class GazeboSimulator(Simulator):
         return self._server
 
     def _serve(self, start: RobotState) -> InProcess:
-        return InProcess(self._world, self._setup.robot.name, start, self._urdf, self._names)
+        robot, switches = self._setup.robot.name, [*self._setup.initial.switches]
+        world, urdf, names = self.world, self._urdf, self._names
+        return InProcess(world, robot, start, urdf, names, switches, self._physics)
 
     def _read(self) -> RobotState:
         if self._next is not None:
@@ -123,19 +148,39 @@ class GazeboSimulator(Simulator):
         return self._found
 
     def _advance(self, command: Command, duration: float) -> None:
-        if command.twist is not None or command.wrench is not None:
-            raise AccordError("gz: a base cannot be pushed or moved here: use another engine")
+        if command.twist is not None:
+            raise AccordError("gz: a base cannot be moved by a twist: use the reference")
         before = self.state()
         self._events += self._faults_here.act(before)
         self._effort = self._faults_here.commanded(command)
         server = self._running()
         placed = None if self._next is None else self._coordinates(self._next)
         effort = self._faults_here.held(before, self._effort)
-        q, qd, pose, twist = server.step(effort, self._steps, placed)
+        switches = self._switched(server, before, command)
+        wrench = () if command.wrench is None else (command.wrench,)
+        q, qd, pose, twist = server.step(effort, self._steps, placed, *wrench)
         self._next = None
-        found = self._state_of(q, qd, pose, twist)
+        found = replace(self._state_of(q, qd, pose, twist), switches=switches)
         found = self._odometry.follow(found) if self._odometry else found
         self._found = self._faults_here.seen(found)
+
+    def _switched(
+        self, server: InProcess, before: RobotState, command: Command
+    ) -> Mapping[str, bool]:
+        """Ask for what is to be done before a step; return the switches that hold from then on."""
+        if not before.switches and (self._next is None or not self.unplaced):
+            return before.switches
+        now = {**before.switches, **command.switches}
+        changes = {n: bool(on) for n, on in now.items() if before.switches[n] is not bool(on)}
+        for name, on in sorted(changes.items(), key=lambda item: item[1]):
+            kind = name.rpartition("_")[0] + ("_on" if on else "_off")
+            self._events.append(Event(before.time, kind, name))
+        if self._next is None:
+            if changes:
+                server.pauses.add(server.pauses.switch(changes))
+        elif self.unplaced:
+            server.begin(self._coordinates(self._next), self._next.twist, now)
+        return before.switches if not changes else now
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         for joint in self._stops.see(after.q):
@@ -172,7 +217,7 @@ class GazeboSimulator(Simulator):
         moved = [
             np.abs(state.position - initial.position).max(),
             np.abs(state.orientation - initial.orientation).max(),
-            np.abs(state.twist).max(),
+            np.abs(state.twist - initial.twist).max(),
         ]
         if max(moved) > 0.0:
             raise AccordError(f"gz: {self.unplaced}")
@@ -191,10 +236,11 @@ class GazeboSimulator(Simulator):
         return replace(found, effort=self._effort)
 
 
-def populate(world: World, robot: str, start: RobotState, urdf: str) -> Path:
+def populate(world: World, robot: str, start: RobotState, urdf: str, physics: str = "") -> Path:
     """Write a world with a robot in it where its base starts, and return its file.
 
     The robot comes without its systems: what they take and publish goes through the bindings.
+    Physics are those of an engine, by its name, or by that of its library; DART if empty.
     """
     root = read_xml(world.path)
     body = ET.fromstring(urdf)
@@ -203,7 +249,7 @@ def populate(world: World, robot: str, start: RobotState, urdf: str) -> Path:
             extension.remove(plugin)
     urdf = ET.tostring(body, encoding="unicode")
     place = [*start.position.tolist(), *quaternion_rpy(start.orientation)]
-    digest = hashlib.sha256((urdf + text_of(place)).encode()).hexdigest()[:12]
+    digest = hashlib.sha256((urdf + text_of(place) + physics).encode()).hexdigest()[:12]
     folder = make_folder(world.path.parent / digest)
     write_text(folder / "robot.urdf", urdf)
     element = root.find("world")
@@ -211,6 +257,11 @@ def populate(world: World, robot: str, start: RobotState, urdf: str) -> Path:
     policies = ET.SubElement(element, POLICIES)
     # Threads that take turns cost more than what they do: up to half of a step.
     ET.SubElement(policies, "parallel_postupdates").text = "false"
+    if physics:
+        system = element.find(PHYSICS)
+        library = f"gz-physics-{physics}-plugin" if physics in ENGINES else physics
+        assert system is not None  # every world has it, by its check
+        ET.SubElement(ET.SubElement(system, "engine"), "filename").text = library
     include = ET.SubElement(element, "include")
     for tag, text in (
         ("uri", str(folder / "robot.urdf")),
@@ -231,19 +282,29 @@ class InProcess:
         start: of its base.
         urdf: description for Gazebo.
         joints: names in Gazebo, in the order of every array.
+        switches: names of those of the robot.
+        physics: engine; see `populate`.
 
     Attributes:
         steps: physics steps so far.
-        count: servers of this process so far.
+        pauses: what is done between two steps.
+        alive: servers of this process.
 
     Raises:
         AccordError: without Gazebo's bindings, or where the robot does not come.
     """
 
-    count = 0
+    alive = 0
 
     def __init__(
-        self, world: World, robot: str, start: RobotState, urdf: str, joints: Iterable[str]
+        self,
+        world: World,
+        robot: str,
+        start: RobotState,
+        urdf: str,
+        joints: Iterable[str],
+        switches: Iterable[str] = (),
+        physics: str = "",
     ) -> None:
         load("gz.math7")  # the types of what the other returns
         self._sim = load("gz.sim8")
@@ -251,17 +312,24 @@ class InProcess:
         self._robot, self._world = robot, world.name
         self._joints: list[Any] = []
         self._base: Any = None
+        self._probe: Any = None  # moves with the base
+        self._arm = np.zeros(3)  # where it is, in the axes of the base
         self._wanted = list(joints)
         self.steps, self._last = 0, 0
-        self._effort = np.zeros(0)
+        self._effort, self._wrench = np.zeros(0), ()
         self._placed: tuple[Array, Array] | None = None
         self._found = np.zeros(0), np.zeros(0), np.zeros(7), np.zeros(6)
         self._error: Exception | None = None
-        self._fixture = self._sim.TestFixture(str(populate(world, robot, start, urdf)))
+        path = populate(world, robot, start, urdf, physics)
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        self._fixture: Any = self._sim.TestFixture(str(path))
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in handlers.items():  # a signal ends this process, and not Gazebo
+                signal.signal(number, handler)
         self._fixture.on_pre_update(self._before)
         self._fixture.on_post_update(self._after)
         self._fixture.finalize()
-        self._server = self._fixture.server()
+        self.pauses = Pauses(self._fixture.server(), world.name, robot, switches)
 
     @classmethod
     def _prepare(cls, world: World) -> None:
@@ -269,24 +337,49 @@ class InProcess:
 
         Servers of one partition ask for each other's topics in each step.
         """
-        given = os.environ.get(PARTITION)
-        if cls.count or not given:
+        if cls.alive or not os.environ.get(PARTITION):
             os.environ[PARTITION] = f"roboaccord_{uuid.uuid4().hex[:8]}"
-        cls.count += 1
+        cls.alive += 1
         known = os.environ.get(RESOURCES, "").split(os.pathsep)
         folders = dict.fromkeys([*map(str, world.models), *filter(None, known)])
         os.environ[RESOURCES] = os.pathsep.join(folders)
 
+    def close(self) -> None:
+        """End the server, so that another one can have its partition."""
+        self.pauses.end()
+        del self.pauses, self._fixture
+        InProcess.alive -= 1
+
+    def begin(
+        self, placed: tuple[Array, Array], twist: Array, switches: Mapping[str, bool]
+    ) -> None:
+        """Place a robot with a free base before the first step; hold it by switches there."""
+        if switches:
+            self.pauses.add(self.pauses.settle())
+            self.pauses.add(self._put(placed))
+            self.pauses.add(self.pauses.switch(switches))
+        if twist.any():  # last: another iteration would stop the base again
+            self.pauses.add(self.pauses.throw(self._found_base, twist))
+
     def step(
-        self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
+        self,
+        effort: Array,
+        count: int,
+        placed: tuple[Array, Array] | None = None,
+        wrench: Array | None = None,
     ) -> tuple[Array, Array, Array, Array]:
         """Take physics steps under held efforts, from coordinates and rates that are set perhaps.
+
+        A wrench (6,) in the world acts on the base throughout.
 
         Returns:
             coordinates and rates (n,), pose of the base (7,), its twist in the world (6,).
         """
         self._effort, self._placed, self._last = effort, placed, self.steps + count
-        self._server.run(True, count, False)
+        vector = load("gz.math7").Vector3d
+        parts = () if wrench is None else (wrench[:3].tolist(), wrench[3:].tolist())
+        self._wrench = tuple(vector(*part) for part in parts)
+        self.pauses.run(count)
         if self._error is not None:
             raise AccordError(f"gz: {self._error}")
         if self.steps != self._last:
@@ -295,20 +388,36 @@ class InProcess:
 
     def _before(self, info: Any, ecm: Any) -> None:
         """Write efforts, and what is set, before a step; find the robot before the first."""
-        if info.paused:
-            return
         try:
             if self._base is None:
                 self._find(ecm)
+            if info.paused:
+                self.pauses.iterate(ecm)
+                return
+            self.pauses.wait()
             if self._placed is not None:
-                for joint, q, qd in zip(self._joints, *self._placed, strict=True):
-                    joint.reset_position(ecm, [float(q)])
-                    joint.reset_velocity(ecm, [float(qd)])
+                self._set(ecm, self._placed)
                 self._placed = None
+            if self._wrench:
+                self._base.add_world_wrench(ecm, *self._wrench)
             for joint, effort in zip(self._joints, self._effort.tolist(), strict=False):
                 joint.set_force(ecm, [effort])
         except Exception as error:  # noqa: BLE001 - nothing may pass through the server's C++
             self._error = error
+            self.pauses.go_on()
+
+    def _set(self, ecm: Any, placed: tuple[Array, Array]) -> None:
+        for joint, q, qd in zip(self._joints, *placed, strict=True):
+            joint.reset_position(ecm, [float(q)])
+            joint.reset_velocity(ecm, [float(qd)])
+
+    def _put(self, placed: tuple[Array, Array]) -> Work:
+        ecm = yield
+        self._set(ecm, placed)
+        yield
+
+    def _found_base(self) -> Any:
+        return self._base
 
     def _find(self, ecm: Any) -> None:
         sim = self._sim
@@ -318,7 +427,13 @@ class InProcess:
         body = sim.Model(model)
         self._joints = [sim.Joint(body.joint_by_name(ecm, name)) for name in self._wanted]
         self._base = sim.Link(body.link_by_name(ecm, "base_link"))
-        self._base.enable_velocity_checks(ecm, True)
+        # Gazebo leaves the rates of a link as they were where it moves by less than 1e-6 m in a
+        # step, but not those of what the link carries.
+        carried = [*self._base.visuals(ecm), *self._base.collisions(ecm), self._base.entity()]
+        self._probe = sim.Link(carried[0])
+        away = self._base.world_pose(ecm).inverse() * self._probe.world_pose(ecm)
+        self._arm = np.array([away.pos().x(), away.pos().y(), away.pos().z()])
+        self._probe.enable_velocity_checks(ecm, True)
         for joint in self._joints:
             joint.enable_position_check(ecm, True)
             joint.enable_velocity_check(ecm, True)
@@ -335,10 +450,13 @@ class InProcess:
             place = self._base.world_pose(ecm)
             p, turn = place.pos(), place.rot()
             pose[:] = p.x(), p.y(), p.z(), turn.x(), turn.y(), turn.z(), turn.w()
-            rates = self._base.world_linear_velocity(ecm), self._base.world_angular_velocity(ecm)
+            probe = self._probe
+            rates = probe.world_linear_velocity(ecm), probe.world_angular_velocity(ecm)
             for k, rate in enumerate(rates):
                 if rate is not None:
                     twist[3 * k : 3 * k + 3] = rate.x(), rate.y(), rate.z()
+            if self._arm.any():
+                twist[:3] -= np.cross(twist[3:], quaternion_matrix(pose[3:]) @ self._arm)
             q = np.array([joint.position(ecm)[0] for joint in self._joints])
             qd = np.array([joint.velocity(ecm)[0] for joint in self._joints])
             self._found = q, qd, pose, twist

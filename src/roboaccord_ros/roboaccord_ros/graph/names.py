@@ -60,16 +60,11 @@ RESET, PAUSE = "sim/reset", "sim/pause"
 UNKNOWN = "_NODE_NAME_UNKNOWN_"  # to the middleware, which has yet to hear of it
 RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
 CROSSCHECK = "crosscheck"  # and of the one that must not miss a state
-GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
-GZ_SWITCH = {True: "attach", False: "detach"}  # topics of a switch in Gazebo
 
 FREE = core.FREE
 KINDS = core.KINDS | {
     RESULT: core.KINDS[SCENARIO],
     ERROR: core.KINDS[STATES],
-    GZ_STATES: core.KINDS[STATES],
-    GZ_ODOMETRY: core.KINDS[ODOMETRY],
-    GZ_EFFORTS: core.KINDS[EFFORTS],
 }
 """Message types of the topics of a robot, by name below /R."""
 ALL_LATCHED = (*core.LATCHED, RESULT)

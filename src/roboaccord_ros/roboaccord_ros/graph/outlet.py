@@ -53,12 +53,9 @@ class Outlet:
         node: that hosts it.
         setup: robot and scenario.
         engine, version, transport: as `/R/scenario` states them.
-        clock: whether the time is this node's to publish.
     """
 
-    def __init__(
-        self, node: Node, setup: Setup, engine: str, version: str, transport: str, *, clock: bool
-    ) -> None:
+    def __init__(self, node: Node, setup: Setup, engine: str, version: str, transport: str) -> None:
         self._robot = robot = setup.robot.name
         self._states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
         self._key = secrets.token_hex()
@@ -69,7 +66,7 @@ class Outlet:
         self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
         self._events, self._send_events = graph.advertise(node, robot, graph.EVENTS)
         self._count = 0
-        self._send_clock = graph.advertise_clock(node) if clock else None
+        self._send_clock = graph.advertise_clock(node)
         odometry, self._send_odometry = graph.advertise(node, robot, graph.ODOMETRY)
         states, self._send_states = graph.advertise(node, robot, graph.STATES)
         self._sent: dict[str, bool] = {}
@@ -99,8 +96,7 @@ class Outlet:
 
     def state(self, state: RobotState) -> None:
         """Publish a state; the joint states come last of what peers wait for."""
-        if self._send_clock:
-            self._send_clock(encode_clock(state.time))
+        self._send_clock(encode_clock(state.time))
         self._send_odometry(self._odometry.encode(state))
         for name, value in state.switches.items():
             if self._sent.get(name) is not value:

@@ -41,8 +41,8 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
     "set": ([""], "KEY=VALUE changes to the scenario"),
     "engine": ("reference", "reference, or an engine of `accord doctor`"),
     "composed": (False, "run the controller node in this process, too, by the same parameters"),
+    "window": (False, "wait for Gazebo's window before the first step"),
     "controller": ("", "package.module:Class instead of the scenario's controller"),
-    "world": ("", "world for Gazebo: a name of worlds/, or a path that ends in .sdf"),
     "bag": ("", "folder of the bag to write; must not exist"),
     "inputs": ("", "bag of a driven run to repeat, instead of inputs that people send"),
     "lockstep": (True, "wait for the command that answers each state; else run in real time"),
@@ -54,8 +54,6 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
         "how long peers may take to start, and a controller to be made or reset [s of wall time]",
     ),
     "peers": ([""], "names of the nodes that must receive before the first message is sent"),
-    "contacts": ("", "in Gazebo: shapes that touch the ground; empty: the robot's default"),
-    "max_delay": (200, "free, Gazebo: how late a command may act [control periods]; 0: none"),
     "transport": ("ros", "the transport that the bag states"),
     "tolerance": (0.0, "allowed error of a step beyond the time step's; 0: the scenario's"),
     "reference": (True, "run the reference free, too, and publish it as a second robot"),
@@ -82,8 +80,6 @@ class Options:
     start_timeout: float = START_TIMEOUT
     peers: Sequence[str] = ()
     transport: str = "ros"
-    contacts: str = ""
-    max_delay: int = 0
     settle: float = 0.0
     make_tally: Callable[[], Tally] | None = None
     keep: Callable[[float], None] = lambda _: None

@@ -42,8 +42,10 @@ PLANNING = 300.0  # s that the planner may take
 TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
 TYPES = {
     **dict.fromkeys(("set", "peers"), list[str]),
-    **dict.fromkeys(("lockstep", "composed", "reference", "open_page", "use_sim_time"), bool),
-    **dict.fromkeys(("duration", "pace", "x", "y", "z", "R", "P", "Y"), float),
+    **dict.fromkeys(
+        ("lockstep", "composed", "reference", "open_page", "use_sim_time", "window"), bool
+    ),
+    **dict.fromkeys(("duration", "pace"), float),
 }
 """Types of parameters that are no texts."""
 _claims: list[socket.socket] = []  # on the names of runs, kept while this process lives
@@ -81,7 +83,7 @@ def plan(context: LaunchContext, *arguments: DeclareLaunchArgument) -> list[Acti
     os.environ.update({TRUST: "1"} if given["trust"] == "true" else {})
     # A signal waits until somebody handles it, for Python would show a traceback as it starts.
     tie = ["env", "--block-signal=INT", python, "-S", str(WITH_PARENT)]
-    end = [str(int(signal.SIGTERM)), str(os.getpid()), ""]
+    end = [str(int(signal.SIGTERM)), str(os.getpid())]
     words = [f"{name}:={value}" for name, value in given.items()]
     decided = _decide([*tie, *end, python, *MODULE, "roboaccord_ros.plan", *words])
     # The launch service hears of Ctrl-C by a descriptor. A KeyboardInterrupt in its own code as

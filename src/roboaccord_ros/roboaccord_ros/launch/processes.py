@@ -13,18 +13,17 @@ Each ends with `ros2 launch`, however that ends. `ends` is one of
     window       it may be closed, and the launch waits for that after the run
     window_ends  and closing it ends the run
     view         it may end early, and ends with the launch
-    once         what comes after it may start
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from launch import Action, Condition, LaunchContext
-from launch.actions import EmitEvent, ExecuteProcess, GroupAction, LogInfo, OpaqueFunction
+from launch.actions import EmitEvent, ExecuteProcess, LogInfo, OpaqueFunction
 from launch.actions import TimerAction as Timer
 from launch.events import Shutdown
 from launch.events.process import ProcessExited
@@ -35,10 +34,7 @@ from launch_ros.actions import Node
 
 MODULE = ("-P", "-m", "roboaccord_ros.run.module")
 """Runs a module that Ctrl-C ends as libraries load; -P: it imports nothing from this folder."""
-GAZEBO = {
-    "GZ_PARTITION": LaunchConfiguration("gz_partition", default=""),
-    "GZ_SIM_RESOURCE_PATH": LaunchConfiguration("gz_models", default=""),
-}
+GAZEBO = {"GZ_PARTITION": LaunchConfiguration("gz_partition", default="")}
 ENDING = 90.0  # s that recorder, controller and cross-check may take after the run
 GRACE = 5.0  # s between SIGTERM and SIGKILL of the others
 DONE = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
@@ -53,10 +49,6 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
         label: its name.
         ends: what its end means.
         number: signal that it gets when `ros2 launch` ends.
-        cores: launch configuration with those on which it may run; on all if empty.
-        then: what starts after its good end, by the launch configurations of now.
-        within: how long it may take [s]; without limit if 0.
-        late: what it then waits for.
         **options: of the action.
     """
 
@@ -66,19 +58,14 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
         label: str,
         ends: SomeSubstitutionsType,
         *,
-        number: int = signal.SIGKILL,  # Gazebo's server can hang at SIGTERM
-        cores: str = "",
-        then: Sequence[Action] = (),
-        within: float = 0.0,
-        late: str = "",
+        number: int = signal.SIGKILL,
         **options: Any,
     ) -> None:
-        self.label, self.then, self.late = label, then, late
-        self._run, self._ends, self._within = run, normalize_to_list_of_substitutions(ends), within
-        kept = [LaunchConfiguration(cores, default="")] if cores else []
+        self.label, self._run = label, run
+        self._ends = normalize_to_list_of_substitutions(ends)
         with_parent = LaunchConfiguration("with_parent")
         super().__init__(
-            prefix=[with_parent, f" {int(number)} {os.getpid()} '", *kept, "'"],
+            prefix=[with_parent, f" {int(number)} {os.getpid()} "],
             on_exit=self._on_exit,
             cached_output=True,
             sigkill_timeout=str(ENDING if ends == "part" else GRACE),
@@ -90,11 +77,7 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
         """Start it, and keep an eye on it."""
         if not context.is_shutdown:
             self._run.left[self] = perform_substitutions(context, self._ends)
-        now = {n: v for n, v in context.launch_configurations.items() if isinstance(v, str)}
-        self.then = [GroupAction(self.then, launch_configurations=now)] if self.then else []
-        refuse = OpaqueFunction(function=self._run.refuse, args=[self, self._within])
-        limit = [Timer(period=self._within, actions=[refuse])] if self._within else []
-        return [*(super().execute(context) or []), *limit]
+        return super().execute(context) or []
 
     def reason(self, code: int) -> str:
         """Return why it ended badly: what it wrote about it, or its status."""
@@ -172,16 +155,9 @@ class LaunchedRun:
         if ending:
             self._check_verdict()
             return [] if self.left else [LogInfo(msg=self._outcome)]
-        if ends == "once":
-            return list(process.then)
         if ends == "window_ends":
             return self._finish(f"{process.label} was closed")
         return self._go_on(begin=ends == "ends")
-
-    def refuse(self, _: LaunchContext, process: Tied, limit: float) -> None:
-        """Fail where a process is not done within a time [s]."""
-        if process in self.left:
-            self._fail(f"{process.label} is not done within {limit:g} s: {process.late}")
 
     def _fail(self, reason: str) -> None:
         self._failed, self._outcome = True, f"the launch failed: {reason}"

@@ -3,7 +3,6 @@
 REMINDER and MAX_CATCH_UP may be tuned. To add a service, extend `add_services`, and list it in
 docs/ros.md. Fixed in lockstep: a step waits for everything that answers the present state, and an
 answer to a later one ends the run; so pace, pauses and load change no motion (test_transports).
-gz_adapter paces Gazebo by itself.
 """
 
 from __future__ import annotations
@@ -34,6 +33,10 @@ class Simulation(ResultShell):
     """A simulation that is paced."""
 
     stepper: Stepper
+
+    def missing(self) -> str:
+        """Return what a start waits for beside its peers, or ""."""
+        return ""
 
     @abstractmethod
     def start(self) -> None:
@@ -182,7 +185,7 @@ class Pacing:
     def _missing(self) -> str:
         if self._options.lockstep and not self._commands.get_publisher_count():
             return f"no controller publishes {self._commands.topic_name}"
-        return self._simulation.outlet.missing(self._options.peers)
+        return self._simulation.outlet.missing(self._options.peers) or self._simulation.missing()
 
     def _keep_pace(self) -> None:
         if self._options.lockstep:

@@ -21,6 +21,8 @@ from roboaccord.run import Motion, Stepper, make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
 
+from roboaccord_ros.gazebo.camera import PERIOD, Window
+from roboaccord_ros.gazebo.simulator import GazeboSimulator
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import (
@@ -48,11 +50,13 @@ class SimulatorShell(Simulation):
     Attributes:
         make: makes the simulator that the parameters of a node specify.
         controller: the controller node of this process, if it has one.
+        window: of Gazebo, where a run waits for it.
     """
 
     name = "simulator"
     make: ClassVar[Make] = staticmethod(make_simulator)
     controller: ControllerShell | None = None
+    window: Window | None = None
 
     def __init__(
         self,
@@ -77,7 +81,7 @@ class SimulatorShell(Simulation):
         self._keep = options.keep
         how, *shapes = options.transport.split(", ")
         transport = ", ".join([how if options.lockstep else how + graph.FREE, *shapes])
-        self.outlet = Outlet(node, setup, options.engine, version, transport, clock=True)
+        self.outlet = Outlet(node, setup, options.engine, version, transport)
         self._started, self.wall_time = time.perf_counter(), 0.0
         self.pacing = Pacing(setup, self, options)
         self.faults = FaultInlet(self, setup, self.stepper.fail)
@@ -86,14 +90,21 @@ class SimulatorShell(Simulation):
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
         """Make the simulator that the parameters of a node specify."""
-        values = declare(node, "robot", "scenario", "set", "composed", *OPTIONS)
+        values = declare(node, "robot", "scenario", "set", "composed", "window", *OPTIONS)
         setup = declare_faults(node, setup_of(values))
         options = Options.of(values, settle=SETTLE)
-        if options.engine == "gz":
+        simulator = cls.make(setup, options.engine)
+        if isinstance(simulator, GazeboSimulator):
             shapes = options.transport.partition(", ")[2]
             keep = partial(keep_factor, setup, contacts=shapes, lockstep=options.lockstep)
-            options = replace(options, keep=keep)
-        shell = cls(node, setup, cls.make(setup, options.engine), run, options)
+            options, window = replace(options, keep=keep), Window(setup, simulator)
+            shell = cls(node, setup, simulator, run, options, [window])
+            shell.every(PERIOD, window.look)
+            if values["window"]:
+                simulator.load()  # the window asks it what there is
+                shell.window = window
+        else:
+            shell = cls(node, setup, simulator, run, options)
         if values["composed"]:
             shell._compose(options.peers)
         return shell
@@ -105,6 +116,10 @@ class SimulatorShell(Simulation):
         self.run.expect()
         waited_for = [self.name, *(name for name in peers if name == graph.RECORDER)]
         self.controller = ControllerShell.build(node, self.run, waited_for)
+
+    def missing(self) -> str:
+        """Return that Gazebo's window is still to come, or ""."""
+        return self.window.missing() if self.window else ""
 
     def start(self) -> None:
         """Go to the start, and publish the initial state."""
@@ -144,6 +159,8 @@ class SimulatorShell(Simulation):
         if self.controller:
             self.controller.close()
         super().close()
+        if isinstance(self._simulator, GazeboSimulator):
+            self._simulator.close()
 
     def may_end(self) -> bool:
         """Return whether steps were done of a run that ends when it is interrupted."""

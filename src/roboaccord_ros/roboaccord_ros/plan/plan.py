@@ -3,9 +3,9 @@
 To add a decision, add a key to `decide`, and use it as a launch configuration in
 launch/simulate.launch.py (test_every_decision_of_the_planner_is_of_use). The line that users read
 is made in `_summary`, and may be reworded. Simulator and windows are chosen in request.py,
-decisions for Gazebo are made in gazebo/prepare.py.
+what keeps Gazebo apart is in gazebo/prepare.py.
 
-launch/simulate.launch.py shows what each is for. Those of a run in Gazebo are made in `gazebo`.
+launch/simulate.launch.py shows what each is for.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from roboaccord.gazebo import contact_shapes
 from roboaccord.run import make_simulator
 from roboaccord.scenario import check_controller, path_changes
 
-from roboaccord_ros.gazebo.bridge import PARTITION, RESOURCES
-from roboaccord_ros.gazebo.prepare import in_gazebo, partition, runs_in_process
+from roboaccord_ros.gazebo.bridge import PARTITION
+from roboaccord_ros.gazebo.prepare import partition
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.plan.request import GAZEBO, Choice, Request, Sight, choose, speed
 
@@ -61,21 +61,18 @@ def decide(request: Request) -> dict[str, Decision]:
         make_simulator(setup)
     bag, pace = _bag(request, choice.sim), _pace(request, sight)
     second = crosscheck and request.on("reference") and steered
-    contacts = request["contacts"]
-    shapes = [f"engine_options.gz.contacts={contacts}"] if contacts else []
-    apart, transport = False, "ros"
-    if choice.world is not None:
-        plain = request.on("lockstep") and not sight.gazebo and not request["world"]
-        apart = not (plain and runs_in_process(setup))
-        transport = ", ".join(["in_process", *contact_shapes(setup, contacts).values()])
-    composed = steered and request.on("lockstep") and not apart
+    in_gazebo, transport = choice.sim == GAZEBO, "ros"
+    if in_gazebo:
+        shapes = contact_shapes(setup, request["contacts"])
+        transport = ", ".join(["in_process", *shapes.values()])
+    composed = steered and request.on("lockstep")
     recorder = [graph.RECORDER] if bag else []
     layout = share("roboaccord_ros") / "config" / "rviz" / f"{setup.robot.name}.rviz"
     shown = [*(f"{setup.robot.name}/{name}" for name in graph.KINDS), "tf", "tf_static"]
     decided: dict[str, Decision] = {
         **request.run,
         "name": setup.robot.name,
-        "set": [*request.changes, *shapes],
+        "set": request.changes,
         "files": path_changes(setup.scenario.data()),
         "duration": request.duration,
         "sim": choice.sim,
@@ -90,7 +87,7 @@ def decide(request: Request) -> dict[str, Decision]:
             *recorder,
             *([graph.CROSSCHECK] if crosscheck else []),
         ],
-        "controller_peers": ["gz_adapter" if apart else "simulator", *recorder],
+        "controller_peers": ["simulator", *recorder],
         "record": bool(bag),
         "bag": bag,
         "crosscheck": crosscheck,
@@ -103,18 +100,11 @@ def decide(request: Request) -> dict[str, Decision]:
         "view_node": sight.view,
         "view_ends": "window" if sight.stays else "view",
         "open_page": sight.screen,
-        "gazebo": apart,
-        "gazebo_window": apart and sight.gazebo,
-        "gz_partition": os.environ.get(PARTITION, ""),
-        "gz_models": os.environ.get(RESOURCES, ""),
+        "gazebo_window": sight.gazebo,
+        "gz_partition": partition() if in_gazebo else os.environ.get(PARTITION, ""),
     }
-    if choice.world is not None:
-        decided["gz_partition"] = partition()
-        if apart:
-            taking_turns = request.on("lockstep") and not sight.gazebo
-            decided |= in_gazebo(setup, choice.world, contacts, taking_turns=taking_turns)
     lines = [_summary(request, choice, sight, pace, bag, second=second)]
-    if choice.sim == GAZEBO:
+    if in_gazebo:
         lines.append(f"to use gz beside it: export {PARTITION}={decided['gz_partition']}")
     return {**decided, "messages": "\n".join(lines)}
 

@@ -81,7 +81,15 @@ class Request:
         except ValueError as error:
             raise AccordError(f"set:={self['set']}: {str(error).lower()}") from None
         faults = self["fault"].split()
-        return [*changes, f"faults={json.dumps(faults)}"] if faults else changes
+        given = {
+            "contacts": self["contacts"],
+            "world": self["world"],
+            "physics": self["gz_physics"],
+        }
+        if given["world"].endswith(".sdf"):
+            given["world"] = str(Path(given["world"]).absolute())
+        asked = [f"engine_options.gz.{key}={text}" for key, text in given.items() if text]
+        return [*changes, *([f"faults={json.dumps(faults)}"] if faults else []), *asked]
 
     @cached_property
     def setup(self) -> Setup:
@@ -145,11 +153,10 @@ def displays_of_launches() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Choice:
-    """Hold what runs a scenario, why not what comes before it, and Gazebo's world."""
+    """Hold what runs a scenario, and why not what comes before it."""
 
     sim: str
     reason: str
-    world: World | None = None
 
 
 def choose(request: Request) -> Choice:
@@ -160,35 +167,34 @@ def choose(request: Request) -> Choice:
     """
     asked = request["sim"]
     if asked != "auto":
-        return Choice(asked, "as asked", _check(request, asked))
+        _check(request, asked)
+        return Choice(asked, "as asked")
     reasons: list[str] = []
     for sim in (GAZEBO, *default_names()):
         try:
-            world = _check(request, sim)
-            if world is not None:
+            _check(request, sim)
+            if sim == GAZEBO:
                 _refuse_slow(request)
-            return Choice(sim, "; ".join(reasons), world)
+            return Choice(sim, "; ".join(reasons))
         except AccordError as error:
             reasons.append(f"not {sim}: {error}".removesuffix("; try sim:=dart"))
     _check(request, REFERENCE)
     return Choice(REFERENCE, "; ".join(reasons))
 
 
-def _check(request: Request, sim: str) -> World | None:
-    """Refuse what a simulator cannot run; return Gazebo's world."""
-    setup, lockstep = request.setup, request.on("lockstep")
+def _check(request: Request, sim: str) -> None:
+    """Refuse what a simulator cannot run."""
+    setup = request.setup
     if sim == GAZEBO and is_file(setup.scenario.robot):
         raise AccordError("Gazebo takes robots with a package, not a file: use sim:=dart")
     if sim == GAZEBO:
-        return check_gazebo(
-            setup, request["world"], lockstep=lockstep, contacts=request["contacts"]
-        )
+        check_gazebo(setup)
+        return
     if request["world"]:
         World.find(request["world"])
     simulator = make_simulator(setup, sim)
     what = "control_period over physics_step"
     count_steps(setup.scenario.control_period, simulator.physics_step, what)
-    return None
 
 
 def speed(request: Request) -> float | None:

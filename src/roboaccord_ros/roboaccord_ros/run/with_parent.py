@@ -1,11 +1,11 @@
-"""Run a command that ends with its parent, on some of the cores.
+"""Run a command that ends with its parent.
 
 NODES_END, SOON and POLL may be tuned: how long a helper outlives the nodes, and how long it has to
 end. The order of arguments is that of launch/planner.py and launch/processes.py: change all.
 PR_SET_PDEATHSIG is fixed by Linux. Only the standard library may be imported: it runs with `-S`.
 test_launch checks that no process is left.
 
-python with_parent.py SIGNAL PARENT CORES COMMAND..., where CORES is as 0,1; all of them if empty.
+python with_parent.py SIGNAL PARENT COMMAND...
 
 `ros2 launch` leaves its processes behind when it is terminated or killed. A node of the workspace
 takes the place of this process, and gets SIGNAL. Any other command is a child, and is killed. Its
@@ -79,9 +79,7 @@ def _nodes_of(parent: int) -> bool:
 
 
 if __name__ == "__main__":
-    ends_by, started_by, cores, *what = sys.argv[1:]
-    if cores:
-        os.sched_setaffinity(0, map(int, cores.split(",")))
+    ends_by, started_by, *what = sys.argv[1:]
     if MODULE in what:
         become(what, int(ends_by), int(started_by))
     signal_at_the_end_of_the_parent(int(ends_by))
