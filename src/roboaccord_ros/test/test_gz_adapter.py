@@ -186,15 +186,15 @@ def test_a_run_includes_the_terrain_of_its_scenario_and_not_the_one_that_ships()
     assert triangles > 2 * (setup.scenario.terrain["n"] - 1) ** 2  # and the sides
 
 
-def test_a_base_that_is_driven_by_a_twist_is_refused():
+def test_a_kinematic_ball_is_refused_before_anything_is_made():
     pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
 
     def ball(name):
         return Setup.of(load_scenario("voxel_sphere", "voxel_sphere", name, []))
 
-    refuse_start(ball("bowl"))  # by torques
-    with pytest.raises(AccordError, match="arena drives its base by a twist, and Gazebo has"):
-        refuse_start(ball("arena"))
+    World.of(ball("bowl"))  # by torques
+    with pytest.raises(AccordError, match="the kinematic ball, and gz has forces"):
+        World.of(ball("arena"))
 
 
 def test_angles_are_those_of_the_robot_though_gazebo_counts_from_the_start(graph, setup_for):

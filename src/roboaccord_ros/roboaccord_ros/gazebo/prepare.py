@@ -20,13 +20,7 @@ from roboaccord.gazebo import base_in_gazebo, contact_shapes, expand_for_gazebo
 from roboaccord.numerics import quaternion_rpy
 from roboaccord.scenario import Setup
 
-from roboaccord_ros.gazebo.bridge import (
-    PARTITION,
-    RESOURCES,
-    World,
-    first_command,
-    refuse_start,
-)
+from roboaccord_ros.gazebo.bridge import PARTITION, RESOURCES, World, refuse_start
 from roboaccord_ros.gazebo.faults import refuse_hold
 from roboaccord_ros.gazebo.transport import load, message
 
@@ -61,7 +55,7 @@ def check_gazebo(setup: Setup, world: str, *, lockstep: bool, contacts: str) -> 
 
 def runs_in_process(setup: Setup) -> bool:
     """Return whether Gazebo's server can run inside the node that steps it; see `simulator`."""
-    pushed = first_command(setup).wrench is not None
+    pushed = not setup.joints  # a ball that is one body, by a wrench
     thrown = bool(setup.initial.twist.any()) and base_in_gazebo(setup.scenario) == "free"
     if setup.initial.switches or pushed or setup.scenario.driven or thrown:
         return False

@@ -167,7 +167,7 @@ class Pacing:
         elif self._late * POLL > self._options.start_timeout:
             raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
         elif missing and self._looks % round(REMINDER / POLL) == 0:
-            how = f"{' and '.join(busy)} not ready yet" if busy else missing
+            how = f"{' and '.join(busy)} not ready, compiling or planning" if busy else missing
             _log.warning("waiting: %s", how)
 
     def _wait_for_recorder(self) -> None:
