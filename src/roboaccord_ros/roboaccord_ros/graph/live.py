@@ -1,8 +1,9 @@
 """Control periods of a run that goes on: put together as its parts come, and judged.
 
-BEHIND and LONGEST may be tuned: how late messages may come, and how many states wait in memory. How
-a period is judged is changed in `StepCheck` (step_check.py), so that the live verdict stays that of
-`accord crosscheck BAG`; test_live_crosscheck compares both.
+BEHIND, LONGEST and WARM may be tuned: how late messages may come, how many states wait in memory,
+how many periods are judged in advance to compile. How a period is judged is changed in `StepCheck`
+(step_check.py), so that the live verdict stays that of `accord crosscheck BAG`, to which
+test_live_crosscheck compares it.
 
 States, events, wrenches and twists come each by itself, and in no order among each other.
 """

@@ -1,9 +1,9 @@
 """Base of the nodes: start of a node's process, parameters, spinning and shutdown.
 
 To add a node, derive a class from `Shell` with `name` and `build`, and `close` and `report` if
-needed. POLL and GRACE may be tuned; SPIN must be finite. Exit statuses (2, 130) and the one line on
-stderr stay, for launches and `accord` go by them. How a process ends is worked out against DDS,
-which may hang: test_failures, test_shell.
+needed. POLL, GRACE and SAID_* may be tuned; SPIN must be finite. Exit statuses (2, 130) and the one
+line on stderr stay, for launches and `accord` go by them. How a process ends is worked out against
+DDS, which may hang: test_failures, test_shell.
 """
 
 from __future__ import annotations
