@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -73,6 +74,20 @@ def test_the_live_verdict_is_the_offline_one(graph, tmp_path, caplog, what, engi
     steps = round(0.5 / setup.scenario.control_period)
     assert verdict.compared + verdict.left_out == steps and not verdict.skipped
     assert sum("crosscheck" in record.name for record in caplog.records) <= 1
+
+
+def test_what_comes_while_it_compiles_is_judged_after_that(graph, setup_for, monkeypatch):
+    """Of a run that does not wait for it, either."""
+    monkeypatch.setattr("roboaccord_ros.nodes.crosscheck.warm_up", lambda _: time.sleep(2.0))
+    graph.run.expect()
+    check = CrosscheckShell(graph.node("crosscheck"), "snake", 0.0, graph.run)
+    shell = graph.simulator(setup_for(duration=0.1))
+    graph.controller(setup_for(duration=0.1))
+    seen = []
+    shell.every(0.01, lambda: seen.append((shell.result, check.verdict)))
+    graph.spin()
+    assert any(result and verdict is None for result, verdict in seen)
+    assert check.verdict.compared == 100 and not check.verdict.skipped
 
 
 @pytest.mark.slow
