@@ -83,10 +83,10 @@ def test_what_comes_while_it_compiles_is_judged_after_that(graph, setup_for, mon
     check = CrosscheckShell(graph.node("crosscheck"), "snake", 0.0, graph.run)
     shell = graph.simulator(setup_for(duration=0.1))
     graph.controller(setup_for(duration=0.1))
-    seen = []
-    shell.every(0.01, lambda: seen.append((shell.result, check.verdict)))
+    seen = list[bool]()
+    shell.every(0.01, lambda: seen.append(bool(shell.result) and not check.verdict))
     graph.spin()
-    assert any(result and verdict is None for result, verdict in seen)
+    assert any(seen)
     assert check.verdict.compared == 100 and not check.verdict.skipped
 
 
@@ -103,7 +103,7 @@ def test_the_node_says_its_verdict_in_one_line_and_by_its_status(graph, setup_fo
         graph.controller(setup)
         graph.spin()
         lines = process.communicate(timeout=60)[1].splitlines()
-    message = [line for line in lines if "compiling kernels" not in line]
+        message = [line for line in lines if "compiling" not in line]
     assert process.returncode == STATUS_OUTSIDE * bool(perturbed)
     assert [line for line in message if line.startswith("crosscheck: ")] == message[-1:]
     assert ("outside" if perturbed else "within") in message[-1]

@@ -35,7 +35,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 from roboaccord.contract import AccordError, guard
-from roboaccord.numerics import is_compiling
+from roboaccord.numerics import seen_compiling
 from roboaccord.scenario import explain, shows_tracebacks
 
 from roboaccord_ros.graph import names as graph
@@ -353,9 +353,7 @@ def _tell_of_compiling(name: str) -> None:
     spent, due = 0.0, SAID_AFTER
     while True:
         time.sleep(0.1)
-        # Whoever looks into numba while another thread imports it would cut that short.
-        loaded = hasattr(sys.modules.get("roboaccord.numerics.jit_cache"), "KernelCache")
-        spent += 0.1 * (loaded and is_compiling())
+        spent += 0.1 * seen_compiling()
         if spent >= due:
             what = "compiling kernels, once on this machine"
             sys.stderr.write(f"{name}: {what}: {spent:.0f} s so far ...\n")
