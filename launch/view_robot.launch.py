@@ -9,13 +9,13 @@ the root of the robot's links is the fixed frame, whatever it is called.
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, Shutdown
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
 from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
-from roboaccord_ros.launch import RootLink, argument, robot_description
+from roboaccord_ros.launch import RootLink, argument, require, robot_description
 
 BOOL = ("true", "false")
 
@@ -26,12 +26,14 @@ def generate_launch_description() -> LaunchDescription:
     layout = PathJoinSubstitution([share, "config", "rviz", "view_robot.rviz"])
     sliders, fixed = "joint_state_publisher_gui", "joint_state_publisher"
     gui, rviz = LaunchConfiguration("gui"), LaunchConfiguration("rviz")
+    needed = {"robot_state_publisher": "", sliders: "gui", "rviz2": "rviz"}  # always, or if true
     return LaunchDescription(
         [
             DeclareLaunchArgument("robot", description="name of a robot, or a URDF or xacro file"),
             argument("gui", "true", f"{sliders}, with a slider a joint; false: {fixed}", BOOL),
             argument("trust", "false", "let a stranger's xacro file do all that you can", BOOL),
             argument("rviz", "true", "show the robot in RViz", BOOL),
+            OpaqueFunction(function=require, kwargs=needed),
             Node(
                 package="robot_state_publisher",
                 executable="robot_state_publisher",

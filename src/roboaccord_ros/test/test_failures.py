@@ -121,11 +121,17 @@ def test_a_controller_that_never_answers_is_a_clear_error(graph, setup_for):
 
 
 def test_a_controller_that_is_not_there_is_a_clear_error(graph, setup_for, monkeypatch, caplog):
+    """One that compiles is waited for, and not late."""
     monkeypatch.setattr("roboaccord_ros.nodes.pacing.REMINDER", 0.1)
     graph.simulator(setup_for(), start_timeout=IN_VAIN)
+    node = graph.node("controller")
+    signs = [names.sign(node, "snake")]
+    names.every(node, 5 * IN_VAIN, lambda: node.destroy_publisher(signs.pop()))
     with pytest.raises(LockstepError, match=r"no controller publishes /snake/joint_trajectory"):
         graph.spin()
-    assert "waiting: no controller publishes /snake/joint_trajectory" in caplog.text
+    assert not signs
+    for why in ("controller not ready", "no controller publishes /snake/joint_trajectory"):
+        assert f"waiting: {why}" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_the_displays_are_those_of_a_description_package():
 def started(file, **words):
     """Return command and parameters of each process that a launch file would start, by package."""
     from launch import LaunchContext
-    from launch.actions import IncludeLaunchDescription
+    from launch.actions import IncludeLaunchDescription, OpaqueFunction
     from launch.launch_description_sources import get_launch_description_from_python_launch_file
     from launch.utilities import perform_substitutions
     from launch_ros.actions import Node
@@ -55,7 +55,7 @@ def started(file, **words):
         if isinstance(entity, IncludeLaunchDescription):
             *settings, included = entity.execute(context)
             left += [*settings, *included.entities]
-        elif not isinstance(entity, Node):
+        elif not isinstance(entity, (Node, OpaqueFunction)):  # the latter looks for packages
             entity.execute(context)
         elif entity.condition is None or entity.condition.evaluate(context):
             command = [perform_substitutions(context, word) for word in entity.cmd[1:-1]]

@@ -28,6 +28,7 @@ from voxel_sphere.simulators.engines import (
     make_engine_simulator,
     make_scene,
     make_world,
+    refuse_kinematic,
 )
 from voxel_sphere.simulators.reference import HeavyReference, RollingReference
 
@@ -87,6 +88,7 @@ class VoxelSphere(Robot):
         return draw_relief(setup)
 
     def world(self, setup: Setup) -> Path | None:
+        refuse_kinematic(setup, "gz")
         return make_world(setup)
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:

@@ -8,6 +8,7 @@ from .complementarity import solve_in_box as solve_in_box
 from .jit import COMPILES as COMPILES
 from .jit import HAS_NUMBA as HAS_NUMBA
 from .jit import kernel as kernel
+from .jit import seen_compiling as seen_compiling
 from .machine import private_folder as private_folder
 from .machine import python as python
 from .newton import central_slope as central_slope

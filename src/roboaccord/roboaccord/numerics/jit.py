@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -103,6 +104,12 @@ class Kernel(Generic[P, R]):
 def is_compiling() -> bool:
     """Return whether numba is compiling a kernel now, or loading one from its cache."""
     return COMPILES and _depth().value > 0
+
+
+def seen_compiling() -> bool:
+    """Return `is_compiling` in a thread that must not disturb another's import of numba."""
+    loaded = hasattr(sys.modules.get("roboaccord.numerics.jit_cache"), "KernelCache")
+    return loaded and is_compiling()
 
 
 @dataclass

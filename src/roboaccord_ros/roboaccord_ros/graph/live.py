@@ -1,8 +1,9 @@
 """Control periods of a run that goes on: put together as its parts come, and judged.
 
-BEHIND and LONGEST may be tuned: how late messages may come, and how many states wait in memory. How
-a period is judged is changed in `StepCheck` (step_check.py), so that the live verdict stays that of
-`accord crosscheck BAG`; test_live_crosscheck compares both.
+BEHIND, LONGEST and WARM may be tuned: how late messages may come, how many states wait in memory,
+how many periods are judged in advance to compile. How a period is judged is changed in `StepCheck`
+(step_check.py), so that the live verdict stays that of `accord crosscheck BAG`, to which
+test_live_crosscheck compares it.
 
 States, events, wrenches and twists come each by itself, and in no order among each other.
 """
@@ -12,17 +13,35 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from roboaccord.contract import Array, Command, Event, RobotState
+import numpy as np
+from roboaccord.contract import AccordError, Array, Command, Event, RobotState
 from roboaccord.crosscheck import StepCheck
+from roboaccord.run import make_simulator
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph.names import EFFORTS, TWIST, WRENCH
 
 BEHIND = 20  # states by which comparisons lag: what belongs to a step comes later, perhaps
 LONGEST = 50_000  # states that may wait; older ones are skipped
+WARM = 5  # control periods; in Gazebo the first ones only show how late commands act
+
+
+def warm_up(check: StepCheck) -> None:
+    """Let a check judge some periods of the reference at rest: that compiles what judging takes."""
+    setup = check.setup
+    period, command = setup.scenario.control_period, Command(np.zeros(len(setup.joints)))
+    before, simulator = setup.initial, make_simulator(setup)
+    with suppress(AccordError):  # of a run that stops here; the run itself may be another
+        for _ in range(WARM):
+            after = simulator.step(command, period)
+            check.take(before, after, command=command)
+            before = after
+        check.settle()
+        check.verdict()
 
 
 class SwitchLog:

@@ -28,7 +28,7 @@ from roboaccord.bag import topics as core
 from roboaccord.contract import AccordError
 from roboaccord.scenario import Robot
 from rosgraph_msgs.msg import Clock
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, Empty
 
 if TYPE_CHECKING:
     from geometry_msgs.msg import Twist
@@ -57,6 +57,7 @@ DESCRIPTION, SCENARIO = core.DESCRIPTION, core.SCENARIO
 RESULT, ERROR, FAULT = "result", "crosscheck/error", "fault"
 CLOCK, DIAGNOSTICS = "clock", core.DIAGNOSTICS
 RESET, PAUSE = "sim/reset", "sim/pause"
+PREPARING = "_preparing"  # of a robot: hidden, and without messages
 UNKNOWN = "_NODE_NAME_UNKNOWN_"  # to the middleware, which has yet to hear of it
 RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
 CROSSCHECK = "crosscheck"  # and of the one that must not miss a state
@@ -210,6 +211,17 @@ def missing_peers(
         return list(peers) or ["a subscriber"]
     present = {info.node_name for info in infos}
     return [peer for peer in peers if peer not in present]
+
+
+def sign(node: Node, robot: str) -> Publisher:
+    """Let a run wait for a node that compiles, without limit, until this is destroyed."""
+    return node.create_publisher(Empty, f"{robot}/{PREPARING}", 1)
+
+
+def preparing(node: Node, robot: str) -> list[str]:
+    """Return which nodes show `sign`."""
+    topic = node.resolve_topic_name(f"{robot}/{PREPARING}")
+    return sorted({info.node_name for info in node.get_publishers_info_by_topic(topic)})
 
 
 def unreached(node: Node, publishers: Iterable[Publisher]) -> str:

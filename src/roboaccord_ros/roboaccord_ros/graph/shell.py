@@ -1,9 +1,9 @@
 """Base of the nodes: start of a node's process, parameters, spinning and shutdown.
 
 To add a node, derive a class from `Shell` with `name` and `build`, and `close` and `report` if
-needed. POLL and GRACE may be tuned; SPIN must be finite. Exit statuses (2, 130) and the one line on
-stderr stay, for launches and `accord` go by them. How a process ends is worked out against DDS,
-which may hang: test_failures, test_shell.
+needed. POLL, GRACE and SAID_* may be tuned; SPIN must be finite. Exit statuses (2, 130) and the one
+line on stderr stay, for launches and `accord` go by them. How a process ends is worked out against
+DDS, which may hang: test_failures, test_shell.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -34,6 +35,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 from roboaccord.contract import AccordError, guard
+from roboaccord.numerics import seen_compiling
 from roboaccord.scenario import explain, shows_tracebacks
 
 from roboaccord_ros.graph import names as graph
@@ -48,6 +50,7 @@ PARENT = "ROBOACCORD_PARENT"  # environment variable with the process that a nod
 SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
 GRACE = 5  # s that ROS may take to end, once everything is reported
 POLL = 0.05  # s between looks at peers, signals and timeouts
+SAID_AFTER, SAID_EVERY = 2.0, 10.0  # s for which kernels compile before, and between, its lines
 
 
 class Run:
@@ -139,6 +142,15 @@ class Shell:
 
     def report(self) -> None:
         """Write to stdout what is to be reported after success."""
+
+    @contextlib.contextmanager
+    def preparing(self) -> Iterator[None]:
+        """Let the run wait while this node makes what compiles."""
+        sign = graph.sign(self.node, self.robot)
+        try:
+            yield
+        finally:
+            self.node.destroy_publisher(sign)
 
     def every(self, period: float, call: Callable[[], None]) -> None:
         """Call again and again; see `graph.every`."""
@@ -270,6 +282,7 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
             nodes.append(node)
             run.nodes = nodes
             graph.every(node, POLL, partial(_look_around, os.getppid(), run))
+            threading.Thread(target=_tell_of_compiling, args=[kind.name], daemon=True).start()
             shell = kind.build(
                 node, run
             )  # a signal while libraries load or compile ends it at once
@@ -333,6 +346,19 @@ def _look_around(parent: int, run: Run) -> None:
     runner = os.environ.get(PARENT)
     if runner and (os.getppid() != parent or not Path("/proc", runner).exists()):
         run.interrupt()
+
+
+def _tell_of_compiling(name: str) -> None:
+    """Say on stderr that kernels compile, from time to time; loading them is faster."""
+    spent, due = 0.0, SAID_AFTER
+    while True:
+        time.sleep(0.1)
+        spent += 0.1 * seen_compiling()
+        if spent >= due:
+            what = "compiling kernels, once on this machine"
+            sys.stderr.write(f"{name}: {what}: {spent:.0f} s so far ...\n")
+            sys.stderr.flush()
+            due = spent + SAID_EVERY
 
 
 def set_log_level(level: str) -> None:

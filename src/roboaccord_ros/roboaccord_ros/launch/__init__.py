@@ -7,6 +7,7 @@ libraries. Planner and nodes run in the Python of the workspace.
 """
 
 from roboaccord_ros.launch.description import RootLink as RootLink
+from roboaccord_ros.launch.description import require as require
 from roboaccord_ros.launch.description import robot_description as robot_description
 from roboaccord_ros.launch.planner import argument as argument
 from roboaccord_ros.launch.planner import parameters as parameters

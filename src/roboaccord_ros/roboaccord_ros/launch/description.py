@@ -10,11 +10,29 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+from ament_index_python.packages import get_packages_with_prefixes
 from launch import LaunchContext, Substitution
 from launch.substitutions import Command, LaunchConfiguration
 from launch_ros.substitutions import FindPackageShare
 
 from roboaccord_ros.launch.planner import find_python
+
+
+def require(context: LaunchContext, **packages: str) -> None:
+    """Refuse a launch that lacks packages.
+
+    Args:
+        context: of the launch.
+        **packages: for each, under which launch configuration it is needed; always if empty.
+
+    Raises:
+        RuntimeError: naming them, and what installs them.
+    """
+    there = get_packages_with_prefixes()
+    true = {"", *(key for key, value in context.launch_configurations.items() if value == "true")}
+    missing = [name for name, key in packages.items() if key in true and name not in there]
+    if missing:
+        raise RuntimeError(f"{', '.join(missing)} not installed: run `make ros` in the workspace")
 
 
 def robot_description() -> Command:

@@ -152,11 +152,12 @@ class ControllerShell(Shell):
         super().__init__(node, robot, run)
         self._options = options
         self._joints, self._seed = joints, setup.scenario.seed
-        # A first one is thrown away: it shows what it gives beside efforts.
-        trial = self._make(setup)
-        with Watch(options.timeout) as watch:
-            example = ask_controller(trial, setup.initial, None, joints, watch)
-        self._controller = self._make(setup)
+        with self.preparing():
+            # A first one is thrown away: it shows what it gives beside efforts.
+            trial = self._make(setup)
+            with Watch(options.timeout) as watch:
+                example = ask_controller(trial, setup.initial, None, joints, watch)
+            self._controller = self._make(setup)
         self.watch = Watch(options.timeout)
         self._inlet, self._efforts = Inlet(joints, once=True), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches

@@ -1,9 +1,9 @@
 """Live cross-check node: one-step prediction error of the reference, state by state.
 
-REPORT_PERIOD, SLICE and PATIENCE may be tuned; ENDING must stay below the 5 s that a launch waits.
-How a run is judged is changed in `StepCheck` of the core: the verdict is that of `accord crosscheck
-BAG` (test_live_crosscheck). STATUS_OUTSIDE is known to launches. Fixed: the run never waits for
-this node.
+REPORT_PERIOD, SLICE, EARLY and PATIENCE may be tuned; ENDING must stay below the 5 s that a launch
+waits. How a run is judged is changed in `StepCheck` of the core: the verdict is that of `accord
+crosscheck BAG` (test_live_crosscheck). STATUS_OUTSIDE is known to launches. Fixed: a run that is to
+be checked starts once this node has compiled, and never waits for it after that.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import logging
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
@@ -35,7 +37,7 @@ from roboaccord.scenario import Setup
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import VECTORS
 from roboaccord_ros.graph.inlet import Inlet
-from roboaccord_ros.graph.live import BEHIND, LiveSteps
+from roboaccord_ros.graph.live import BEHIND, LONGEST, LiveSteps, warm_up
 from roboaccord_ros.graph.parameters import declare
 from roboaccord_ros.graph.reading import finite, read_result, read_scenario
 from roboaccord_ros.graph.second import SecondRobot
@@ -43,9 +45,11 @@ from roboaccord_ros.graph.shell import POLL, Run, Shell
 
 REPORT_PERIOD = 0.5  # s of wall time
 SLICE = 0.7 * POLL  # s of wall time spent on comparisons before messages are taken again
+EARLY = 4 * LONGEST  # messages that are kept while kernels compile
 PATIENCE = 6.0  # s that the last messages may come after the result
 ENDING = 4.0  # s for the comparisons that are left at the end; a launch waits for 5
 STATUS_OUTSIDE = 1
+T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
@@ -81,8 +85,11 @@ class CrosscheckShell(Shell):
         self._tolerance, self._changes = tolerance, changes
         self._outs = [self.advertise(name) for name in SECOND] if reference else []
         self._controller = controller
-        self._steps: LiveSteps | None = None  # once the scenario is known
+        self._facts: dict[str, Any] = {}  # once the scenario is known
         self.second: SecondRobot | None = None  # likewise
+        self._steps: LiveSteps | None = None  # once all is compiled
+        self._made: Future[LiveSteps] | None = None  # until then
+        self._early = deque[Callable[[], None]](maxlen=EARLY)  # likewise: what came
         self._end, self._looks, self._closed = math.inf, 0, False
         self._events, self._sent, self._ok = 0, 0, True
         self._sources: list[Subscription] = []  # must be connected before the start
@@ -136,35 +143,60 @@ class CrosscheckShell(Shell):
         self.node.destroy_publisher(self._errors_out)  # a recorder waits for that
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
-        if self._steps:
+        if self._facts:
             return
         self._facts, setup = facts, _ = announced
         self._period = setup.scenario.control_period
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
         ran = facts["engine"], facts["engine_version"], self._tolerance, facts["transport"]
-        self._steps = LiveSteps(setup, partial(StepCheck, setup, *ran))
         if self._outs:
             run = facts["engine"], facts["transport"]
             self.second = SecondRobot(self, self._outs, setup, *run, self._controller)
-            self.second.begin(self._steps.check)
+        self._sign = graph.sign(self.node, self.robot)
+        make = partial(StepCheck, setup, *ran)
+        self._made = ThreadPoolExecutor(1).submit(self._prepare, setup, make)
         vectors = dict.fromkeys(VECTORS, decode_wrench)
         for name, decode in {**vectors, graph.EFFORTS: EffortCodec(setup.joints).decode}.items():
-            take = partial(self._on_vector, self._steps, name)
+            take = partial(self._hand_on, partial(self._on_vector, name))
             self.subscribe(name, finite(decode), take, graph.DEEP)
-        note = partial(self._on_events, self._steps)
+        note, keep = partial(self._hand_on, self._on_events), partial(self._hand_on, self._keep)
         self._sources = [
             self.subscribe(graph.EVENTS, decode_events, note, graph.DEEP),
-            self.subscribe(graph.ODOMETRY, inlet.take_odometry, self._keep, graph.DEEP),
-            self.subscribe(graph.STATES, inlet.take_joint_states, self._keep, graph.DEEP),
+            self.subscribe(graph.ODOMETRY, inlet.take_odometry, keep, graph.DEEP),
+            self.subscribe(graph.STATES, inlet.take_joint_states, keep, graph.DEEP),
         ]
 
-    def _listen(self) -> None:
-        """Listen to the result once every state is certain to come; a run starts no earlier."""
-        if self._sources and all(source.get_publisher_count() for source in self._sources):
+    def _prepare(self, setup: Setup, make: Callable[[], StepCheck]) -> LiveSteps:
+        """Make, in a thread, what judges, with all that it compiles."""
+        warm_up(make())
+        steps = LiveSteps(setup, make)
+        if self.second:
+            self.second.begin(steps.check)
+        return steps
+
+    def _hand_on(self, take: Callable[[LiveSteps, T], None], what: T) -> None:
+        """Hand on what has come, once there is what judges it."""
+        if self._steps:
+            take(self._steps, what)
+        else:
+            self._early.append(lambda: self._hand_on(take, what))
+
+    def _begin(self) -> None:
+        """Take what has come by now, where all is compiled, and let the run start.
+
+        It starts once this node listens to the result, with every state certain to come.
+        """
+        if self._made and self._made.done():
+            self._steps, self._made = self._made.result(), None
+            self.node.destroy_publisher(self._sign)
+            while self._early:
+                self._early.popleft()()
+        ready = self._steps and self._sources
+        if ready and all(source.get_publisher_count() for source in self._sources):
             self._sources = []
             self.subscribe(graph.RESULT, partial(read_result, self._facts), self._on_result)
 
-    def _on_vector(self, steps: LiveSteps, name: str, vector: tuple[float, Array]) -> None:
+    def _on_vector(self, name: str, steps: LiveSteps, vector: tuple[float, Array]) -> None:
         steps.note_vector(name, *vector)
 
     def _on_events(self, steps: LiveSteps, events: Sequence[Event]) -> None:
@@ -177,9 +209,9 @@ class CrosscheckShell(Shell):
         self._sent = result["events"]
         self._end = result["steps"] * self._period if self.check else -1.0
 
-    def _keep(self, state: RobotState | None) -> None:
-        if state and self._steps and self._steps.keep(state) and self.second:
-            self.second.begin(self._steps.check)
+    def _keep(self, steps: LiveSteps, state: RobotState | None) -> None:
+        if state and steps.keep(state) and self.second:
+            self.second.begin(steps.check)
 
     def _judge(self, steps: LiveSteps, until: float, behind: int = BEHIND) -> None:
         for step in steps.judge(until, behind):
@@ -193,13 +225,13 @@ class CrosscheckShell(Shell):
 
     def _look(self) -> None:
         """Compare for a while; after the result, end once all has come, or has not for long."""
-        self._listen()
+        self._begin()
         until, last = time.monotonic() + SLICE, -1.0
         if self._steps:
             self._judge(self._steps, until)
             last = self._steps.latest
-        if self.second:
-            self.second.follow(until)
+            if self.second:
+                self.second.follow(until)
         if self._end == math.inf:
             return
         self._looks += 1

@@ -61,6 +61,7 @@ class Pacing:
         self._effort = np.zeros(len(setup.joints))  # held in real time
         self._answer, self._warned = (-1.0, self._effort), False  # the last one, and its state
         self._looks, self._seen, self._quiet, self._rival = 0, -1, 0, 0
+        self._late = 0  # looks at which somebody was missing who does not compile
         free = 0.0 if options.lockstep else 1.0  # without lockstep time is real
         self._pace = Pace(self._stepper.period, options.pace or free)
         self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
@@ -157,16 +158,20 @@ class Pacing:
             raise no_command(self._stepper.state.time, self._options.timeout)
 
     def _try_to_start(self) -> None:
-        self._rival = graph.look_for_rival(self._simulation.node, self._rival)
+        node = self._simulation.node
+        self._rival = graph.look_for_rival(node, self._rival)
         missing = self._missing()
+        busy = graph.preparing(node, self._simulation.robot) if missing else []
+        self._late += not busy
         self._quiet = 0 if missing or self._rival else self._quiet + 1
         if self._quiet and self._quiet * POLL >= self._options.settle:
             self.started, self._looks = True, 0
             self._start()
-        elif self._looks * POLL > self._options.start_timeout:
+        elif self._late * POLL > self._options.start_timeout:
             raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
         elif missing and self._looks % round(REMINDER / POLL) == 0:
-            _log.warning("waiting: %s", missing)
+            how = f"{' and '.join(busy)} not ready, compiling or planning" if busy else missing
+            _log.warning("waiting: %s", how)
 
     def _wait_for_recorder(self) -> None:
         """Let the first step wait until the bag can be read."""

@@ -77,17 +77,26 @@ def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:
         raise AccordError(f"{why}: {error}; try dart") from None
 
 
+def refuse_kinematic(setup: Setup, engine: str) -> None:
+    """Refuse the kinematic ball in an engine.
+
+    Raises:
+        AccordError: with what else can be run.
+    """
+    if is_kinematic(setup):
+        raise AccordError(
+            f"friction.law is rolling, the kinematic ball, and {engine} has forces: "
+            "run the reference, or --set friction.law=contact with a controller of torques"
+        )
+
+
 def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
     """Make the heavy ball of an engine, on its terrain.
 
     Raises:
         AccordError: for the kinematic ball, and terrain that the engine does not take.
     """
-    if is_kinematic(setup):
-        raise AccordError(
-            f"friction.law is rolling, the kinematic ball, and {engine.name} has forces: "
-            "run the reference, or --set friction.law=contact with a controller of torques"
-        )
+    refuse_kinematic(setup, engine.name)
     contact = setup.contact
     if contact is not None:
         contact = replace(contact, fixtures=(fixture_for(engine, setup.terrain),))
