@@ -44,6 +44,7 @@ from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.gazebo.transport import load
 
 POLICIES = "gz:policies"
+Answer = tuple[list[float], list[float], list[float], list[float]]
 
 
 class GazeboSimulator(Simulator):
@@ -80,6 +81,7 @@ class GazeboSimulator(Simulator):
         self._other: InProcess | None = None
         self._next: RobotState | None = None
         self._origin = setup.initial
+        self._farthest = 0.0  # joint from 0 in the last state [rad or m]
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link as SDFormat, which Gazebo reads it by, has it [kg]."""
@@ -115,7 +117,8 @@ class GazeboSimulator(Simulator):
         return self._server
 
     def _serve(self, start: RobotState) -> InProcess:
-        return InProcess(self._world, self._setup.robot.name, start, self._urdf, self._names)
+        robot, based = self._setup.robot.name, not self._level
+        return InProcess(self._world, robot, start, self._urdf, self._names, based=based)
 
     def _read(self) -> RobotState:
         if self._next is not None:
@@ -125,21 +128,24 @@ class GazeboSimulator(Simulator):
     def _advance(self, command: Command, duration: float) -> None:
         if command.twist is not None or command.wrench is not None:
             raise AccordError("gz: a base cannot be pushed or moved here: use another engine")
-        before = self.state()
-        self._events += self._faults_here.act(before)
-        self._effort = self._faults_here.commanded(command)
-        server = self._running()
+        faults, server = self._faults_here, self._server or self._running()
         placed = None if self._next is None else self._coordinates(self._next)
-        effort = self._faults_here.held(before, self._effort)
-        q, qd, pose, twist = server.step(effort, self._steps, placed)
+        effort = self._effort
+        if faults.possible:
+            before = self.state()
+            self._events += faults.act(before)
+            self._effort = faults.commanded(command)
+            effort = faults.held(before, self._effort)
+        answer = server.step(effort, self._steps, placed)
         self._next = None
-        found = self._state_of(q, qd, pose, twist)
+        found = self._state_of(*answer)
         found = self._odometry.follow(found) if self._odometry else found
-        self._found = self._faults_here.seen(found)
+        self._found = faults.seen(found) if faults.possible else found
 
     def _note(self, before: RobotState, after: RobotState) -> None:
-        for joint in self._stops.see(after.q):
-            self._events.append(self._stops.event(joint, after.time))
+        if self._stops.any or self._farthest >= self._stops.nearest:
+            for joint in self._stops.see(after.q):
+                self._events.append(self._stops.event(joint, after.time))
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
         """Return what one step makes of the rates; None where something may touch."""
@@ -148,7 +154,8 @@ class GazeboSimulator(Simulator):
             return None
         placed = self._coordinates(state)
         _, qd, _, _ = self._probe().step(effort, 1, placed)
-        return Acceleration(np.zeros(6), (qd - state.qd) / self.physics_step)
+        rates = np.array(qd[: len(self.joints)])
+        return Acceleration(np.zeros(6), (rates - state.qd) / self.physics_step)
 
     def _probe(self) -> InProcess:
         """Return a server whose state belongs to nobody."""
@@ -178,17 +185,24 @@ class GazeboSimulator(Simulator):
             raise AccordError(f"gz: {self.unplaced}")
         return q, qd
 
-    def _state_of(self, q: Array, qd: Array, pose: Array, twist: Array) -> RobotState:
-        """Return a state of Gazebo's coordinates (n,), pose and twist in the world of the base."""
-        effort = np.concatenate([self._effort, np.zeros(len(q) - len(self._effort))])
-        found = RobotState(self._time, q, qd, effort, pose[:3], pose[3:], twist)
+    def _state_of(
+        self, q: list[float], qd: list[float], pose: list[float], twist: list[float]
+    ) -> RobotState:
+        """Return a state of Gazebo's coordinates and rates, pose and twist in the world of the base.
+
+        All are plain floats, and one state is made of them: a run waits for this at every step.
+        """
+        n = len(self.joints)
         if self._level:
-            found = self._level_base.complete(found)
+            position, orientation, moves = self._level_base.base(q[n:], qd[n:])
         else:
-            turn = quaternion_matrix(pose[3:])
-            own = np.concatenate([twist[:3] @ turn, twist[3:] @ turn])
-            found = replace(found, twist=own)
-        return replace(found, effort=self._effort)
+            position, orientation = np.array(pose[:3]), np.array(pose[3:])
+            turn, rates = quaternion_matrix(orientation), np.array(twist)
+            moves = np.concatenate([rates[:3] @ turn, rates[3:] @ turn])
+        q = q[:n]
+        self._farthest = max(map(abs, q), default=0.0)
+        joints = np.array(q), np.array(qd[:n]), self._effort
+        return RobotState(self._time, *joints, position, orientation, moves)
 
 
 def populate(world: World, robot: str, start: RobotState, urdf: str) -> Path:
@@ -230,7 +244,8 @@ class InProcess:
         robot: its name.
         start: of its base.
         urdf: description for Gazebo.
-        joints: names in Gazebo, in the order of every array.
+        joints: names in Gazebo, in the order of every list.
+        based: whether pose and rates of the base are read.
 
     Attributes:
         steps: physics steps so far.
@@ -243,7 +258,14 @@ class InProcess:
     count = 0
 
     def __init__(
-        self, world: World, robot: str, start: RobotState, urdf: str, joints: Iterable[str]
+        self,
+        world: World,
+        robot: str,
+        start: RobotState,
+        urdf: str,
+        joints: Iterable[str],
+        *,
+        based: bool = True,
     ) -> None:
         load("gz.math7")  # the types of what the other returns
         self._sim = load("gz.sim8")
@@ -251,11 +273,11 @@ class InProcess:
         self._robot, self._world = robot, world.name
         self._joints: list[Any] = []
         self._base: Any = None
-        self._wanted = list(joints)
+        self._wanted, self._based = list(joints), based
         self.steps, self._last = 0, 0
-        self._effort = np.zeros(0)
+        self._effort: list[float] = []
         self._placed: tuple[Array, Array] | None = None
-        self._found = np.zeros(0), np.zeros(0), np.zeros(7), np.zeros(6)
+        self._found: Answer = [], [], [], []
         self._error: Exception | None = None
         self._fixture = self._sim.TestFixture(str(populate(world, robot, start, urdf)))
         self._fixture.on_pre_update(self._before)
@@ -277,15 +299,14 @@ class InProcess:
         folders = dict.fromkeys([*map(str, world.models), *filter(None, known)])
         os.environ[RESOURCES] = os.pathsep.join(folders)
 
-    def step(
-        self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
-    ) -> tuple[Array, Array, Array, Array]:
+    def step(self, effort: Array, count: int, placed: tuple[Array, Array] | None = None) -> Answer:
         """Take physics steps under held efforts, from coordinates and rates that are set perhaps.
 
         Returns:
-            coordinates and rates (n,), pose of the base (7,), its twist in the world (6,).
+            coordinates and rates (n,), pose of the base (7,), its twist in the world (6,), which
+            are empty where they are not read.
         """
-        self._effort, self._placed, self._last = effort, placed, self.steps + count
+        self._effort, self._placed, self._last = effort.tolist(), placed, self.steps + count
         self._server.run(True, count, False)
         if self._error is not None:
             raise AccordError(f"gz: {self._error}")
@@ -294,18 +315,21 @@ class InProcess:
         return self._found
 
     def _before(self, info: Any, ecm: Any) -> None:
-        """Write efforts, and what is set, before a step; find the robot before the first."""
+        """Write efforts, and what is set, before a step; find the robot before the first.
+
+        Gazebo clears the efforts behind each step, so all are written before the next one.
+        """
         if info.paused:
             return
         try:
-            if self._base is None:
+            if not self._joints:
                 self._find(ecm)
             if self._placed is not None:
                 for joint, q, qd in zip(self._joints, *self._placed, strict=True):
                     joint.reset_position(ecm, [float(q)])
                     joint.reset_velocity(ecm, [float(qd)])
                 self._placed = None
-            for joint, effort in zip(self._joints, self._effort.tolist(), strict=False):
+            for joint, effort in zip(self._joints, self._effort, strict=False):
                 joint.set_force(ecm, [effort])
         except Exception as error:  # noqa: BLE001 - nothing may pass through the server's C++
             self._error = error
@@ -317,8 +341,9 @@ class InProcess:
             raise AccordError(f"there is no {self._robot} in {self._world}")
         body = sim.Model(model)
         self._joints = [sim.Joint(body.joint_by_name(ecm, name)) for name in self._wanted]
-        self._base = sim.Link(body.link_by_name(ecm, "base_link"))
-        self._base.enable_velocity_checks(ecm, True)
+        if self._based:
+            self._base = sim.Link(body.link_by_name(ecm, "base_link"))
+            self._base.enable_velocity_checks(ecm, True)
         for joint in self._joints:
             joint.enable_position_check(ecm, True)
             joint.enable_velocity_check(ecm, True)
@@ -331,16 +356,18 @@ class InProcess:
             self.steps += 1
             if self.steps < self._last:
                 return
-            pose, twist = np.zeros(7), np.zeros(6)
-            place = self._base.world_pose(ecm)
-            p, turn = place.pos(), place.rot()
-            pose[:] = p.x(), p.y(), p.z(), turn.x(), turn.y(), turn.z(), turn.w()
-            rates = self._base.world_linear_velocity(ecm), self._base.world_angular_velocity(ecm)
-            for k, rate in enumerate(rates):
-                if rate is not None:
-                    twist[3 * k : 3 * k + 3] = rate.x(), rate.y(), rate.z()
-            q = np.array([joint.position(ecm)[0] for joint in self._joints])
-            qd = np.array([joint.velocity(ecm)[0] for joint in self._joints])
-            self._found = q, qd, pose, twist
+            q = [joint.position(ecm)[0] for joint in self._joints]
+            qd = [joint.velocity(ecm)[0] for joint in self._joints]
+            self._found = q, qd, *(self._read_base(ecm) if self._based else ([], []))
         except Exception as error:  # noqa: BLE001 - as above
             self._error = error
+
+    def _read_base(self, ecm: Any) -> tuple[list[float], list[float]]:
+        """Return pose (7,) and twist (6,) of the base in the world; 0 for rates that it has not."""
+        place, twist = self._base.world_pose(ecm), [0.0] * 6
+        p, turn = place.pos(), place.rot()
+        rates = self._base.world_linear_velocity(ecm), self._base.world_angular_velocity(ecm)
+        for k, rate in enumerate(rates):
+            if rate is not None:
+                twist[3 * k : 3 * k + 3] = rate.x(), rate.y(), rate.z()
+        return [p.x(), p.y(), p.z(), turn.x(), turn.y(), turn.z(), turn.w()], twist
