@@ -58,6 +58,7 @@ RESULT, ERROR, FAULT = "result", "crosscheck/error", "fault"
 CLOCK, DIAGNOSTICS = "clock", core.DIAGNOSTICS
 RESET, PAUSE = "sim/reset", "sim/pause"
 UNKNOWN = "_NODE_NAME_UNKNOWN_"  # to the middleware, which has yet to hear of it
+CONTROLLER = "controller"  # name of the node that answers
 RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
 CROSSCHECK = "crosscheck"  # and of the one that must not miss a state
 GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"

@@ -54,7 +54,12 @@ class Outlet:
         setup: robot and scenario.
         engine, version, transport: as `/R/scenario` states them.
         clock: whether the time is this node's to publish.
+
+    Attributes:
+        needed: whether a node must take the joint states, as one that answers them.
     """
+
+    needed = True
 
     def __init__(
         self, node: Node, setup: Setup, engine: str, version: str, transport: str, *, clock: bool
@@ -87,7 +92,7 @@ class Outlet:
             return f"a subscriber of {unsure} is not connected"
         for publisher in self._state_publishers:
             # Somebody must take the joint states; a node of one's own may do without the base.
-            states = publisher is self._state_publishers[-1]
+            states = publisher is self._state_publishers[-1] and self.needed
             missing = graph.missing_peers(self._node, publisher, peers, somebody=states)
             if missing:
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"

@@ -136,6 +136,7 @@ class ControllerShell(Shell):
         setup: robot and scenario.
         options: how it is run.
         inputs: targets of the controller, and switches.
+        handed: whether the simulator of this process hands its states over, by `take`.
     """
 
     name = "controller"
@@ -147,6 +148,8 @@ class ControllerShell(Shell):
         run: Run,
         options: Options,
         inputs: PublishedInputs,
+        *,
+        handed: bool = False,
     ) -> None:
         robot, joints = setup.robot.name, setup.joints
         super().__init__(node, robot, run)
@@ -170,14 +173,16 @@ class ControllerShell(Shell):
         self.subscribe(graph.SCENARIO, read_facts, self._on_facts)
         # Without lockstep an answer to an old state does harm: a backlog would only grow.
         qos = graph.RELIABLE if options.lockstep else graph.NEWEST
-        self.subscribe(graph.ODOMETRY, self._inlet.take_odometry, self._answer, qos)
-        take = self._inlet.take_joint_states
-        self._states = self.subscribe(graph.STATES, take, self._answer, qos)
+        if not handed:
+            self.subscribe(graph.ODOMETRY, self._inlet.take_odometry, self._answer, qos)
+            self.subscribe(graph.STATES, self._inlet.take_joint_states, self._answer, qos)
         self.every(POLL, self._look)
         self.watch.start()
 
     @classmethod
-    def build(cls, node: Node, run: Run, peers: Sequence[str] = ()) -> Self:
+    def build(
+        cls, node: Node, run: Run, peers: Sequence[str] = (), *, handed: bool = False
+    ) -> Self:
         """Make the controller that the parameters of a node specify; `peers` replaces theirs."""
         values = declare(node, "robot", "scenario", "set", "duration", "inputs", *OPTIONS)
         setup, options = setup_of(values), Options.of(values)
@@ -188,7 +193,12 @@ class ControllerShell(Shell):
         else:
             run.nodes.append(Node("input", context=node.context))
             inputs = subscribed_inputs(run.nodes[-1], setup, run)
-        return cls(node, setup, run, options, inputs)
+        return cls(node, setup, run, options, inputs, handed=handed)
+
+    def take(self, state: RobotState) -> None:
+        """Answer a state of the simulator in this process, which is spared to encode and decode."""
+        known = self._inlet.switches  # as a message would have it
+        self._answer(replace(state, switches=known) if known else state)
 
     def _make(self, setup: Setup) -> Controller:
         """Return a controller that is made and reset."""
@@ -256,7 +266,7 @@ class ControllerShell(Shell):
         if self._options.lockstep and time > 0.0:
             raise LockstepError(
                 f"{order}: messages are out of order, or another simulator publishes "
-                f"{self._states.topic_name}"
+                f"{self.node.resolve_topic_name(f'{self.robot}/{graph.STATES}')}"
             )
         if time > 0.0:
             self._warn_once(f"{order}: the clock has jumped, and the controller restarts")

@@ -16,7 +16,14 @@ from functools import partial
 from typing import ClassVar, Self
 
 from rclpy.node import Node
-from roboaccord.contract import Command, Json, Observer, check_command, count_steps
+from roboaccord.contract import (
+    Command,
+    Json,
+    Observer,
+    RobotState,
+    check_command,
+    count_steps,
+)
 from roboaccord.run import Motion, Stepper, make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
@@ -30,6 +37,7 @@ from roboaccord_ros.graph.parameters import (
     declare_faults,
     setup_of,
 )
+from roboaccord_ros.graph.reading import itself
 from roboaccord_ros.graph.shell import Run
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.pacing import Pacing, Simulation, add_services
@@ -71,6 +79,7 @@ class SimulatorShell(Simulation):
         period, notified = setup.scenario.control_period, (self.motion, *seen, *observers)
         self.stepper = Stepper(simulator, setup.initial, period, notified)
         self._joints, self._ticks = simulator.joints, 0
+        self._hand: Callable[[RobotState], object] = itself  # to a controller of this process
         if math.isfinite(options.duration):
             self._ticks = count_steps(setup.scenario.duration, period, "duration")
         self._version = version = simulator.version
@@ -93,18 +102,24 @@ class SimulatorShell(Simulation):
             shapes = options.transport.partition(", ")[2]
             keep = partial(keep_factor, setup, contacts=shapes, lockstep=options.lockstep)
             options = replace(options, keep=keep)
+        composed = values["composed"] and options.lockstep
+        if composed:  # the controller needs no message
+            options = replace(options, peers=[n for n in options.peers if n != graph.CONTROLLER])
         shell = cls(node, setup, cls.make(setup, options.engine), run, options)
         if values["composed"]:
-            shell._compose(options.peers)
+            shell._compose(options.peers, handed=composed)
         return shell
 
-    def _compose(self, peers: Sequence[str]) -> None:
+    def _compose(self, peers: Sequence[str], *, handed: bool) -> None:
         """Run the controller beside: neither of both then sleeps until another process wakes it."""
         node = Node(ControllerShell.name, context=self.node.context)
         self.run.nodes.append(node)
         self.run.expect()
         waited_for = [self.name, *(name for name in peers if name == graph.RECORDER)]
-        self.controller = ControllerShell.build(node, self.run, waited_for)
+        controller = ControllerShell.build(node, self.run, waited_for, handed=handed)
+        self.controller = controller
+        if handed:
+            self._hand, self.outlet.needed = controller.take, False
 
     def start(self) -> None:
         """Go to the start, and publish the initial state."""
@@ -113,6 +128,7 @@ class SimulatorShell(Simulation):
         self.stepper.start()
         self._simulator.load()
         self.outlet.state(self.stepper.state)
+        self._hand(self.stepper.state)
 
     def step(self, command: Command) -> None:
         """Advance by one control period, and publish the state; at the end, the result."""
@@ -123,6 +139,7 @@ class SimulatorShell(Simulation):
         self.outlet.state(self.stepper.state)
         if self.over:
             self.finish()
+        self._hand(self.stepper.state)
 
     def finish(self, error: str = "") -> None:
         """Publish the result, once."""
