@@ -188,13 +188,13 @@ class GazeboSimulator(Simulator):
     def _state_of(
         self, q: list[float], qd: list[float], pose: list[float], twist: list[float]
     ) -> RobotState:
-        """Return a state of Gazebo's coordinates and rates, pose and twist in the world of the base.
+        """Return a state of Gazebo's coordinates and rates, and of its base in the world.
 
         All are plain floats, and one state is made of them: a run waits for this at every step.
         """
         n = len(self.joints)
         if self._level:
-            position, orientation, moves = self._level_base.base(q[n:], qd[n:])
+            position, orientation, moves = self._level_base.base(*q[n:], *qd[n:])
         else:
             position, orientation = np.array(pose[:3]), np.array(pose[3:])
             turn, rates = quaternion_matrix(orientation), np.array(twist)

@@ -13,7 +13,7 @@ import math
 import secrets
 import sys
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -40,7 +40,7 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.reading import seal_of
+from roboaccord_ros.graph.reading import itself, seal_of
 from roboaccord_ros.graph.shell import Run, Shell
 
 BATCH = 500  # events in a message, some 70 kB
@@ -65,7 +65,6 @@ class Outlet:
         self, node: Node, setup: Setup, engine: str, version: str, transport: str, *, clock: bool
     ) -> None:
         self._robot = robot = setup.robot.name
-        self._states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
         self._key = secrets.token_hex()
         announced = json.loads(facts(setup, engine, version, transport))
         text = json.dumps({**announced, "seal": seal_of(self._key)}, sort_keys=True)
@@ -74,15 +73,19 @@ class Outlet:
         self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
         self._events, self._send_events = graph.advertise(node, robot, graph.EVENTS)
         self._count = 0
-        self._send_clock = graph.advertise_clock(node) if clock else None
-        odometry, self._send_odometry = graph.advertise(node, robot, graph.ODOMETRY)
-        states, self._send_states = graph.advertise(node, robot, graph.STATES)
+        self._send_clock: Callable[[float], object] = itself
+        if clock:
+            self._send_clock = graph.where_heard(graph.advertise_clock(node), encode_clock)
+        odometry = graph.advertise(node, robot, graph.ODOMETRY)
+        states = graph.advertise(node, robot, graph.STATES)
+        self._send_odometry = graph.where_heard(odometry, OdometryCodec().encode)
+        self._send_states = graph.where_heard(states, JointStateCodec(setup.joints).encode)
         self._sent: dict[str, bool] = {}
         self._transforms = TransformOutlet(node, setup)
         switches = {n: graph.advertise_switch(node, robot, n) for n in setup.initial.switches}
         self._send_switch = {name: send for name, (_, send) in switches.items()}
         self._switches = [publisher for publisher, _ in switches.values()]
-        self._node, self._state_publishers = node, (odometry, states)
+        self._node, self._state_publishers = node, (odometry[0], states[0])
 
     def missing(self, peers: Sequence[str]) -> str:
         """Return the first node that is not yet certain to receive every state, or ""."""
@@ -104,14 +107,13 @@ class Outlet:
 
     def state(self, state: RobotState) -> None:
         """Publish a state; the joint states come last of what peers wait for."""
-        if self._send_clock:
-            self._send_clock(encode_clock(state.time))
-        self._send_odometry(self._odometry.encode(state))
+        self._send_clock(state.time)
+        self._send_odometry(state)
         for name, value in state.switches.items():
             if self._sent.get(name) is not value:
                 self._send_switch[name](encode_bool(value))
                 self._sent[name] = value
-        self._send_states(self._states.encode(state))
+        self._send_states(state)
         self._transforms.publish(state)
 
     def events(self, events: Sequence[Event]) -> None:

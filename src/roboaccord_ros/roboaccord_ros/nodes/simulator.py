@@ -21,7 +21,6 @@ from roboaccord.contract import (
     Json,
     Observer,
     RobotState,
-    check_command,
     count_steps,
 )
 from roboaccord.run import Motion, Stepper, make_simulator
@@ -78,7 +77,7 @@ class SimulatorShell(Simulation):
         seen = contact_markers(node, setup, simulator)
         period, notified = setup.scenario.control_period, (self.motion, *seen, *observers)
         self.stepper = Stepper(simulator, setup.initial, period, notified)
-        self._joints, self._ticks = simulator.joints, 0
+        self._ticks = 0
         self._hand: Callable[[RobotState], object] = itself  # to a controller of this process
         if math.isfinite(options.duration):
             self._ticks = count_steps(setup.scenario.duration, period, "duration")
@@ -134,7 +133,6 @@ class SimulatorShell(Simulation):
         """Advance by one control period, and publish the state; at the end, the result."""
         if not self.stepper.tick:  # what was before is waiting
             self._started = time.perf_counter()
-        check_command(command, self._joints, "the controller", self.stepper.state.time)
         self.outlet.events(self.stepper.step(command))
         self.outlet.state(self.stepper.state)
         if self.over:
