@@ -54,12 +54,7 @@ class Outlet:
         setup: robot and scenario.
         engine, version, transport: as `/R/scenario` states them.
         clock: whether the time is this node's to publish.
-
-    Attributes:
-        needed: whether a node must take the joint states, as one that answers them.
     """
-
-    needed = True
 
     def __init__(
         self, node: Node, setup: Setup, engine: str, version: str, transport: str, *, clock: bool
@@ -87,15 +82,18 @@ class Outlet:
         self._switches = [publisher for publisher, _ in switches.values()]
         self._node, self._state_publishers = node, (odometry[0], states[0])
 
-    def missing(self, peers: Sequence[str]) -> str:
-        """Return the first node that is not yet certain to receive every state, or ""."""
+    def missing(self, peers: Sequence[str], *, answered: bool = False) -> str:
+        """Return the first node that is not yet certain to receive every state, or "".
+
+        Somebody must take the joint states, unless they are `answered` in this process.
+        """
         # A subscriber of switches must not get them late: a latched state would be an old one.
         # Nor may an event of the first step pass a recorder by.
         if unsure := graph.unreached(self._node, (*self._switches, self._events)):
             return f"a subscriber of {unsure} is not connected"
         for publisher in self._state_publishers:
-            # Somebody must take the joint states; a node of one's own may do without the base.
-            states = publisher is self._state_publishers[-1] and self.needed
+            # A node of one's own may do without the base.
+            states = publisher is self._state_publishers[-1] and not answered
             missing = graph.missing_peers(self._node, publisher, peers, somebody=states)
             if missing:
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"

@@ -101,24 +101,25 @@ class SimulatorShell(Simulation):
             shapes = options.transport.partition(", ")[2]
             keep = partial(keep_factor, setup, contacts=shapes, lockstep=options.lockstep)
             options = replace(options, keep=keep)
-        composed = values["composed"] and options.lockstep
-        if composed:  # the controller needs no message
-            options = replace(options, peers=[n for n in options.peers if n != graph.CONTROLLER])
+        if values["composed"] and options.lockstep:
+            peers = [name for name in options.peers if name != graph.CONTROLLER]
+            options = replace(options, handed=True, peers=peers)
         shell = cls(node, setup, cls.make(setup, options.engine), run, options)
         if values["composed"]:
-            shell._compose(options.peers, handed=composed)
+            shell._compose(options)
         return shell
 
-    def _compose(self, peers: Sequence[str], *, handed: bool) -> None:
+    def _compose(self, options: Options) -> None:
         """Run the controller beside: neither of both then sleeps until another process wakes it."""
         node = Node(ControllerShell.name, context=self.node.context)
         self.run.nodes.append(node)
         self.run.expect()
-        waited_for = [self.name, *(name for name in peers if name == graph.RECORDER)]
-        controller = ControllerShell.build(node, self.run, waited_for, handed=handed)
+        recorder = [name for name in options.peers if name == graph.RECORDER]
+        peers, handed = ([] if options.handed else [self.name]) + recorder, options.handed
+        controller = ControllerShell.build(node, self.run, peers=peers, handed=handed)
         self.controller = controller
         if handed:
-            self._hand, self.outlet.needed = controller.take, False
+            self._hand = partial(controller.take, give=self.pacing.take)
 
     def start(self) -> None:
         """Go to the start, and publish the initial state."""
