@@ -28,7 +28,6 @@ FILE = Path(__file__).parent / "data" / "gazebo_answers.npz"
 VERSION = "8.14.0"
 STEPS = (1e-3, 5e-4, 2.5e-4)
 CLOSE = 1e-6  # relative, of requests: the libraries of two machines round differently, and it grows
-Answer = tuple[Array, Array, Array, Array]
 
 
 def setup_of(step: float = STEPS[0]) -> Setup:
@@ -46,9 +45,11 @@ def check() -> OneStepCheck:
 class Recording(simulator.InProcess):
     """A real server whose requests and answers are kept."""
 
-    kept: ClassVar[list[tuple[Array, Answer]]] = []
+    kept: ClassVar[list[tuple[Array, simulator.Answer]]] = []
 
-    def step(self, effort: Array, count: int, placed: tuple[Array, Array] | None = None) -> Answer:
+    def step(
+        self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
+    ) -> simulator.Answer:
         """Take steps, and keep them."""
         answer = super().step(effort, count, placed)
         self.kept.append((request(effort, count, placed), answer))
@@ -61,7 +62,14 @@ class Replayed:
     left: ClassVar[list[tuple[Array, Array]]] = []
 
     def __init__(
-        self, world: World, robot: str, start: RobotState, urdf: str, joints: Iterable[str], *_: Any
+        self,
+        world: World,
+        robot: str,
+        start: RobotState,
+        urdf: str,
+        joints: Iterable[str],
+        *_: Any,
+        **__: bool,
     ) -> None:
         self.steps, self._count = 0, len([*joints])
         assert robot in urdf and world.name and start.time == 0.0
@@ -69,14 +77,16 @@ class Replayed:
     def close(self) -> None:
         """Have nothing to end."""
 
-    def step(self, effort: Array, count: int, placed: tuple[Array, Array] | None = None) -> Answer:
+    def step(
+        self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
+    ) -> simulator.Answer:
         """Return the recorded answer to this request."""
         asked, answer = self.left.pop(0)
         np.testing.assert_allclose(request(effort, count, placed), asked, rtol=CLOSE, atol=CLOSE)
         self.steps += count
         n = self._count
         q, qd, pose, twist = np.split(answer, [n, 2 * n, 2 * n + 7])
-        return q, qd, pose, twist
+        return q.tolist(), qd.tolist(), pose.tolist(), twist.tolist()
 
 
 def request(effort: Array, count: int, placed: tuple[Array, Array] | None) -> Array:

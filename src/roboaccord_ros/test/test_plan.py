@@ -441,4 +441,3 @@ def test_every_launch_file_is_planned_for_gazebo(install, monkeypatch, tmp_path)
             assert done.returncode == 0, (robot, scenario, done.stderr)
             plan = json.loads(done.stdout)
             assert plan["sim"] == expected((robot, scenario), gazebo=True, factor=None), plan
-

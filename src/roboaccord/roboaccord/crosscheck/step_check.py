@@ -275,7 +275,7 @@ class StepCheck:
         old, new, now = _rates(before), _rates(predicted), _rates(after)
         left, euler, friction = new - now, np.zeros_like(new), np.zeros_like(new)
         apart = None
-        due = not self._known or self.compared % SAMPLED == 0
+        due = not self._known or (self.compared + len(self._trials)) % SAMPLED == 0
         if self._twin and due and not self._rough and not self._meets():
             apart = self._twin.differ(before, after, command)
         if apart is not None and not self._known:

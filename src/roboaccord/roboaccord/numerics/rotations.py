@@ -8,6 +8,7 @@ matrices that turn column vectors. So is the order of operations: hashes of runs
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -122,7 +123,7 @@ def turn_between(one: Array, other: Array) -> Array:
     return np.asarray(np.eye(3) + skew + skew @ skew / (1.0 + cosine))
 
 
-def quaternion_product(a: Array, b: Array) -> Array:
+def quaternion_product(a: Array | Sequence[float], b: Array | Sequence[float]) -> Array:
     """Return the quaternion x y z w (4,) of turning by b, and then by a."""
     (ax, ay, az, aw), (bx, by, bz, bw) = a, b
     return np.array([

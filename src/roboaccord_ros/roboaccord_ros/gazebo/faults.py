@@ -51,6 +51,11 @@ class GazeboFaults:
         self._frozen: dict[int, float] = {}
         self._reference: Simulator | None = None
 
+    @property
+    def possible(self) -> bool:
+        """Whether a joint can have failed; where none can, nothing here changes anything."""
+        return self._faults.possible
+
     def fail(self, fault: Fault) -> None:
         """Let a joint fail at the next control tick.
 

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from roboaccord.contract import (
+    NO_SWITCHES,
     Acceleration,
     AccordError,
     Array,
@@ -50,6 +51,7 @@ from roboaccord_ros.gazebo.transport import load
 POLICIES = "gz:policies"
 PHYSICS = "plugin[@name='gz::sim::systems::Physics']"
 ENGINES = ("dartsim", "bullet-featherstone", "bullet", "tpe")  # of Gazebo, by their short names
+Answer = tuple[list[float], list[float], list[float], list[float]]
 
 
 class GazeboSimulator(Simulator):
@@ -92,6 +94,7 @@ class GazeboSimulator(Simulator):
         self._other: InProcess | None = None
         self._next: RobotState | None = None
         self._origin = setup.initial
+        self._farthest = 0.0  # joint from 0 in the last state [rad or m]
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link as SDFormat, which Gazebo reads it by, has it [kg]."""
@@ -139,8 +142,8 @@ class GazeboSimulator(Simulator):
 
     def _serve(self, start: RobotState) -> InProcess:
         robot, switches = self._setup.robot.name, [*self._setup.initial.switches]
-        world, urdf, names = self.world, self._urdf, self._names
-        return InProcess(world, robot, start, urdf, names, switches, self._physics)
+        world, urdf, names, based = self.world, self._urdf, self._names, not self._level
+        return InProcess(world, robot, start, urdf, names, switches, self._physics, based=based)
 
     def _read(self) -> RobotState:
         if self._next is not None:
@@ -150,26 +153,28 @@ class GazeboSimulator(Simulator):
     def _advance(self, command: Command, duration: float) -> None:
         if command.twist is not None:
             raise AccordError("gz: a base cannot be moved by a twist: use the reference")
-        before = self.state()
-        self._events += self._faults_here.act(before)
-        self._effort = self._faults_here.commanded(command)
-        server = self._running()
+        faults, server, effort = self._faults_here, self._server or self._running(), self._effort
         placed = None if self._next is None else self._coordinates(self._next)
-        effort = self._faults_here.held(before, self._effort)
-        switches = self._switched(server, before, command)
+        if faults.possible:
+            before = self.state()
+            self._events += faults.act(before)
+            self._effort = faults.commanded(command)
+            effort = faults.held(before, self._effort)
+        switches = self._switched(server, command)
         wrench = () if command.wrench is None else (command.wrench,)
-        q, qd, pose, twist = server.step(effort, self._steps, placed, *wrench)
+        answer = server.step(effort, self._steps, placed, *wrench)
         self._next = None
-        found = replace(self._state_of(q, qd, pose, twist), switches=switches)
+        found = self._state_of(*answer)
+        found = replace(found, switches=switches) if switches else found
         found = self._odometry.follow(found) if self._odometry else found
-        self._found = self._faults_here.seen(found)
+        self._found = faults.seen(found) if faults.possible else found
 
-    def _switched(
-        self, server: InProcess, before: RobotState, command: Command
-    ) -> Mapping[str, bool]:
+    def _switched(self, server: InProcess, command: Command) -> Mapping[str, bool]:
         """Ask for what is to be done before a step; return the switches that hold from then on."""
-        if not before.switches and (self._next is None or not self.unplaced):
-            return before.switches
+        begins = self._next is not None and bool(self.unplaced)
+        if not (self._setup.initial.switches or begins):
+            return NO_SWITCHES
+        before = self.state()
         now = {**before.switches, **command.switches}
         changes = {n: bool(on) for n, on in now.items() if before.switches[n] is not bool(on)}
         for name, on in sorted(changes.items(), key=lambda item: item[1]):
@@ -183,8 +188,9 @@ class GazeboSimulator(Simulator):
         return before.switches if not changes else now
 
     def _note(self, before: RobotState, after: RobotState) -> None:
-        for joint in self._stops.see(after.q):
-            self._events.append(self._stops.event(joint, after.time))
+        if self._stops.any or self._farthest >= self._stops.nearest:
+            for joint in self._stops.see(after.q):
+                self._events.append(self._stops.event(joint, after.time))
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
         """Return what one step makes of the rates; None where something may touch."""
@@ -193,7 +199,8 @@ class GazeboSimulator(Simulator):
             return None
         placed = self._coordinates(state)
         _, qd, _, _ = self._probe().step(effort, 1, placed)
-        return Acceleration(np.zeros(6), (qd - state.qd) / self.physics_step)
+        rates = np.array(qd[: len(self.joints)])
+        return Acceleration(np.zeros(6), (rates - state.qd) / self.physics_step)
 
     def _probe(self) -> InProcess:
         """Return a server whose state belongs to nobody."""
@@ -223,17 +230,24 @@ class GazeboSimulator(Simulator):
             raise AccordError(f"gz: {self.unplaced}")
         return q, qd
 
-    def _state_of(self, q: Array, qd: Array, pose: Array, twist: Array) -> RobotState:
-        """Return a state of Gazebo's coordinates (n,), pose and twist in the world of the base."""
-        effort = np.concatenate([self._effort, np.zeros(len(q) - len(self._effort))])
-        found = RobotState(self._time, q, qd, effort, pose[:3], pose[3:], twist)
+    def _state_of(
+        self, q: list[float], qd: list[float], pose: list[float], twist: list[float]
+    ) -> RobotState:
+        """Return a state of Gazebo's coordinates and rates, and of its base in the world.
+
+        All are plain floats, and one state is made of them: a run waits for this at every step.
+        """
+        n = len(self.joints)
         if self._level:
-            found = self._level_base.complete(found)
+            position, orientation, moves = self._level_base.base(*q[n:], *qd[n:])
         else:
-            turn = quaternion_matrix(pose[3:])
-            own = np.concatenate([twist[:3] @ turn, twist[3:] @ turn])
-            found = replace(found, twist=own)
-        return replace(found, effort=self._effort)
+            position, orientation = np.array(pose[:3]), np.array(pose[3:])
+            turn, rates = quaternion_matrix(orientation), np.array(twist)
+            moves = np.concatenate([rates[:3] @ turn, rates[3:] @ turn])
+        q = q[:n]
+        self._farthest = max(map(abs, q), default=0.0)
+        joints = np.array(q), np.array(qd[:n]), self._effort
+        return RobotState(self._time, *joints, position, orientation, moves)
 
 
 def populate(world: World, robot: str, start: RobotState, urdf: str, physics: str = "") -> Path:
@@ -281,9 +295,10 @@ class InProcess:
         robot: its name.
         start: of its base.
         urdf: description for Gazebo.
-        joints: names in Gazebo, in the order of every array.
+        joints: names in Gazebo, in the order of every list.
         switches: names of those of the robot.
         physics: engine; see `populate`.
+        based: whether pose and rates of the base are read.
 
     Attributes:
         steps: physics steps so far.
@@ -305,6 +320,8 @@ class InProcess:
         joints: Iterable[str],
         switches: Iterable[str] = (),
         physics: str = "",
+        *,
+        based: bool = True,
     ) -> None:
         load("gz.math7")  # the types of what the other returns
         self._sim = load("gz.sim8")
@@ -314,11 +331,12 @@ class InProcess:
         self._base: Any = None
         self._probe: Any = None  # moves with the base
         self._arm = np.zeros(3)  # where it is, in the axes of the base
-        self._wanted = list(joints)
+        self._wanted, self._based = list(joints), based
         self.steps, self._last = 0, 0
-        self._effort, self._wrench = np.zeros(0), ()
+        self._effort: list[float] = []
+        self._wrench: tuple[Any, ...] = ()
         self._placed: tuple[Array, Array] | None = None
-        self._found = np.zeros(0), np.zeros(0), np.zeros(7), np.zeros(6)
+        self._found: Answer = [], [], [], []
         self._error: Exception | None = None
         path = populate(world, robot, start, urdf, physics)
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -367,18 +385,20 @@ class InProcess:
         count: int,
         placed: tuple[Array, Array] | None = None,
         wrench: Array | None = None,
-    ) -> tuple[Array, Array, Array, Array]:
+    ) -> Answer:
         """Take physics steps under held efforts, from coordinates and rates that are set perhaps.
 
         A wrench (6,) in the world acts on the base throughout.
 
         Returns:
-            coordinates and rates (n,), pose of the base (7,), its twist in the world (6,).
+            coordinates and rates (n,), pose of the base (7,), its twist in the world (6,), which
+            are empty where they are not read.
         """
-        self._effort, self._placed, self._last = effort, placed, self.steps + count
-        vector = load("gz.math7").Vector3d
-        parts = () if wrench is None else (wrench[:3].tolist(), wrench[3:].tolist())
-        self._wrench = tuple(vector(*part) for part in parts)
+        self._effort, self._placed, self._last = effort.tolist(), placed, self.steps + count
+        self._wrench = ()
+        if wrench is not None:
+            vector = load("gz.math7").Vector3d
+            self._wrench = vector(*wrench[:3].tolist()), vector(*wrench[3:].tolist())
         self.pauses.run(count)
         if self._error is not None:
             raise AccordError(f"gz: {self._error}")
@@ -387,7 +407,10 @@ class InProcess:
         return self._found
 
     def _before(self, info: Any, ecm: Any) -> None:
-        """Write efforts, and what is set, before a step; find the robot before the first."""
+        """Write efforts, and what is set, before a step; find the robot before the first.
+
+        Gazebo clears the efforts behind each step, so all are written before the next one.
+        """
         try:
             if self._base is None:
                 self._find(ecm)
@@ -400,7 +423,7 @@ class InProcess:
                 self._placed = None
             if self._wrench:
                 self._base.add_world_wrench(ecm, *self._wrench)
-            for joint, effort in zip(self._joints, self._effort.tolist(), strict=False):
+            for joint, effort in zip(self._joints, self._effort, strict=False):
                 joint.set_force(ecm, [effort])
         except Exception as error:  # noqa: BLE001 - nothing may pass through the server's C++
             self._error = error
@@ -433,7 +456,8 @@ class InProcess:
         self._probe = sim.Link(carried[0])
         away = self._base.world_pose(ecm).inverse() * self._probe.world_pose(ecm)
         self._arm = np.array([away.pos().x(), away.pos().y(), away.pos().z()])
-        self._probe.enable_velocity_checks(ecm, True)
+        if self._based:
+            self._probe.enable_velocity_checks(ecm, True)
         for joint in self._joints:
             joint.enable_position_check(ecm, True)
             joint.enable_velocity_check(ecm, True)
@@ -446,19 +470,21 @@ class InProcess:
             self.steps += 1
             if self.steps < self._last:
                 return
-            pose, twist = np.zeros(7), np.zeros(6)
-            place = self._base.world_pose(ecm)
-            p, turn = place.pos(), place.rot()
-            pose[:] = p.x(), p.y(), p.z(), turn.x(), turn.y(), turn.z(), turn.w()
-            probe = self._probe
-            rates = probe.world_linear_velocity(ecm), probe.world_angular_velocity(ecm)
-            for k, rate in enumerate(rates):
-                if rate is not None:
-                    twist[3 * k : 3 * k + 3] = rate.x(), rate.y(), rate.z()
-            if self._arm.any():
-                twist[:3] -= np.cross(twist[3:], quaternion_matrix(pose[3:]) @ self._arm)
-            q = np.array([joint.position(ecm)[0] for joint in self._joints])
-            qd = np.array([joint.velocity(ecm)[0] for joint in self._joints])
-            self._found = q, qd, pose, twist
+            q = [joint.position(ecm)[0] for joint in self._joints]
+            qd = [joint.velocity(ecm)[0] for joint in self._joints]
+            self._found = q, qd, *(self._read_base(ecm) if self._based else ([], []))
         except Exception as error:  # noqa: BLE001 - as above
             self._error = error
+
+    def _read_base(self, ecm: Any) -> tuple[list[float], list[float]]:
+        """Return pose (7,) and twist (6,) of the base in the world; 0 for rates that it has not."""
+        place, probe, twist = self._base.world_pose(ecm), self._probe, np.zeros(6)
+        p, turn = place.pos(), place.rot()
+        rates = probe.world_linear_velocity(ecm), probe.world_angular_velocity(ecm)
+        for k, rate in enumerate(rates):
+            if rate is not None:
+                twist[3 * k : 3 * k + 3] = rate.x(), rate.y(), rate.z()
+        pose = [p.x(), p.y(), p.z(), turn.x(), turn.y(), turn.z(), turn.w()]
+        if self._arm.any():
+            twist[:3] -= np.cross(twist[3:], quaternion_matrix(np.array(pose[3:])) @ self._arm)
+        return pose, twist.tolist()

@@ -56,8 +56,11 @@ class ExtraInputs:
         self.switches = SwitchServices(shell, switches)
 
     def start(self) -> None:
-        """Look which of them a node publishes that hears the states, as one must to answer them."""
-        known = {each.node_name for each in self._listeners()} | {graph.UNKNOWN}
+        """Look which of them a node publishes that hears the states, as one must to answer them.
+
+        The controller of this process is given them.
+        """
+        known = {each.node_name for each in self._listeners()} | {graph.UNKNOWN, graph.CONTROLLER}
         self._expected = [
             name
             for name, subscription in self._subscriptions.items()

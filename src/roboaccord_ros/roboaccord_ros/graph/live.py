@@ -141,13 +141,10 @@ class LiveSteps:
         while len(self._states) > behind and time.monotonic() < until:
             before = self._switched(self._states.popleft())
             after = self._switched(self._states[0])
-            given = {name: known.get(before.time) for name, known in self._vectors.items()}
+            given = {n: known.pop(before.time, None) for n, known in self._vectors.items()}
             if any(given[name] is None for name in self._given):
                 self.check.skipped += 1
                 continue
-            for known in self._vectors.values():
-                for passed in [at for at in known if at <= before.time]:
-                    del known[passed]
             efforts = given[EFFORTS]
             command = None if efforts is None else Command(efforts)
             errors = self.check.take(before, after, given[WRENCH], given[TWIST], command)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from rclpy.clock import Clock as RclpyClock
 from rclpy.clock import ClockType
@@ -59,6 +59,7 @@ CLOCK, DIAGNOSTICS = "clock", core.DIAGNOSTICS
 RESET, PAUSE = "sim/reset", "sim/pause"
 PREPARING = "_preparing"  # of a robot: hidden, and without messages
 UNKNOWN = "_NODE_NAME_UNKNOWN_"  # to the middleware, which has yet to hear of it
+CONTROLLER = "controller"  # name of the node that answers
 RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
 CROSSCHECK = "crosscheck"  # and of the one that must not miss a state
 
@@ -73,6 +74,7 @@ ALL_LATCHED = (*core.LATCHED, RESULT)
 Asked: TypeAlias = "Twist | JointState | Float64"  # what people send
 Send = Callable[[bytes], None]
 Take = Callable[[bytes], object]
+Content = TypeVar("Content")
 
 
 def message_class(kind: str) -> type:
@@ -122,9 +124,27 @@ def _insist(node: Node, publisher: Publisher, data: bytes) -> None:
     raise AccordError(f"a subscriber of {publisher.topic_name} lags too far behind")
 
 
-def advertise_clock(node: Node) -> Send:
-    """Make the publisher of the clock."""
-    return _patient(node, node.create_publisher(Clock, CLOCK, DEEP))
+def advertise_clock(node: Node) -> tuple[Publisher, Send]:
+    """Make the publisher of the clock; see `advertise`."""
+    publisher = node.create_publisher(Clock, CLOCK, DEEP)
+    return publisher, _patient(node, publisher)
+
+
+def where_heard(
+    advertised: tuple[Publisher, Send], encode: Callable[[Content], bytes]
+) -> Callable[[Content], None]:
+    """Return a function that encodes and sends where anybody has subscribed.
+
+    Nobody misses a message, for topics that are not latched keep none for who comes later.
+    """
+    publisher, send = advertised
+    count = publisher.handle.get_subscription_count
+
+    def publish(content: Content) -> None:
+        if count():
+            send(encode(content))
+
+    return publish
 
 
 class RivalError(AccordError):

@@ -57,7 +57,6 @@ class Outlet:
 
     def __init__(self, node: Node, setup: Setup, engine: str, version: str, transport: str) -> None:
         self._robot = robot = setup.robot.name
-        self._states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
         self._key = secrets.token_hex()
         announced = json.loads(facts(setup, engine, version, transport))
         text = json.dumps({**announced, "seal": seal_of(self._key)}, sort_keys=True)
@@ -66,25 +65,30 @@ class Outlet:
         self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
         self._events, self._send_events = graph.advertise(node, robot, graph.EVENTS)
         self._count = 0
-        self._send_clock = graph.advertise_clock(node)
-        odometry, self._send_odometry = graph.advertise(node, robot, graph.ODOMETRY)
-        states, self._send_states = graph.advertise(node, robot, graph.STATES)
+        self._send_clock = graph.where_heard(graph.advertise_clock(node), encode_clock)
+        odometry = graph.advertise(node, robot, graph.ODOMETRY)
+        states = graph.advertise(node, robot, graph.STATES)
+        self._send_odometry = graph.where_heard(odometry, OdometryCodec().encode)
+        self._send_states = graph.where_heard(states, JointStateCodec(setup.joints).encode)
         self._sent: dict[str, bool] = {}
         self._transforms = TransformOutlet(node, setup)
         switches = {n: graph.advertise_switch(node, robot, n) for n in setup.initial.switches}
         self._send_switch = {name: send for name, (_, send) in switches.items()}
         self._switches = [publisher for publisher, _ in switches.values()]
-        self._node, self._state_publishers = node, (odometry, states)
+        self._node, self._state_publishers = node, (odometry[0], states[0])
 
-    def missing(self, peers: Sequence[str]) -> str:
-        """Return the first node that is not yet certain to receive every state, or ""."""
+    def missing(self, peers: Sequence[str], *, answered: bool = False) -> str:
+        """Return the first node that is not yet certain to receive every state, or "".
+
+        Somebody must take the joint states, unless they are `answered` in this process.
+        """
         # A subscriber of switches must not get them late: a latched state would be an old one.
         # Nor may an event of the first step pass a recorder by.
         if unsure := graph.unreached(self._node, (*self._switches, self._events)):
             return f"a subscriber of {unsure} is not connected"
         for publisher in self._state_publishers:
-            # Somebody must take the joint states; a node of one's own may do without the base.
-            states = publisher is self._state_publishers[-1]
+            # A node of one's own may do without the base.
+            states = publisher is self._state_publishers[-1] and not answered
             missing = graph.missing_peers(self._node, publisher, peers, somebody=states)
             if missing:
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
@@ -96,13 +100,13 @@ class Outlet:
 
     def state(self, state: RobotState) -> None:
         """Publish a state; the joint states come last of what peers wait for."""
-        self._send_clock(encode_clock(state.time))
-        self._send_odometry(self._odometry.encode(state))
+        self._send_clock(state.time)
+        self._send_odometry(state)
         for name, value in state.switches.items():
             if self._sent.get(name) is not value:
                 self._send_switch[name](encode_bool(value))
                 self._sent[name] = value
-        self._send_states(self._states.encode(state))
+        self._send_states(state)
         self._transforms.publish(state)
 
     def events(self, events: Sequence[Event]) -> None:

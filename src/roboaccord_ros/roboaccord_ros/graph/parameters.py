@@ -67,6 +67,7 @@ class Options:
     """Hold how a simulator or a controller is run, by the parameters of the same names.
 
     `settle` is how long no other simulator must be seen before the first step [s of wall time];
+    `handed` whether simulator and controller are of one process, and hand over states and answers;
     `make_tally` makes what measures the figures of the motion, where they are wanted; `keep` keeps
     the real-time factor.
     """
@@ -81,6 +82,7 @@ class Options:
     peers: Sequence[str] = ()
     transport: str = "ros"
     settle: float = 0.0
+    handed: bool = False
     make_tally: Callable[[], Tally] | None = None
     keep: Callable[[float], None] = lambda _: None
 

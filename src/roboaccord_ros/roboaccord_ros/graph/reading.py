@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import isfinite
 from typing import Any, TypeVar
 
+import numpy as np
 from roboaccord.bag import decode_change
 from roboaccord.cdr import (
     EffortCodec,
@@ -86,10 +87,12 @@ def finite(decode: Callable[[bytes], tuple[float, *tuple[Array, ...]]]) -> Calla
     """Return a function that decodes a time and arrays, and refuses what is not finite."""
 
     def decode_finite(data: bytes) -> tuple[float, *tuple[Array, ...]]:
-        time, *arrays = decode(data)
-        if not all(math.isfinite(array.sum()) for array in arrays):
-            raise AccordError(f"it has numbers that are not finite, at t = {time:g} s")
-        return time, *arrays
+        content = decode(data)
+        for array in content[1:]:
+            # A sum of squares is finite only where every number is, and costs a third of a sum.
+            if not (isfinite(array.dot(array)) or np.isfinite(array).all()):
+                raise AccordError(f"it has numbers that are not finite, at t = {content[0]:g} s")
+        return content
 
     return decode_finite
 

@@ -22,6 +22,7 @@ from roboaccord.bag import encode_target
 from roboaccord.cdr import EffortCodec
 from roboaccord.contract import (
     AccordError,
+    Array,
     Controller,
     Inputs,
     LockstepError,
@@ -167,29 +168,37 @@ class ControllerShell(Shell):
         self._ready = False
         self._extras = ExtraOutputs(self, example, self._inlet)
         self._publisher, self._send = self.advertise(graph.EFFORTS)
+        self._give: Callable[[float, Array], object] | None = None
         self._facts: dict[str, Any] = {}
         self.subscribe(graph.SCENARIO, read_facts, self._on_facts)
         # Without lockstep an answer to an old state does harm: a backlog would only grow.
         qos = graph.RELIABLE if options.lockstep else graph.NEWEST
-        self.subscribe(graph.ODOMETRY, self._inlet.take_odometry, self._answer, qos)
-        take = self._inlet.take_joint_states
-        self._states = self.subscribe(graph.STATES, take, self._answer, qos)
+        if not options.handed:
+            self.subscribe(graph.ODOMETRY, self._inlet.take_odometry, self._answer, qos)
+            self.subscribe(graph.STATES, self._inlet.take_joint_states, self._answer, qos)
         self.every(POLL, self._look)
         self.watch.start()
 
     @classmethod
-    def build(cls, node: Node, run: Run, peers: Sequence[str] = ()) -> Self:
-        """Make the controller that the parameters of a node specify; `peers` replaces theirs."""
+    def build(cls, node: Node, run: Run, **replaced: Any) -> Self:
+        """Make the controller that the parameters of a node specify, with other options."""
         values = declare(node, "robot", "scenario", "set", "duration", "inputs", *OPTIONS)
-        setup, options = setup_of(values), Options.of(values)
-        if peers:
-            options = replace(options, peers=peers)
+        setup, options = setup_of(values), replace(Options.of(values), **replaced)
         if values["inputs"]:
             inputs = PublishedInputs(node, setup, RecordedInputs(Path(values["inputs"])))
         else:
             run.nodes.append(Node("input", context=node.context))
             inputs = subscribed_inputs(run.nodes[-1], setup, run)
         return cls(node, setup, run, options, inputs)
+
+    def take(self, state: RobotState, give: Callable[[float, Array], object]) -> None:
+        """Answer a state of the simulator in this process, and give it the efforts.
+
+        Both are spared to encode, send and decode what nobody else listens to.
+        """
+        self._give = give
+        known = self._inlet.switches  # as a message would have it
+        self._answer(replace(state, switches=known) if known else state)
 
     def _make(self, setup: Setup) -> Controller:
         """Return a controller that is made and reset."""
@@ -210,7 +219,8 @@ class ControllerShell(Shell):
         self._extras.look()
         if self._ready or self._extras.missing() or self._inputs.missing():
             return
-        if not graph.missing_peers(self.node, self._publisher, self._options.peers):
+        peers, handed = self._options.peers, self._options.handed
+        if not graph.missing_peers(self.node, self._publisher, peers, somebody=not handed):
             self._ready = True
             self._answer(self._waiting)
 
@@ -244,8 +254,14 @@ class ControllerShell(Shell):
         self._extras.send(
             state.time,
             command,
-            lambda: self._send(self._efforts.encode(state.time, command.effort)),
+            partial(self._send_efforts, state.time, command.effort),
         )
+
+    def _send_efforts(self, time: float, effort: Array) -> None:
+        if self._give is None or self._publisher.handle.get_subscription_count():
+            self._send(self._efforts.encode(time, effort))
+        if self._give:
+            self._give(time, effort)
 
     def _check_reset(self, time: float) -> None:
         """Take a jump back of the time as a reset of the simulation, if it can be one.
@@ -257,7 +273,7 @@ class ControllerShell(Shell):
         if self._options.lockstep and time > 0.0:
             raise LockstepError(
                 f"{order}: messages are out of order, or another simulator publishes "
-                f"{self._states.topic_name}"
+                f"{self.node.resolve_topic_name(f'{self.robot}/{graph.STATES}')}"
             )
         if time > 0.0:
             self._warn_once(f"{order}: the clock has jumped, and the controller restarts")

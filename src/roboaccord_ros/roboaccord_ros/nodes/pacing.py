@@ -65,14 +65,28 @@ class Pacing:
         free = 0.0 if options.lockstep else 1.0  # without lockstep time is real
         self._pace = Pace(self._stepper.period, options.pace or free)
         self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
-        self._commands = simulation.subscribe(
-            graph.EFFORTS, command_reader(setup.joints), self._on_command,
-            # What cannot be read is the controller's where nobody else publishes.
-            is_fatal=lambda: self.started and self._commands.get_publisher_count() == 1,
-        )  # fmt: skip
+        self._topic = simulation.node.resolve_topic_name(f"{simulation.robot}/{graph.EFFORTS}")
+        self._take = simulation.run.guard(self._on_command)
+        if not options.handed:
+            simulation.subscribe(
+                graph.EFFORTS, command_reader(setup.joints), self._on_command,
+                # What cannot be read is the controller's where nobody else publishes.
+                is_fatal=lambda: self.started and self._publishers == 1,
+            )  # fmt: skip
         simulation.every(POLL, self._look)
         if self._pace.look_period:
             simulation.every(self._pace.look_period, self._keep_pace)
+
+    @property
+    def _publishers(self) -> int:
+        """How many publish efforts."""
+        return int(self._simulation.node.count_publishers(self._topic))
+
+    def take(self, time: float, effort: Array) -> None:
+        """Take the efforts that a controller of this process answers a state of a time [s] with."""
+        executor = self._simulation.node.executor
+        assert executor is not None  # somebody calls
+        executor.create_task(self._take, (time, effort))  # behind the callback that calls
 
     def pause(self, held: bool) -> None:
         """Stop or go on."""
@@ -122,7 +136,7 @@ class Pacing:
         if not np.array_equal(effort, given):
             raise LockstepError(
                 f"t = {stamp:.6f} s was answered twice, with different commands: "
-                f"{self._commands.get_publisher_count()} nodes publish {self._commands.topic_name}"
+                f"{self._publishers} nodes publish {self._topic}"
             )
         if not self._warned:
             self._warned = True
@@ -148,6 +162,8 @@ class Pacing:
     def _look(self) -> None:
         """Count looks, not seconds: whatever blocks the whole process is not a silent peer."""
         self._looks += 1
+        if self._options.handed and self._publishers > 1:
+            raise LockstepError(f"{self._publishers} nodes publish {self._topic}")
         if not self.started:
             self._try_to_start()
         elif not self._recorded:
@@ -188,9 +204,11 @@ class Pacing:
             )
 
     def _missing(self) -> str:
-        if self._options.lockstep and not self._commands.get_publisher_count():
-            return f"no controller publishes {self._commands.topic_name}"
-        return self._simulation.outlet.missing(self._options.peers) or self._simulation.missing()
+        if self._options.lockstep and not self._publishers:
+            return f"no controller publishes {self._topic}"
+        answered = self._options.handed
+        missing = self._simulation.outlet.missing(self._options.peers, answered=answered)
+        return missing or self._simulation.missing()
 
     def _keep_pace(self) -> None:
         if self._options.lockstep:

@@ -16,7 +16,13 @@ from functools import partial
 from typing import ClassVar, Self
 
 from rclpy.node import Node
-from roboaccord.contract import Command, Json, Observer, check_command, count_steps
+from roboaccord.contract import (
+    Command,
+    Json,
+    Observer,
+    RobotState,
+    count_steps,
+)
 from roboaccord.run import Motion, Stepper, make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
@@ -32,6 +38,7 @@ from roboaccord_ros.graph.parameters import (
     declare_faults,
     setup_of,
 )
+from roboaccord_ros.graph.reading import itself
 from roboaccord_ros.graph.shell import Run
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.pacing import Pacing, Simulation, add_services
@@ -74,7 +81,8 @@ class SimulatorShell(Simulation):
         seen = contact_markers(node, setup, simulator)
         period, notified = setup.scenario.control_period, (self.motion, *seen, *observers)
         self.stepper = Stepper(simulator, setup.initial, period, notified)
-        self._joints, self._ticks = simulator.joints, 0
+        self._ticks = 0
+        self._hand: Callable[[RobotState], object] = itself  # to a controller of this process
         if math.isfinite(options.duration):
             self._ticks = count_steps(setup.scenario.duration, period, "duration")
         self._version = version = simulator.version
@@ -93,6 +101,9 @@ class SimulatorShell(Simulation):
         values = declare(node, "robot", "scenario", "set", "composed", "window", *OPTIONS)
         setup = declare_faults(node, setup_of(values))
         options = Options.of(values, settle=SETTLE)
+        if values["composed"] and options.lockstep:
+            peers = [name for name in options.peers if name != graph.CONTROLLER]
+            options = replace(options, handed=True, peers=peers)
         simulator = cls.make(setup, options.engine)
         if isinstance(simulator, GazeboSimulator):
             shapes = options.transport.partition(", ")[2]
@@ -106,16 +117,20 @@ class SimulatorShell(Simulation):
         else:
             shell = cls(node, setup, simulator, run, options)
         if values["composed"]:
-            shell._compose(options.peers)
+            shell._compose(options)
         return shell
 
-    def _compose(self, peers: Sequence[str]) -> None:
+    def _compose(self, options: Options) -> None:
         """Run the controller beside: neither of both then sleeps until another process wakes it."""
         node = Node(ControllerShell.name, context=self.node.context)
         self.run.nodes.append(node)
         self.run.expect()
-        waited_for = [self.name, *(name for name in peers if name == graph.RECORDER)]
-        self.controller = ControllerShell.build(node, self.run, waited_for)
+        recorder = [name for name in options.peers if name == graph.RECORDER]
+        peers, handed = ([] if options.handed else [self.name]) + recorder, options.handed
+        controller = ControllerShell.build(node, self.run, peers=peers, handed=handed)
+        self.controller = controller
+        if handed:
+            self._hand = partial(controller.take, give=self.pacing.take)
 
     def missing(self) -> str:
         """Return that Gazebo's window is still to come, or ""."""
@@ -128,16 +143,17 @@ class SimulatorShell(Simulation):
         self.stepper.start()
         self._simulator.load()
         self.outlet.state(self.stepper.state)
+        self._hand(self.stepper.state)
 
     def step(self, command: Command) -> None:
         """Advance by one control period, and publish the state; at the end, the result."""
         if not self.stepper.tick:  # what was before is waiting
             self._started = time.perf_counter()
-        check_command(command, self._joints, "the controller", self.stepper.state.time)
         self.outlet.events(self.stepper.step(command))
         self.outlet.state(self.stepper.state)
         if self.over:
             self.finish()
+        self._hand(self.stepper.state)
 
     def finish(self, error: str = "") -> None:
         """Publish the result, once."""
