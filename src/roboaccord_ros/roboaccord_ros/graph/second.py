@@ -23,6 +23,8 @@ from roboaccord.crosscheck import Cause, CauseFinder, Companion, StepCheck
 from roboaccord.run import HeardInputs
 from roboaccord.scenario import Setup
 
+from roboaccord_ros.gazebo.engine import SPEC
+from roboaccord_ros.gazebo.markers import WindowMarkers
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.live import LiveStep
 from roboaccord_ros.graph.outlet import TransformOutlet
@@ -72,6 +74,7 @@ class SecondRobot:
         self._send_status = statuses.handle.publish_raw
         self.publishers = [*(publisher for publisher, _ in outs), statuses]
         self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
+        self._window = WindowMarkers(setup) if engine == SPEC.name else None
         for name in (graph.TARGET_TWIST, graph.TARGET_JOINTS):
             shell.subscribe(name, partial(self._inputs.note, name), qos=graph.DEEP)
 
@@ -104,6 +107,8 @@ class SecondRobot:
         if self._look or not graph.unreached(self._shell.node, self.publishers):
             self._catch_up(until)
         self._report(self.finder.look())
+        if self._window and self.companion and self._look:
+            self._window.show(self.companion.state, self._look)
 
     def repeat(self) -> None:
         """Send its look again, for late subscribers."""
@@ -122,6 +127,8 @@ class SecondRobot:
         self._catch_up(until)
         naming = NAMING if hurried else UNHURRIED
         self._report(self.finder.settle(max(until - time.monotonic(), naming)))
+        if self._window:
+            self._window.remove()
 
     def _catch_up(self, until: float) -> None:
         while self._waiting and self.companion and time.monotonic() < until:

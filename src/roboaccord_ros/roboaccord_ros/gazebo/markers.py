@@ -1,0 +1,121 @@
+"""The reference beside the robot in Gazebo's own window: markers that the window draws.
+
+NAMESPACE, AGAIN, SETTLING and PATIENCE may be tuned: a window that does not answer costs PATIENCE
+once in AGAIN. Colours are those of `Look`. SERVICE and what a marker may hold are Gazebo's
+(MarkerManager of gz-gui): it has no meshes, and keeps what a message leaves out, so triangles and
+colours are sent once and poses after that. Nothing here reaches the server, which simulates.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+from roboaccord.bag import Look
+from roboaccord.contract import AccordError, RobotState
+from roboaccord.description import Scene, Shape
+from roboaccord.numerics import matrix_quaternion
+from roboaccord.scenario import Setup
+
+from roboaccord_ros.gazebo.transport import load, message
+
+SERVICE = "/marker_array"
+NAMESPACE = "reference"
+AGAIN = 1.0  # s of wall time until a window is looked for again
+SETTLING = 3.0  # s until the first look, which would wait for gz-transport's discovery
+PATIENCE = 200  # ms that a window may take to note markers
+
+
+class WindowMarkers:
+    """Show a robot in Gazebo's window, if there is one; a marker for each link.
+
+    Args:
+        setup: robot and scenario.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup, self._scene = setup, Scene.parse(setup.urdf())
+        self._shown: RobotState | None = None
+        self._painted: tuple[float, str] | None = None  # None where the window has no markers
+        self._next = time.monotonic() + SETTLING
+        try:
+            self._batch, self._answer = message("Marker_V")(), message("Boolean")
+            self._node = load("gz.transport13").Node()
+        except AccordError:  # without bindings the run goes on
+            self._next = math.inf
+
+    def show(self, state: RobotState, look: Look) -> None:
+        """Show the robot in a state, where the window does not yet."""
+        if state is self._shown or not self._open():
+            return
+        if look.colours != self._painted:
+            self._paint(look)
+        pose = (self._setup.joints, state.q, state.position, state.orientation)
+        origins, turns = self._scene.tree.forward(*pose)
+        for marker, link in zip(self._batch.marker, self._links, strict=True):
+            place, turn = marker.pose.position, marker.pose.orientation
+            place.x, place.y, place.z = origins[link].tolist()
+            turn.x, turn.y, turn.z, turn.w = matrix_quaternion(turns[link]).tolist()
+        if not self._send():
+            return
+        for marker in self._batch.marker:
+            marker.ClearField("point")
+            marker.ClearField("material")
+        self._shown, self._painted = state, look.colours
+
+    def remove(self) -> None:
+        """Remove what is shown."""
+        if self._painted is not None and self._open():
+            self._batch.Clear()
+            self._batch.marker.add(ns=NAMESPACE, action="DELETE_ALL")
+            self._send()
+        self._shown = self._painted = None
+
+    def _open(self) -> bool:
+        """Return whether there is a window that takes markers."""
+        if time.monotonic() < self._next:
+            return False
+        if not self._node.service_info(SERVICE):
+            self._lose()
+            return False
+        return True
+
+    def _send(self) -> bool:
+        kind = type(self._batch)
+        done, _ = self._node.request(SERVICE, self._batch, kind, self._answer, PATIENCE)
+        if not done:
+            self._lose()
+        return bool(done)
+
+    def _lose(self) -> None:
+        """Begin anew with the next window, a while later."""
+        self._next, self._painted = time.monotonic() + AGAIN, None
+
+    def _paint(self, look: Look) -> None:
+        """Give the markers the colours of a look, and a new window their triangles."""
+        shapes = dict[int, list[Shape]]()
+        for shape in Scene.parse(look.paint(self._setup.urdf())).shapes:
+            shapes.setdefault(shape.link, []).append(shape)
+        self._links = sorted(shapes)
+        if self._painted is None:
+            self._batch.Clear()
+            for link in self._links:
+                marker = self._batch.marker.add(ns=NAMESPACE, id=1 + link, type="TRIANGLE_LIST")
+                for x, y, z in chain.from_iterable(map(_corners, shapes[link])):
+                    marker.point.add(x=x, y=y, z=z)
+        for marker, link in zip(self._batch.marker, self._links, strict=True):
+            shape = shapes[link][0]
+            rgba = dict(zip("rgba", (*shape.colour.tolist(), shape.opacity), strict=True))
+            for part in ("ambient", "diffuse", "emissive"):
+                getattr(marker.material, part).MergeFrom(message("Color")(**rgba))
+
+
+def _corners(shape: Shape) -> Iterator[list[float]]:
+    """Yield the corners of the triangles that the faces of a shape consist of."""
+    for face in shape.faces:
+        ring = shape.vertices[np.asarray(face)].tolist()
+        for i in range(1, len(ring) - 1):
+            yield from (ring[0], ring[i], ring[i + 1])
