@@ -85,7 +85,8 @@ def _window(camera: Array, without: Collection[str]) -> ET.Element:
     for name, (height, width, side, shown) in PANELS.items():
         if name in without:
             continue
-        plugin, card = _plugin(gui, name, state="floating", height=height, width=width)
+        size = {"height": height, "width": width, "z": 1}  # z: in front of the scene
+        plugin, card = _plugin(gui, name, state="floating", **size)
         anchors = ET.SubElement(card, "anchors", target=SCENE)
         for own in (side, "bottom"):
             ET.SubElement(anchors, "line", own=own, target=own)

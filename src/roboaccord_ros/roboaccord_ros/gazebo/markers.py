@@ -1,7 +1,7 @@
 """The reference beside the robot in Gazebo's own window: markers that the window draws.
 
-NAMESPACE, AGAIN, SETTLING and PATIENCE may be tuned: a window that does not answer costs PATIENCE
-once in AGAIN. Colours are those of `Look`. SERVICE and what a marker may hold are Gazebo's
+NAMESPACE, AGAIN, SETTLING, GLOW and PATIENCE may be tuned: a window that does not answer costs
+PATIENCE once in AGAIN. Colours are those of `Look`. SERVICE and what a marker may hold are Gazebo's
 (MarkerManager of gz-gui): it has no meshes, and keeps what a message leaves out, so triangles and
 colours are sent once and poses after that. Nothing here reaches the server, which simulates.
 """
@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 from roboaccord.bag import Look
 from roboaccord.contract import AccordError, RobotState
 from roboaccord.description import Scene, Shape
-from roboaccord.numerics import matrix_quaternion
+from roboaccord.numerics import matrix_quaternion, quaternion_product
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.gazebo.transport import load, message
@@ -26,6 +27,7 @@ SERVICE = "/marker_array"
 NAMESPACE = "reference"
 AGAIN = 1.0  # s of wall time until a window is looked for again
 SETTLING = 3.0  # s until the first look, which would wait for gz-transport's discovery
+GLOW = 0.7  # of its colour, without light; what glows Gazebo does not make translucent
 PATIENCE = 200  # ms that a window may take to note markers
 
 
@@ -47,10 +49,18 @@ class WindowMarkers:
         except AccordError:  # without bindings the run goes on
             self._next = math.inf
 
-    def show(self, state: RobotState, look: Look) -> None:
-        """Show the robot in a state, where the window does not yet."""
-        if state is self._shown or not self._open():
+    def show(self, there: RobotState, run: RobotState, now: RobotState, look: Look) -> None:
+        """Show the robot as far from the run as it was, where the window does not yet.
+
+        Args:
+            there, run: states of it and of the run at the same time.
+            now: newest state of the run, near which the window shows the other robot.
+            look: how it looks.
+        """
+        seen = now is self._shown and look.colours == self._painted
+        if seen or not self._open():
             return
+        state = _carried(there, run, now)
         if look.colours != self._painted:
             self._paint(look)
         pose = (self._setup.joints, state.q, state.position, state.orientation)
@@ -64,11 +74,11 @@ class WindowMarkers:
         for marker in self._batch.marker:
             marker.ClearField("point")
             marker.ClearField("material")
-        self._shown, self._painted = state, look.colours
+        self._shown, self._painted = now, look.colours
 
     def remove(self) -> None:
         """Remove what is shown."""
-        if self._painted is not None and self._open():
+        if self._open():
             self._batch.Clear()
             self._batch.marker.add(ns=NAMESPACE, action="DELETE_ALL")
             self._send()
@@ -79,7 +89,7 @@ class WindowMarkers:
         if time.monotonic() < self._next:
             return False
         if not self._node.service_info(SERVICE):
-            self._lose()
+            self._next, self._painted = time.monotonic() + AGAIN, None
             return False
         return True
 
@@ -87,12 +97,8 @@ class WindowMarkers:
         kind = type(self._batch)
         done, _ = self._node.request(SERVICE, self._batch, kind, self._answer, PATIENCE)
         if not done:
-            self._lose()
+            self._next = time.monotonic() + AGAIN
         return bool(done)
-
-    def _lose(self) -> None:
-        """Begin anew with the next window, a while later."""
-        self._next, self._painted = time.monotonic() + AGAIN, None
 
     def _paint(self, look: Look) -> None:
         """Give the markers the colours of a look, and a new window their triangles."""
@@ -101,6 +107,7 @@ class WindowMarkers:
             shapes.setdefault(shape.link, []).append(shape)
         self._links = sorted(shapes)
         if self._painted is None:
+            self.remove()  # what an earlier run has left
             self._batch.Clear()
             for link in self._links:
                 marker = self._batch.marker.add(ns=NAMESPACE, id=1 + link, type="TRIANGLE_LIST")
@@ -108,9 +115,21 @@ class WindowMarkers:
                     marker.point.add(x=x, y=y, z=z)
         for marker, link in zip(self._batch.marker, self._links, strict=True):
             shape = shapes[link][0]
-            rgba = dict(zip("rgba", (*shape.colour.tolist(), shape.opacity), strict=True))
-            for part in ("ambient", "diffuse", "emissive"):
+            colour, glow = shape.colour, GLOW * shape.opacity * shape.colour
+            for part, rgb in (("ambient", colour), ("diffuse", colour), ("emissive", glow)):
+                rgba = dict(zip("rgba", (*rgb.tolist(), shape.opacity), strict=True))
                 getattr(marker.material, part).MergeFrom(message("Color")(**rgba))
+
+
+def _carried(there: RobotState, run: RobotState, now: RobotState) -> RobotState:
+    """Return a state that differs from a newest one as two of the same time do."""
+    turn = quaternion_product(there.orientation, run.orientation * (-1.0, -1.0, -1.0, 1.0))
+    return replace(
+        now,
+        q=now.q + there.q - run.q,
+        position=now.position + there.position - run.position,
+        orientation=quaternion_product(turn, now.orientation),
+    )
 
 
 def _corners(shape: Shape) -> Iterator[list[float]]:

@@ -178,8 +178,12 @@ class CrosscheckShell(Shell):
         self._end = result["steps"] * self._period if self.check else -1.0
 
     def _keep(self, state: RobotState | None) -> None:
-        if state and self._steps and self._steps.keep(state) and self.second:
-            self.second.begin(self._steps.check)
+        if state and self._steps:
+            is_back = self._steps.keep(state)
+            if self.second and is_back:
+                self.second.begin(self._steps.check)
+            if self.second:
+                self.second.keep(state)
 
     def _judge(self, steps: LiveSteps, until: float, behind: int = BEHIND) -> None:
         for step in steps.judge(until, behind):
