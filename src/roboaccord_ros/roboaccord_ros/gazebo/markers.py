@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+import xml.etree.ElementTree as ET
 from dataclasses import replace
-from itertools import chain
 
-import numpy as np
 from roboaccord.bag import Look
 from roboaccord.contract import AccordError, RobotState
-from roboaccord.description import Scene, Shape
+from roboaccord.description import Geometry, mesh_path, read_geometry, read_mesh
 from roboaccord.numerics import matrix_quaternion, quaternion_product
 from roboaccord.scenario import Setup
 
-from roboaccord_ros.gazebo.transport import load, message
+from roboaccord_ros.gazebo.transport import Message, load, message
 
 SERVICE = "/marker_array"
 NAMESPACE = "reference"
+FORMS = {"box": "BOX", "cylinder": "CYLINDER", "sphere": "SPHERE", "mesh": "TRIANGLE_LIST"}
 AGAIN = 1.0  # s of wall time until a window is looked for again
 SETTLING = 3.0  # s until the first look, which would wait for gz-transport's discovery
 GLOW = 0.7  # of its colour, without light; what glows Gazebo does not make translucent
@@ -32,14 +31,15 @@ PATIENCE = 200  # ms that a window may take to note markers
 
 
 class WindowMarkers:
-    """Show a robot in Gazebo's window, if there is one; a marker for each link.
+    """Show a robot in Gazebo's window, if there is one; a marker for each visual.
 
     Args:
         setup: robot and scenario.
     """
 
     def __init__(self, setup: Setup) -> None:
-        self._setup, self._scene = setup, Scene.parse(setup.urdf())
+        self._setup = setup
+        self._places = list[tuple[int, Geometry]]()  # of the markers: index of the link, form
         self._shown: RobotState | None = None
         self._painted: tuple[float, str] | None = None  # None where the window has no markers
         self._next = time.monotonic() + SETTLING
@@ -64,11 +64,11 @@ class WindowMarkers:
         if look.colours != self._painted:
             self._paint(look)
         pose = (self._setup.joints, state.q, state.position, state.orientation)
-        origins, turns = self._scene.tree.forward(*pose)
-        for marker, link in zip(self._batch.marker, self._links, strict=True):
+        origins, turns = self._setup.tree.forward(*pose)
+        for marker, (link, form) in zip(self._batch.marker, self._places, strict=True):
             place, turn = marker.pose.position, marker.pose.orientation
-            place.x, place.y, place.z = origins[link].tolist()
-            turn.x, turn.y, turn.z, turn.w = matrix_quaternion(turns[link]).tolist()
+            place.x, place.y, place.z = origins[link] + turns[link] @ form.position
+            turn.x, turn.y, turn.z, turn.w = matrix_quaternion(turns[link] @ form.rotation)
         if not self._send():
             return
         for marker in self._batch.marker:
@@ -101,24 +101,40 @@ class WindowMarkers:
         return bool(done)
 
     def _paint(self, look: Look) -> None:
-        """Give the markers the colours of a look, and a new window their triangles."""
-        shapes = dict[int, list[Shape]]()
-        for shape in Scene.parse(look.paint(self._setup.urdf())).shapes:
-            shapes.setdefault(shape.link, []).append(shape)
-        self._links = sorted(shapes)
-        if self._painted is None:
+        """Give the markers the colours of a look, and a new window their forms."""
+        root = ET.fromstring(look.paint(self._setup.urdf()))
+        links = {element.get("name"): element for element in root.iter("link")}
+        colours = list[list[float]]()
+        if anew := self._painted is None:
             self.remove()  # what an earlier run has left
             self._batch.Clear()
-            for link in self._links:
-                marker = self._batch.marker.add(ns=NAMESPACE, id=1 + link, type="TRIANGLE_LIST")
-                for x, y, z in chain.from_iterable(map(_corners, shapes[link])):
-                    marker.point.add(x=x, y=y, z=z)
-        for marker, link in zip(self._batch.marker, self._links, strict=True):
-            shape = shapes[link][0]
-            colour, glow = shape.colour, GLOW * shape.opacity * shape.colour
-            for part, rgb in (("ambient", colour), ("diffuse", colour), ("emissive", glow)):
-                rgba = dict(zip("rgba", (*rgb.tolist(), shape.opacity), strict=True))
-                getattr(marker.material, part).MergeFrom(message("Color")(**rgba))
+            self._places.clear()
+        for index, link in enumerate(self._setup.tree.links):
+            for visual in links[link.name].findall("visual"):
+                form, colour = read_geometry(visual), visual.find("material/color")
+                if form.form not in FORMS or colour is None:
+                    continue
+                colours.append([float(word) for word in colour.get("rgba", "").split()])
+                if anew:
+                    self._places.append((index, form))
+                    _fill(self._batch.marker.add(ns=NAMESPACE, id=len(colours)), form)
+        for marker, rgba in zip(self._batch.marker, colours, strict=True):
+            for part, share in (("ambient", 1.0), ("diffuse", 1.0), ("emissive", GLOW * rgba[3])):
+                lit = dict(zip("rgb", (share * value for value in rgba), strict=False))
+                getattr(marker.material, part).MergeFrom(message("Color")(**lit, a=rgba[3]))
+
+
+def _fill(marker: Message, form: Geometry) -> None:
+    """Give a marker its form and size; of a mesh, all triangles."""
+    marker.type = marker.Type.Value(FORMS[form.form])
+    across = 2.0 * form.radius
+    sizes = {"box": form.size, "mesh": form.scale, "cylinder": (across, across, form.length)}
+    size = marker.scale
+    size.x, size.y, size.z = sizes.get(form.form, (across, across, across))
+    if form.form == "mesh":
+        vertices, triangles = read_mesh(mesh_path(form.file))
+        for x, y, z in vertices[triangles].reshape(-1, 3).tolist():
+            marker.point.add(x=x, y=y, z=z)
 
 
 def _carried(there: RobotState, run: RobotState, now: RobotState) -> RobotState:
@@ -130,11 +146,3 @@ def _carried(there: RobotState, run: RobotState, now: RobotState) -> RobotState:
         position=now.position + there.position - run.position,
         orientation=quaternion_product(turn, now.orientation),
     )
-
-
-def _corners(shape: Shape) -> Iterator[list[float]]:
-    """Yield the corners of the triangles that the faces of a shape consist of."""
-    for face in shape.faces:
-        ring = shape.vertices[np.asarray(face)].tolist()
-        for i in range(1, len(ring) - 1):
-            yield from (ring[0], ring[i], ring[i + 1])
