@@ -35,13 +35,13 @@ CAMERA = f"gui/plugin[@name='{SCENE}']/camera_pose"
 ANCHOR = "view_anchor"  # name of a body without shape that stands still in the origin
 
 
-def add_window(world: ET.Element, view: View, *, stepped: bool = False) -> None:
+def add_window(world: ET.Element, view: View, *, control: bool = False) -> None:
     """Add the element `gui` to a world, in place of one of ours; a person's own is kept.
 
     Args:
         world: element of SDF.
         view: camera at the start.
-        stepped: whether a run steps the world, which is paused in between.
+        control: whether it has the buttons; a run steps the world, which is paused in between.
 
     The window follows nothing by itself: it can keep its place relative to a body, in axes that
     turn with that. So there is a body that never moves, relative to which a run moves the camera.
@@ -56,7 +56,7 @@ def add_window(world: ET.Element, view: View, *, stepped: bool = False) -> None:
     anchor = ET.SubElement(world, "model", name=ANCHOR)
     ET.SubElement(anchor, "static").text = "true"
     ET.SubElement(anchor, "link", name=f"{ANCHOR}_link")
-    world.append(_window(camera_pose(view), [CONTROL] if stepped else []))
+    world.append(_window(camera_pose(view), [] if control else [CONTROL]))
 
 
 def camera_pose(view: View) -> Array:

@@ -183,7 +183,7 @@ def world_for_run(source: Path, setup: Setup, *, factor: float) -> Path:
     if isinstance(setup.force_law, EllipseFriction) and setup.force_law.beyond.size:
         _split_ground(world, setup.force_law, source)
     world.append(_barrier(*barrier_topics(world.attrib["name"])))
-    add_window(world, start_view(setup, HALF), stepped=True)
+    add_window(world, start_view(setup, HALF))
     text = ET.tostring(root, encoding="unicode") + "\n"
     folder = cache("worlds") / hashlib.sha256(text.encode()).hexdigest()[:12]
     path = make_folder(folder) / f"{source.stem}.sdf"

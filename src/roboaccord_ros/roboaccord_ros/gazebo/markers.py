@@ -44,7 +44,8 @@ class WindowMarkers:
         self._painted: tuple[float, str] | None = None  # None where the window has no markers
         self._next = time.monotonic() + SETTLING
         try:
-            self._batch, self._answer = message("Marker_V")(), message("Boolean")
+            self._batch = load("gz.msgs10.marker_v_pb2").Marker_V()
+            self._answer = message("Boolean")
             self._node = load("gz.transport13").Node()
         except AccordError:  # without bindings the run goes on
             self._next = math.inf

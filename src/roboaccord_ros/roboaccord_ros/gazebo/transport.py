@@ -33,7 +33,6 @@ MODULES = {
     "CameraTrack": "cameratrack",
     "StringMsg": "stringmsg",
     "Double_V": "double_v",
-    "Marker_V": "marker_v",
     "SerializedState": "serialized",
     "SerializedStepMap": "serialized_map",
 }
