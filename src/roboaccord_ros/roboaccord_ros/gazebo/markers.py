@@ -24,10 +24,10 @@ from roboaccord_ros.gazebo.transport import Message, load, message
 SERVICE = "/marker_array"
 NAMESPACE = "reference"
 FORMS = {"box": "BOX", "cylinder": "CYLINDER", "sphere": "SPHERE", "mesh": "TRIANGLE_LIST"}
-AGAIN = 1.0  # s of wall time until a window is looked for again
+AGAIN = 0.5  # s of wall time until a window is looked for again
 SETTLING = 3.0  # s until the first look, which would wait for gz-transport's discovery
 GLOW = 0.7  # of its colour, without light; what glows Gazebo does not make translucent
-PATIENCE = 200  # ms that a window may take to note markers
+PATIENCE = 50  # ms that a window may take to note markers
 
 
 class WindowMarkers:
@@ -58,8 +58,7 @@ class WindowMarkers:
             now: newest state of the run, near which the window shows the other robot.
             look: how it looks.
         """
-        seen = now is self._shown and look.colours == self._painted
-        if seen or not self._open():
+        if (now is self._shown and look.colours == self._painted) or not self._open():
             return
         state = _carried(there, run, now)
         if look.colours != self._painted:
@@ -70,8 +69,7 @@ class WindowMarkers:
             place, turn = marker.pose.position, marker.pose.orientation
             place.x, place.y, place.z = origins[link] + turns[link] @ form.position
             turn.x, turn.y, turn.z, turn.w = matrix_quaternion(turns[link] @ form.rotation)
-        if not self._send():
-            return
+        self._send()
         for marker in self._batch.marker:
             marker.ClearField("point")
             marker.ClearField("material")
@@ -79,11 +77,14 @@ class WindowMarkers:
 
     def remove(self) -> None:
         """Remove what is shown."""
-        if self._open():
-            self._batch.Clear()
-            self._batch.marker.add(ns=NAMESPACE, action="DELETE_ALL")
-            self._send()
+        if self._painted is not None and self._node.service_info(SERVICE):
+            self._clear()
         self._shown = self._painted = None
+
+    def _clear(self) -> None:
+        self._batch.Clear()
+        self._batch.marker.add(ns=NAMESPACE, action="DELETE_ALL")
+        self._send()
 
     def _open(self) -> bool:
         """Return whether there is a window that takes markers."""
@@ -94,12 +95,12 @@ class WindowMarkers:
             return False
         return True
 
-    def _send(self) -> bool:
+    def _send(self) -> None:
+        """Send the markers; a window that is slow to answer has them, and is given a rest."""
         kind = type(self._batch)
         done, _ = self._node.request(SERVICE, self._batch, kind, self._answer, PATIENCE)
         if not done:
             self._next = time.monotonic() + AGAIN
-        return bool(done)
 
     def _paint(self, look: Look) -> None:
         """Give the markers the colours of a look, and a new window their forms."""
@@ -107,7 +108,7 @@ class WindowMarkers:
         links = {element.get("name"): element for element in root.iter("link")}
         colours = list[list[float]]()
         if anew := self._painted is None:
-            self.remove()  # what an earlier run has left
+            self._clear()  # what is left of an earlier run
             self._batch.Clear()
             self._places.clear()
         for index, link in enumerate(self._setup.tree.links):
