@@ -136,9 +136,11 @@ class SecondRobot:
             self._window.remove()
 
     def _draw(self) -> None:
-        """Draw it into Gazebo's window."""
+        """Draw it into Gazebo's window, where a suspect is red, too."""
         if self._window and self._followed and self._look:
-            self._window.show(*self._followed, self._newest, self._look)
+            suspect = self.finder.suspect
+            look = replace(self._look, link=suspect.link if suspect else "")
+            self._window.show(*self._followed, self._newest, look)
 
     def _catch_up(self, until: float) -> None:
         while self._waiting and self.companion and time.monotonic() < until:
