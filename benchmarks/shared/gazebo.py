@@ -132,7 +132,7 @@ def robot_world(setup: Setup) -> str:
     start = setup.initial
     pose = numbers_text(np.array([*start.position, *quaternion_rpy(start.orientation)]))
     ET.SubElement(include, "pose").text = pose
-    add_window(world, start_view(setup, HALF))
+    add_window(world, start_view(setup, HALF), control=True)
     words = {"name": name, "summary": _sentence(setup), "package": setup.robot.package}
     reading, writing = _commands(setup, world)
     move = next((line for line in writing[::-1] if "/detach" in line), writing[0])
@@ -148,7 +148,7 @@ def empty_world(name: str) -> str:
     root = ET.parse(path).getroot()
     world = root.find("world")
     assert world is not None
-    add_window(world, EMPTY[name])
+    add_window(world, EMPTY[name], control=True)
     return _text(root, head)
 
 

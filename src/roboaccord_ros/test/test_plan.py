@@ -211,8 +211,8 @@ def test_the_first_line_says_where_the_reference_is_seen(install, monkeypatch):
     nowhere = ("headless:=true", "record:=false")
     assert "; reference: by view:=true;" in plan_of(*nowhere)["messages"]
     monkeypatch.setenv("DISPLAY", ":0")
-    printed = "; reference: not in Gazebo's window, but accord view runs/"
-    assert printed in plan_of()["messages"]
+    printed = plan_of("record:=false")["messages"]
+    assert "; look: Gazebo's window; reference: there, too;" in printed
 
 
 def test_a_window_paces_the_run_and_outlives_it(install, monkeypatch):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,14 +14,15 @@ pytest.importorskip("snake", reason="the snake, by which the graph is tested, is
 
 from geometry_msgs.msg import Twist
 from roboaccord.bag.content import Content
-from roboaccord.bag.second import read_pair
+from roboaccord.bag.second import Look, read_pair
 from roboaccord.crosscheck.recorded import check_bag
-from roboaccord.description.materials import OPACITY, translucent
+from roboaccord.description.materials import OPACITY, RED, translucent
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_ros.gazebo import markers
 from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.nodes import crosscheck
 from roboaccord_ros.nodes.crosscheck import STATUS_OUTSIDE, CrosscheckShell
@@ -159,3 +162,56 @@ def test_a_reset_begins_anew_with_both(graph, setup_for, tmp_path):
     run, second, _ = checked.read(graph)
     assert done and run.trajectory.time[-1] == 0.3
     assert_same(run, second)
+
+
+def test_in_gazebos_window_it_is_as_far_from_the_run_as_it_was(setup_for):
+    """Two states of one time are compared, and the difference is shown at a newer one."""
+    setup = setup_for()
+    base = setup.initial
+    turn = np.array([0.0, 0.0, np.sin(0.1), np.cos(0.1)])
+    there = replace(base, q=base.q + 0.1, position=base.position + 0.2, orientation=turn)
+    now = replace(base, time=0.1, position=base.position + 1.0)
+    shown = markers._carried(there, base, now)
+    np.testing.assert_allclose(shown.q, now.q + 0.1)
+    np.testing.assert_allclose(shown.position, now.position + 0.2)
+    np.testing.assert_allclose(shown.orientation, turn)
+    np.testing.assert_allclose(markers._carried(there, base, base).q, there.q)
+
+
+@pytest.mark.parametrize("robot", ["snake", "packbot"])
+def test_gazebos_window_gets_forms_and_colours_once_and_poses_after_that(robot):
+    """And the red link anew; one marker for each visual, in its place."""
+    pytest.importorskip("gz.msgs10.marker_v_pb2", reason="Gazebo's bindings are not installed")
+    pytest.importorskip(robot, reason="the robot is not installed")
+    setup = setup_of(*{"snake": ("snake", "serpenoid"), "packbot": ("packbot", "collapse")}[robot])
+    window, sent = markers.WindowMarkers(setup), []
+
+    class Window:
+        """What a window answers, which this machine cannot show."""
+
+        def service_info(self, service):
+            return [service]
+
+        def request(self, service, batch, *_):
+            sent.append(type(batch).FromString(batch.SerializeToString()))
+            return service == markers.SERVICE, None
+
+    window._node, window._next = Window(), 0.0
+    state = setup.initial
+    later = [replace(state, time=0.1 * k, position=state.position + 0.1 * k) for k in range(3)]
+    link = setup.tree.links[-1].name
+    for now, look in zip(later, (Look(), Look(), Look(link=link)), strict=True):
+        window.show(state, state, now, look)
+        window.show(state, state, now, look)  # nothing new
+    window.remove()
+    emptied, first, second, third, last = sent
+    visuals = ET.fromstring(setup.urdf()).findall("link/visual")
+    assert len(first.marker) == len(second.marker) == len(third.marker) == len(visuals)
+    assert all(marker.HasField("material") for marker in first.marker)
+    assert not any(marker.HasField("material") or marker.point for marker in second.marker)
+    assert any(marker.point for marker in first.marker) is (robot == "packbot")
+    red = [round(marker.material.diffuse.r, 2) == RED[0] for marker in third.marker]
+    assert 0 < sum(red) < len(red)
+    moved = [b.pose.position.x - a.pose.position.x for a, b in zip(first.marker, second.marker)]
+    np.testing.assert_allclose(moved, 0.1)
+    assert [batch.marker[0].action for batch in (emptied, last)] == [2, 2]  # DELETE_ALL

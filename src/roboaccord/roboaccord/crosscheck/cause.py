@@ -92,6 +92,11 @@ class CauseFinder:
         self._worst: Cause | None = None
         self.cause: Cause | None = None
 
+    @property
+    def suspect(self) -> Cause | None:
+        """The cause of a run that is outside; until it is known, where the error is largest."""
+        return self.cause or (None if self._ok else self._worst)
+
     def note(self, events: Iterable[Event]) -> None:
         """Take events, in order of time."""
         self._events.extend(events)

@@ -1,15 +1,16 @@
 """Gazebo's window on a robot: the camera at its start, the panels, and a body to follow it by.
 
-PANELS, SIDES and their places may be changed: run `make shared` after that, for worlds/ has the
-result, and test_shared compares. A name must be in systems.yaml. LEFT_OUT are parts that a scene
-needs and shows no panel of. HALF is fixed by Gazebo; CAMERA and ANCHOR are read by roboaccord_ros,
-which moves the camera.
+PANELS and their places may be changed: run `make shared` after that, for worlds/ has the result,
+and test_shared compares. A name must be in systems.yaml; further ones are in the window's own menu.
+LEFT_OUT are parts that a scene needs and shows no panel of. HALF is fixed by Gazebo; CAMERA and
+ANCHOR are read by roboaccord_ros, which moves the camera.
 """
 
 from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from collections.abc import Collection
 
 import numpy as np
 
@@ -18,14 +19,14 @@ from roboaccord.scenario.camera import View
 
 HALF = math.radians(45.0)  # of the horizontal field of view of Gazebo's window
 SCENE = "3D View"
-SIDES = ("ComponentInspector", "EntityTree")  # docked beside the scene
+CONTROL = "WorldControl"  # its play button means nothing where a run steps a paused world
 # Gazebo's window has nothing but what a world lists: title, size and corner of what floats in it.
 LEFT_OUT = (
     "EntityContextMenuPlugin", "GzSceneManager", "InteractiveViewControl", "CameraTracking",
     "MarkerManager", "SelectEntities", "VisualizationCapabilities",
 )  # fmt: skip
 PANELS = {
-    "WorldControl": (72, 160, "left", ("play_pause", "step", "start_paused", "use_event")),
+    CONTROL: (72, 160, "left", ("play_pause", "step", "start_paused", "use_event")),
     "WorldStats": (
         110, 290, "right", ("sim_time", "real_time", "real_time_factor", "iterations")
     ),
@@ -34,8 +35,13 @@ CAMERA = f"gui/plugin[@name='{SCENE}']/camera_pose"
 ANCHOR = "view_anchor"  # name of a body without shape that stands still in the origin
 
 
-def add_window(world: ET.Element, view: View) -> None:
+def add_window(world: ET.Element, view: View, *, control: bool = False) -> None:
     """Add the element `gui` to a world, in place of one of ours; a person's own is kept.
+
+    Args:
+        world: element of SDF.
+        view: camera at the start.
+        control: whether it has the buttons; a run steps the world, which is paused in between.
 
     The window follows nothing by itself: it can keep its place relative to a body, in axes that
     turn with that. So there is a body that never moves, relative to which a run moves the camera.
@@ -50,7 +56,7 @@ def add_window(world: ET.Element, view: View) -> None:
     anchor = ET.SubElement(world, "model", name=ANCHOR)
     ET.SubElement(anchor, "static").text = "true"
     ET.SubElement(anchor, "link", name=f"{ANCHOR}_link")
-    world.append(_window(camera_pose(view)))
+    world.append(_window(camera_pose(view), [] if control else [CONTROL]))
 
 
 def camera_pose(view: View) -> Array:
@@ -64,7 +70,7 @@ def numbers_text(values: Array) -> str:
     return " ".join(f"{value + 0.0:.6g}" for value in np.round(values, 6).tolist())
 
 
-def _window(camera: Array) -> ET.Element:
+def _window(camera: Array, without: Collection[str]) -> ET.Element:
     gui = ET.Element("gui", fullscreen="false")
     scene, card = _plugin(gui, "MinimalScene", state="docked", title=SCENE)
     title = ET.Element("title")  # by which anchors find it
@@ -77,14 +83,15 @@ def _window(camera: Array) -> ET.Element:
     for name in LEFT_OUT:
         _plugin(gui, name, state="floating", height=5, width=5)
     for name, (height, width, side, shown) in PANELS.items():
-        plugin, card = _plugin(gui, name, state="floating", height=height, width=width)
+        if name in without:
+            continue
+        size = {"height": height, "width": width, "z": 1}  # z: in front of the scene
+        plugin, card = _plugin(gui, name, state="floating", **size)
         anchors = ET.SubElement(card, "anchors", target=SCENE)
         for own in (side, "bottom"):
             ET.SubElement(anchors, "line", own=own, target=own)
         for key in shown:
             ET.SubElement(plugin, key).text = "true"
-    for name in SIDES:
-        _plugin(gui, name, state="docked")
     return gui
 
 

@@ -1,9 +1,9 @@
 """A pinhole camera, and the one that sees a robot at the start of its scenario.
 
-PART, AZIMUTH, ELEVATION, STEEP, ASIDE and ABOVE choose the first view and may be changed: films,
-the browser view and Gazebo's window then all begin with it (test_shared). The angles are about the
-axes of the world. CENTRINGS and HALVINGS, iterations, must be enough for a pixel. `project` is
-fixed, plain pinhole geometry.
+PART, AMID, AZIMUTH, ELEVATION, STEEP, ASIDE and ABOVE choose the first view and may be changed:
+films, the browser view and Gazebo's window then all begin with it (test_shared). The angles are
+about the axes of the world. CENTRINGS and HALVINGS, iterations, must be enough for a pixel.
+`project` is fixed, plain pinhole geometry.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from roboaccord.contract.state import Array
 from roboaccord.description.scene import Scene
 from roboaccord.scenario.setup import Setup
 
-PART = 0.52  # of a picture's width that the robot spans: Gazebo's panels leave 0.65 of its window
+PART = 0.52  # of a picture's width that the robot spans
+AMID = 0.2  # over terrain, which is seen around it
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(25.0)  # over ground
 STEEP = math.radians(40.0)  # over terrain, into whose hollows it looks
 ASIDE, ABOVE = math.radians(-10.0), math.radians(5.0)  # in front of a wall, which is the y-z plane
@@ -95,7 +96,7 @@ class View:
 
 
 def start_view(setup: Setup, half: float) -> View:
-    """Return the camera that sees a robot at its start, in the middle, at the size `PART`.
+    """Return the camera that sees a robot at its start, in the middle, at a size that is chosen.
 
     Args:
         setup: robot and scenario.
@@ -103,13 +104,14 @@ def start_view(setup: Setup, half: float) -> View:
     """
     points = start_points(setup)
     target = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    angles = AZIMUTH, ELEVATION if setup.robot.relief(setup) is None else STEEP
+    level = setup.robot.relief(setup) is None
+    angles, part = (AZIMUTH, ELEVATION if level else STEEP), PART if level else AMID
     if setup.robot.wall(setup) is not None:
         angles = ASIDE, ABOVE
     direction = View(target, 1.0, *angles).direction
     distance = math.inf
     for _ in range(CENTRINGS):
-        distance = _distance(points, target, direction, half)
+        distance = _distance(points, target, direction, half, part)
         camera = Camera.aim(target, direction, distance, 2 * half, (1, 1))
         seen = camera.project(points)
         aside = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) - 0.5
@@ -117,14 +119,14 @@ def start_view(setup: Setup, half: float) -> View:
     return View(np.round(target, 4), round(distance, 4), *angles)
 
 
-def _distance(points: Array, target: Array, direction: Array, half: float) -> float:
-    """Return the distance from which points (m, 3) span `PART` of the picture [m]."""
+def _distance(points: Array, target: Array, direction: Array, half: float, part: float) -> float:
+    """Return the distance from which points (m, 3) span a part of the picture [m]."""
     size = float(np.linalg.norm(points - target, axis=1).max())
-    near, far = size, size / (PART * math.tan(half)) + size
+    near, far = size, size / (part * math.tan(half)) + size
     for _ in range(HALVINGS):
         distance = 0.5 * (near + far)
         seen = Camera.aim(target, direction, distance, 2 * half, (1, 1)).project(points)
-        near, far = (distance, far) if np.ptp(seen, axis=0).max() > PART else (near, distance)
+        near, far = (distance, far) if np.ptp(seen, axis=0).max() > part else (near, distance)
     return far
 
 

@@ -23,6 +23,8 @@ from roboaccord.crosscheck import Cause, CauseFinder, Companion, StepCheck
 from roboaccord.run import HeardInputs
 from roboaccord.scenario import Setup
 
+from roboaccord_ros.gazebo.engine import SPEC
+from roboaccord_ros.gazebo.markers import WindowMarkers
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.live import LiveStep
 from roboaccord_ros.graph.outlet import TransformOutlet
@@ -72,6 +74,7 @@ class SecondRobot:
         self._send_status = statuses.handle.publish_raw
         self.publishers = [*(publisher for publisher, _ in outs), statuses]
         self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
+        self._window = WindowMarkers(setup) if engine == SPEC.name else None
         for name in (graph.TARGET_TWIST, graph.TARGET_JOINTS):
             shell.subscribe(name, partial(self._inputs.note, name), qos=graph.DEEP)
 
@@ -82,12 +85,17 @@ class SecondRobot:
         self._check = check
         self.finder = CauseFinder(self._setup, *self._run, check)
         self.companion = Companion(self._setup, check.setup, self._inputs, self._controller)
+        self._followed: tuple[RobotState, RobotState] | None = None  # of it, and what it follows
         self._look: Look | None = None
 
     def note(self, events: Sequence[Event]) -> None:
         """Take events of the run."""
         self.finder.note(events)
         self._inputs.failed += filter(None, map(fault_of, events))
+
+    def keep(self, state: RobotState) -> None:
+        """Take the newest state of the run, which is not judged yet."""
+        self._newest = state
 
     def take(self, step: LiveStep) -> None:
         """Take a control period that was judged."""
@@ -104,6 +112,7 @@ class SecondRobot:
         if self._look or not graph.unreached(self._shell.node, self.publishers):
             self._catch_up(until)
         self._report(self.finder.look())
+        self._draw()
 
     def repeat(self) -> None:
         """Send its look again, for late subscribers."""
@@ -122,6 +131,16 @@ class SecondRobot:
         self._catch_up(until)
         naming = NAMING if hurried else UNHURRIED
         self._report(self.finder.settle(max(until - time.monotonic(), naming)))
+        self._draw()
+        if self._window and hurried:  # else it stays, as the window does
+            self._window.remove()
+
+    def _draw(self) -> None:
+        """Draw it into Gazebo's window, where a suspect is red, too."""
+        if self._window and self._followed and self._look:
+            suspect = self.finder.suspect
+            look = replace(self._look, link=suspect.link if suspect else "")
+            self._window.show(*self._followed, self._newest, look)
 
     def _catch_up(self, until: float) -> None:
         while self._waiting and self.companion and time.monotonic() < until:
@@ -139,13 +158,16 @@ class SecondRobot:
         except AccordError as error:
             self._stop(str(error))
             return
+        self._followed = companion.state, state
         self._publish(companion.state)
         self._look_again()
 
     def _stop(self, why: str) -> None:
         if self.companion:
             _log.warning("%s: the reference is shown no longer: %s", self._shell.robot, why)
-        self.companion = None
+            if self._window:
+                self._window.remove()
+        self.companion = self._followed = None
         self._waiting.clear()
 
     def _look_again(self) -> None:

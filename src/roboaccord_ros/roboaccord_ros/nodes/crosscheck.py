@@ -210,8 +210,13 @@ class CrosscheckShell(Shell):
         self._end = result["steps"] * self._period if self.check else -1.0
 
     def _keep(self, steps: LiveSteps, state: RobotState | None) -> None:
-        if state and steps.keep(state) and self.second:
-            self.second.begin(steps.check)
+        if state is None:
+            return
+        is_back = steps.keep(state)
+        if self.second:
+            if is_back:
+                self.second.begin(steps.check)
+            self.second.keep(state)
 
     def _judge(self, steps: LiveSteps, until: float, behind: int = BEHIND) -> None:
         for step in steps.judge(until, behind):

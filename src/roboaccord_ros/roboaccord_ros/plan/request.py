@@ -267,22 +267,15 @@ class Sight:
 
     def where(self, bag: str) -> str:
         """Return where to look at the run."""
-        window = ["Gazebo's window"] if self.gazebo else []
-        return ", ".join([*window, *self._with_reference(bag)])
-
-    def where_reference(self, bag: str) -> str:
-        """Return where the reference is seen as a second robot."""
-        places = ", ".join(self._with_reference(bag))
-        if places and not self.gazebo:
-            return "reference: there, too"
-        window = "not in Gazebo's window, but " if self.gazebo else ""
-        return f"reference: {window}{places or 'by view:=true'}"
-
-    def _with_reference(self, bag: str) -> list[str]:
         places = {
+            "Gazebo's window": self.gazebo,
             "RViz": self.rviz,
             "the browser, at the address below": bool(self.view),
             "Foxglove at ws://localhost:8765": self.foxglove,
             f"accord view {bag}": bool(bag),
         }
-        return [place for place, is_there in places.items() if is_there]
+        return ", ".join(place for place, is_there in places.items() if is_there)
+
+    def where_reference(self, bag: str) -> str:
+        """Return where the reference is seen as a second robot."""
+        return f"reference: {'there, too' if self.where(bag) else 'by view:=true'}"
