@@ -424,6 +424,9 @@ class Twin(EngineSimulator):
         free = slope[moving] - np.linalg.solve(mass, added @ slope[moving])
         motion = self._kinematics.move(x.q, v[6:], x.position, turn, v[:6])
         v[moving] += h * free
+        if self.scheme.damping and self._friction:  # impulses meet the bodies without it
+            joints = np.arange(len(self.base.axes), len(moving))
+            mass[joints, joints] -= h * self._friction.viscous
         v[moving] += grip.hold(motion, mass, v[moving], impulses)
         return v
 
