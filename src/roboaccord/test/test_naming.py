@@ -140,7 +140,10 @@ def planted(setup: Setup, name: str, engine: str) -> tuple[EngineSpec, set[tuple
         ),
         "sign of a rate": (wrong(rates=one_at(n, -1.0)), {("sign of rate", last)}),
         "sign of an effort": (wrong(efforts=one_at(n, -1.0)), {("sign of effort", last)}),
-        "effort clipped": (wrong(most=np.array([*np.full(n - 1, np.inf), 0.01])), {("effort limit", last)}),
+        "effort clipped": (
+            wrong(most=np.array([*np.full(n - 1, np.inf), 0.01])),
+            {("effort limit", last)},
+        ),
         "states late": (Lagged, {("delay", "")}),
         "rates late": (wrong(late_rates=True), {("lag", "")}),
         "gravity tilted": (tilted, {("gravity", "")}),

@@ -18,7 +18,8 @@ from launch_ros.utilities import evaluate_parameters
 from roboaccord_ros.launch.processes import Tied
 
 NO = dict.fromkeys(
-    ("gazebo", "gazebo_window", "separate", "record", "crosscheck", "judge", "rviz", "view"), "false"
+    ("gazebo", "gazebo_window", "separate", "record", "crosscheck", "judge", "rviz", "view"),
+    "false",
 )
 DECIDED = {
     **declared(), **NO, "robot": "snake", "scenario": "serpenoid", "name": "snake", "sim": "dart",

@@ -255,7 +255,6 @@ class Predictor:
             yield Mix("frame", "base_link", "the base's velocities are in the world's axes", _owned)
             yield Mix("frame", "base_link", "the base's orientation is inverted", _inverted)
 
-
     def _limits(self) -> Iterator[Mix]:
         """Yield the effort limits of joints that act in each of the ticks.
 
