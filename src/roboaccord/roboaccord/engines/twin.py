@@ -170,7 +170,7 @@ class Twin(EngineSimulator):
         """
         gear, friction, law, rotors = self._gear, self._friction, self._law, self.armature
         grip = self._grip
-        sliding, shares = (grip.law, grip.shares) if grip else (law, None)
+        sliding, shares = (grip.law, grip.shares) if grip else (law, np.ones(0))
 
         def restore() -> None:  # after the bodies are as they were
             if grip and isinstance(sliding, EllipseFriction):
