@@ -13,7 +13,7 @@ from launch import LaunchDescription
 from launch.actions import GroupAction, LogInfo, OpaqueFunction
 from launch.conditions import IfCondition as If
 from launch.substitutions import LaunchConfiguration as Config
-from roboaccord_ros.launch import LaunchedRun, argument, in_namespace, parameters, plan
+from roboaccord_ros.launch import MODULE, LaunchedRun, argument, in_namespace, parameters, plan
 
 BOOL = ("true", "false", "True", "False")
 AUTO = ("auto", *BOOL)
@@ -36,6 +36,7 @@ def generate_launch_description() -> LaunchDescription:
         argument("inputs", "", "bag of a driven run to repeat, not what people send"),
         argument("record", "true", "true: a bag in ./runs; or the folder of the bag; false: none"),
         argument("crosscheck", "auto", "compare with the reference, live; auto: in Gazebo", AUTO),
+        argument("judge", "auto", "at the end, judge the bag; auto: where cross-checked", AUTO),
         argument("reference", "true", "with the cross-check: show it as a second robot", BOOL),
         argument("rviz", "auto", "RViz; auto: where Gazebo shows no window", AUTO),
         argument("view", "auto", "a display, such as browser; auto: where there is no window"),
@@ -89,6 +90,10 @@ def generate_launch_description() -> LaunchDescription:
         run.node(
             "view", Config("view_ends"), Config("view_node"), condition=If(Config("view")),
             parameters=[parameters("robot", "scenario", "set", "open_page", log="log_level")],
+        ),
+        run.process(
+            "judge", "last", [Config("python"), *MODULE, "roboaccord_ros.run.judge",
+            Config("bag"), Config("files")], condition=If(Config("judge")), output="screen",
         ),
         run.tool(
             "foxglove_bridge", "helper", package="foxglove_bridge",

@@ -45,10 +45,11 @@ Change = Callable[[Simulator], Simulator]
 
 
 class Wrong(Proxy):
-    """Take efforts, and give states, in another order, by other factors, or a tick late."""
+    """Take efforts, clipped, and give states, in another order, by factors, or a tick late."""
 
     places: Sequence[int] = ()
     efforts: Array = np.ones(1)
+    most: Array = np.full(1, np.inf)
     rates: Array = np.ones(1)
     states_too = False
     late_rates = False
@@ -64,7 +65,8 @@ class Wrong(Proxy):
     def _advance(self, command: Command, duration: float) -> None:
         self._before = self._inner.state()
         order = [*(self.places or range(len(self.joints)))]
-        self._inner.step(replace(command, effort=self.efforts * command.effort[order]), duration)
+        effort = (self.efforts * command.effort[order]).clip(-self.most, self.most)
+        self._inner.step(replace(command, effort=effort), duration)
 
     def _read(self) -> RobotState:
         state = super()._read()
@@ -138,6 +140,10 @@ def planted(setup: Setup, name: str, engine: str) -> tuple[EngineSpec, set[tuple
         ),
         "sign of a rate": (wrong(rates=one_at(n, -1.0)), {("sign of rate", last)}),
         "sign of an effort": (wrong(efforts=one_at(n, -1.0)), {("sign of effort", last)}),
+        "effort clipped": (
+            wrong(most=np.array([*np.full(n - 1, np.inf), 0.01])),
+            {("effort limit", last)},
+        ),
         "states late": (Lagged, {("delay", "")}),
         "rates late": (wrong(late_rates=True), {("lag", "")}),
         "gravity tilted": (tilted, {("gravity", "")}),
@@ -159,6 +165,7 @@ def planted(setup: Setup, name: str, engine: str) -> tuple[EngineSpec, set[tuple
         "centre": [Perturbation(engine, "centre", 0.005, link)],
         "inertia": [Perturbation(engine, "inertia", 1.1, link)],
         "mass": [Perturbation(engine, "mass", 1.05, link)],
+        "friction of a link": [Perturbation(engine, "link_friction", 0.9, link)],
         "mass and gear": [
             Perturbation(engine, "mass", 1.02, link),
             Perturbation(engine, "gear", 0.99, joints[0]),
@@ -201,6 +208,8 @@ WORDS = {
     "order of axis": "position, rate and effort of {} are interchanged",
     "sign of rate": "rate of {} has the other sign",
     "sign of effort": "effort of {} has the other sign",
+    "effort limit": "the effort of {} is clipped at 0.01 N m",
+    "link_friction": "friction of {} is -10 % off",
     "delay": "efforts act 1 tick late, or states are recorded 1 tick late",
     "lag": "rates are recorded 1 tick late",
     "gravity": "gravity is x +0.1 % off",
@@ -224,7 +233,9 @@ def is_named(text: str, names: set[tuple[str, str]]) -> bool:
     return alternatives.count(";") <= 3 and "no known error" not in text
 
 
-@pytest.mark.parametrize("error", ["joints interchanged", "rates late", "centre", "mass and gear"])
+@pytest.mark.parametrize(
+    "error", ["joints interchanged", "rates late", "effort clipped", "centre", "mass and gear"]
+)
 def test_what_is_off_in_a_file_is_named(error: str) -> None:
     text, names = name_of(FINGER, "dart", error)
     assert is_named(text, names), text
@@ -264,7 +275,7 @@ ENGINES = ("dart", "mujoco")
 # A robot and an engine each, in turn; those in the world need a base that moves.
 CASES = [
     (ROBOTS[i % 3], ENGINES[i // 3 % 2], error) for i, error in enumerate([*SINGLE, *PAIRS])
-] + [("snake", "mujoco", "velocities in the world")]
+] + [("snake", "mujoco", "velocities in the world"), ("snake", "dart", "friction of a link")]
 
 
 @pytest.mark.slow

@@ -98,6 +98,32 @@ def test_a_closed_window_ends_the_run_well():
     assert (status, last) == (0, "gazebo_window was closed")
 
 
+def judged(status, *beside):
+    """Return what a judge makes of a run, whose live cross-check is outside."""
+    judge = process("judge", "last", shell(f"echo the verdict; exit {status}"))
+    return bring_up(judge, process("run", "ends", ["true"]), *beside)
+
+
+def test_the_verdict_of_the_judge_counts_whatever_the_live_one_was():
+    live = process("crosscheck", "part", shell("exit 1"))
+    assert judged(0, live) == (0, "the run is over")
+    assert judged(1)[0] == 1
+    assert bring_up(process("run", "ends", ["true"]), live)[0] == 1
+
+
+def test_a_run_that_fails_is_not_judged(tmp_path):
+    judge = process("judge", "last", ["touch", str(tmp_path / "started")])
+    status, _ = bring_up(judge, process("run", "ends", ["true"]), process("r", "part", ["false"]))
+    assert (status, (tmp_path / "started").exists()) == (1, False)
+
+
+def test_a_judge_that_is_interrupted_says_so_by_its_silence(tmp_path):
+    ready = tmp_path / "ready"
+    judge = process("judge", "last", shell(f"touch {ready}; exec sleep 600"))
+    status, last = bring_up(judge, process("run", "ends", ["true"]), ready=ready)
+    assert (status, last) == (0, "the launch was interrupted; its bag is not judged")
+
+
 def test_an_interrupted_launch_ends_its_nodes_first_and_nothing_dies(tmp_path, monkeypatch):
     ready, order = tmp_path / "ready", tmp_path / "order"
     server = process(

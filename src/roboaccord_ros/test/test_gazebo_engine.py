@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -149,3 +150,43 @@ def test_its_twin_takes_the_same_steps_wherever_the_snake_heads() -> None:
     assert (check.name.quantity, check.name.where) == ("gear", "joint_11")
     moved = check_invariance(setup, spec("gz"), run).changes
     assert [*moved] == ["turned by 45 degrees"] and not moved["turned by 45 degrees"].outside
+
+
+PLANTED = [
+    (
+        r'(name="joint_05" type="revolute">)',
+        r'\1<dynamics damping="0.002"/>',
+        "damping of joint_05 is +0.002 N m s/rad off",
+    ),
+    (
+        r'(name="joint_10".*?effort=)"10.0"',
+        r'\1"1.5"',
+        "the effort of joint_10 is clipped at 1.5 N m",
+    ),
+    (
+        r'(reference="segment_07_link"><mu1>)0.1(.*?<mu2>)1.0',
+        r"\g<1>0.09\g<2>0.9",
+        "friction of segment_07_link is -10 % off",
+    ),
+]
+
+
+@needs_gazebo
+@pytest.mark.slow
+@pytest.mark.parametrize(("old", "new", "name"), PLANTED)
+def test_what_is_off_in_gazebo_s_own_description_is_named(
+    monkeypatch: pytest.MonkeyPatch, old: str, new: str, name: str
+) -> None:
+    """A limit that acts there is clamped to, while the state holds the effort that was asked."""
+    setup, described = snake("duration=0.3"), gazebo_simulator.expand_for_gazebo
+
+    def edited(setup: Setup, contacts: str, *, started: bool) -> str:
+        found, count = re.subn(old, new, described(setup, contacts, started=started))
+        assert count == 1
+        return found
+
+    monkeypatch.setattr(gazebo_simulator, "expand_for_gazebo", edited)
+    run = run_setup(setup, make_simulator(setup, "gz"))
+    check = check_scheme(on_ground(setup, "spheres"), spec("gz"), run)
+    assert isinstance(check, SchemeCheck) and check.error > check.floor
+    assert name in check.name.text

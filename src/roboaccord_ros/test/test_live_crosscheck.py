@@ -107,5 +107,5 @@ def test_the_node_says_its_verdict_in_one_line_and_by_its_status(graph, setup_fo
     assert process.returncode == STATUS_OUTSIDE * bool(perturbed)
     assert [line for line in message if line.startswith("crosscheck: ")] == message[-1:]
     assert ("outside" if perturbed else "within") in message[-1]
-    assert "300 steps compared, 0 left out, 0 skipped" in message[-1]
+    assert "300 of 300 ticks compared, 0 left out, 0 skipped" in message[-1]
     assert len(message) <= 2  # a warning at most

@@ -17,7 +17,9 @@ from launch.utilities import perform_substitutions
 from launch_ros.utilities import evaluate_parameters
 from roboaccord_ros.launch.processes import Tied
 
-NO = dict.fromkeys(("gazebo_window", "separate", "record", "crosscheck", "rviz", "view"), "false")
+NO = dict.fromkeys(
+    ("gazebo_window", "separate", "record", "crosscheck", "judge", "rviz", "view"), "false"
+)
 DECIDED = {
     **declared(), **NO, "robot": "snake", "scenario": "serpenoid", "name": "snake", "sim": "dart",
     "set": '["seed=3", "controller={name: none}"]', "files": '[""]', "duration": "inf",

@@ -57,6 +57,18 @@ def test_a_bag_is_compared_with_the_twin_of_its_engine(tmp_path, change, outcome
     assert found.levels.scheme["dart"].outcome == outcome
     assert found.ok is (outcome == "within")
     assert f"scheme {outcome}" in found.line()
+    assert found.line().startswith("one step within") and "100 of 100 ticks" in found.line()
+
+
+def test_a_run_of_which_little_is_compared_by_now_is_undecided():
+    setup = scenario("duration=0.01")
+    simulator, run = motion(setup, "mujoco")
+    check = StepCheck(setup, "mujoco", simulator.version)
+    for before, after in pairwise(map(run.state, range(len(run)))):
+        check.take(before, after)
+    assert check.verdict(30).line().startswith("one step within")
+    line = check.verdict(31).line()
+    assert line.startswith("undecided: one step not judged") and "10 of 31 ticks compared" in line
 
 
 class Decay(Simulator):

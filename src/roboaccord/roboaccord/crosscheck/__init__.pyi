@@ -1,6 +1,7 @@
 from .cause import Cause as Cause
 from .cause import CauseFinder as CauseFinder
 from .cause import Companion as Companion
+from .recorded import check_bag as check_bag
 from .recorded_report import RecordedReport as RecordedReport
 from .run import run_crosscheck as run_crosscheck
 from .step_check import StepCheck as StepCheck

@@ -27,7 +27,7 @@ from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.ticks import Index, by_group, difference, predicted
-from roboaccord.engines.twin import EVERY, GROUND, OF_JOINTS, OF_LINKS, UPWARDS, Twin
+from roboaccord.engines.twin import EVERY, GROUND, OF_FEET, OF_JOINTS, OF_LINKS, UPWARDS, Twin
 from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.base import Simulator
@@ -36,6 +36,7 @@ PROBE = 1e-4  # by which a parameter is changed
 PROBES = {"armature": 1e-7}  # of which light links have little
 MOST_LATE = 3  # ticks
 MOST_STEPS = 10
+LIMITED, ALIKE = 2, 0.02  # rounds in which an effort limit is found; how far it may scatter
 UNSEEN = 1e-6  # of the effect of a quantity's other axes
 SHOWN = 10  # parameters of a resolution
 UNITS = {
@@ -117,6 +118,13 @@ def unlagged(run: Trajectory, ticks: float) -> Trajectory:
     now, then = (_clipped(run, int(whole) + i) for i in (0, 1))
     qd, twist = ((1.0 - part) * x[now] + part * x[then] for x in (run.qd, run.twist))
     return replace(run, qd=qd, twist=twist)
+
+
+def clipped(run: Trajectory, joint: int, limit: float) -> Trajectory:
+    """Return a run whose efforts of a joint are clipped to a limit [N m]."""
+    effort = run.effort.copy()
+    effort[:, joint] = effort[:, joint].clip(-limit, limit)
+    return replace(run, effort=effort)
 
 
 RECORDED = {"delay": delayed, "lag": unlagged}
@@ -203,6 +211,8 @@ class Predictor:
             for quantity in quantities:
                 for where in [*places, *(every if quantity not in AXES else [])]:
                     yield from components(Hypothesis(quantity, where))
+        feet = list(dict.fromkeys(name for part in parts for name in part.feet))
+        yield from (Hypothesis(quantity, where) for quantity in OF_FEET for where in feet)
         for where in joints:
             yield Hypothesis(ZERO, where)
         for quantity in ("gravity", *GROUND):
@@ -230,6 +240,7 @@ class Predictor:
             yield Mix("delay", "", text, late=late)
         for more, word in ((-1, "few"), (1, "many")):
             yield Mix("clock", "", f"a tick has 1 physics step too {word}", more=more)
+        yield from self._limits()
         for names, quantity, text in ORDERS:
             for i, joint in enumerate(run.joints):
                 undo = partial(signed, names=names, joint=i)
@@ -243,6 +254,32 @@ class Predictor:
         if np.ptp(run.position, axis=0).any() or np.ptp(run.orientation, axis=0).any():
             yield Mix("frame", "base_link", "the base's velocities are in the world's axes", _owned)
             yield Mix("frame", "base_link", "the base's orientation is inverted", _inverted)
+
+    def _limits(self) -> Iterator[Mix]:
+        """Yield the effort limits of joints that act in each of the ticks.
+
+        The efforts that would explain each tick are then the same, and smaller than those known.
+        """
+        rates = slice(len(self.run.joints), 2 * len(self.run.joints))
+        whole = self.residuals()[:, rates]
+        for joint, name in enumerate(self.run.joints):
+            run, plain, limit = self.run, whole, np.inf
+            asked = np.abs(run.effort[self.ticks + 1, joint])
+            for _ in range(LIMITED):
+                probed = run.effort.copy()
+                probed[:, joint] *= 1.0 + PROBE
+                changed = replace(self, run=replace(run, effort=probed)).residuals()[:, rates]
+                slope = (changed - plain) / PROBE
+                size = np.maximum((slope**2).sum(axis=1), np.finfo(float).tiny)
+                acts = np.minimum(asked, limit) * np.abs(1.0 - (slope * plain).sum(axis=1) / size)
+                limit = float(np.median(acts))
+                if np.ptp(acts) > ALIKE * asked.max() or limit >= asked.min():
+                    break
+                run = clipped(self.run, joint, limit)
+                plain = replace(self, run=run).residuals()[:, rates]
+            else:
+                text = f"the effort of {name} is clipped at {limit:.4g} N m"
+                yield Mix("effort limit", name, text, partial(clipped, joint=joint, limit=limit))
 
 
 Samples = TypeVar("Samples", bound=Any)  # a dataclass with joints and columns by their order

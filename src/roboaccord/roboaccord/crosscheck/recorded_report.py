@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from roboaccord.contract.outcome import Finding, Levels
+from roboaccord.contract.outcome import Finding, Levels, verdict_of
 from roboaccord.contract.results import Json, Quantity, Shown, to_json
 from roboaccord.crosscheck.hypotheses import Resolved
 
@@ -23,7 +23,8 @@ class RecordedReport(Shown):
     Args:
         levels: the findings, `levels.one_step["dart"]`; `scheme` of a bag alone, `drive` where
             commands are recorded.
-        compared: number of control periods.
+        ticks: number of control periods; of a run that goes on, by now.
+        compared: of these.
         left_out: with an event (impact, stop, switch), which no scheme places inside a step.
         skipped: of which a sample is missing.
         delay: control periods by which efforts act late.
@@ -35,6 +36,7 @@ class RecordedReport(Shown):
     """
 
     levels: Levels
+    ticks: int
     compared: int
     left_out: int
     skipped: int
@@ -67,12 +69,14 @@ class RecordedReport(Shown):
 
     def line(self) -> str:
         """Return the verdict in one line."""
-        words = f"one step {self.finding.outcome.replace('_', ' ')}: "
+        others = [*self.levels.drive.values(), *self.levels.scheme.values()]
+        words = "undecided: " if verdict_of([self.finding, *others]) == "undecided" else ""
+        words += f"one step {self.finding.outcome.replace('_', ' ')}: "
         words += f"{100 * self.relative:.3g} % of the change, allowed {100 * self.allowed:.3g} %"
-        words += f"; {self.compared} steps compared, {self.left_out} left out"
-        words += f", {self.skipped} skipped, delay {self.delay} steps"
+        words += f"; {self.compared} of {self.ticks} ticks compared, {self.left_out} left out"
+        words += f", {self.skipped} skipped, delay {self.delay} ticks"
         words += f"; {self.finding.reason}" if self.finding.reason else ""
-        for each in (*self.levels.drive.values(), *self.levels.scheme.values()):
+        for each in others:
             words += f"; {each.level} {each.outcome.replace('_', ' ')}"
             words += f": {each.reason}" if each.reason else ""
         return words

@@ -212,8 +212,8 @@ class StepCheck:
             return self.settle() if len(self._trials) == ESTIMATE else []
         return [self._add(steps[0])]
 
-    def verdict(self) -> RecordedReport:
-        """Return the verdict so far."""
+    def verdict(self, ticks: int = 0) -> RecordedReport:
+        """Return the verdict so far, on a run of at least so many ticks."""
         spec = self._setup.scenario.crosscheck
         tolerance = self._tolerance or spec.tolerances.at(self._period).one_step
         error, change, recorded, euler, friction = np.sqrt(
@@ -230,7 +230,7 @@ class StepCheck:
         why = [f"time stepping explains {100 * part:.3g} %{own}" for part in explained]
         rates = [*map(Rates, whose, share, explained, why)]
         rates.sort(key=lambda each: each.share / each.allowed(tolerance), reverse=True)
-        total = self.compared + self.left_out + self.skipped
+        total = max(self.compared + self.left_out + self.skipped, ticks)
         if not self.compared:
             finding = Finding("one_step", self._engine, "not_judged", "no step could be compared")
         else:
@@ -249,6 +249,7 @@ class StepCheck:
             findings.append(self._twin.finding(rest))
         return RecordedReport(
             levels=Levels.of(excuse(findings, spec.excuse)),
+            ticks=total,
             compared=self.compared,
             left_out=self.left_out,
             skipped=self.skipped,

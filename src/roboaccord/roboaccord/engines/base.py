@@ -70,6 +70,24 @@ class PushedLaw:
         return forces, torques
 
 
+class ScaledLaw:
+    """Let a force law do more or less to some links (ForceLaw).
+
+    Args:
+        law: of the forces.
+        factors: by link; 1 for the others.
+    """
+
+    def __init__(self, law: ForceLaw, factors: Mapping[str, float]) -> None:
+        self.links, self._law = tuple(law.links), law
+        self._factors = np.array([[factors.get(link, 1.0)] for link in self.links])
+
+    def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
+        """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
+        forces, torques = self._law.wrenches(motion)
+        return self._factors * forces, self._factors * torques
+
+
 class EngineSimulator(Simulator):
     """Advance a model in an engine; subclasses hold the engine's own calls.
 

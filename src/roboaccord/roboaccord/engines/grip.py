@@ -62,6 +62,7 @@ class Grip:
         if not law.pyramid or law.slip_speed or law.gyration.any() or len(law.points) > 1:
             raise AccordError("friction sticks here as a pyramid at one point of each link")
         self.law, self._footing = law, footing
+        self.shares = np.ones(len(law.links))  # of the friction, by link
         self._kinematics, self._rounding = kinematics, rounding
         self._links = np.array([kinematics.names.index(name) for name in law.links])
         self._moves = np.array([self._path(link) for link in self._links])
@@ -139,7 +140,7 @@ class Grip:
         if law.beyond.size:
             there = motion.position[self._links, 0] > law.beyond[0]
             mu = np.where(there, law.beyond[1:, None], mu)
-        high = (mu * impulses).ravel()
+        high = (mu * self.shares * impulses).ravel()
         response = np.linalg.solve(mass, rows.T)
         matrix = rows @ response
         matrix += self._rounding(matrix)

@@ -30,7 +30,7 @@ from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines import spec
-from roboaccord.engines.base import EngineSimulator, PushedLaw
+from roboaccord.engines.base import EngineSimulator, PushedLaw, ScaledLaw
 from roboaccord.engines.grip import Grip
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Footing, Scheme
@@ -55,6 +55,7 @@ EVERY = "*"  # joint or link
 GROUND = ("friction along", "friction across", "slip speed")
 OF_JOINTS = ("gear", "damping", "dry friction", "armature", "origin")
 OF_LINKS = ("mass", "centre", "inertia")
+OF_FEET = ("friction",)  # of links on which a force law acts
 UPWARDS = 2  # axis
 ROUNDING = 2.0**-52
 NO_TABLE = np.zeros(0, np.int64)
@@ -147,12 +148,18 @@ class Twin(EngineSimulator):
         """Names of the links that weigh anything and move."""
         return self._bodies.links
 
+    @property
+    def feet(self) -> Sequence[str]:
+        """Names of the links on which friction acts."""
+        law = self._grip.law if self._grip else self._law
+        return law.links if law else ()
+
     @contextmanager
     def varied(self, quantity: str, where: str, axis: int, size: float) -> Iterator[None]:
         """Change a parameter by a size for a while, where this model has it.
 
         Args:
-            quantity: `gravity`, or one of OF_LINKS, OF_JOINTS or GROUND.
+            quantity: `gravity`, or one of OF_LINKS, OF_FEET, OF_JOINTS or GROUND.
             where: joint or link, EVERY; "" for what there is one of.
             axis: of a link's centre, a joint's origin or gravity, component of an inertia.
             size: part of the parameter, or an addend in its unit.
@@ -163,11 +170,11 @@ class Twin(EngineSimulator):
         """
         gear, friction, law, rotors = self._gear, self._friction, self._law, self.armature
         grip = self._grip
-        sliding = grip.law if grip else law
+        sliding, shares = (grip.law, grip.shares) if grip else (law, np.ones(0))
 
         def restore() -> None:  # after the bodies are as they were
             if grip and isinstance(sliding, EllipseFriction):
-                grip.law = sliding
+                grip.law, grip.shares = sliding, shares
             self._gear, self._friction = gear, friction
             try:
                 self._arm(rotors)
@@ -185,6 +192,12 @@ class Twin(EngineSimulator):
                         stack.enter_context(self._bodies.changed(name, quantity, axis, size))
                         if quantity == "centre":
                             stack.enter_context(self._kinematics.shifted(name, axis, size))
+            elif quantity in OF_FEET and sliding and where in sliding.links:
+                if grip:
+                    on = np.array(sliding.links) == where
+                    grip.shares = grip.shares * (1.0 + size * on)
+                else:
+                    self._take_law(ScaledLaw(sliding, {where: 1.0 + size}))
             elif quantity == "origin":
                 for column in np.flatnonzero(joint).tolist():
                     stack.enter_context(self._bodies.moved(column, axis, size))
@@ -424,6 +437,9 @@ class Twin(EngineSimulator):
         free = slope[moving] - np.linalg.solve(mass, added @ slope[moving])
         motion = self._kinematics.move(x.q, v[6:], x.position, turn, v[:6])
         v[moving] += h * free
+        if self.scheme.damping and self._friction:  # impulses meet the bodies without it
+            joints = np.arange(len(self.base.axes), len(moving))
+            mass[joints, joints] -= h * self._friction.viscous
         v[moving] += grip.hold(motion, mass, v[moving], impulses)
         return v
 

@@ -53,6 +53,7 @@ KINDS = MappingProxyType(
         "gravity": Kind("factor on gravity", "1", "", 1.0),
         "friction_along": Kind("factor on friction along the body", "1", "", 1.0, 0.0),
         "friction_across": Kind("factor on friction across the body", "1", "", 1.0, 0.0),
+        "link_friction": Kind("factor on the ground's friction", "1", "link", 1.0, 0.0),
         "slip_speed": Kind("factor on the slip speed of friction", "1", "", 1.0, POSITIVE),
         "friction": Kind("factor on dry friction of a joint", "1", "joint", 1.0, 0.0),
         "contact_friction": Kind("factor on friction of contacts", "1", "", 1.0, 0.0),

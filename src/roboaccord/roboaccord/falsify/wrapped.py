@@ -27,7 +27,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.tree import Tree
 from roboaccord.description.xml_numbers import edit_numbers
 from roboaccord.engines import spec
-from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.base import EngineSimulator, ScaledLaw
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import scaled_ground
@@ -240,6 +240,14 @@ def _ground(model: EngineModel, item: Perturbation) -> Changes:
     return {"force_law": scaled_ground(model.force_law, quantity, item.value)}
 
 
+def _scaled(model: EngineModel, item: Perturbation) -> Changes:
+    law = model.force_law
+    if law is None:
+        raise item.impossible("no friction acts on its links")
+    factors = dict.fromkeys(item.pick(law.links), item.value)
+    return {"force_law": ScaledLaw(law, factors) if item.value != 1.0 else law}
+
+
 def _dry(model: EngineModel, item: Perturbation) -> Changes:
     law = model.friction
     if not isinstance(law, JointFriction) or not np.any(law.constant):
@@ -273,6 +281,7 @@ def _stop(model: EngineModel, item: Perturbation) -> Changes:
 MODEL: dict[str, Callable[[EngineModel, Perturbation], Changes]] = {
     "gravity": lambda model, item: {"gravity": model.gravity * item.value},
     **dict.fromkeys(("friction_along", "friction_across", "slip_speed"), _ground),
+    "link_friction": _scaled,
     "friction": _dry,
     "contact_friction": _contact_friction,
     "damping": _more,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import AccordError, Array, Command, Event, RobotState
-from roboaccord.crosscheck import StepCheck
+from roboaccord.crosscheck import RecordedReport, StepCheck
 from roboaccord.run import make_simulator
 from roboaccord.scenario import Setup
 
@@ -105,6 +105,10 @@ class LiveSteps:
     def latest(self) -> float:
         """Time of the newest state [s]; -1 where there is none."""
         return self._states[-1].time if self._states else -1.0
+
+    def verdict(self, end: float = 0.0) -> RecordedReport:
+        """Return the verdict so far, on a run of which states are known, or to come until `end`."""
+        return self.check.verdict(round(max(self.latest, end) / self._period))
 
     def note_vector(self, name: str, time: float, vector: Array) -> None:
         """Take a wrench, a twist or efforts that answer the state of a time [s]."""

@@ -12,5 +12,6 @@ from roboaccord_ros.launch.description import robot_description as robot_descrip
 from roboaccord_ros.launch.planner import argument as argument
 from roboaccord_ros.launch.planner import parameters as parameters
 from roboaccord_ros.launch.planner import plan as plan
+from roboaccord_ros.launch.processes import MODULE as MODULE
 from roboaccord_ros.launch.processes import LaunchedRun as LaunchedRun
 from roboaccord_ros.launch.processes import in_namespace as in_namespace

@@ -13,6 +13,7 @@ Each ends with `ros2 launch`, however that ends. `ends` is one of
     window       it may be closed, and the launch waits for that after the run
     window_ends  and closing it ends the run
     view         it may end early, and ends with the launch
+    last         it starts when the run and its parts have ended well, and the launch waits for it
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ MODULE = ("-P", "-m", "roboaccord_ros.run.module")
 GAZEBO = {"GZ_PARTITION": LaunchConfiguration("gz_partition", default="")}
 ENDING = 90.0  # s that recorder, controller and cross-check may take after the run
 GRACE = 5.0  # s between SIGTERM and SIGKILL of the others
+OUTSIDE = {
+    "crosscheck": "the live cross-check is outside its tolerance",
+    "judge": "the cross-check is outside its tolerance",
+}  # by the process whose status is then 1
 DONE = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
 INTERRUPTED = (130, 255, -signal.SIGINT, -signal.SIGTERM)  # 255: asyncio lost the status
 
@@ -74,9 +79,14 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
         )
 
     def execute(self, context: LaunchContext) -> list[Action]:
-        """Start it, and keep an eye on it."""
+        """Start it, and keep an eye on it; the last one first waits for the run."""
+        ends = perform_substitutions(context, self._ends)
+        if ends == "last" and not self._run.over:
+            now = {n: v for n, v in context.launch_configurations.items() if isinstance(v, str)}
+            self._run.wait_with(GroupAction([self], launch_configurations=now))
+            return []
         if not context.is_shutdown:
-            self._run.left[self] = perform_substitutions(context, self._ends)
+            self._run.left[self] = ends
         return super().execute(context) or []
 
     def reason(self, code: int) -> str:
@@ -100,11 +110,13 @@ class LaunchedRun:
 
     Attributes:
         left: processes that run, and what their end means.
+        over: whether the run is over.
     """
 
     def __init__(self) -> None:
         self.left: dict[Tied, str] = {}
-        self._over, self._differs, self._failed = False, False, False
+        self.over, self._last = False, list[Action]()
+        self._differs, self._lacks, self._failed = "", "", False
         self._outcome = "the launch was interrupted"
 
     def process(self, label: str, ends: str, command: Iterable[Any], **options: Any) -> Tied:
@@ -131,6 +143,10 @@ class LaunchedRun:
         namespace = LaunchConfiguration("namespace", default="")
         return TiedNode(self, label, ends, exec_name=label, namespace=namespace, **options)
 
+    def wait_with(self, judge: Action) -> None:
+        """Start this when the run is over, and its parts have ended well."""
+        self._last, self._lacks = [judge], "; its bag is not judged"
+
     def ended(self, process: Tied, code: int, *, ending: bool) -> list[Action]:
         """Go on after the end of a process; after the last one report how the launch ended.
 
@@ -144,23 +160,26 @@ class LaunchedRun:
         """
         ends = self.left.pop(process)
         good = code in DONE or ends in ("window", "view") or (ending and self._failed)
-        if process.label == "crosscheck" and code == 1:
-            good = self._differs = True
+        judged = ends == "last" and bool(process.get_stdout())
+        if process.label in OUTSIDE and code == 1 and (judged or ends != "last"):
+            good, self._differs = True, OUTSIDE[process.label]
         if ending and (code in INTERRUPTED or ends not in ("ends", "part")):
             good = True
         if ends == "helper" and not ending:
-            good = self._over
+            good = self.over
         if not good:
             self._fail(process.reason(code))
+        if ends == "last":
+            self._lacks = "" if judged else self._lacks
         if ending:
             self._check_verdict()
-            return [] if self.left else [LogInfo(msg=self._outcome)]
-        if ends == "window_ends":
+            return [] if self.left else [LogInfo(msg=self._outcome + self._lacks)]
+        if ends == "window_ends" and not self.over:
             return self._finish(f"{process.label} was closed")
         return self._go_on(begin=ends == "ends")
 
     def _fail(self, reason: str) -> None:
-        self._failed, self._outcome = True, f"the launch failed: {reason}"
+        self._failed, self._outcome, self._lacks = True, f"the launch failed: {reason}", ""
         raise RuntimeError(reason)
 
     def _labels(self, *ends: str) -> list[str]:
@@ -168,12 +187,15 @@ class LaunchedRun:
 
     def _go_on(self, *, begin: bool) -> list[Action]:
         """End the launch when the run is over, its nodes have ended and windows are closed."""
-        self._over = self._over or begin
-        if not self._over:
+        self.over = self.over or begin
+        if not self.over:
             return []
-        if self._labels("part"):
+        if self._labels("part", "last"):
             late = OpaqueFunction(function=self._refuse_late)
             return [Timer(period=ENDING, actions=[late])] if begin else []
+        if self._last:  # its verdict counts, not that of the live node
+            last, self._last, self._differs = self._last, [], ""
+            return last
         self._outcome = "the run is over"
         if windows := self._labels("window", "window_ends"):
             close = f"close {' and '.join(windows)}, or press Ctrl-C, to end"
@@ -185,16 +207,17 @@ class LaunchedRun:
         """Return the end of the launch.
 
         Raises:
-            RuntimeError: if the live cross-check fails; it ends the launch as well.
+            RuntimeError: if a cross-check fails; it ends the launch as well.
         """
         self._check_verdict()
         self._outcome = reason
-        return [EmitEvent(event=Shutdown(reason=reason))]
+        line = [] if self.left else [LogInfo(msg=reason + self._lacks)]
+        return [*line, EmitEvent(event=Shutdown(reason=reason))]
 
     def _check_verdict(self) -> None:
-        differs, self._differs = self._differs, False
+        differs, self._differs = self._differs, ""
         if differs:
-            self._fail("the live cross-check is outside its tolerance")
+            self._fail(differs)
 
     def _refuse_late(self, _: LaunchContext) -> None:
         late = ", ".join(self._labels("part"))

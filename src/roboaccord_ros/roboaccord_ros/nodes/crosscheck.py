@@ -117,7 +117,9 @@ class CrosscheckShell(Shell):
     @property
     def verdict(self) -> RecordedReport | None:
         """The verdict so far; None before the scenario is known."""
-        return self.check.verdict() if self.check else None
+        if self._steps is None:
+            return None
+        return self._steps.verdict(0.0 if self._end == math.inf else self._end)
 
     @property
     def status(self) -> int:  # type: ignore[override]
@@ -136,8 +138,8 @@ class CrosscheckShell(Shell):
             if self.second:
                 self.second.close(until, hurried=self._end == math.inf)
             self.publish_verdict()
-            verdict = self._steps.check.verdict()
-            sys.stderr.write(f"crosscheck: {self.robot}: {verdict.line()}\n")
+            if verdict := self.verdict:
+                sys.stderr.write(f"crosscheck: {self.robot}: {verdict.line()}\n")
         second = self.second.publishers if self.second else []
         graph.deliver(self._diagnostics, self._errors_out, *second)
         self.node.destroy_publisher(self._errors_out)  # a recorder waits for that
@@ -247,9 +249,9 @@ class CrosscheckShell(Shell):
 
     def publish_verdict(self) -> None:
         """Publish the verdict so far, and log it where it has changed."""
-        if self._steps is None or self._steps.latest < 0.0:
+        verdict = self.verdict
+        if verdict is None or self._steps is None or self._steps.latest < 0.0:
             return
-        verdict = self._steps.check.verdict()
         line = f"{'verdict' if self._closed else 'so far'}: {verdict.line()}"
         values = {key: str(value) for key, value in verdict.to_json().items()}
         name, level = f"{self.robot}: crosscheck", 0 if verdict.ok else 1

@@ -91,6 +91,7 @@ def decide(request: Request) -> dict[str, Decision]:
         "record": bool(bag),
         "bag": bag,
         "crosscheck": crosscheck,
+        "judge": request.on("judge", auto=crosscheck and bool(bag)),
         "reference": second,
         "second_controller": custom if second else "",
         "rviz": sight.rviz,
@@ -121,6 +122,8 @@ def _bag(request: Request, sim: str) -> str:
     """Return the folder of the bag, or ""."""
     asked = request["record"]
     if not request.on("record"):
+        if request.on("judge"):
+            raise AccordError("judge:=true judges the bag, which record:=false leaves out")
         return ""
     names = (request.setup.robot.name, request.setup.scenario.name, sim, request["namespace"])
     words = [name.strip("/").replace("/", "_") for name in names if name]

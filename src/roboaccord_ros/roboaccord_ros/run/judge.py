@@ -1,0 +1,35 @@
+"""The judge of a launch: the verdict on its bag, that of `accord crosscheck BAG`, in one line.
+
+Its line may be reworded in recorded_report.py of the core. Fixed: nothing else is written to
+stdout, by which a launch knows that the bag was judged; status 1 means outside, as launches read it
+(launch/processes.py).
+
+python -m roboaccord_ros.run.judge BAG CHANGES, which is a list of KEY=VALUE in JSON: the files that
+a bag may not name itself.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from roboaccord.bag import read_run
+from roboaccord.contract import AccordError
+from roboaccord.crosscheck import check_bag
+
+
+def main(bag: str, changes: str) -> int:
+    """Judge a bag, print the verdict, and return the status."""
+    try:
+        run = read_run(Path(bag))
+        found = check_bag(run, run.setup([change for change in json.loads(changes) if change]))
+    except AccordError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    sys.stdout.write(f"{found.line()}\n")
+    return 0 if found.ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
