@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from launch import Action, Condition, LaunchContext
-from launch.actions import EmitEvent, ExecuteProcess, LogInfo, OpaqueFunction
+from launch.actions import EmitEvent, ExecuteProcess, GroupAction, LogInfo, OpaqueFunction
 from launch.actions import TimerAction as Timer
 from launch.events import Shutdown
 from launch.events.process import ProcessExited
