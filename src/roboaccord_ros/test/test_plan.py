@@ -68,6 +68,9 @@ def bare_machine(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setitem(sys.modules, "gz.sim8", None)
     monkeypatch.setenv("AMENT_PREFIX_PATH", "")
+    folders = os.environ["PATH"].split(os.pathsep)
+    without = [folder for folder in folders if not Path(folder, "gz").exists()]
+    monkeypatch.setenv("PATH", os.pathsep.join(without))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract import AccordError, Array, RobotState, count_steps, did_you_mean
 from roboaccord.description import Tree, share
-from roboaccord.gazebo import LEVEL, base_in_gazebo, expand_for_gazebo, physics_of, world_for_run
+from roboaccord.gazebo import base_in_gazebo, expand_for_gazebo, physics_of, world_for_run
 from roboaccord.numerics import (
     quaternion_matrix,
     quaternion_product,
@@ -127,12 +127,6 @@ class LevelBase:
         self._start, self._orientation = initial.position, initial.orientation
         self._turn = quaternion_matrix(initial.orientation)
         self._plain = initial.position.tolist(), initial.orientation.tolist(), self._turn.tolist()
-
-    def complete(self, state: RobotState) -> RobotState:
-        """Return a state of Gazebo, whose last joints are `LEVEL`, with its base and without."""
-        n = len(LEVEL)
-        joints = (each[:-n].copy() for each in (state.q, state.qd, state.effort))
-        return RobotState(state.time, *joints, *self.base(*state.q[-n:], *state.qd[-n:]))
 
     def base(self, *joints: float) -> tuple[Array, Array, Array]:
         """Return position, orientation and twist of the base by angles and rates of `LEVEL` (8,).
