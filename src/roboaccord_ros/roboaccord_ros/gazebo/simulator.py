@@ -453,14 +453,20 @@ class InProcess:
         # Gazebo leaves the rates of a link as they were where it moves by less than 1e-6 m in a
         # step, but not those of what the link carries.
         carried = [*self._base.visuals(ecm), *self._base.collisions(ecm), self._base.entity()]
-        self._probe = sim.Link(carried[0])
-        away = self._base.world_pose(ecm).inverse() * self._probe.world_pose(ecm)
-        self._arm = np.array([away.pos().x(), away.pos().y(), away.pos().z()])
+        self._probe, self._arm = min(
+            (self._away(ecm, sim.Link(each)) for each in carried),
+            key=lambda at: float(at[1] @ at[1]),
+        )
         if self._based:
             self._probe.enable_velocity_checks(ecm, True)
         for joint in self._joints:
             joint.enable_position_check(ecm, True)
             joint.enable_velocity_check(ecm, True)
+
+    def _away(self, ecm: Any, part: Any) -> tuple[Any, Array]:
+        """Return a part of the base, and where it is in the axes of that (3,) [m]."""
+        place = (self._base.world_pose(ecm).inverse() * part.world_pose(ecm)).pos()
+        return part, np.array([place.x(), place.y(), place.z()])
 
     def _after(self, info: Any, ecm: Any) -> None:
         """Read the state after the last step that was asked for."""
@@ -473,6 +479,8 @@ class InProcess:
             q = [joint.position(ecm)[0] for joint in self._joints]
             qd = [joint.velocity(ecm)[0] for joint in self._joints]
             self._found = q, qd, *(self._read_base(ecm) if self._based else ([], []))
+        except IndexError:
+            self._error = AccordError("its physics engine has not made all joints of the robot")
         except Exception as error:  # noqa: BLE001 - as above
             self._error = error
 
