@@ -99,7 +99,7 @@ def test_without_gazebo_an_engine_is_chosen_and_the_reason_said():
     plan = plan_of("headless:=true")
     assert plan["sim"] == "dart"
     assert "not gz: Gazebo Sim (command gz) is not installed" in plan["messages"]
-    others = ("gazebo_window", "separate", "crosscheck", "rviz", "view")
+    others = ("gazebo_window", "separate", "crosscheck", "judge", "rviz", "view")
     assert {plan[name] for name in others} == {"false"}
     assert plan["record"] == plan["composed"] == "true"
 
@@ -207,11 +207,14 @@ def test_the_first_line_says_where_the_reference_is_seen(install, monkeypatch):
     assert (plan["reference"], plan["second_controller"]) == ("true", "monkeybot:Own")
     for word in ("reference:=false", "controller:=none"):
         plan = plan_of("sim:=reference", "crosscheck:=true", word)
-        assert plan["reference"] == "false"
+        assert (plan["judge"], plan["reference"]) == ("true", "false")
         assert "reference:" not in plan["messages"]
     assert "; reference: there, too;" in plan_of("headless:=true")["messages"]
     assert "reference:" not in plan_of("sim:=reference")["messages"]
     nowhere = ("headless:=true", "record:=false")
+    assert plan_of(*nowhere)["judge"] == "false"
+    with pytest.raises(AccordError, match="judge:=true judges the bag"):
+        plan_of(*nowhere, "judge:=true")
     assert "; reference: by view:=true;" in plan_of(*nowhere)["messages"]
     monkeypatch.setenv("DISPLAY", ":0")
     printed = plan_of("record:=false")["messages"]

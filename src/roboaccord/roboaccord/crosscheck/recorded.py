@@ -22,12 +22,13 @@ from roboaccord.engines import engine_names
 from roboaccord.scenario.setup import Setup
 
 
-def check_bag(run: BagRun, setup: Setup | None = None) -> RecordedReport:
+def check_bag(run: BagRun, setup: Setup | None = None, *, resolved: bool = True) -> RecordedReport:
     """Compare every control period of a recorded run with the reference, as the live check does.
 
     Args:
         run: from a bag.
         setup: robot and scenario in place of the recorded ones.
+        resolved: whether the resolution is found, which no verdict needs.
 
     Raises:
         AccordError: if the scenario is not known.
@@ -50,7 +51,7 @@ def check_bag(run: BagRun, setup: Setup | None = None) -> RecordedReport:
         return replace(found, levels=levels)
     if run.engine not in engine_names() or any(given):
         return found
-    twin = check_twin(setup, run.engine, run.transport, motion, found.delay)
+    twin = check_twin(setup, run.engine, run.transport, motion, found.delay, resolved=resolved)
     (scheme,) = excuse([judge_scheme(run.engine, twin)], setup.scenario.crosscheck.excuse)
     levels = replace(found.levels, scheme={run.engine: scheme})
     resolution = shown_of(twin.resolution) if isinstance(twin, SchemeCheck) else []

@@ -23,7 +23,8 @@ def main(bag: str, changes: str) -> int:
     """Judge a bag, print the verdict, and return the status."""
     try:
         run = read_run(Path(bag))
-        found = check_bag(run, run.setup([change for change in json.loads(changes) if change]))
+        setup = run.setup([change for change in json.loads(changes) if change])
+        found = check_bag(run, setup, resolved=False)
     except AccordError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
