@@ -31,6 +31,7 @@ PANELS = {
         110, 290, "right", ("sim_time", "real_time", "real_time_factor", "iterations")
     ),
 }  # fmt: skip
+FRONT = 1  # z of what is before the scene
 CAMERA = f"gui/plugin[@name='{SCENE}']/camera_pose"
 ANCHOR = "view_anchor"  # name of a body without shape that stands still in the origin
 
@@ -85,8 +86,7 @@ def _window(camera: Array, without: Collection[str]) -> ET.Element:
     for name, (height, width, side, shown) in PANELS.items():
         if name in without:
             continue
-        size = {"height": height, "width": width, "z": 1}  # z: in front of the scene
-        plugin, card = _plugin(gui, name, state="floating", **size)
+        plugin, card = _plugin(gui, name, state="floating", height=height, width=width, z=FRONT)
         anchors = ET.SubElement(card, "anchors", target=SCENE)
         for own in (side, "bottom"):
             ET.SubElement(anchors, "line", own=own, target=own)

@@ -96,13 +96,14 @@ class View:
 
 
 def start_view(setup: Setup, half: float) -> View:
-    """Return the camera that sees a robot at its start, in the middle, at a size that is chosen.
+    """Return the camera that sees a robot at its start, and what stands around, in the middle.
 
     Args:
         setup: robot and scenario.
         half: half of its horizontal field of view [rad].
     """
-    points = start_points(setup)
+    around = [vertices for vertices, _ in setup.robot.surroundings(setup)]
+    points = np.concatenate([start_points(setup), *around])
     target = 0.5 * (points.min(axis=0) + points.max(axis=0))
     level = setup.robot.relief(setup) is None
     angles, part = (AZIMUTH, ELEVATION if level else STEEP), PART if level else AMID

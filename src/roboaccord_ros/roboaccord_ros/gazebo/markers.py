@@ -130,13 +130,13 @@ def _fill(marker: Message, form: Geometry) -> None:
     """Give a marker its form and size; of a mesh, all triangles."""
     marker.type = marker.Type.Value(FORMS[form.form])
     across = 2.0 * form.radius
-    sizes = {"box": form.size, "mesh": form.scale, "cylinder": (across, across, form.length)}
+    sizes = {"box": form.size.tolist(), "mesh": form.scale.tolist(), "sphere": 3 * [across]}
     size = marker.scale
-    size.x, size.y, size.z = sizes.get(form.form, (across, across, across))
+    size.x, size.y, size.z = sizes.get(form.form, [across, across, form.length])
     if form.form == "mesh":
         vertices, triangles = read_mesh(mesh_path(form.file))
-        for x, y, z in vertices[triangles].reshape(-1, 3).tolist():
-            marker.point.add(x=x, y=y, z=z)
+        for corner in vertices[triangles].reshape(-1, 3).tolist():
+            marker.point.add(**dict(zip("xyz", corner, strict=True)))
 
 
 def _carried(there: RobotState, run: RobotState, now: RobotState) -> RobotState:
