@@ -57,14 +57,16 @@ def stepped(setup: Setup) -> tuple[Pass, str]:
 
 def bare(setup: Setup) -> Pass:
     """Return a pass of the server alone; the one before is in a partition of its own."""
-    from gz.sim8 import TestFixture
     from roboaccord_ros.gazebo.bridge import PARTITION, World
     from roboaccord_ros.gazebo.engine import contacts
     from roboaccord_ros.gazebo.simulator import populate
+    from roboaccord_ros.gazebo.transport import load
 
     world, urdf = World.of(setup), expand_for_gazebo(setup, contacts(setup), started=False)
     os.environ[PARTITION] = "roboaccord_bare"
-    fixture = TestFixture(str(populate(world, setup.robot.name, setup.initial, urdf)))
+    fixture = load("gz.sim8").TestFixture(
+        str(populate(world, setup.robot.name, setup.initial, urdf))
+    )
     fixture.finalize()
     server, steps = fixture.server(), round(setup.scenario.control_period / world.physics_step)
 

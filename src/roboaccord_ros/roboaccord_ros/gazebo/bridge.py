@@ -242,8 +242,9 @@ class LevelBase:
     def complete(self, state: RobotState) -> RobotState:
         """Return a state of Gazebo, whose last joints are `LEVEL`, with its base and without."""
         n = len(LEVEL)
-        joints = (each[:-n].copy() for each in (state.q, state.qd, state.effort))
-        return RobotState(state.time, *joints, *self.base(*state.q[-n:], *state.qd[-n:]))
+        q, qd, effort = (each[:-n].copy() for each in (state.q, state.qd, state.effort))
+        base = self.base(*state.q[-n:], *state.qd[-n:])
+        return RobotState(state.time, q, qd, effort, *base)
 
     def base(self, *joints: float) -> tuple[Array, Array, Array]:
         """Return position, orientation and twist of the base by angles and rates of `LEVEL` (8,).
