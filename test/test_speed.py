@@ -13,6 +13,7 @@ from workspace import ROOT
 
 MODULES = {
     "gait": "scipy",
+    "gazebo": "gz.sim8",
     "packbot": "coal",
     "rolling": "numpy",
     "snake": "mujoco",

@@ -1,0 +1,77 @@
+"""Row of Gazebo as an engine: a run of the snake, against the bare server of the same world.
+
+GAIT and TICKS may be changed. The peer is Gazebo's server itself, stepped through its bindings
+where nothing is commanded and nothing read: the rest is this project's, and what it costs Gazebo
+that the snake moves. Without Gazebo's bindings there is no row.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from benchmarks.speed.rows import Pass, Row, rate, sized
+from roboaccord.gazebo import expand_for_gazebo
+from roboaccord.run.inputs import Hold
+from roboaccord.run.loop import Stepper, answer, make_simulator, reset_controller
+from roboaccord.run.metrics import Motion
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+
+GAIT = "serpenoid"
+TICKS = sized(1000)
+
+
+def rows() -> Iterator[Row]:
+    if not (find_spec("gz") and find_spec("gz.sim8")):
+        return
+    setup = Setup.of(load_scenario("snake", "snake", GAIT, ()))
+    ours, version = stepped(setup)
+    yield Row(
+        f"snake, {GAIT} gait with friction, Gazebo as an engine",
+        "ticks/s",
+        ours,
+        bare(setup),
+        f"Gazebo {version}, its bare server at rest",
+        target_ratio=1.0 / 1.3,
+    )
+
+
+def stepped(setup: Setup) -> tuple[Pass, str]:
+    """Return a pass that goes on with a run, and the version of Gazebo."""
+    simulator, controller = make_simulator(setup, "gz"), make_controller(setup)
+    motion, inputs = Motion(simulator.joints), Hold()
+    stepper = Stepper(simulator, setup.initial, setup.scenario.control_period, [motion])
+    reset_controller(controller, setup.scenario.seed)
+    stepper.start()
+    simulator.load()
+
+    def work() -> None:
+        for _ in range(TICKS):
+            stepper.step(answer(controller, stepper.state, inputs, simulator.joints))
+
+    return lambda: rate(work, TICKS), simulator.version
+
+
+def bare(setup: Setup) -> Pass:
+    """Return a pass of the server alone; the one before is in a partition of its own."""
+    from roboaccord_ros.gazebo.bridge import PARTITION, World
+    from roboaccord_ros.gazebo.engine import contacts
+    from roboaccord_ros.gazebo.simulator import populate
+    from roboaccord_ros.gazebo.transport import load
+
+    world, urdf = World.of(setup), expand_for_gazebo(setup, contacts(setup), started=False)
+    os.environ[PARTITION] = "roboaccord_bare"
+    fixture = load("gz.sim8").TestFixture(
+        str(populate(world, setup.robot.name, setup.initial, urdf))
+    )
+    fixture.finalize()
+    server, steps = fixture.server(), round(setup.scenario.control_period / world.physics_step)
+
+    def work() -> None:
+        for _ in range(TICKS):
+            server.run(True, steps, False)
+
+    return lambda: rate(work, TICKS)
