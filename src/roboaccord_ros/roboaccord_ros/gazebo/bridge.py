@@ -2,7 +2,7 @@
 
 GZ_TIMEOUT may be tuned. Once Gazebo can make a start that it cannot now, take its case out of
 `refuse_start`. PARTITION and RESOURCES are variables of Gazebo. Where the joints of a level base
-put it is held by test_gazebo_world.
+put it is held by test_gazebo_setups.
 """
 
 from __future__ import annotations
