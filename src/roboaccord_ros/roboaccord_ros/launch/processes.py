@@ -220,8 +220,8 @@ class LaunchedRun:
             self._fail(differs)
 
     def _refuse_late(self, _: LaunchContext) -> None:
-        late = ", ".join(self._labels("part"))
-        self._fail(f"{late} did not end within {ENDING:g} s after the run")
+        if late := ", ".join(self._labels("part")):  # windows and the judge take their time
+            self._fail(f"{late} did not end within {ENDING:g} s after the run")
 
 
 def in_namespace(
