@@ -98,30 +98,25 @@ def test_a_closed_window_ends_the_run_well():
     assert (status, last) == (0, "gazebo_window was closed")
 
 
-def judged(status, *beside):
-    """Return what a judge makes of a run, whose live cross-check is outside."""
-    judge = process("judge", "last", shell(f"echo the verdict; exit {status}"))
-    return bring_up(judge, process("run", "ends", ["true"]), *beside)
+RUN = process("run", "ends", ["true"])
 
 
-def test_the_verdict_of_the_judge_counts_whatever_the_live_one_was():
+def test_the_verdict_of_the_judge_counts_whatever_the_live_one_was(tmp_path):
     live = process("crosscheck", "part", shell("exit 1"))
-    assert judged(0, live) == (0, "the run is over")
-    assert judged(1)[0] == 1
-    assert bring_up(process("run", "ends", ["true"]), live)[0] == 1
-
-
-def test_a_run_that_fails_is_not_judged(tmp_path):
+    for status in (0, 1):
+        judge = process("judge", "last", shell(f"echo the verdict; exit {status}"))
+        assert bring_up(judge, RUN, live)[0] == status
+    assert bring_up(RUN, live)[0] == 1
     judge = process("judge", "last", ["touch", str(tmp_path / "started")])
-    status, _ = bring_up(judge, process("run", "ends", ["true"]), process("r", "part", ["false"]))
-    assert (status, (tmp_path / "started").exists()) == (1, False)
+    assert bring_up(judge, RUN, process("recorder", "part", ["false"]))[0] == 1
+    assert not (tmp_path / "started").exists()
 
 
 def test_a_judge_that_is_interrupted_says_so_by_its_silence(tmp_path):
     ready = tmp_path / "ready"
     judge = process("judge", "last", shell(f"touch {ready}; exec sleep 600"))
-    status, last = bring_up(judge, process("run", "ends", ["true"]), ready=ready)
-    assert (status, last) == (0, "the launch was interrupted; its bag is not judged")
+    outcome = "the launch was interrupted; its bag is not judged"
+    assert bring_up(judge, RUN, ready=ready) == (0, outcome)
 
 
 def test_an_interrupted_launch_ends_its_nodes_first_and_nothing_dies(tmp_path, monkeypatch):

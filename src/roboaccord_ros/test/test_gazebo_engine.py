@@ -152,22 +152,15 @@ def test_its_twin_takes_the_same_steps_wherever_the_snake_heads() -> None:
     assert [*moved] == ["turned by 45 degrees"] and not moved["turned by 45 degrees"].outside
 
 
+JOINT, LIMIT, FEET = (
+    r'(name="joint_05" type="revolute">)',
+    r'(name="joint_10".*?effort=)"10.0"',
+    r'(reference="segment_07_link"><mu1>)0.1(.*?<mu2>)1.0',
+)
 PLANTED = [
-    (
-        r'(name="joint_05" type="revolute">)',
-        r'\1<dynamics damping="0.002"/>',
-        "damping of joint_05 is +0.002 N m s/rad off",
-    ),
-    (
-        r'(name="joint_10".*?effort=)"10.0"',
-        r'\1"1.5"',
-        "the effort of joint_10 is clipped at 1.5 N m",
-    ),
-    (
-        r'(reference="segment_07_link"><mu1>)0.1(.*?<mu2>)1.0',
-        r"\g<1>0.09\g<2>0.9",
-        "friction of segment_07_link is -10 % off",
-    ),
+    (JOINT, r'\1<dynamics damping="0.002"/>', "damping of joint_05 is +0.002 N m s/rad off"),
+    (LIMIT, r'\1"1.5"', "the effort of joint_10 is clipped at 1.5 N m"),
+    (FEET, r"\g<1>0.09\g<2>0.9", "friction of segment_07_link is -10 % off"),
 ]
 
 
@@ -178,14 +171,11 @@ def test_what_is_off_in_gazebo_s_own_description_is_named(
     monkeypatch: pytest.MonkeyPatch, old: str, new: str, name: str
 ) -> None:
     """A limit that acts there is clamped to, while the state holds the effort that was asked."""
-    setup, described = snake("duration=0.3"), gazebo_simulator.expand_for_gazebo
-
-    def edited(setup: Setup, contacts: str, *, started: bool) -> str:
-        found, count = re.subn(old, new, described(setup, contacts, started=started))
-        assert count == 1
-        return found
-
-    monkeypatch.setattr(gazebo_simulator, "expand_for_gazebo", edited)
+    setup = snake("duration=0.3")
+    text = gazebo_simulator.expand_for_gazebo(setup, "", started=False)
+    found, count = re.subn(old, new, text)
+    assert count == 1
+    monkeypatch.setattr(gazebo_simulator, "expand_for_gazebo", lambda *_, **__: found)
     run = run_setup(setup, make_simulator(setup, "gz"))
     check = check_scheme(on_ground(setup, "spheres"), spec("gz"), run)
     assert isinstance(check, SchemeCheck) and check.error > check.floor

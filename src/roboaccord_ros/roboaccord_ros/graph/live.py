@@ -106,6 +106,11 @@ class LiveSteps:
         """Time of the newest state [s]; -1 where there is none."""
         return self._states[-1].time if self._states else -1.0
 
+    @property
+    def behind(self) -> bool:
+        """Whether more states wait than comparisons lag by."""
+        return len(self._states) > BEHIND
+
     def verdict(self, end: float = 0.0) -> RecordedReport:
         """Return the verdict so far, on a run of which states are known, or to come until `end`."""
         return self.check.verdict(round(max(self.latest, end) / self._period))

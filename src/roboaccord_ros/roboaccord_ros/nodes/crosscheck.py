@@ -1,9 +1,9 @@
 """Live cross-check node: one-step prediction error of the reference, state by state.
 
-REPORT_PERIOD, SLICE, EARLY and PATIENCE may be tuned; ENDING must stay below the 5 s that a launch
-waits. How a run is judged is changed in `StepCheck` of the core: the verdict is that of `accord
-crosscheck BAG` (test_live_crosscheck). STATUS_OUTSIDE is known to launches. Fixed: a run that is to
-be checked starts once this node has compiled, and never waits for it after that.
+REPORT_PERIOD, SLICE, EARLY, PATIENCE and UNHURRIED may be tuned; ENDING must stay below the 5 s that
+a launch waits. How a run is judged is changed in `StepCheck` of the core: the verdict is that of
+`accord crosscheck BAG` (test_live_crosscheck). STATUS_OUTSIDE is known to launches. Fixed: a run
+that is to be checked starts once this node has compiled, and never waits for it after that.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ REPORT_PERIOD = 0.5  # s of wall time
 SLICE = 0.7 * POLL  # s of wall time spent on comparisons before messages are taken again
 EARLY = 4 * LONGEST  # messages that are kept while kernels compile
 PATIENCE = 6.0  # s that the last messages may come after the result
+UNHURRIED = 30.0  # s that comparisons may take after it; a launch waits for 90
 ENDING = 4.0  # s for the comparisons that are left at the end; a launch waits for 5
 STATUS_OUTSIDE = 1
 T = TypeVar("T")
@@ -243,7 +244,8 @@ class CrosscheckShell(Shell):
             return
         self._looks += 1
         complete = last >= self._end and self._events >= self._sent
-        if complete or self._looks * POLL > PATIENCE:
+        behind = complete and self._steps is not None and self._steps.behind
+        if (complete and not behind) or self._looks * POLL > (UNHURRIED if behind else PATIENCE):
             self.close()
             self.run.done()
 
