@@ -1,9 +1,9 @@
 """Live cross-check node: one-step prediction error of the reference, state by state.
 
-REPORT_PERIOD, SLICE and PATIENCE may be tuned; ENDING must stay below the 5 s that a launch waits.
-How a run is judged is changed in `StepCheck` of the core: the verdict is that of `accord crosscheck
-BAG` (test_live_crosscheck). STATUS_OUTSIDE is known to launches. Fixed: the run never waits for
-this node.
+REPORT_PERIOD, SLICE, SHOWN and PATIENCE may be tuned; ENDING must stay below the 5 s that a launch
+waits. How a run is judged is changed in `StepCheck` of the core: the verdict is that of `accord
+crosscheck BAG` (test_live_crosscheck). STATUS_OUTSIDE is known to launches. Fixed: the run never
+waits for this node.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from roboaccord_ros.graph.shell import POLL, Run, Shell
 
 REPORT_PERIOD = 0.5  # s of wall time
 SLICE = 0.7 * POLL  # s of wall time spent on comparisons before messages are taken again
+SHOWN = 0.3 * SLICE  # s of that for the second robot, where comparisons are behind
 PATIENCE = 6.0  # s that the last messages may come after the result
 ENDING = 4.0  # s for the comparisons that are left at the end; a launch waits for 5
 STATUS_OUTSIDE = 1
@@ -200,7 +201,7 @@ class CrosscheckShell(Shell):
         self._listen()
         until, last = time.monotonic() + SLICE, -1.0
         if self._steps:
-            self._judge(self._steps, until)
+            self._judge(self._steps, until - SHOWN if self.second else until)
             last = self._steps.latest
         if self.second:
             self.second.follow(until)
