@@ -1,9 +1,9 @@
 """Live cross-check node: one-step prediction error of the reference, state by state.
 
-REPORT_PERIOD, SLICE, EARLY, PATIENCE and UNHURRIED may be tuned; ENDING must stay below the 5 s that
-a launch waits. How a run is judged is changed in `StepCheck` of the core: the verdict is that of
-`accord crosscheck BAG` (test_live_crosscheck). STATUS_OUTSIDE is known to launches. Fixed: a run
-that is to be checked starts once this node has compiled, and never waits for it after that.
+REPORT_PERIOD, SLICE, SHOWN, EARLY, PATIENCE and UNHURRIED may be tuned; ENDING must stay below the 5
+s that a launch waits. How a run is judged is changed in `StepCheck` of the core: the verdict is
+that of `accord crosscheck BAG` (test_live_crosscheck). STATUS_OUTSIDE is known to launches. Fixed:
+a run that is to be checked starts once this node has compiled, and never waits for it after that.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from roboaccord_ros.graph.shell import POLL, Run, Shell
 REPORT_PERIOD = 0.5  # s of wall time
 SLICE = 0.7 * POLL  # s of wall time spent on comparisons before messages are taken again
 EARLY = 4 * LONGEST  # messages that are kept while kernels compile
+SHOWN = 0.3 * SLICE  # s of that for the second robot, where comparisons are behind
 PATIENCE = 6.0  # s that the last messages may come after the result
 UNHURRIED = 30.0  # s that comparisons may take after it; a launch waits for 90
 ENDING = 4.0  # s for the comparisons that are left at the end; a launch waits for 5
@@ -236,7 +237,7 @@ class CrosscheckShell(Shell):
         self._begin()
         until, last = time.monotonic() + SLICE, -1.0
         if self._steps:
-            self._judge(self._steps, until)
+            self._judge(self._steps, until - SHOWN if self.second else until)
             last = self._steps.latest
             if self.second:
                 self.second.follow(until)
