@@ -1,7 +1,7 @@
 """Live cross-check node: one-step prediction error of the reference, state by state.
 
-REPORT_PERIOD, SLICE, SHOWN, EARLY, PATIENCE and UNHURRIED may be tuned; ENDING must stay below the 5
-s that a launch waits. How a run is judged is changed in `StepCheck` of the core: the verdict is
+REPORT_PERIOD, SLICE, SHOWN, EARLY, PATIENCE and UNHURRIED may be tuned; ENDING must stay below the
+5 s that a launch waits. How a run is judged is changed in `StepCheck` of the core: the verdict is
 that of `accord crosscheck BAG` (test_live_crosscheck). STATUS_OUTSIDE is known to launches. Fixed:
 a run that is to be checked starts once this node has compiled, and never waits for it after that.
 """
