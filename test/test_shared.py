@@ -30,7 +30,7 @@ from workspace import ROOT, need_all_robots
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from benchmarks.shared import files
-from roboaccord_ros.gazebo.bridge import World
+from roboaccord_ros.gazebo.world import World
 from roboaccord_ros.graph import names
 
 pytestmark = pytest.mark.thorough

@@ -22,7 +22,7 @@ from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo import simulator
-from roboaccord_ros.gazebo.bridge import World
+from roboaccord_ros.gazebo.world import World
 
 FILE = Path(__file__).parent / "data" / "gazebo_answers.npz"
 VERSION = "8.14.0"

@@ -17,7 +17,7 @@ from roboaccord.contract.state import RobotState
 from roboaccord.numerics.rotations import quaternion_matrix, yaw_quaternion
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_ros.gazebo.bridge import LevelBase, World, refuse_start
+from roboaccord_ros.gazebo.world import LevelBase, World, refuse_start
 
 three = st.tuples(*[st.floats(-3.0, 3.0)] * 3).map(np.array)
 

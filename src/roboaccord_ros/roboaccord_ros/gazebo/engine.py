@@ -50,7 +50,7 @@ def check_bindings() -> None:
 
 
 def _version() -> str:
-    from roboaccord_ros.gazebo.bridge import gazebo_version
+    from roboaccord_ros.gazebo.world import gazebo_version
 
     check_bindings()
     return gazebo_version()

@@ -14,8 +14,8 @@ from roboaccord.contract import AccordError
 from roboaccord.gazebo import contact_shapes
 from roboaccord.scenario import Setup
 
-from roboaccord_ros.gazebo.bridge import PARTITION, World, refuse_start
 from roboaccord_ros.gazebo.engine import check_bindings, settings
+from roboaccord_ros.gazebo.world import PARTITION, World, refuse_start
 
 
 def is_installed(package: str) -> bool:

@@ -43,10 +43,10 @@ from roboaccord.run import make_folder, write_text
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator, StopWatch
 
-from roboaccord_ros.gazebo.bridge import PARTITION, RESOURCES, LevelBase, World, refuse_start
 from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.gazebo.pauses import Pauses, Work
 from roboaccord_ros.gazebo.transport import load
+from roboaccord_ros.gazebo.world import PARTITION, RESOURCES, LevelBase, World, refuse_start
 
 POLICIES = "gz:policies"
 PHYSICS = "plugin[@name='gz::sim::systems::Physics']"

@@ -22,8 +22,8 @@ from roboaccord.gazebo import contact_shapes
 from roboaccord.run import make_simulator
 from roboaccord.scenario import check_controller, path_changes
 
-from roboaccord_ros.gazebo.bridge import PARTITION
 from roboaccord_ros.gazebo.prepare import partition
+from roboaccord_ros.gazebo.world import PARTITION
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.plan.request import GAZEBO, Choice, Request, Sight, choose, speed
 

@@ -24,8 +24,8 @@ from roboaccord.engines import REFERENCE, default_names, engine_names
 from roboaccord.run import RecordedInputs, make_simulator
 from roboaccord.scenario import RELEASED, Setup, is_file
 
-from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.gazebo.prepare import check_gazebo, is_installed
+from roboaccord_ros.gazebo.world import World
 from roboaccord_ros.graph.parameters import setup_of
 from roboaccord_ros.speed import last_factor
 
