@@ -94,8 +94,6 @@ KNOWN = {
     "roboaccord_files/repair/extents:_points": CHECKED,
     "roboaccord_files/rules/source:_written": "once more, what has been read",
     "roboaccord_files/rules/table:read_table": PACKAGE,
-    "roboaccord_ros/gazebo/link:_gazebo_topics": PACKAGE,
-    "roboaccord_ros/gazebo/prepare:in_gazebo": PACKAGE,
     "roboaccord_ros/graph/shell:_end_soon": OWN,
     "roboaccord_ros/run/domain:remove_orphans": OWN,
     "roboaccord_ros/run/processes:run_commands": OWN,

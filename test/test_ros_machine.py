@@ -44,7 +44,7 @@ def test_all_that_is_missing_is_listed_with_what_it_is_for(log: Path) -> None:
     listed = make_ros(log, tools="apt-get")
     found = dict(re.findall(r"missing \w+ \w+ +(\S+) +(.+)", listed))
     assert found["python3-rosdep"] == "installs what package.xml declares"
-    assert found["ros_gz_sim"] == "Gazebo Harmonic itself"
+    assert found["gz_sim_vendor"] == "Gazebo Harmonic, for Python, too"
     assert found["launch_ros"] == "launch files"
     assert not {"launch", "rclpy", "python3-numpy", "roboaccord", "snake"} & found.keys()
     assert listed.endswith("make ros YES=1\n")

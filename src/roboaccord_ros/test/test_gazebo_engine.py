@@ -23,7 +23,7 @@ from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup, by_contacts
-from roboaccord_ros.gazebo import bridge, transport
+from roboaccord_ros.gazebo import transport, world
 from roboaccord_ros.gazebo import simulator as gazebo_simulator
 
 pytest.importorskip("snake", reason="the snake, which Gazebo runs here, is not installed")
@@ -67,7 +67,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let recorded answers stand for Gazebo's server."""
     monkeypatch.setattr(transport, "load", lambda name: None)
     monkeypatch.setattr(transport, "message", lambda name: None)
-    monkeypatch.setattr(bridge, "gazebo_version", lambda: gazebo_answers.VERSION)
+    monkeypatch.setattr(world, "gazebo_version", lambda: gazebo_answers.VERSION)
     monkeypatch.setattr(gazebo_simulator, "InProcess", gazebo_answers.Replayed)
     gazebo_answers.replay()
 
