@@ -23,8 +23,8 @@ from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup, by_contacts
-from roboaccord_ros.gazebo import transport, world
 from roboaccord_ros.gazebo import simulator as gazebo_simulator
+from roboaccord_ros.gazebo import transport, world
 
 pytest.importorskip("snake", reason="the snake, which Gazebo runs here, is not installed")
 
