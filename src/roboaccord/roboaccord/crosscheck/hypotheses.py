@@ -37,6 +37,7 @@ PROBES = {"armature": 1e-7}  # of which light links have little
 MOST_LATE = 3  # ticks
 MOST_STEPS = 10
 LIMITED, ALIKE = 2, 0.02  # rounds in which an effort limit is found; how far it may scatter
+FEWEST = 3  # ticks in which a limit must act alike: of one alone, any effort would be the limit
 UNSEEN = 1e-6  # of the effect of a quantity's other axes
 SHOWN = 10  # parameters of a resolution
 UNITS = {
@@ -260,6 +261,8 @@ class Predictor:
 
         The efforts that would explain each tick are then the same, and smaller than those known.
         """
+        if len(self.ticks) < FEWEST:
+            return
         rates = slice(len(self.run.joints), 2 * len(self.run.joints))
         whole = self.residuals()[:, rates]
         for joint, name in enumerate(self.run.joints):
