@@ -21,7 +21,7 @@ from roboaccord.gazebo.twin import on_ground
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_ros.gazebo import simulator
+from roboaccord_ros.gazebo import in_process, simulator
 from roboaccord_ros.gazebo.world import World
 
 FILE = Path(__file__).parent / "data" / "gazebo_answers.npz"
@@ -42,14 +42,14 @@ def check() -> OneStepCheck:
     return check_steps(setup_of(), spec("gz"), 1, runs)
 
 
-class Recording(simulator.InProcess):
+class Recording(in_process.InProcess):
     """A real server whose requests and answers are kept."""
 
-    kept: ClassVar[list[tuple[Array, simulator.Answer]]] = []
+    kept: ClassVar[list[tuple[Array, in_process.Answer]]] = []
 
     def step(
         self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
-    ) -> simulator.Answer:
+    ) -> in_process.Answer:
         """Take steps, and keep them."""
         answer = super().step(effort, count, placed)
         self.kept.append((request(effort, count, placed), answer))
@@ -79,7 +79,7 @@ class Replayed:
 
     def step(
         self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
-    ) -> simulator.Answer:
+    ) -> in_process.Answer:
         """Return the recorded answer to this request."""
         asked, answer = self.left.pop(0)
         np.testing.assert_allclose(request(effort, count, placed), asked, rtol=CLOSE, atol=CLOSE)
