@@ -53,13 +53,24 @@ class Outlet:
         node: that hosts it.
         setup: robot and scenario.
         engine, version, transport: as `/R/scenario` states them.
+        recorded: whether the run waits for a recorder, for which a person's commands wait, too.
     """
 
-    def __init__(self, node: Node, setup: Setup, engine: str, version: str, transport: str) -> None:
+    def __init__(
+        self,
+        node: Node,
+        setup: Setup,
+        engine: str,
+        version: str,
+        transport: str,
+        *,
+        recorded: bool = False,
+    ) -> None:
         self._robot = robot = setup.robot.name
         self._key = secrets.token_hex()
         announced = json.loads(facts(setup, engine, version, transport))
-        text = json.dumps({**announced, "seal": seal_of(self._key)}, sort_keys=True)
+        announced |= {"seal": seal_of(self._key), "recorded": recorded}
+        text = json.dumps(announced, sort_keys=True)
         for name, data in first_messages(setup, text).items():
             graph.advertise(node, robot, name)[1](data)
         self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)

@@ -89,7 +89,8 @@ class SimulatorShell(Simulation):
         self._keep = options.keep
         how, *shapes = options.transport.split(", ")
         transport = ", ".join([how if options.lockstep else how + graph.FREE, *shapes])
-        self.outlet = Outlet(node, setup, options.engine, version, transport)
+        recorded = graph.RECORDER in options.peers
+        self.outlet = Outlet(node, setup, options.engine, version, transport, recorded=recorded)
         self._started, self.wall_time = time.perf_counter(), 0.0
         self.pacing = Pacing(setup, self, options)
         self.faults = FaultInlet(self, setup, self.stepper.fail)

@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from geometry_msgs.msg import Twist, Vector3
 from rclpy.context import Context
@@ -70,6 +71,7 @@ class RosLink:
         self._moving: set[str] = set()
         self._latest = LatestState(node, setup)
         self._scenario = watch(node, robot.name, graph.SCENARIO)
+        self._announced: dict[str, Any] = {}
         self._clients = {
             name: node.create_client(SetBool, f"{robot.name}/{name}/set") for name in switches
         }
@@ -93,11 +95,16 @@ class RosLink:
         states = self._latest.source
         if not states.get_publisher_count():
             return f"no node publishes {states.topic_name}"
+        if self._scenario.get_publisher_count() and not self._facts():
+            return f"no message comes on {self._scenario.topic_name}"
+        recorder = [graph.RECORDER] if self._facts().get("recorded") else []
         for publisher in self._publishers.values():
             found = self._node.get_subscriptions_info_by_topic(publisher.topic_name)
             heard = any(each.node_name != graph.RECORDER for each in found)  # it drives nothing
             if not heard or graph.missing_peers(self._node, publisher, []):
                 return f"no node subscribes to {publisher.topic_name}"
+            if graph.missing_peers(self._node, publisher, recorder):
+                return f"the recorder does not subscribe to {publisher.topic_name}"
         for client in self._clients.values():
             if not client.service_is_ready():
                 return f"no node offers {client.service_name}"
@@ -119,9 +126,14 @@ class RosLink:
 
     def engine(self) -> str:
         """Return the simulator that the robot states at its start, or "" while that is unknown."""
+        return str(self._facts().get("engine", ""))
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what the simulator announced last; nothing while that is unknown."""
         read = readable(self._scenario.topic_name, read_facts, itself)
-        announced = [*filter(None, map(read, taken(self._scenario)))]
-        return str(announced[-1]["engine"]) if announced else ""
+        for facts in filter(None, map(read, taken(self._scenario))):
+            self._announced = facts
+        return self._announced
 
     def fail(self, fault: Fault) -> None:
         """Let a joint fail."""
