@@ -82,7 +82,8 @@ def test_the_controller_may_live_in_the_simulators_process(request_for, setup_fo
     with private_domain():
         parameters = [part for word in words for part in ("-p", word)]
         done = subprocess.run([*command, *parameters], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
+    said = [line for line in done.stderr.splitlines() if "compiling kernels" not in line]
+    assert (done.returncode, said) == (0, [])
     again = run_direct(request_for(setup)).trajectory.sha256()
     assert json.loads(done.stdout)["trajectory_sha256"] == again
 
