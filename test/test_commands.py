@@ -96,7 +96,7 @@ INTO_FOLDERS = [name for name, words in CASES.items() if "{out}" in words]
 ROOT = Path(__file__).resolve().parents[1]
 
 SLOW = {
-    "crosscheck", "monkeybot continue", "monkeybot design", "monkeybot figures",
+    "crosscheck", "monkeybot basin", "monkeybot continue", "monkeybot design", "monkeybot figures",
     "packbot detect", "packbot figures", "packbot identify", "identify",
     "packbot reach",
     "packbot workspace", "roller-sphere contact", "roller-sphere figures", "roller-sphere survey",

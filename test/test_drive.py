@@ -19,6 +19,7 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Proxy
+from slow_cases import late
 
 ROBOTS = [
     ("snake", "serpenoid", []),
@@ -26,7 +27,7 @@ ROBOTS = [
     ("packbot", "reach", []),
     ("roller_sphere", "figure_eight", []),
 ]
-FAULTS = ["loose", "weak:0.4", "backlash:0.02", "slipping:0.2", "frozen", "stuck"]
+FAULTS = ["loose", "weak:0.4", "frozen", *late("backlash:0.02", "slipping:0.2", "stuck")]
 
 
 def setup_of(robot: str, scenario: str, *changes: str) -> Setup:

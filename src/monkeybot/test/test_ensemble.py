@@ -36,6 +36,7 @@ def one_by_one(gait, starts, tolerance):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAITS)
 def test_ensembles_are_the_same_gaits(name):
     """To 1e-8, and the same starts miss an event."""
@@ -48,6 +49,7 @@ def test_ensembles_are_the_same_gaits(name):
     assert found.travel == pytest.approx(finals[:, 4:6], abs=1e-8, nan_ok=True)
 
 
+@pytest.mark.slow
 def test_the_tolerance_bounds_the_error_as_in_the_single_kernel():
     """At 1e-8 an ensemble's error is no larger than that of steps of Dormand and Prince."""
     starts = np.array([0.902, 10.935]) + np.random.default_rng(0).uniform(0.0, 0.1, (ENSEMBLE, 2))

@@ -42,6 +42,7 @@ def test_every_figure_is_there(made):
         assert len(list(ET.parse(path).getroot().iter(f"{SVG}text"))) > 8
 
 
+@pytest.mark.slow
 def test_tables_hold_the_repetitions(made):
     """Every digit, and nothing where a gait never hung straight down."""
     folder, _, _ = made

@@ -21,6 +21,7 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from running import run_in
+from slow_cases import late
 
 pytestmark = pytest.mark.thorough
 N = len(JOINTS)
@@ -176,7 +177,7 @@ def test_joints_that_freeze_in_contact_stay(faults):
     [
         ["shoulder=frozen@1.0", "elbow1=frozen@1.0"],
         ["elbow1=frozen@0.18"],
-        ["elbow1=frozen@0.23", "elbow2=frozen@0.88"],
+        *late(["elbow1=frozen@0.23", "elbow2=frozen@0.88"]),
     ],
 )
 def test_locks_that_bear_a_contact_give_no_energy(engine, faults):

@@ -25,6 +25,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.run.inputs import RecordedInputs
+from slow_cases import late
 from test_bag import foreign_bag
 
 pytestmark = pytest.mark.thorough
@@ -90,7 +91,7 @@ def swap(raw: bytearray, chance: random.Random) -> None:
     raw[a : a + size], raw[b : b + size] = raw[b : b + size], raw[a : a + size]
 
 
-@pytest.mark.parametrize("harm", [flip, cut, swap])
+@pytest.mark.parametrize("harm", [flip, *late(cut, swap)])
 @pytest.mark.parametrize("name", ["bag.mcap", "metadata.yaml"])
 def test_nothing_else_is_read_in_silence(
     bag: Path,

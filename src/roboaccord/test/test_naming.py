@@ -234,7 +234,8 @@ def is_named(text: str, names: set[tuple[str, str]]) -> bool:
 
 
 @pytest.mark.parametrize(
-    "error", ["joints interchanged", "rates late", "effort clipped", "centre", "mass and gear"]
+    "error",
+    ["joints interchanged", "effort clipped", *late("rates late", "centre", "mass and gear")],
 )
 def test_what_is_off_in_a_file_is_named(error: str) -> None:
     text, names = name_of(FINGER, "dart", error)

@@ -15,6 +15,7 @@ from roller_sphere.dribbling.dynamics import RATES, spread
 from roller_sphere.dribbling.reference import fixed_masses
 from roller_sphere.model.ball import held_time, holds, offsets, slides
 from running import run_in
+from slow_cases import late
 
 pytestmark = pytest.mark.thorough
 
@@ -56,7 +57,9 @@ def test_offsets_turn_with_the_carrier():
     assert offsets(p, q, position) == pytest.approx([0.0, 0.01, 0.0], abs=1e-15)
 
 
-@pytest.mark.parametrize("law", [VISCOUS, "friction={law: coulomb, mu: 0.5, slip_speed: 0.3}"])
+@pytest.mark.parametrize(
+    "law", [*late(VISCOUS), "friction={law: coulomb, mu: 0.5, slip_speed: 0.3}"]
+)
 def test_reference_is_of_the_second_order(law):
     """The error of places, angles and turning against a fine step falls by four."""
     setup = dribbling("controller.straight=0.1", law)

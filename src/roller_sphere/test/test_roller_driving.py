@@ -95,6 +95,7 @@ def test_figure_of_eight_closes_with_compensation(
     assert np.linalg.norm(path - asked, axis=1).max() < 0.02 * length  # the loops' lag
 
 
+@pytest.mark.slow
 def test_drift_without_compensation_is_the_models(
     eights: dict[bool, tuple[Setup, Trajectory]],
 ) -> None:

@@ -33,6 +33,7 @@ def setup() -> Setup:
     return Setup.of(make_scenario(read_run(BAG).scenario))
 
 
+@pytest.mark.slow
 def test_a_run_in_gazebo_is_its_twin_where_links_stick_and_where_they_slip() -> None:
     found = check_bag(read_run(BAG))
     assert found.levels.scheme["gz"].outcome == "within"

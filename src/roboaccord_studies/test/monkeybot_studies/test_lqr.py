@@ -20,6 +20,7 @@ from roboaccord_studies.monkeybot.lqr import (
 )
 from roboaccord_studies.monkeybot.rollouts import Feedback, walk
 from scipy.optimize import brentq
+from slow_cases import late
 from workspace import accord, succeed
 
 pytestmark = pytest.mark.thorough
@@ -86,7 +87,7 @@ def test_the_gain_is_that_of_dynamic_programming(orbit):
     assert lqr_gain(A, B[:, 0]) == pytest.approx(gain[0], rel=1e-9)
 
 
-@pytest.mark.parametrize(("faster", "up"), [(0.04, False), (0.02, True)])
+@pytest.mark.parametrize(("faster", "up"), [(0.04, False), *late((0.02, True))])
 def test_a_step_with_feedback_is_the_lagrangians(orbit, law, faster, up):
     """Times by the law in whole milliseconds, motion by scipy, up to the next vertical."""
     start = orbit.start + np.array([0.0, 0.01, -0.03, faster])
