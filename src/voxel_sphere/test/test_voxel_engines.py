@@ -13,6 +13,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.invariance import BOX as BY_BOX
 from roboaccord.crosscheck.invariance import check_invariance, judge_invariance
 from roboaccord.crosscheck.one_step import OneStepCheck, check_one_step, predict
+from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.engines import simulate_model, spec
 from roboaccord.engines.model import EngineModel
 from roboaccord.run.loop import make_simulator, run_setup
@@ -206,3 +207,17 @@ def test_a_ball_that_slides_shows_the_box_of_friction(engine, mu, outcome):
     found = check_invariance(setup, spec(engine), run_setup(setup, make_simulator(setup, engine)))
     assert judge_invariance(engine, found).outcome == outcome
     assert found.law == (BY_BOX if outcome == "outside" else "")
+
+
+def test_a_ball_that_was_driven_off_its_terrain_is_judged_up_to_there():
+    """The reference has no state beside its terrain: of 99 steps the last 39 are left out."""
+    setup = Setup.of(load_scenario("voxel_sphere", "voxel_sphere", "teleop", ["duration=0.1"]))
+    states = [*map(run_in(setup, "reference").state, range(101))]
+    fallen = [replace(state, position=state.position - [0.0, 0.0, 5.0]) for state in states]
+    check = StepCheck(setup, "reference", "1")
+    for before, after in [*zip(states[:60], states[1:61]), *zip(fallen[61:], fallen[62:])]:
+        check.take(before, after)
+    found = check.verdict()
+    assert (found.compared, found.left_out) == (60, 39)
+    assert found.finding.outcome == "within"
+    assert "not in the reference at 0.061 s: the start is inside the ground" in found.line()

@@ -25,7 +25,8 @@ class RecordedReport(Shown):
             commands are recorded.
         ticks: number of control periods; of a run that goes on, by now.
         compared: of these.
-        left_out: with an event (impact, stop, switch), which no scheme places inside a step.
+        left_out: with an event (impact, stop, switch), which no scheme places inside a step, or
+            from a state that the reference cannot take, as beside its terrain.
         skipped: of which a sample is missing.
         delay: control periods by which efforts act late.
         rms, max: error of the joints' rates, or without joints of the base's turning.

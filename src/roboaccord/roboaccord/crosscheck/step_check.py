@@ -20,11 +20,13 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from roboaccord.bag.topics import FREE
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, fault_of
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.outcome import Finding, Levels, excuse, unless_few
@@ -117,6 +119,7 @@ class StepCheck:
         self._delay = None if engine == GAZEBO else 0
         self._sums, self._by_rate = np.zeros((5, 2)), np.zeros((3, len(setup.joints) + 3))
         self.compared = self.left_out = self.skipped = 0
+        self._refused = ""  # why the reference cannot take a state, the first time
         self._sizes = np.ones(2)
         self._max = self._rms = 0.0
 
@@ -194,7 +197,12 @@ class StepCheck:
         commands = (Command(self._efforts[d], *rest, in_force=True) for d in delays)
         if self._twin and not (wrench is None and twist is None):
             self._twin.stop("a wrench or a twist is commanded")
-        made = [self._compare(before, after, command) for command in commands]
+        try:
+            made = [self._compare(before, after, command) for command in commands]
+        except AccordError as error:  # as of a ball that was driven off its terrain
+            self._refused = self._refused or f"not in the reference at {before.time:.4g} s: {error}"
+            self.left_out += 1
+            return []
         happened += [event.kind for _, seen in made for event in seen]
         self._rough = 2 if happened else max(self._rough - 1, 0)
         stops = self._setup.scenario.crosscheck.statistics and made[0][0].apart is None
@@ -241,7 +249,9 @@ class StepCheck:
                 text = f"time stepping explains {100 * least:.3g} % of the change, which hides "
                 text += "what is smaller: halve the physics step"
                 finding = Finding("one_step", self._engine, "not_judged", text)
-        findings = [unless_few(finding, self.compared, total)]
+        finding = unless_few(finding, self.compared, total)
+        reason = "; ".join(filter(None, (finding.reason, self._refused)))
+        findings = [replace(finding, reason=reason)]
         if (driven := self._drive.check()).judged:
             findings.append(judge_drive(self._engine, driven))
         if self._twin is not None:
