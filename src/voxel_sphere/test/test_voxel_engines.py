@@ -3,6 +3,7 @@
 import importlib.util
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -215,7 +216,7 @@ def test_a_ball_that_was_driven_off_its_terrain_is_judged_up_to_there():
     states = [*map(run_in(setup, "reference").state, range(101))]
     fallen = [replace(state, position=state.position - [0.0, 0.0, 5.0]) for state in states]
     check = StepCheck(setup, "reference", "1")
-    for before, after in [*zip(states[:60], states[1:61]), *zip(fallen[61:], fallen[62:])]:
+    for before, after in [*pairwise(states[:61]), *pairwise(fallen[61:])]:
         check.take(before, after)
     found = check.verdict()
     assert (found.compared, found.left_out) == (60, 39)
