@@ -63,6 +63,17 @@ class Terminal:
         x, y = re.findall(r"m/s at (-?[\d.]+) (-?[\d.]+)", self.screen[-4000:])[-1]
         return float(x), float(y)
 
+    def time(self) -> float:
+        """Return the simulated time that the screen shows [s]."""
+        return float(re.findall(r"time +([\d.]+) s", self.screen[-4000:])[-1])
+
+    def rest(self, seconds: float) -> None:
+        """Press nothing for so many simulated seconds, which a busy machine draws out."""
+        end = self.time() + seconds
+        while self.time() < end:
+            assert self.process.poll() is None, self.screen[-2000:]
+            time.sleep(REPEAT)
+
     def press(self, key: str) -> None:
         """Press a key once."""
         os.write(self._master, key.encode())
@@ -113,6 +124,11 @@ def drive(
     )  # fmt: skip
     terminal.wait_for(r"time +0\.[1-9] s")
     for keys, seconds in script:
-        around(terminal, seconds) if keys == "around" else terminal.hold(keys, seconds)
+        if keys == "around":
+            around(terminal, seconds)
+        elif keys:
+            terminal.hold(keys, seconds)
+        else:
+            terminal.rest(seconds)
     terminal.press("q")
     return terminal.end()
