@@ -1,7 +1,6 @@
 """Let the arm fall without torque, held by the estimated friction of its drives.
 
 ros2 launch packbot collapse_real.launch.py sim:=mujoco
-ros2 launch packbot collapse_real.launch.py sim:=gz headless:=true
 ros2 topic echo /packbot/contacts
 
 The estimates may be changed in config/real.yaml; `real:low` and `real:high` are the ends of their

@@ -1,7 +1,6 @@
 """Let elbow 1 freeze in a motion, with the estimated inertia and friction of the drives.
 
 ros2 launch packbot frozen_elbow_real.launch.py sim:=mujoco
-ros2 launch packbot frozen_elbow_real.launch.py sim:=gz headless:=true
 
 scenarios/frozen_elbow_real.yaml must have nothing of its own but `parameters: real`, as a test
 checks; frozen_elbow.yaml may be changed, and estimates in config/real.yaml.

@@ -1,7 +1,6 @@
 """Reach a point in front, with the estimated inertia and friction of the drives.
 
 ros2 launch packbot reach_real.launch.py sim:=mujoco
-ros2 launch packbot reach_real.launch.py sim:=gz headless:=true
 
 scenarios/reach_real.yaml extends reach.yaml by `parameters: real`, which stays. The target may be
 changed there, and `set:="parameters=real:low"` takes the low end of the estimates.

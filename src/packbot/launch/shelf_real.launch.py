@@ -1,7 +1,6 @@
 """Reach between two boards, with the estimated inertia and friction of the drives.
 
 ros2 launch packbot shelf_real.launch.py sim:=mujoco
-ros2 launch packbot shelf_real.launch.py sim:=gz headless:=true
 
 `parameters: real` in scenarios/shelf_real.yaml stays. All but the drives may be changed in
 scenarios/shelf.yaml, the drives in config/real.yaml.

@@ -87,3 +87,8 @@ def test_a_law_that_gazebo_does_not_have_is_refused() -> None:
     setup = setup_of("collapse", "friction={law: joint_clamp}")
     with pytest.raises(AccordError, match=r"Gazebo has no contact law joint_clamp; try friction"):
         world_of(setup)
+
+
+def test_rotors_are_refused_which_gazebo_cannot_have() -> None:
+    with pytest.raises(AccordError, match="gz: no reflected inertia; use the reference or mujoco"):
+        world_of(setup_of("reach_real"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,8 @@ from roboaccord.contract.state import RobotState
 from roboaccord.numerics.rotations import quaternion_matrix, yaw_quaternion
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_ros.gazebo.world import LevelBase, World, refuse_start
+from roboaccord_ros.gazebo.in_process import InProcess
+from roboaccord_ros.gazebo.world import PARTITION, LevelBase, World, refuse_start
 
 three = st.tuples(*[st.floats(-3.0, 3.0)] * 3).map(np.array)
 
@@ -94,10 +96,19 @@ def test_a_ball_that_starts_turned_in_what_carries_it_is_refused(setup_for):
         refuse_start(Setup.of(ball(["initial.yaw=0.5"])))
 
 
-def test_a_run_includes_the_terrain_of_its_scenario_and_not_the_one_that_ships():
+def test_a_run_includes_the_terrain_of_its_scenario_and_not_the_one_that_ships(monkeypatch):
+    """Where the workspace names the folder of the latter, too, as its environment does."""
     pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
     setup = Setup.of(load_scenario("voxel_sphere", "voxel_sphere", "bowl", []))
-    first, *others = World.of(setup).models
+    world = World.of(setup)
+    first, *others = world.models
+    monkeypatch.setattr(InProcess, "alive", 0)
+    monkeypatch.setenv(PARTITION, "")
+    paths = "GZ_SIM_RESOURCE_PATH", "SDF_PATH"
+    for each in paths:
+        monkeypatch.setenv(each, str(others[-1]))
+    InProcess._prepare(world)
+    assert all(os.environ[each].split(os.pathsep)[0] == str(first) for each in paths)
     assert any((folder / "terrain_bowl").is_dir() for folder in others)
     triangles = np.fromfile(first / "terrain_bowl/meshes/terrain.stl", "<u4", 1, offset=80)[0]
     assert triangles > 2 * (setup.scenario.terrain["n"] - 1) ** 2  # and the sides

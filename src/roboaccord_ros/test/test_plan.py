@@ -109,9 +109,9 @@ def expected(launch, gazebo, factor):
     if launch in KINEMATIC:
         return "reference"
     crawls = launch in DRIVEN and factor is not None and factor < 0.4
-    # With rotors, which DART's impulses do not know.
-    engine = "mujoco" if launch[1].endswith("_real") else "dart"
-    return "gz" if gazebo and not crawls else engine
+    if launch[1].endswith("_real"):  # with rotors, of which Gazebo and DART's impulses know nothing
+        return "mujoco"
+    return "gz" if gazebo and not crawls else "dart"
 
 
 @pytest.mark.thorough

@@ -114,12 +114,14 @@ def make_world(setup: Setup) -> Path:
     """Return the file of the world of a scenario; what it names lies beside it.
 
     Raises:
-        AccordError: if Gazebo does not have the scenario's contact law, the arm cannot start so, or
-            nothing can be written.
+        AccordError: if Gazebo does not have the scenario's contact law or drives, the arm cannot
+            start so, or nothing can be written.
     """
     law = setup.scenario.friction.get("law", "none")
     if law not in ("normal", "none"):
         raise AccordError(f"Gazebo has no contact law {law}; try friction.law=normal")
+    if setup.parameters.of_joints("reflected_inertia").any():
+        raise AccordError("gz: no reflected inertia; use the reference or mujoco")
     refuse_bad_start(setup)
     fixtures: Fixtures = setup.terrain
     models = "".join(_model(fixture) for fixture in fixtures)

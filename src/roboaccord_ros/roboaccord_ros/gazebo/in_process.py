@@ -147,9 +147,10 @@ class InProcess:
         if cls.alive or not os.environ.get(PARTITION):
             os.environ[PARTITION] = f"roboaccord_{uuid.uuid4().hex[:8]}"
         cls.alive += 1
-        known = os.environ.get(RESOURCES, "").split(os.pathsep)
-        folders = dict.fromkeys([*map(str, world.models), *filter(None, known)])
-        os.environ[RESOURCES] = os.pathsep.join(folders)
+        for paths in (RESOURCES, "SDF_PATH"):  # sdformat looks into the latter first
+            known = os.environ.get(paths, "").split(os.pathsep)
+            folders = dict.fromkeys([*map(str, world.models), *filter(None, known)])
+            os.environ[paths] = os.pathsep.join(folders)
 
     def close(self) -> None:
         """End the server, so that another one can have its partition."""
