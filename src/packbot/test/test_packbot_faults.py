@@ -15,7 +15,8 @@ from packbot.model.reduced import MergedLinks, camera_table, hand_table, reduce_
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.crosscheck.models import draw_states
-from roboaccord.engines import default_names
+from roboaccord.crosscheck.twin_ticks import TwinTicks
+from roboaccord.engines import default_names, spec
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
@@ -367,3 +368,17 @@ def test_the_command_prints_both(figures, accord_here, capsys, tmp_path):
     assert found["exact"]["mass"] == pytest.approx(3.9)
     assert 0.0 < found["error"]["centre"] <= found["largest"]["centre"]
     assert all((tmp_path / name).is_file() for name in found["files"])
+
+
+def test_a_tick_before_a_twin_was_stopped_has_its_round_off():
+    """Gazebo's ticks are added once their delay is known; a contact may have ended the twin."""
+    setup = setup_of(changes=["duration=0.05", "friction.law=none"])
+    motion = run(setup, "dart")
+    twin = TwinTicks(setup, spec("dart"))
+    tick = motion.state(1), motion.state(2), motion.command(1)
+    error = twin.differ(*tick)
+    assert np.abs(error).max() > 0.0
+    twin.stop("it touches")
+    assert not twin and twin.differ(*tick) is None
+    twin.add(*tick, error)
+    assert twin.finding(0).outcome == "within"

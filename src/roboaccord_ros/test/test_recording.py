@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from time import sleep
 
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
+from roboaccord.bag.topics import FREE
 from roboaccord.cdr import CdrReader, EffortCodec
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.runner import RunRequest, run_direct
@@ -220,6 +222,37 @@ def test_a_recorder_ends_by_itself_when_its_simulator_goes(
     assert "the simulator ended without a result" in caplog.text
     run = read_run(tmp_path / "bag")
     assert run.complete and len(run.trajectory) == 1
+
+
+@pytest.mark.parametrize(("transport", "lost"), [("ros", True), (f"ros{FREE}", False)])
+def test_efforts_are_lost_only_where_each_state_is_answered(
+    graph, setup_for, tmp_path, caplog, monkeypatch, transport, lost
+):
+    """A simulator that waits for no command is ahead of a controller that skips states."""
+    monkeypatch.setattr(recorder, "PATIENCE", 0.5)
+    setup = setup_for(duration=60.0)
+    listener, codec = Listener(graph, "snake", tmp_path / "bag"), EffortCodec(setup.joints)
+    node = graph.node("simulator")
+    outlet_of = outlet.Outlet(node, setup, "reference", "1", transport)
+    publisher, send = advertise(node, "snake", EFFORTS)
+    started = []
+
+    def publish_then_go():
+        if started:
+            for each in outlet_of._state_publishers:
+                node.destroy_publisher(each)
+            timer.cancel()
+        elif publisher.get_subscription_count() and not outlet_of.missing(["recorder"]):
+            for tick in range(5):
+                outlet_of.state(replace(setup.initial, time=0.001 * tick))
+            for tick in (0, 4):
+                send(codec.encode(0.001 * tick, np.zeros(len(setup.joints))))
+            started.append(True)
+
+    timer = node.create_timer(0.05, publish_then_go)
+    graph.spin()
+    assert len(listener.messages()["/snake/joint_trajectory"]) == 2
+    assert ("messages in transit to bag: 3 lost" in caplog.text) is lost
 
 
 def test_a_recorder_that_is_told_to_end_does_though_messages_keep_coming(

@@ -61,6 +61,7 @@ class TwinTicks:
         self._engine, self._why = engine.name, "no tick was compared"
         self._floor, self._measured, self.judged = np.zeros(6), 0, 0
         self._largest, self._times = np.zeros((2, 2 * len(setup.joints) + 12))
+        self._stopped = False  # then the twin is there for what was compared, and is still to add
         try:
             self._made: TwinComparison | None = TwinComparison.of(setup, engine)
         except AccordError as error:
@@ -68,11 +69,11 @@ class TwinTicks:
 
     def __bool__(self) -> bool:
         """Whether there is a twin, by now."""
-        return self._made is not None
+        return self._made is not None and not self._stopped
 
     def stop(self, why: str) -> None:
         """Compare no more; what was compared stays."""
-        self._made, self._why = None, why if not self.judged else self._why
+        self._stopped, self._why = True, why if not self.judged else self._why
 
     def differ(self, before: RobotState, after: RobotState, command: Command) -> Array | None:
         """Return by how much the twin ends a control period elsewhere (2 n + 12,).
@@ -84,7 +85,7 @@ class TwinTicks:
         Returns:
             None where the twin does not apply: a joint would be at its stop.
         """
-        if self._made is None:
+        if self._made is None or self._stopped:
             return None
         twin = self._made.twin
         twin.reset(before)

@@ -157,6 +157,7 @@ class RecorderShell(Shell):
             graph.subscribe_switch(self.node, self.robot, name, take)
         self._period = round(setup.scenario.control_period * NANOSECONDS)
         self._ledger = Ledger(self._period)
+        self._free = graph.FREE in facts["transport"]  # then not every state is answered
         self._bag, self._write = bag, bag.write_raw
         self._frames = dict[str, Callable[[int, bytes], None]]()
         for part in ("", f"{REFERENCE}/"):
@@ -205,7 +206,8 @@ class RecorderShell(Shell):
 
     def _take(self, name: str, now: int, data: bytes) -> None:
         self._count += 1
-        if name in IN_STEP and not self._ledger.note(name, now) and name != graph.EFFORTS:
+        counted = name in IN_STEP and not (self._free and name == graph.EFFORTS)
+        if counted and not self._ledger.note(name, now) and name != graph.EFFORTS:
             self._refuse_rival(name)
             return
         self._write(self._topics[name], now, data)
