@@ -54,7 +54,8 @@ def test_pressed_rollers_turn_the_ball_as_the_model_says_but_for_its_free_part(t
     assert (sizes > 2.0).all()  # rad/s: it does turn
     assert (np.linalg.norm(across - model_across, axis=1) < SOFT * sizes).all()
     # Dry friction leaves w_s anywhere between the heights of the two lines (9).
-    heights = kinematics.heights(nu)
+    rig = kinematics.rig
+    heights = nu[:, :2] * np.sin(rig.alpha[:2]) / rig.radius
     half = 0.5 * np.abs(heights[:, 0] - heights[:, 1])
     assert (np.abs((along - middle) @ kinematics.rig.pole) < half + SOFT * sizes).all()
 
