@@ -196,6 +196,26 @@ def test_inputs_diagnostics_and_errors_are_in_the_bag(graph, setup_for, tmp_path
     assert read_run(tmp_path / "bag").robot == "snake"
 
 
+def publish_and_go(graph, outlet_of, publish, *others):
+    """Let a simulator send once all receive it, and be gone, as if it was killed."""
+    started = []
+
+    def look():
+        if started:
+            for publisher in outlet_of._state_publishers:
+                node.destroy_publisher(publisher)
+            timer.cancel()
+        elif all(p.get_subscription_count() for p in others) and not outlet_of.missing(
+            ["recorder"]
+        ):
+            publish()
+            started.append(True)
+
+    node = outlet_of._node
+    timer = node.create_timer(0.05, look)
+    graph.spin()
+
+
 def test_a_recorder_ends_by_itself_when_its_simulator_goes(
     graph, setup_for, tmp_path, caplog, monkeypatch
 ):
@@ -203,21 +223,8 @@ def test_a_recorder_ends_by_itself_when_its_simulator_goes(
     monkeypatch.setattr(recorder, "PATIENCE", 0.5)
     setup = setup_for(duration=60.0)
     listener = Listener(graph, "snake", tmp_path / "bag")
-    node = graph.node("simulator")
-    outlet_of = outlet.Outlet(node, setup, "reference", "1", "ros")
-    started = []
-
-    def publish_then_go():
-        if started:
-            for publisher in outlet_of._state_publishers:
-                node.destroy_publisher(publisher)
-            timer.cancel()
-        elif not outlet_of.missing(["recorder"]):
-            outlet_of.state(setup.initial)
-            started.append(True)
-
-    timer = node.create_timer(0.05, publish_then_go)
-    graph.spin()
+    outlet_of = outlet.Outlet(graph.node("simulator"), setup, "reference", "1", "ros")
+    publish_and_go(graph, outlet_of, lambda: outlet_of.state(setup.initial))
     listener.messages()
     assert "the simulator ended without a result" in caplog.text
     run = read_run(tmp_path / "bag")
@@ -235,22 +242,14 @@ def test_efforts_are_lost_only_where_each_state_is_answered(
     node = graph.node("simulator")
     outlet_of = outlet.Outlet(node, setup, "reference", "1", transport)
     publisher, send = advertise(node, "snake", EFFORTS)
-    started = []
 
-    def publish_then_go():
-        if started:
-            for each in outlet_of._state_publishers:
-                node.destroy_publisher(each)
-            timer.cancel()
-        elif publisher.get_subscription_count() and not outlet_of.missing(["recorder"]):
-            for tick in range(5):
-                outlet_of.state(replace(setup.initial, time=0.001 * tick))
-            for tick in (0, 4):
-                send(codec.encode(0.001 * tick, np.zeros(len(setup.joints))))
-            started.append(True)
+    def publish():
+        for tick in range(5):
+            outlet_of.state(replace(setup.initial, time=0.001 * tick))
+        for tick in (0, 4):
+            send(codec.encode(0.001 * tick, np.zeros(len(setup.joints))))
 
-    timer = node.create_timer(0.05, publish_then_go)
-    graph.spin()
+    publish_and_go(graph, outlet_of, publish, publisher)
     assert len(listener.messages()["/snake/joint_trajectory"]) == 2
     assert ("messages in transit to bag: 3 lost" in caplog.text) is lost
 

@@ -101,10 +101,10 @@ class RosLink:
         for publisher in self._publishers.values():
             found = self._node.get_subscriptions_info_by_topic(publisher.topic_name)
             heard = any(each.node_name != graph.RECORDER for each in found)  # it drives nothing
-            if not heard or graph.missing_peers(self._node, publisher, []):
+            if not heard:
                 return f"no node subscribes to {publisher.topic_name}"
             if graph.missing_peers(self._node, publisher, recorder):
-                return f"the recorder does not subscribe to {publisher.topic_name}"
+                return f"not every node receives {publisher.topic_name}"
         for client in self._clients.values():
             if not client.service_is_ready():
                 return f"no node offers {client.service_name}"
