@@ -16,7 +16,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.energy import Stored, energy_of
-from roboaccord.crosscheck.models import draw_states
+from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.controllers import make_controller

@@ -14,7 +14,7 @@ from packbot.model.parameters import JOINTS
 from packbot.model.reduced import MergedLinks, camera_table, hand_table, reduce_table
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault, parse_fault
-from roboaccord.crosscheck.models import draw_states
+from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.twin_ticks import TwinTicks
 from roboaccord.engines import default_names, spec
 from roboaccord.run.loop import make_simulator

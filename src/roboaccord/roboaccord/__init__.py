@@ -71,4 +71,10 @@ def _plot(result: object, what: Sequence[str], out: str | PurePath | None) -> Fi
     return plot_of(result, what, out)
 
 
-display.text, display.html, display.plot = _text, _html, _plot
+def _words(finding: object) -> str:
+    from roboaccord.report.words import words_of
+
+    return words_of(finding)
+
+
+display.text, display.html, display.plot, display.words = _text, _html, _plot, _words

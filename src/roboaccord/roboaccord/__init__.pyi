@@ -18,7 +18,6 @@ from .contract.state import Target as Target
 from .contract.trajectory import Event as Event
 from .contract.trajectory import Trajectory as Trajectory
 from .contract.version import __version__ as __version__
-from .crosscheck.recorded_report import RecordedReport as RecordedReport
 from .crosscheck.report import Report as Report
 from .description.parameters import Parameters as Parameters
 from .description.parameters import load_parameters as load_parameters

@@ -15,7 +15,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.energy_check import check_energy, judge_energy
 from roboaccord.crosscheck.hypotheses import Resolved, shown_of, summary_of
-from roboaccord.crosscheck.models import draw_states
+from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.naming import ask_resolution, resolve
 from roboaccord.crosscheck.runs import Job, check_repeat, judge_repeat, run_job
 from roboaccord.crosscheck.scheme import (

@@ -2,8 +2,8 @@
 
 Colours and words in VERDICTS and OUTCOMES may be changed; every verdict and outcome must have one.
 Figures may be added to DISTANCES, by name: its unit, heading and decimals are those of the field's
-type, in crosscheck/. FINEST must keep the table within 80 columns. What is outside is decided in
-crosscheck/verdict.py.
+type, in crosscheck/levels/. FINEST must keep the table within 80 columns. What is outside is decided in
+crosscheck/levels/.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from roboaccord.cli.console import make_table
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import quantities
-from roboaccord.crosscheck.chaotic import Noise
-from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.hypotheses import summary_of
-from roboaccord.crosscheck.models import AccelerationCheck
-from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.levels import LEVELS
+from roboaccord.crosscheck.levels.acceleration import AccelerationCheck
+from roboaccord.crosscheck.levels.one_step import OneStepCheck
+from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
+from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.report import Report
-from roboaccord.report.tables import number, statistics_cells
+from roboaccord.report.tables import level_table, number, text_of
 
 VERDICTS: dict[Verdict | None, str] = {
     "pass": "green",
@@ -35,11 +36,11 @@ VERDICTS: dict[Verdict | None, str] = {
     None: "default",
 }
 OUTCOMES: dict[Outcome, Text] = {
-    "within": Text("within", "green"),
-    "outside": Text("outside", "red"),
-    "not_judged": Text("not judged", "yellow"),
-    "excused": Text("excused", "yellow"),
-    "does_not_apply": Text("–", "dim"),
+    Outcome.WITHIN: Text("within", "green"),
+    Outcome.OUTSIDE: Text("outside", "red"),
+    Outcome.NOT_JUDGED: Text("not judged", "yellow"),
+    Outcome.EXCUSED: Text("excused", "yellow"),
+    Outcome.DOES_NOT_APPLY: Text("–", "dim"),
 }
 ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
 FINEST = 3  # physics steps of the table; the report has all
@@ -62,11 +63,14 @@ DISTANCES = (
 
 
 def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
-    """Return the levels as a table, and the verdict."""
+    """Return the levels as a table, and the verdict; of one run that in one line."""
+    if report.of_run:
+        return [report.line()]
     versions = ", ".join(f"{engine} {report.versions[engine]}" for engine in report.engines)
     verdict = Text(report.describe(), VERDICTS[report.verdict])
     return [
-        *(statistics_tables(report) if report.statistics else distance_tables(report)),
+        *(statistics_tables(report) if report.chaotic else distance_tables(report)),
+        *own_tables(report),
         Text(versions),
         *outcome_tables(report),
         Text.assemble("verdict: ", verdict),
@@ -81,21 +85,33 @@ def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
 
 def outcome_tables(report: Report) -> list[Table]:
     """Return the outcome of each level, a row for each; no table where there is none."""
-    levels, engines = report.levels.checked(), report.engines[1:]
+    levels, engines = report.levels, report.engines[1:]
     table = make_table("level", *engines, words=engines)
     for level, found in levels.items():
         table.add_row(level.replace("_", " "), *(OUTCOMES[found[e].outcome] for e in engines))
     return [table] if levels else []
 
 
+def own_tables(report: Report) -> list[Table]:
+    """Return the figures of levels that are not in the tree."""
+    known, tables = {level.name for level in LEVELS}, []
+    for level in [each for each in report.rows if each not in known]:
+        found = level_table(report, level)
+        table = make_table(*found.columns, title=found.title)
+        for row in found.rows:
+            table.add_row(row.engine, *row.cells)
+        tables.append(table)
+    return tables
+
+
 def distance_tables(report: Report) -> list[RenderableType]:
     """Return the distances, a row for each engine, and what the columns are."""
-    runs = report.trajectory
+    runs = report.checks["trajectory"]
     steps = ", ".join(f"{1e3 * dt:g}" for dt in next(iter(runs.values())).dt[-FINEST:])
     rows = [
         Distance(
-            report.acceleration.get(engine),
-            report.one_step.get(engine),
+            report.checks.get("acceleration", {}).get(engine),
+            report.checks.get("one_step", {}).get(engine),
             replace(run, error=run.error[-FINEST:]),
             report.noise[engine],
         )
@@ -107,15 +123,16 @@ def distance_tables(report: Report) -> list[RenderableType]:
 
 def statistics_tables(report: Report) -> list[RenderableType]:
     """Return accelerations and the statistics over seeds, a row for each engine."""
-    first = next(iter(report.statistics.values()))
+    checks, rows = report.checks["statistics"], report.rows["statistics"]
+    first = next(iter(checks.values()))
     unit = f" [{first.unit}]" if first.unit else ""
     table = make_table(
         "engine",
         *("accel.\nrel.", "mean", "median", "above\n0", "difference", "allowed\n+-"),
         title=f"{report.robot} {report.scenario}: {first.figure}{unit} over seeds",
     )
-    for engine, check in report.statistics.items():
-        mean, median, _, _, positive, difference, allowed = statistics_cells(check)
+    for engine, entries in rows.items():
+        mean, median, _, _, positive, difference, allowed = map(text_of, entries.values())
         mean = mean.split()[0]  # its interval is in the report: the table fits 80 columns
         cells = (acceleration_of(report, engine), mean, median, positive, difference, allowed)
         table.add_row(engine, *cells)
@@ -128,5 +145,5 @@ def statistics_tables(report: Report) -> list[RenderableType]:
 
 def acceleration_of(report: Report, engine: str) -> str:
     """Return the error of level 1 as text, nothing where there is none."""
-    check = report.acceleration.get(engine)
+    check = report.checks.get("acceleration", {}).get(engine)
     return number(check.max if check else None, ".1e", "")

@@ -55,8 +55,6 @@ def shown_of(result: Any) -> Sequence[RenderableType]:
             module, _, function = PRINTERS[name].partition(":")
             shown = getattr(import_module(f"{__package__}.{module}"), function)(result)
             return list[RenderableType](shown)
-        case "RecordedReport":
-            return [result.line()]
         case "BagRun":
             words = f"{result.robot} in {result.engine} {result.engine_version}".strip()
             return [words, *shown_of(result.trajectory)]

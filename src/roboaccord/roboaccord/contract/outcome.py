@@ -1,28 +1,135 @@
-"""Outcomes of the levels, and the verdict that follows from them.
+"""Outcomes, reasons and findings of the levels, and the verdict that follows from them.
 
-The names in `Level`, `Outcome` and `Verdict` and the keys that `Finding.to_json` gives are part of
-the JSON of `accord crosscheck`: they and the order of levels must stay. A level may be added: a
-name in `Level` and a field of the same name in `Levels`; its finding is made in crosscheck and its
-words in report. `verdict_of` is strict on purpose: what is not judged must never pass
-(test_outcomes). The third in `unless_few` may be tuned.
+A reason may be added: a member of `Code`, and its words in report/words.py. Values of `Outcome`,
+`Code` and `Verdict` and the keys that `Finding.to_json` gives are part of the JSON of
+`accord crosscheck` and stay. No verdict may hang on words: compare codes. `verdict_of` is strict on
+purpose: what is not judged must never pass (test_outcomes). The third in `unless_few` may be tuned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from enum import StrEnum, auto
+from typing import Any, Literal
 
 from roboaccord.contract.profiles import given
-from roboaccord.contract.results import Json
+from roboaccord.contract.results import Json, to_json
+from roboaccord.contract.shown import display
 
-Level = Literal[
-    "acceleration", "drive", "scheme", "repeat", "invariance", "one_step", "trajectory",
-    "statistics", "events", "energy",
-]  # fmt: skip
-Outcome = Literal["within", "outside", "not_judged", "excused", "does_not_apply"]
-BELOW = "below round-off"
 Verdict = Literal["pass", "fail", "undecided"]
+
+
+class Outcome(StrEnum):
+    """What a level comes to."""
+
+    WITHIN = auto()
+    OUTSIDE = auto()
+    NOT_JUDGED = auto()
+    EXCUSED = auto()
+    DOES_NOT_APPLY = auto()
+
+
+class Code(StrEnum):
+    """Why a level comes to its outcome. The figures of each are named in report/words.py."""
+
+    TEXT = auto()  # what a user, an engine or an error has to say
+    BELOW_ROUND_OFF = auto()
+    ALLOWED = auto()
+    FEW_JUDGED = auto()
+    FEW_STEPS = auto()
+    COARSE = auto()
+    NOTHING_MOVES = auto()
+    NOTHING_CAN_MOVE = auto()
+    KINEMATIC = auto()
+    HIDDEN = auto()  # more than the scenario allows to go unnoticed
+    CAUSE = auto()
+    MODEL = auto()
+    ACCELERATION = auto()
+    OFF_BY = auto()
+    OFF_BY_SHARE = auto()
+    OFF_BY_ANGLE = auto()
+    INSTEAD = auto()
+    READS = auto()
+    MISSING = auto()
+    NO_COMMAND = auto()
+    DISOBEYED = auto()
+    SWITCH_DISOBEYED = auto()
+    NO_TWIN = auto()
+    NOT_THE_TWIN = auto()
+    THE_TWIN = auto()
+    THE_TWIN_BUT_EVENTS = auto()
+    THE_TWIN_BUT_UNRESOLVED = auto()
+    EVENT_TICKS = auto()
+    NOT_REPEATED = auto()
+    NO_MOVE = auto()
+    NOT_INVARIANT = auto()
+    NO_FREE_TICK = auto()
+    REFERENCE_ERRS = auto()
+    STEP_ORDER = auto()
+    STEP_REMAINDER = auto()
+    STEP_SHARE = auto()
+    STEP_UNEXPLAINED = auto()
+    STEP_TOO_LARGE = auto()
+    STEPPING_EXPLAINS = auto()
+    STEPPING_HIDES = auto()
+    NO_STEP = auto()
+    REFUSED_STATE = auto()
+    TOLERANCE_BELOW_NOISE = auto()
+    TOO_FAR = auto()
+    RUN_ORDER = auto()
+    RUN_REMAINDER = auto()
+    CHAOTIC = auto()
+    THROWN = auto()
+    NO_FIGURE = auto()
+    FEW_RUNS = auto()
+    SHARES = auto()
+    UNSETTLED = auto()
+    NO_FIGURE_AT_STEP = auto()
+    MEDIANS = auto()
+    NO_EVENTS = auto()
+    NO_RESTART = auto()
+    EVENT_UNEXPLAINED = auto()
+    EVENT_MISPLACED = auto()
+    EVENT_MISSING = auto()
+    NO_BOOK = auto()
+    ONLY_GAINS = auto()
+    ENERGY_OF_TWIN = auto()
+    ENERGY = auto()
+    SUSPECT = auto()
+    STEP_FAR = auto()
+    LARGEST_ERROR = auto()
+    OUR_EQUATIONS = auto()
+    LEVEL_EXCUSED = auto()
+    LEVEL_WITHIN = auto()
+    NO_EXCUSE_NEEDED = auto()
+    SENSITIVE = auto()
+    SAME_SETTINGS = auto()
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Hold a code with its figures; `str` gives the words.
+
+    Args:
+        code: a member of `Code`, or a name of a level that is not in the tree.
+        figures: by name, in SI units; other reasons among them.
+    """
+
+    code: Code | str
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return display.words(self)
+
+    def to_json(self) -> Mapping[str, Json]:
+        """Return the code, and figures beside it."""
+        return {"code": str(self.code), **{k: to_json(v) for k, v in self.figures.items()}}
+
+
+def because(code: Code | str, **figures: Any) -> Reason:
+    """Return a reason with its figures."""
+    return Reason(code, figures)
 
 
 @dataclass(frozen=True)
@@ -30,73 +137,105 @@ class Finding:
     """Hold the outcome of one level of one engine.
 
     Args:
-        level, engine: which.
         outcome: of the level.
-        reason: why it is not simply within; "" where it is.
+        reasons: why it is not simply within; none where it is.
         quantity: what is off: mass, axis, friction, ...; "" where nothing is, or it is unknown.
         where: the link, joint or time where it is off; "" likewise.
-        stands_in: whether it is the outcome of another level, which stands in for this one.
+        size: how much it is off, in the unit of the quantity; None likewise.
+        level, engine: which; the check fills them in.
+        unexplained: whether a cause is still to be sought.
         smaller: whether a smaller physics step would decide.
+        stands_in: whether it is the outcome of another level, which stands in for this one.
+        excuse: why the scenario does not count it.
     """
 
-    level: Level
-    engine: str
     outcome: Outcome
-    reason: str = ""
+    reasons: tuple[Reason, ...] = ()
     quantity: str = ""
     where: str = ""
-    stands_in: bool = False
+    size: float | None = None
+    level: str = ""
+    engine: str = ""
+    unexplained: bool = False
     smaller: bool = False
+    stands_in: bool = False
+    excuse: str = ""
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of its reasons."""
+        return tuple(str(each.code) for each in self.reasons)
+
+    @property
+    def reason(self) -> str:
+        """Its reasons in words."""
+        return display.words(self)
+
+    def also(self, *reasons: Reason) -> Finding:
+        """Return it with more reasons."""
+        return replace(self, reasons=(*self.reasons, *reasons))
 
     def to_json(self) -> Mapping[str, Json]:
         """Return what stands below level and engine."""
-        return {name: getattr(self, name) for name in ("outcome", "reason", "quantity", "where")}
+        names = ("outcome", "reason", "codes", "quantity", "where", "size")
+        return {name: to_json(getattr(self, name)) for name in names}
+
+
+def within(*reasons: Reason) -> Finding:
+    """Return a finding with this outcome."""
+    return Finding(Outcome.WITHIN, reasons)
+
+
+def outside(
+    *reasons: Reason, quantity: str = "", where: str = "", size: float | None = None
+) -> Finding:
+    """Return a finding with this outcome."""
+    return Finding(Outcome.OUTSIDE, reasons, quantity, where, size)
+
+
+def not_judged(*reasons: Reason, where: str = "", smaller: bool = False) -> Finding:
+    """Return a finding with this outcome."""
+    return Finding(Outcome.NOT_JUDGED, reasons, where=where, smaller=smaller)
+
+
+def does_not_apply(*reasons: Reason) -> Finding:
+    """Return a finding with this outcome."""
+    return Finding(Outcome.DOES_NOT_APPLY, reasons)
 
 
 Findings = Mapping[str, Finding]
 """By engine."""
 
 
-@dataclass(frozen=True)
-class Levels:
-    """Hold the findings of a check by level and engine; none of a level that was not checked."""
+class Levels(dict[str, Findings]):
+    """Findings of a check by level and engine, of the levels that were checked.
 
-    acceleration: Findings = field(default_factory=dict)
-    drive: Findings = field(default_factory=dict)
-    scheme: Findings = field(default_factory=dict)
-    repeat: Findings = field(default_factory=dict)
-    invariance: Findings = field(default_factory=dict)
-    one_step: Findings = field(default_factory=dict)
-    trajectory: Findings = field(default_factory=dict)
-    statistics: Findings = field(default_factory=dict)
-    events: Findings = field(default_factory=dict)
-    energy: Findings = field(default_factory=dict)
+    `levels.one_step["dart"]` is the same as `levels["one_step"]["dart"]`.
+    """
 
     @classmethod
-    def of(cls, findings: Sequence[Finding]) -> Levels:
+    def of(cls, findings: Iterable[Finding]) -> Levels:
         """Sort findings by level."""
-        found: dict[str, Findings] = {
-            level: {f.engine: f for f in findings if f.level == level} for level in get_args(Level)
-        }
-        return cls(**found)
+        levels = cls()
+        for each in findings:
+            levels[each.level] = {**levels.get(each.level, {}), each.engine: each}
+        return levels
 
-    def checked(self) -> dict[str, Findings]:
-        """Return the levels that were checked."""
-        return {level: findings for level, findings in vars(self).items() if findings}
+    def __getattr__(self, level: str) -> Findings:
+        """Return the findings of a level."""
+        if level not in self:
+            raise AttributeError(f"no level {level} was checked")
+        return self[level]
 
-    def to_json(self) -> Mapping[str, Findings]:
-        """Return the levels that were checked."""
-        return self.checked()
-
-
-def outside(level: Level, engine: str, reason: str, quantity: str = "", where: str = "") -> Finding:
-    """Return a finding with the outcome `outside`."""
-    return Finding(level, engine, "outside", reason, quantity, where)
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings."""
+        return [each for level in self.values() for each in level.values()]
 
 
-def stand_in(found: Finding, level: Level, reason: str) -> Finding:
+def stand_in(found: Finding, level: str, *reasons: Reason) -> Finding:
     """Return for a level that does not apply the outcome of the one that stands in for it."""
-    return replace(found, level=level, reason=reason, quantity="", where="", stands_in=True)
+    return Finding(found.outcome, reasons, level=level, engine=found.engine, stands_in=True)
 
 
 def unless_few(found: Finding, judged: float, total: float, what: str = "ticks") -> Finding:
@@ -105,22 +244,22 @@ def unless_few(found: Finding, judged: float, total: float, what: str = "ticks")
     Args:
         found: of a level.
         judged, total: number of ticks that were judged, and that the level set out to judge.
-        what: they are, in words.
+        what: they are.
     """
-    if found.outcome != "within" or 3 * judged >= total:
+    if found.outcome != Outcome.WITHIN or 3 * judged >= total:
         return found
-    share = f"{judged:.0f} of {total:.0f} {what} ({100 * judged / total:.2g} %) could be judged"
-    return replace(found, outcome="not_judged", reason=f"only {share}: a third is needed")
+    why = because(Code.FEW_JUDGED, judged=judged, total=total, what=what)
+    return replace(found, outcome=Outcome.NOT_JUDGED, reasons=(why,))
 
 
 def excuse(
-    findings: Iterable[Finding], excuses: Mapping[Level, Mapping[str, str]]
+    findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]
 ) -> list[Finding]:
     """Return findings with the excuses of a scenario applied to those that are not within."""
     return [
-        replace(f, outcome="excused", reason=f"{reason} ({f.reason})")
-        if f.outcome in ("outside", "not_judged")
-        and (reason := given(excuses.get(f.level, {}), f.engine))
+        replace(f, outcome=Outcome.EXCUSED, excuse=why)
+        if f.outcome in (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
+        and (why := given(excuses.get(f.level, {}), f.engine))
         else f
         for f in findings
     ]
@@ -131,21 +270,6 @@ def verdict_of(findings: Sequence[Finding]) -> Verdict | None:
     if not findings:
         return None
     outcomes = {f.outcome for f in findings}
-    if "outside" in outcomes:
+    if Outcome.OUTSIDE in outcomes:
         return "fail"
-    return "undecided" if "not_judged" in outcomes else "pass"
-
-
-def remarks(findings: Iterable[Finding], excuses: Mapping[Level, Mapping[str, str]]) -> list[str]:
-    """Return in words what is excused or allowed, what is below round-off, and unused excuses."""
-    found = []
-    for f in findings:
-        if f.outcome == "excused" and not f.stands_in:
-            found.append(f"{f.engine}: {f.level} excused: {f.reason}")
-        elif f.outcome == "within" and f.reason and not f.stands_in:
-            found.append(f"{f.engine}: {f.level} within: {f.reason}")
-        elif f.outcome == "does_not_apply" and f.level == "trajectory":
-            found.append(f"{f.engine}: no trajectory: {f.reason}")
-        if f.outcome == "within" and given(excuses.get(f.level, {}), f.engine) is not None:
-            found.append(f"{f.engine}: {f.level} needs no excuse here")
-    return found
+    return "undecided" if Outcome.NOT_JUDGED in outcomes else "pass"

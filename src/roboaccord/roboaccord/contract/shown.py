@@ -1,7 +1,7 @@
 """Where results find the functions that print and draw them, set by `roboaccord` at import.
 
-`Display` is where `print(result)`, a notebook and `plot()` find their printers: __init__.py of the
-core sets all three, contract/results.py calls them. A way to show results may be added: a field
+`Display` is where `print(result)`, a notebook and `plot()` find their printers, and a finding its
+words: __init__.py of the core sets all four, contract/results.py calls them. A way to show results may be added: a field
 here and a line there. No printer must be imported here: `contract` stands below `cli` and `report`
 (test_layout).
 """
@@ -15,8 +15,9 @@ from typing import Any
 
 @dataclass
 class Display:
-    """Hold what prints a result as text and in HTML, and what draws it."""
+    """Hold what prints a result as text and in HTML, draws it, and puts findings into words."""
 
+    words: Callable[[Any], str] = repr
     text: Callable[[Any], str] = repr
     html: Callable[[Any], str] = repr
     plot: Callable[..., Any] = repr

@@ -1,8 +1,8 @@
-from .cause import Cause as Cause
 from .cause import CauseFinder as CauseFinder
 from .cause import Companion as Companion
+from .cause import Suspect as Suspect
 from .recorded import check_bag as check_bag
-from .recorded_report import RecordedReport as RecordedReport
+from .report import Report as Report
 from .run import run_crosscheck as run_crosscheck
 from .step_check import StepCheck as StepCheck
 from .twin_ticks import HELD as HELD

@@ -19,18 +19,19 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from roboaccord.contract.interfaces import Inputs
+from roboaccord.contract.outcome import Code, Outcome, Reason, because
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.runs import NUDGE, nudged
-from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
+from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.twin_ticks import check_twin
 from roboaccord.description.materials import OPACITY
@@ -51,26 +52,26 @@ LEVELS = 5  # of opacity
 
 
 @dataclass(frozen=True)
-class Cause:
+class Suspect:
     """Hold why a run is outside.
 
     Args:
         since: time at which the verdict turned [s].
-        how_far: error and what is allowed, in words.
         link: that is off.
-        text: what is off, in words.
+        how_far: error and what is allowed.
+        what: is off.
         named: whether that is known.
     """
 
     since: float
-    how_far: str
     link: str
-    text: str
+    how_far: Sequence[Reason]
+    what: Sequence[Reason]
     named: bool = False
 
     def line(self) -> str:
         """Return it in one line."""
-        return f"outside since t = {self.since:g} s, {self.how_far}: {self.link}: {self.text}"
+        return str(because(Code.SUSPECT, **vars(self)))
 
 
 class CauseFinder:
@@ -88,12 +89,12 @@ class CauseFinder:
         self._events = deque[Event]()
         self._count, self._ok, self._since, self._driven = 0, True, 0.0, False
         self._thread = ThreadPoolExecutor(1)
-        self._pending: Future[Cause] | None = None
-        self._worst: Cause | None = None
-        self.cause: Cause | None = None
+        self._pending: Future[Suspect] | None = None
+        self._worst: Suspect | None = None
+        self.cause: Suspect | None = None
 
     @property
-    def suspect(self) -> Cause | None:
+    def suspect(self) -> Suspect | None:
         """The cause of a run that is outside; until it is known, where the error is largest."""
         return self.cause or (None if self._ok else self._worst)
 
@@ -119,7 +120,7 @@ class CauseFinder:
         if self._count % JUDGED_EVERY == 0:
             self._judge()
 
-    def look(self) -> Cause | None:
+    def look(self) -> Suspect | None:
         """Return a cause that was found since the last look."""
         if self._pending is None or not self._pending.done():
             return None
@@ -138,7 +139,7 @@ class CauseFinder:
         if not known and self._states:
             self._ask()
 
-    def settle(self, timeout: float) -> Cause | None:
+    def settle(self, timeout: float) -> Suspect | None:
         """Return what was found at the end, the worst joint where that takes longer; see `look`.
 
         Args:
@@ -162,18 +163,18 @@ class CauseFinder:
         """Begin to look for the cause, from where the error is largest beside what is explained."""
         verdict, states, events = self._check.verdict(), list(self._states), list(self._events)
         recent = Trajectory.from_states(self._setup.joints, states, events)
-        share, allowed = 100 * verdict.relative, 100 * verdict.allowed
-        far = f"{share:.3g} % of the change of a step where {allowed:.3g} % are allowed"
-        schemes = [each.reason for each in verdict.levels.scheme.values()]
-        self._worst = Cause(
+        step = verdict.step
+        far = because(Code.STEP_FAR, share=step.relative, allowed=step.allowed)
+        schemes = [reason for each in verdict.levels.scheme.values() for reason in each.reasons]
+        self._worst = Suspect(
             since=self._since,
-            how_far=far if verdict.finding.outcome == "outside" else "; ".join(schemes),
             link=self._link(self._check.worst),
-            text="largest error beside what the time step explains",
+            how_far=[far] if verdict.finding.outcome == Outcome.OUTSIDE else schemes,
+            what=[because(Code.LARGEST_ERROR)],
         )
-        self._pending = self._thread.submit(self._find, recent, self._worst, verdict.delay)
+        self._pending = self._thread.submit(self._find, recent, self._worst, verdict.step.delay)
 
-    def _find(self, recent: Trajectory, worst: Cause, delay: int) -> Cause:
+    def _find(self, recent: Trajectory, worst: Suspect, delay: int) -> Suspect:
         """Return the cause that the engine's twin names, the worst joint where none does."""
         engine, transport = self._run
         if engine not in engine_names() or self._driven:
@@ -181,12 +182,13 @@ class CauseFinder:
         job = self._setup.scenario.data(), engine, transport, recent, delay
         ((_, found),) = isolated(compare_twin, [job], timeout=PATIENCE, workers=1)
         if not isinstance(found, SchemeCheck):
-            return replace(worst, text=f"{worst.text}; no twin names it: {found.reason}")
+            return replace(worst, what=[*worst.what, because(Code.NO_TWIN, text=found.reason)])
         name = found.name
         if not name.text:
-            return replace(worst, text=f"{worst.text}; its equations of motion are ours")
+            return replace(worst, what=[*worst.what, because(Code.OUR_EQUATIONS)])
         link = self._link(name.where) or self._link(found.where)
-        return replace(worst, link=link, text=name.text, named=bool(name.quantity))
+        what = [because(Code.CAUSE, text=name.text)]
+        return replace(worst, link=link, what=what, named=bool(name.quantity))
 
     def _link(self, where: str) -> str:
         """Return the link that a link or a joint stands for, "" for neither."""

@@ -1,6 +1,6 @@
 """Differences of a model from what it should be, in an engine and in a reader of files alike.
 
-The texts may be reworded. How much is allowed is not set here: each caller passes it (`allowed`).
+How much is allowed is not set here: each caller passes it (`allowed`).
 To compare another quantity, call `compare_value` with its name. What must stay are the keys of
 `Difference.to_json`, which scripts read, and UNLIMITED, below the 1e16 that SDFormat writes for no
 limit.
@@ -15,6 +15,7 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.results import Json, Quantity, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.engines.model import LinkProperties
@@ -22,6 +23,7 @@ from roboaccord.numerics.ranking import first_largest
 
 UNLIMITED = 1e15  # limits beyond are none: SDFormat writes 1e16
 Value = Array | float | Sequence[float]
+UNSTATED = because(Code.TEXT, text="")
 
 
 @dataclass(frozen=True)
@@ -33,14 +35,19 @@ class Difference:
         where: link or joint; "" where there is one of it.
         error: infinite where something is missing or not finite.
         allowed: that error.
-        text: how much it is off.
+        how: much it is off.
     """
 
     quantity: str
     where: str
     error: Annotated[float, Quantity("1", "relative error")]
     allowed: Annotated[float, Quantity("1", "relative error allowed")]
-    text: str = ""
+    how: Reason = UNSTATED
+
+    @property
+    def text(self) -> str:
+        """How much it is off, in words."""
+        return str(self.how)
 
     @property
     def excess(self) -> float:
@@ -94,22 +101,22 @@ def compare_value(
     whole: float = 1.0,
     unit: str = "",
 ) -> Difference:
-    """Return the difference of a quantity as a part of `whole`, in words in a unit or in %."""
+    """Return the difference of a quantity as a part of `whole`, stated in a unit or in %."""
     one, two = np.atleast_1d(want), np.atleast_1d(have)
     with np.errstate(invalid="ignore"):  # limits at infinity
         apart = np.where(one == two, 0.0, np.abs(one - two))
     size = float(np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(initial=0.0))
     error = size / whole if math.isfinite(size) else math.inf
-    text = f"{size:.2g} {unit} off" if unit else f"{100 * error:.3g} % off"
-    return Difference(quantity, where, error, allowed, text)
+    share = because(Code.OFF_BY_SHARE, share=error)
+    how = because(Code.OFF_BY, size=size, unit=unit) if unit else share
+    return Difference(quantity, where, error, allowed, how)
 
 
 def compare_axis(where: str, want: Array, have: Array, allowed: float) -> Difference:
-    """Return the difference of two unit axes, in words the angle between them."""
+    """Return the difference of two unit axes, stated as the angle between them."""
     angle = math.atan2(float(np.linalg.norm(np.cross(want, have))), float(want @ have))
-    degrees = math.degrees(angle)
-    text = f"{degrees:.3g} degrees off" if degrees > 0.01 else f"{angle:.2g} rad off"
-    return replace(compare_value("axis", where, want, have, allowed), text=text)
+    how = because(Code.OFF_BY_ANGLE, size=angle)
+    return replace(compare_value("axis", where, want, have, allowed), how=how)
 
 
 def compare_limits(where: str, want: Value, have: Value, allowed: float) -> Difference:
@@ -139,8 +146,8 @@ def compare_link(
     """
     if have is None:
         if want.mass:
-            text = f"missing: {want.mass:.4g} kg"
-            yield Difference("link", name, math.inf, allowed, text)
+            how = because(Code.MISSING, mass=want.mass)
+            yield Difference("link", name, math.inf, allowed, how)
         return
     heavier = max(want.mass, have.mass)
     if heavier:
@@ -154,13 +161,13 @@ def compare_link(
         found = compare_value(
             "inertia", name, want.inertia, have.inertia, allowed, max(mine, other)
         )
-        yield replace(found, text=f"{100 * apart / (mine or other):.3g} % off")
+        yield replace(found, how=because(Code.OFF_BY_SHARE, share=apart / (mine or other)))
 
 
 def compare_mass(name: str, want: float, have: float, allowed: float) -> Difference:
     """Return the difference of masses that are not both 0, as a part of the heavier."""
-    text = f"{have:.4g} kg, in the reference nothing"
+    how = because(Code.INSTEAD, have=have, want=0.0, unit="kg")
     if want:
-        text = f"{100 * (have / want - 1.0):+.3g} % off"
+        how = because(Code.OFF_BY_SHARE, share=have / want - 1.0, signed=True)
     found = compare_value("mass", name, want, have, allowed, max(want, have))
-    return replace(found, text=text)
+    return replace(found, how=how)

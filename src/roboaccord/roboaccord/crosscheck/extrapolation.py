@@ -30,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from roboaccord.contract.outcome import Code, Finding, Reason, because, not_judged
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.base import engine_parts
@@ -64,6 +65,22 @@ class Remainder:
     coordinate: int
     sample: int
     asymptotic: bool = True
+
+
+def few_steps() -> Reason:
+    """Return that there are too few physics steps for a verdict."""
+    return because(Code.FEW_STEPS, steps=STEPS)
+
+
+def coarse(step: float, *reasons: Reason, smaller: bool = True) -> Finding:
+    """Return that an error is off its course outside the asymptotic range, and what to do.
+
+    Args:
+        step: the smallest [s].
+        reasons: what is off.
+        smaller: whether half of it would decide.
+    """
+    return not_judged(*reasons, because(Code.COARSE, step=step), smaller=smaller)
 
 
 def extrapolate(coarse: Array, fine: Array, order: int) -> Array:

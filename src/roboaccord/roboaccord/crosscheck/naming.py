@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,11 +19,10 @@ from functools import cached_property
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Finding
+from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import SAFETY, STEPS, estimates
 from roboaccord.crosscheck.hypotheses import (
@@ -35,7 +34,9 @@ from roboaccord.crosscheck.hypotheses import (
     spread,
 )
 from roboaccord.crosscheck.regression import LEFT, Regression
-from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, name_drawn
+from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck, name_drawn
+from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import Index, by_group, left_out, vector
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines.spec import EngineSpec
@@ -175,16 +176,12 @@ def rms(values: Array) -> Array:
     return np.asarray(np.sqrt(np.mean(values**2, axis=0)))
 
 
-def resolve(
-    setup: Setup,
-    scheme: SchemeCheck | NoTwin | None,
-    runs: Mapping[float, Trajectory],
-    order: int,
-) -> list[Resolved]:
-    """Return the smallest errors that would have been outside; arguments as of `name_engine`.
+def resolve(case: CheckCase) -> list[Resolved]:
+    """Return the smallest errors that would have been outside.
 
     By the level `scheme`; by `one_step` where there is no twin, and of what acts in contact.
     """
+    setup, scheme, runs, order = case.setup, case.checks.get("scheme"), case.by_step, case.order
     found = list(scheme.resolution) if isinstance(scheme, SchemeCheck) else []
     if setup.scenario.crosscheck.statistics or (found and setup.contact is None):
         return found
@@ -240,14 +237,10 @@ def ask_resolution(
         level, where = most.level, most.where
         enough = _enough(most, asked, setup, order)
         text = f"{most} could go unnoticed, {100 * asked:g} % is required; {enough}"
+    why = because(Code.HIDDEN, text=f"crosscheck.resolution: {text}")
     return [
-        replace(
-            each,
-            outcome="not_judged",
-            reason="; ".join(filter(None, [each.reason, f"crosscheck.resolution: {text}"])),
-            where=where,
-        )
-        if each.level == level and each.outcome != "outside"
+        replace(each.also(why), outcome=Outcome.NOT_JUDGED, where=where)
+        if each.level == level and each.outcome != Outcome.OUTSIDE
         else each
         for each in findings
     ]
@@ -355,13 +348,29 @@ def name_engine(
     return name
 
 
-def name_trajectory(
-    run: Trajectory, check: ConvergenceCheck | None, ask: Callable[[], Name]
-) -> Name:
-    """Return a name with when motions diverge, and which events are near."""
-    name = ask()
-    if check is None or check.since is None:
-        return name
-    near = [e for e in run.events if abs(e.time - check.since) < 0.02]
+def explained(case: CheckCase, findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings on an engine with what explains those that are outside and unexplained."""
+    asked = [f for f in findings if f.unexplained and f.outcome == Outcome.OUTSIDE]
+    if not asked:
+        return [*findings]
+    scheme, order = case.checks.get("scheme"), case.order
+    name = name_engine(case.setup, case.engine, scheme, case.by_step, order)
+    causes = {}
+    for each in asked:
+        text = name.text
+        if each.level == "trajectory":
+            text = "; ".join(filter(None, [departure(case), text]))
+        found = each.also(because(Code.CAUSE, text=text)) if text else each
+        where = name.where or each.where
+        causes[each.level] = replace(found, quantity=name.quantity, where=where)
+    return [causes.get(each.level, each) if each in asked else each for each in findings]
+
+
+def departure(case: CheckCase) -> str:
+    """Return in words when a motion departs from the reference's, and which events are near."""
+    check = case.checks["trajectory"]
+    if not isinstance(check, ConvergenceCheck) or check.since is None:
+        return ""
+    near = [e for e in case.run.events if abs(e.time - check.since) < 0.02]
     at = f" near {near[0].kind} of {near[0].subject}" if near else ""
-    return replace(name, text=f"it departs at t = {check.since:.4g} s{at}; {name.text}".strip("; "))
+    return f"it departs at t = {check.since:.4g} s{at}"

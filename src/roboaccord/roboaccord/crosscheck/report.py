@@ -1,31 +1,42 @@
-"""Report of a cross-check: what was measured, what was found, and under which conditions.
+"""The report of a cross-check: what was measured, what was found, and under which conditions.
 
-To add a figure, add a field to `Report`, fill it in `report_of`, and show it in report/figures.py
-or report/tables.py. Names of fields are keys of summary.json, and those in `to_json` are keys of
-`--json`: scripts read both, so all of them stay. Texts for people (`describe`) may be reworded.
+One for every source of motion: engines, a bag, a run that goes on, a log. Figures of a level are
+its `rows`; another figure of the whole check is a field of `Report`, filled in `report_of`. Keys of
+`to_json` are those of `--json`, fields those of summary.json: scripts read both, so all of them
+stay. Words are made in report/words.py, when they are asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
-from roboaccord.contract.outcome import Finding, Levels, Verdict, remarks, verdict_of
+from roboaccord.contract.outcome import (
+    Code,
+    Finding,
+    Levels,
+    Outcome,
+    Reason,
+    Verdict,
+    because,
+    excuse,
+    not_judged,
+    verdict_of,
+)
+from roboaccord.contract.profiles import given
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, by_fields, to_json
+from roboaccord.contract.shown import display
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.chaotic import WHY, Noise, StatisticsCheck, sensitive
-from roboaccord.crosscheck.convergence import ConvergenceCheck
-from roboaccord.crosscheck.energy import EnergyBook, NoBook
-from roboaccord.crosscheck.energy_check import EnergyCheck
-from roboaccord.crosscheck.events import EventsCheck
+from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
 from roboaccord.crosscheck.hypotheses import Resolved, shown_of
-from roboaccord.crosscheck.invariance import InvarianceCheck
-from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
-from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.runs import Engines, RepeatCheck, Runs
-from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
-from roboaccord.crosscheck.verdict import EngineChecks
+from roboaccord.crosscheck.level import AnyLevel, Rows
+from roboaccord.crosscheck.levels.drive import DriveLevel
+from roboaccord.crosscheck.levels.recorded_step import RecordedStep, RecordedStepLevel
+from roboaccord.crosscheck.levels.scheme import SchemeCheck, SchemeLevel
+from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.noise import Noise, sensitive
+from roboaccord.crosscheck.runs import Engines, Runs
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.versions import versions_of
 from roboaccord.scenario.scenario import Tolerances
@@ -33,15 +44,27 @@ from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
 
 
+RUN_LEVELS: tuple[AnyLevel, ...] = (RecordedStepLevel(), DriveLevel(), SchemeLevel())
+"""Those of one run, from its bag or while it goes on."""
+
+
 @dataclass(frozen=True)
 class Measured:
-    """Hold what was measured: of each engine, and by name what the reference has, too."""
+    """Hold what was measured and found.
 
-    checks: Sequence[EngineChecks]
-    trajectory: Mapping[str, ConvergenceCheck]
-    statistics: Mapping[str, StatisticsCheck]
+    Args:
+        cases: of each simulator, the reference's first.
+        levels: that were measured.
+        noise: by engine.
+        findings: of all engines.
+        resolution: smallest errors that would have been outside, by engine.
+    """
+
+    cases: Sequence[CheckCase]
+    levels: Sequence[AnyLevel]
     noise: Mapping[str, Noise]
-    energy: Mapping[str, EnergyBook | NoBook]
+    findings: Sequence[Finding]
+    resolution: Mapping[str, Sequence[Resolved]]
 
 
 @dataclass(frozen=True)
@@ -50,55 +73,97 @@ class Report(Drawn):
 
     Args:
         verdict: None where there is no engine to judge.
-        reasons, remarks: in words, of what is outside or not judged, and of the rest.
-        excused: number of findings that the scenario excuses.
-        resolution: smallest errors of parameters that would have been outside.
         levels: the finding of each level and engine: `levels.one_step["dart"]`.
+        checks: what each level measured, by level and engine: `checks["one_step"]["dart"]`.
+        rows: the figures of each level in its table, likewise, by heading.
+        titles: of these tables, by level.
+        notes: what else is to be known of the runs.
+        resolution: smallest errors of parameters that would have been outside.
         engines: names, the reference's first.
-        not_compared: why a chaotic motion has no level 3; else None.
-        log, rest: what is off of events, and of the energy book.
+        excuses: of the scenario, by level and engine.
         metrics: figures of the runs at the scenario's physics step.
+        energy: their energy books.
         trajectories: these runs.
     """
 
     robot: str
     scenario: str
     verdict: Verdict | None
-    reasons: Sequence[str]
-    remarks: Sequence[str]
-    excused: int
     levels: Levels
-    resolution: Mapping[str, Sequence[Resolved]]
-    judged: Annotated[float, Quantity("s", "judged duration")]
-    duration: Annotated[float, Quantity("s", "duration")]
+    checks: Mapping[str, Mapping[str, Any]]
+    rows: Mapping[str, Mapping[str, Rows]]
     engines: Sequence[str]
-    seed: int
-    friction: Mapping[str, Json]
-    versions: Mapping[str, str]
-    acceleration: Mapping[str, AccelerationCheck]
-    masses: Mapping[str, ModelCheck]
-    scheme: Mapping[str, SchemeCheck | NoTwin]
-    repeat: Mapping[str, RepeatCheck]
-    invariance: Mapping[str, InvarianceCheck]
-    one_step: Mapping[str, OneStepCheck]
-    trajectory: Mapping[str, ConvergenceCheck]
-    noise: Mapping[str, Noise]
-    statistics: Mapping[str, StatisticsCheck]
-    not_compared: str | None
-    tolerances: Tolerances
-    metrics: Mapping[str, Mapping[str, float]]
-    events: Mapping[str, Sequence[Event]]
-    command: str
-    perturbations: Sequence[str]
-    energy: Mapping[str, EnergyBook | NoBook]
-    log: Mapping[str, EventsCheck]
-    rest: Mapping[str, EnergyCheck | NoBook]
-    trajectories: Mapping[str, Trajectory] = field(repr=False, metadata=LEFT_OUT)
+    titles: Mapping[str, str] = field(default_factory=dict, metadata=LEFT_OUT)
+    notes: Sequence[Reason] = ()
+    resolution: Mapping[str, Sequence[Resolved]] = field(default_factory=dict)
+    judged: Annotated[float, Quantity("s", "judged duration")] = 0.0
+    duration: Annotated[float, Quantity("s", "duration")] = 0.0
+    seed: int = 0
+    friction: Mapping[str, Json] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    noise: Mapping[str, Noise] = field(default_factory=dict)
+    tolerances: Tolerances = Tolerances()
+    excuses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    events: Mapping[str, Sequence[Event]] = field(default_factory=dict)
+    command: str = ""
+    perturbations: Sequence[str] = ()
+    energy: Mapping[str, EnergyBook | NoBook] = field(default_factory=dict)
+    trajectories: Mapping[str, Trajectory] = field(
+        default_factory=dict, repr=False, metadata=LEFT_OUT
+    )
 
     @property
     def ok(self) -> bool:
-        """True if every level is within or excused, or if there was no engine to judge."""
-        return self.verdict in ("pass", None)
+        """True if every level is within or excused, or if there was no engine to judge.
+
+        Of one run, whose levels are not all, if none is outside.
+        """
+        return self.verdict in ("pass", None) or (self.of_run and self.verdict != "fail")
+
+    @property
+    def of_run(self) -> bool:
+        """Whether it is of one run, from a bag or while it goes on."""
+        return isinstance(self.step, RecordedStep)
+
+    @property
+    def finding(self) -> Finding:
+        """What was found at level 2, of the first engine."""
+        return next(iter(self.levels.one_step.values()))
+
+    @property
+    def step(self) -> Any:
+        """What level 2 measured, of the first engine; None where it did not."""
+        return next(iter(self.checks.get("one_step", {}).values()), None)
+
+    def line(self) -> str:
+        """Return the verdict in one line."""
+        return display.words(self)
+
+    @property
+    def chaotic(self) -> bool:
+        """Whether statistics over seeds take the place of trajectories."""
+        return "statistics" in self.checks
+
+    @property
+    def excused(self) -> int:
+        """Number of findings that the scenario excuses."""
+        found = self.levels.findings
+        return sum(f.outcome == Outcome.EXCUSED and not f.stands_in for f in found)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why levels are outside or not judged, in words."""
+        off = (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
+        found = [f for f in self.levels.findings if f.outcome in off and not f.stands_in]
+        found.sort(key=lambda f: self.engines.index(f.engine))
+        return list(dict.fromkeys(f"{f.engine}: {f.reason}" for f in found))
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is excused or allowed, and what else is to be known, in words."""
+        found = remarks(self.levels.findings, self.excuses)
+        return [str(each) for each in (*found, *self.notes)]
 
     def describe(self) -> str:
         """Return the verdict, how much was excused, and which part of the run was judged."""
@@ -121,59 +186,130 @@ class Report(Drawn):
 
     def to_json(self) -> dict[str, Json]:
         """Return the figures that `--json` prints."""
+        if self.of_run:
+            return self._json_of_run()
         names = "robot scenario verdict reasons remarks perturbations levels judged duration"
         step, run = ("rms", "max"), ("dt", "error", "order")
         data = {
             **{name: getattr(self, name) for name in names.split()},
             "resolution": self.resolved(),
-            "acceleration": {e: c.max for e, c in self.acceleration.items()},
-            "one_step": {e: {k: getattr(c, k) for k in step} for e, c in self.one_step.items()},
-            "trajectory": {e: {k: getattr(c, k) for k in run} for e, c in self.trajectory.items()},
+            "acceleration": {e: c.max for e, c in self.checks.get("acceleration", {}).items()},
+            "one_step": self._figures("one_step", step),
+            "trajectory": self._figures("trajectory", run),
             "noise": self.noise,
-            **({"statistics": self.statistics} if self.statistics else {}),
+            **({"statistics": self.checks["statistics"]} if self.chaotic else {}),
             "versions": self.versions,
+            "rows": self.rows,
         }
         return {key: to_json(value) for key, value in data.items()}
 
+    def _json_of_run(self) -> dict[str, Json]:
+        """Return the figures of one run."""
+        found = {"outcome": self.finding.outcome, "reason": self.finding.reason}
+        more = {"levels": self.levels, "resolution": [*map(by_fields, *self.resolution.values())]}
+        there = {"drive", "scheme"} & set(self.levels)
+        return {
+            **{key: to_json(value) for key, value in found.items()},
+            **by_fields(self.step),
+            **{key: to_json(value) for key, value in more.items() if there},
+        }
+
+    def _figures(self, level: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return some figures of a level by engine, of those that were measured."""
+        checks = self.checks.get(level, {})
+        return {
+            engine: {name: getattr(check, name) for name in names}
+            for engine, check in checks.items()
+            if hasattr(check, names[0])
+        }
+
     def summary(self) -> dict[str, Json]:
         """Return all but the trajectories, for summary.json."""
-        return {**by_fields(self), "resolution": to_json(self.resolved(every=True))}
+        words = {"reasons": self.reasons, "remarks": self.remarks}
+        return {**by_fields(self), **words, "resolution": to_json(self.resolved(every=True))}
+
+
+def remarks(
+    findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]
+) -> Iterator[Reason]:
+    """Yield what is excused, allowed or below round-off, and the excuses that are not used."""
+    for f in findings:
+        figures = {"engine": f.engine, "level": f.level, "of": f}
+        if f.outcome == Outcome.EXCUSED and not f.stands_in:
+            yield because(Code.LEVEL_EXCUSED, **figures)
+        elif f.outcome == Outcome.WITHIN and f.reasons and not f.stands_in:
+            yield because(Code.LEVEL_WITHIN, **figures)
+        if f.outcome == Outcome.WITHIN and given(excuses.get(f.level, {}), f.engine) is not None:
+            yield because(Code.NO_EXCUSE_NEEDED, **figures)
+
+
+def report_of_run(
+    setup: Setup, engine: str, checks: Mapping[str, Any], divergence: str = ""
+) -> Report:
+    """Return the report of one run, of what its levels measured.
+
+    Args:
+        setup: robot and scenario.
+        engine: of the run.
+        checks: by level.
+        divergence: why no motion follows from its start; "" where it does.
+    """
+    spec, levels = setup.scenario.crosscheck, [e for e in RUN_LEVELS if e.name in checks]
+    tolerances = spec.tolerances.at(setup.scenario.control_period)
+    findings = list[Finding]()
+    for level in levels:
+        found = level.judge(checks[level.name], tolerances)
+        if divergence and level.of_motion:
+            found = not_judged(because(Code.TEXT, text=divergence))
+        findings.append(replace(found, level=level.name, engine=engine))
+    findings = excuse(findings, spec.excuse)
+    scheme = checks.get("scheme")
+    return Report(
+        robot=setup.robot.name,
+        scenario=setup.scenario.name,
+        verdict=verdict_of(findings),
+        levels=Levels.of(findings),
+        checks={level.name: {engine: checks[level.name]} for level in levels},
+        rows={level.name: {engine: level.rows(checks[level.name])} for level in levels},
+        engines=[engine],
+        resolution={engine: shown_of(scheme.resolution if isinstance(scheme, SchemeCheck) else [])},
+    )
 
 
 def report_of(
-    setup: Setup,
-    engines: Engines,
-    runs: Runs,
-    measured: Measured,
-    findings: Sequence[Finding],
-    resolution: Mapping[str, Sequence[Resolved]],
-    command: str,
+    setup: Setup, engines: Engines, runs: Runs, measured: Measured, command: str
 ) -> Report:
     """Return the report of a check; arguments as of `run_crosscheck`."""
-    scenario, checks = setup.scenario, measured.checks
+    scenario, cases = setup.scenario, measured.cases
     shown = {engine: runs.shown(engine) for engine in engines.names}
+    checks = {
+        level.name: found
+        for level in measured.levels
+        if (found := {c.name: c.checks[level.name] for c in cases if level.name in c.checks})
+    }
+    notes = [*sensitive(measured.noise)]
+    notes += [
+        because(Code.TEXT, engine=engine, text=why)
+        for engine, run in shown.items()
+        if (why := run.divergence)
+    ]
+    if why := chatter(setup):
+        notes.append(because(Code.TEXT, text=why))
     return Report(
         robot=setup.robot.name,
         scenario=scenario.name,
-        verdict=verdict_of(findings),
-        reasons=list(
-            dict.fromkeys(
-                f"{f.engine}: {f.reason}"
-                for f in findings
-                if f.outcome in ("outside", "not_judged") and not f.stands_in
-            )
-        ),
-        remarks=[
-            *remarks(findings, scenario.crosscheck.excuse),
-            *sensitive(measured.noise),
-            *(f"{engine}: {why}" for engine, run in shown.items() if (why := run.divergence)),
-            *filter(None, [chatter(setup)]),
-            *engines.remarks,
-        ],
-        resolution={engine: found for engine, found in resolution.items() if found},
-        excused=sum(f.outcome == "excused" and not f.stands_in for f in findings),
-        levels=Levels.of(findings),
-        judged=scenario.duration if measured.statistics else scenario.judged,
+        verdict=verdict_of(measured.findings),
+        levels=Levels.of(measured.findings),
+        checks=checks,
+        rows={
+            level.name: {e: level.rows(check) for e, check in checks[level.name].items()}
+            for level in measured.levels
+            if level.name in checks
+        },
+        titles={level.name: level.title for level in measured.levels},
+        notes=[*notes, *engines.remarks],
+        resolution={engine: found for engine, found in measured.resolution.items() if found},
+        judged=scenario.duration if cases[0].chaotic else scenario.judged,
         duration=scenario.duration,
         engines=engines.names,
         seed=scenario.seed,
@@ -182,23 +318,13 @@ def report_of(
             **versions_of(setup, [engines.reference]),
             **{name: engines.described(name) for name in engines.others},
         },
-        acceleration={c.engine: c.acceleration for c in checks},
-        masses={c.engine: c.model for c in checks},
-        scheme={c.engine: c.scheme for c in checks if c.scheme},
-        repeat={c.engine: c.repeat for c in checks if c.repeat},
-        invariance={c.engine: c.invariance for c in checks if c.invariance},
-        one_step={c.engine: c.one_step for c in checks if c.one_step},
-        trajectory=measured.trajectory,
         noise=measured.noise,
-        statistics=measured.statistics,
-        not_compared=WHY if measured.statistics else None,
         tolerances=scenario.crosscheck.tolerances,
+        excuses=scenario.crosscheck.excuse,
         metrics={e: metrics_of(setup, run) for e, run in shown.items()},
         events={e: run.events for e, run in shown.items()},
         command=command,
         perturbations=engines.changes,
-        energy=measured.energy,
-        log={c.engine: c.events for c in checks if c.events},
-        rest={c.engine: c.energy for c in checks if c.energy},
+        energy={case.name: case.book for case in cases},
         trajectories=shown,
     )

@@ -1,32 +1,28 @@
-"""The runs of a cross-check, and level `repeat`: equal runs are to be equal bit for bit.
+"""The runs of a cross-check.
 
 A kind of run may be added: a flag of `Job` its name in NOISE, and its start in `start_of`. NUDGE is
-stated in docs/validation.md and docs/ros.md: all three must be changed together. Level `repeat`
-must allow no difference at all. `run_job` runs in other processes, so its arguments are plain data.
+stated in docs/validation.md and docs/ros.md: all three must be changed together. `run_job` runs in
+other processes, so its arguments are plain data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated
-
 import numpy as np
 
 from roboaccord.contract.checks import count_steps
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.profiles import plain
-from roboaccord.contract.results import Json, Quantity, Seconds
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.ticks import names
 from roboaccord.engines import engine_names, name_of, spec
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec, read_settings
 from roboaccord.numerics.machine import cores
-from roboaccord.numerics.ranking import first_largest
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
@@ -73,9 +69,12 @@ class Engines:
         return [REFERENCE, *self.others]
 
     @property
-    def remarks(self) -> list[str]:
-        """Who does not take part, in words."""
-        return [f"{name}: the same settings as {one}, run once" for name, one in self.same.items()]
+    def remarks(self) -> list[Reason]:
+        """Who does not take part."""
+        return [
+            because(Code.SAME_SETTINGS, engine=engine, other=one)
+            for engine, one in self.same.items()
+        ]
 
     @property
     def changes(self) -> list[str]:
@@ -146,6 +145,11 @@ class Runs:
         """Return the run at the scenario's step, or one of NOISE."""
         return self.found[Job(engine, self.steps[0], **how)]
 
+    def only(self, engine: str) -> Runs:
+        """Return the runs of one engine and of the reference."""
+        kept = (engine, REFERENCE)
+        return Runs({j: run for j, run in self.found.items() if j.engine in kept}, self.steps)
+
     @property
     def truth_step(self) -> float:
         """The step of the converged reference [s]."""
@@ -163,7 +167,6 @@ def make_engines(
     refused: Callable[[str, AccordError], None] | None = None,
 ) -> Engines:
     """Make the reference and the engines; arguments are those of `run_crosscheck`."""
-    check_names(setup.scenario.crosscheck)
     reference = make_simulator(setup, REFERENCE)
     others: dict[str, Simulator] = {}
     specs: dict[str, EngineSpec] = {}
@@ -213,8 +216,8 @@ def _settings(simulator: Simulator, engine: EngineSpec) -> list[object]:
     return [read_settings(model.options, engine.name, engine.settings) for model in models]
 
 
-def check_names(spec: CrosscheckSpec) -> None:
-    """Refuse tolerances and excuses of an engine that there is not, and excuses without a reason.
+def check_names(spec: CrosscheckSpec, levels: Sequence[str]) -> None:
+    """Refuse tolerances and excuses of an engine or level that there is not, and without a reason.
 
     Raises:
         AccordError: naming the key.
@@ -225,6 +228,9 @@ def check_names(spec: CrosscheckSpec) -> None:
         if plain(engine) not in engine_names():
             hint = did_you_mean(engine, engine_names())
             raise AccordError(f"unknown key crosscheck.{key}{hint}")
+    for key, given in (("excuse", spec.excuse), ("tolerances.level", spec.tolerances.level)):
+        for level in given:
+            check_known(f"unknown key crosscheck.{key}.", level, levels)
     for level, found in spec.excuse.items():
         for engine, reason in found.items():
             if not reason.strip():
@@ -324,47 +330,3 @@ def nudged(state: RobotState, size: float | None = NUDGE) -> RobotState:
     at = 0 if len(state.q) else 2
     values[at] += np.spacing(max(abs(values[at]), 1.0)) if size is None else size
     return replace(state, q=values) if len(state.q) else replace(state, position=values)
-
-
-@dataclass(frozen=True)
-class RepeatCheck:
-    """Hold where a run and the same run again part first.
-
-    Args:
-        apart: largest difference there, in the unit of the coordinate; 0 where they are equal.
-        quantity, where: the coordinate, and its joint or link; "" where they are equal.
-        time: of the state; None likewise.
-    """
-
-    apart: Annotated[float, Quantity("", "difference from the same run again")] = 0.0
-    quantity: str = ""
-    where: str = ""
-    time: Seconds | None = None
-
-
-def check_repeat(run: Trajectory, again: Trajectory) -> RepeatCheck:
-    """Return where a run and its repetition part first."""
-    parts = [
-        np.abs(getattr(again, name) - getattr(run, name))
-        for name in ("q", "qd", "position", "orientation", "twist")
-    ]
-    parts[3] = parts[3][:, :3]  # of a quaternion, whose fourth number follows
-    apart = np.column_stack(parts)
-    first = np.flatnonzero(apart.any(axis=1))
-    if not first.size:
-        return RepeatCheck()
-    at = int(first[0])
-    column = first_largest(apart[at])
-    found = names(run.joints)[column]
-    return RepeatCheck(float(apart[at, column]), *found, float(run.time[at]))
-
-
-def judge_repeat(engine: str, check: RepeatCheck) -> Finding:
-    """Judge: what is not equal is outside."""
-    if check.time is None:
-        return Finding("repeat", engine, "within")
-    text = (
-        f"the same run again differs by {check.apart:.2g} from t = {check.time:g} s on, first in "
-        f"{check.quantity} of {check.where}"
-    )
-    return outside("repeat", engine, text, where=check.where)

@@ -1,6 +1,6 @@
 """One run, as its control periods come: each against the reference's.
 
-COARSE, SAFETY, FINER, GIVES and SAMPLED may be tuned; test_recorded (snake) holds verdicts of sound
+SAFETY, FINER, GIVES and SAMPLED may be tuned; test_recorded (snake) holds verdicts of sound
 and of wrong runs. The estimate itself is fixed by theory (below), PYRAMID by geometry, MOST_LATE by
 what gaits bear. A bag and the live node judge by `StepCheck`: a change is one of both.
 
@@ -9,7 +9,7 @@ it follows from the reference, in the very states of the run. With accelerations
 after a control period, under the same command, the forward Euler step at the physics step h misses
 the rates by -(b - a) h / 2, the backward one by as much in the opposite direction, to first order,
 and whatever treats some forces so and others so lies between [Hairer, Norsett and Wanner 1993,
-II.1]. All else is judged as in a fresh run, by `judge_one_step`. Where the engine has a twin, that
+II.1]. All else is judged as in a fresh run, by `judge_rates`. Where the engine has a twin, that
 has made the error of the scheme itself, and what is left beside it is judged.
 """
 
@@ -19,8 +19,7 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,11 +27,13 @@ from roboaccord.bag.topics import FREE
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, fault_of
 from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.outcome import Finding, Levels, excuse, unless_few
+from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.crosscheck.drive import DriveTicks, judge_drive
-from roboaccord.crosscheck.recorded_report import RecordedReport
+from roboaccord.crosscheck.levels.drive import DriveTicks
+from roboaccord.crosscheck.levels.one_step import Rates
+from roboaccord.crosscheck.levels.recorded_step import RecordedStep
+from roboaccord.crosscheck.report import Report, report_of_run
 from roboaccord.crosscheck.twin_ticks import (
     GAZEBO,
     HELD,
@@ -41,7 +42,6 @@ from roboaccord.crosscheck.twin_ticks import (
     contacts_of,
     twin_engine,
 )
-from roboaccord.crosscheck.verdict import Rates, judge_one_step
 from roboaccord.engines import engine_names
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.numerics.rotations import quaternion_matrix
@@ -51,7 +51,6 @@ from roboaccord.simulators.joints import RELEASE
 
 TOUCHES = "something touches, of which only the contact solver knows the loads"
 SAMPLED = 20  # control periods for one that a twin with friction that sticks steps: it takes long
-COARSE = 0.1  # share of the change: where time stepping explains more, too much could hide
 MOST_LATE = 200  # control periods by which a command may act late where nothing waits
 MOST_DELAY = 3  # control periods by which commands may act late in Gazebo, beside its servers
 ESTIMATE = 200  # steps by which the delay is estimated
@@ -59,7 +58,6 @@ FINER = 8  # times the physics step is finer by which accelerations are measured
 SAFETY = 2.0  # on the leading term of the error of a step, as at the other levels
 PYRAMID = np.sqrt(2.0) - 1.0
 """Of the friction force: the corner of a pyramid of friction lies that far outside its cone."""
-FALLING = 9.81  # rad/s^2; of a link of 1 m, whose tolerance at level 1 is the floor of a rest
 GIVES = 0.01
 """Rates at which Gazebo's magnets give under a motor's effort [rad/s per N m]: .004 measured."""
 _ROUND_OFF = 1e-9  # s
@@ -120,7 +118,7 @@ class StepCheck:
         self._delay = None if engine == GAZEBO else 0
         self._sums, self._by_rate = np.zeros((5, 2)), np.zeros((3, len(setup.joints) + 3))
         self.compared = self.left_out = self.skipped = 0
-        self._refused = ""  # why the reference cannot take a state, the first time
+        self._refused: Reason | None = None
         self._sizes = np.ones(2)
         self._max = self._rms = 0.0
 
@@ -201,7 +199,8 @@ class StepCheck:
         try:
             made = [self._compare(before, after, command) for command in commands]
         except AccordError as error:  # as of a ball that was driven off its terrain
-            self._refused = self._refused or f"not in the reference at {before.time:.4g} s: {error}"
+            why = because(Code.REFUSED_STATE, time=before.time, text=str(error))
+            self._refused = self._refused or why
             self.left_out += 1
             return []
         happened += [event.kind for _, seen in made for event in seen]
@@ -221,10 +220,25 @@ class StepCheck:
             return self.settle() if len(self._trials) == ESTIMATE else []
         return [self._add(steps[0])]
 
-    def verdict(self, ticks: int = 0) -> RecordedReport:
+    def verdict(self, ticks: int = 0) -> Report:
         """Return the verdict so far, on a run of at least so many ticks."""
-        spec = self._setup.scenario.crosscheck
-        tolerance = self._tolerance or spec.tolerances.at(self._period).one_step
+        return report_of_run(self._setup, self._engine, self.checks(ticks))
+
+    def checks(self, ticks: int = 0) -> dict[str, Any]:
+        """Return what was measured so far, by level, of a run of at least so many ticks."""
+        total = max(self.compared + self.left_out + self.skipped, ticks)
+        found: dict[str, Any] = {"one_step": self._step(total)}
+        if (driven := self._drive.check()).judged:
+            found["drive"] = driven
+        if self._twin is not None:
+            rest = self.left_out if self._known else total - self._twin.judged
+            found["scheme"] = self._twin.check(rest)
+        return found
+
+    def _step(self, total: int) -> RecordedStep:
+        """Return the comparison with the reference's control periods."""
+        tolerances = self._setup.scenario.crosscheck.tolerances.at(self._period)
+        tolerance = self._tolerance or tolerances.one_step
         error, change, recorded, euler, friction = np.sqrt(
             self._sums / (max(self.compared, 1) * self._sizes)
         )
@@ -234,32 +248,12 @@ class StepCheck:
             np.divide(part, moved, out=np.zeros(2), where=moved > 0.0).tolist()
             for part in (error, stepping)
         )
-        whose = "joints'" if self._setup.joints else "base's", "base's"
-        own = " beside the engine's own scheme" if self._twin and not self._known else ""
-        why = [f"time stepping explains {100 * part:.3g} %{own}" for part in explained]
+        whose = "joints" if self._setup.joints else "base", "base"
+        scheme = bool(self._twin) and not self._known
+        why = [because(Code.STEPPING_EXPLAINS, share=each, scheme=scheme) for each in explained]
         rates = [*map(Rates, whose, share, explained, why)]
         rates.sort(key=lambda each: each.share / each.allowed(tolerance), reverse=True)
-        total = max(self.compared + self.left_out + self.skipped, ticks)
-        if not self.compared:
-            finding = Finding("one_step", self._engine, "not_judged", "no step could be compared")
-        else:
-            below = error.max() <= spec.tolerances.acceleration * FALLING * self._period
-            finding = judge_one_step(self._engine, tolerance, rates, below=bool(below))
-            least = min((e for e, size in zip(explained, moved) if size), default=0.0)
-            if finding.outcome == "within" and not finding.reason and least > COARSE:
-                text = f"time stepping explains {100 * least:.3g} % of the change, which hides "
-                text += "what is smaller: halve the physics step"
-                finding = Finding("one_step", self._engine, "not_judged", text)
-        finding = unless_few(finding, self.compared, total)
-        reason = "; ".join(filter(None, (finding.reason, self._refused)))
-        findings = [replace(finding, reason=reason)]
-        if (driven := self._drive.check()).judged:
-            findings.append(judge_drive(self._engine, driven))
-        if self._twin is not None:
-            rest = self.left_out if self._known else total - self._twin.judged
-            findings.append(self._twin.finding(rest))
-        return RecordedReport(
-            levels=Levels.of(excuse(findings, spec.excuse)),
+        return RecordedStep(
             ticks=total,
             compared=self.compared,
             left_out=self.left_out,
@@ -269,6 +263,12 @@ class StepCheck:
             max=self._max,
             relative=rates[0].share,
             allowed=rates[0].allowed(tolerance),
+            rates=tuple(rates),
+            tolerance=tolerance,
+            largest=float(error.max()),
+            least=min((e for e, size in zip(explained, moved) if size), default=0.0),
+            period=self._period,
+            refused=self._refused,
         )
 
     @property

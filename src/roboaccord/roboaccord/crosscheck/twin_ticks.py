@@ -21,16 +21,14 @@ from roboaccord.bag.topics import FREE
 from roboaccord.contract import plugins
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import HOLDING
-from roboaccord.contract.outcome import Finding
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.hypotheses import delayed, parts_of, spread
-from roboaccord.crosscheck.scheme import (
+from roboaccord.crosscheck.levels.scheme import (
     NoTwin,
     SchemeCheck,
     TwinComparison,
     check_scheme,
-    judge_scheme,
 )
 from roboaccord.crosscheck.ticks import difference, names
 from roboaccord.engines import spec
@@ -58,7 +56,7 @@ class TwinTicks:
 
     def __init__(self, setup: Setup, engine: EngineSpec) -> None:
         self._joints, self._period = setup.joints, setup.scenario.control_period
-        self._engine, self._why = engine.name, "no tick was compared"
+        self._why = "no tick was compared"
         self._floor, self._measured, self.judged = np.zeros(6), 0, 0
         self._largest, self._times = np.zeros((2, 2 * len(setup.joints) + 12))
         self._stopped = False  # then the twin is there for what was compared, and is still to add
@@ -104,12 +102,12 @@ class TwinTicks:
         larger = np.abs(error) > self._largest
         self._largest[larger], self._times[larger] = np.abs(error)[larger], before.time
 
-    def finding(self, left_out: int) -> Finding:
-        """Return the finding so far; `left_out` is the number of the other control periods."""
+    def check(self, left_out: int) -> SchemeCheck | NoTwin:
+        """Return what was found so far; `left_out` is the number of the other control periods."""
         if not self.judged:
-            return judge_scheme(self._engine, NoTwin(self._why))
+            return NoTwin(self._why)
         column = first_largest(self._beyond(self._largest))
-        check = SchemeCheck(
+        return SchemeCheck(
             error=float(self._largest[column]),
             floor=float(self._floors[column]),
             quantity=names(self._joints)[column][0],
@@ -118,7 +116,6 @@ class TwinTicks:
             judged=self.judged,
             left_out=left_out,
         )
-        return judge_scheme(self._engine, check)
 
     @property
     def _floors(self) -> Array:

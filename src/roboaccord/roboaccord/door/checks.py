@@ -36,7 +36,6 @@ from roboaccord.scenario.setup import Setup, find_robot, is_file
 
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun
-    from roboaccord.crosscheck.recorded_report import RecordedReport
     from roboaccord.crosscheck.report import Report
 
 Refused = Callable[[str, AccordError], None]
@@ -56,7 +55,7 @@ def is_table(what: Recording) -> bool:
     return isinstance(what, str | Path) and Path(what).suffix.lower() in TABLES
 
 
-WHOLE = "engines refine perturb profile verbose out force refused progress changed command"
+WHOLE = "engines refine perturb profile verbose out force refused progress changed command all"
 CROSSCHECK = Modes(_modes, {
     **{mode: f"{names} {WHOLE}" for mode, names in ROBOTS.items()},
     "BAG": "words robot set trust",
@@ -88,7 +87,7 @@ def crosscheck(
     refine: int = 3,
     out: str | Path | None = None,
     **options: Unpack[Options],
-) -> Report | RecordedReport: ...
+) -> Report: ...
 
 
 @CROSSCHECK.guard
@@ -106,7 +105,7 @@ def crosscheck(
     command: str = "",
     out: str | Path | None = None,
     **options: Unpack[Options],
-) -> Report | RecordedReport:
+) -> Report:
     """Check engines, or a recorded run, against the reference, as `accord crosscheck` does.
 
     Args:
@@ -167,7 +166,7 @@ def check_recording(
     scenario: str = "",
     changes: Sequence[str] = (),
     **options: Unpack[Options],
-) -> RecordedReport:
+) -> Report:
     """Compare every control period of a recorded run with the reference.
 
     Args:

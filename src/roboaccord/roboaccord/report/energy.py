@@ -13,7 +13,7 @@ import numpy as np
 
 from roboaccord.contract.results import quantities, unit_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.energy import UNMEASURED, EnergyBook, NoBook
+from roboaccord.crosscheck.energy_book import UNMEASURED, EnergyBook, NoBook
 from roboaccord.report.curves import (
     BLUE,
     GREEN,

@@ -18,9 +18,9 @@ import numpy as np
 from roboaccord.contract.results import Json, quantities, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.convergence import ConvergenceCheck
-from roboaccord.crosscheck.energy import EnergyBook
-from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
+from roboaccord.crosscheck.energy_book import EnergyBook
+from roboaccord.crosscheck.levels.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.rotations import quaternion_rpy
 from roboaccord.report.curves import (
@@ -53,10 +53,10 @@ def figures_of(report: Report) -> dict[str, Figure]:
     if books:
         figures["energy"] = energy_figure(books, engines)
         figures["book"] = book_figure(books)
-    if not report.not_compared:
-        figures["one_step"] = one_step_figure(report.one_step, engines)
-        figures["convergence"] = convergence_figure(report.trajectory, engines)
-        figures["distance"] = distance_figure(report.trajectory, engines)
+    if not report.chaotic:
+        figures["one_step"] = one_step_figure(report.checks.get("one_step", {}), engines)
+        figures["convergence"] = convergence_figure(report.checks["trajectory"], engines)
+        figures["distance"] = distance_figure(report.checks["trajectory"], engines)
     if any(report.events.values()):
         figures["events"] = events_figure(report.events, engines)
     return figures
@@ -207,7 +207,7 @@ def render_report(report: Report) -> str:
         "template.html",
         result=report,
         verdict=report.describe(),
-        findings=report.levels.checked(),
+        findings=report.levels,
         colours={engine: colour_of(engine, report.engines) for engine in report.engines},
         levels=tables_of(report),
         tolerances=tolerance_rows(report.tolerances),

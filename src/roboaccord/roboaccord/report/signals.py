@@ -28,7 +28,7 @@ from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, Word
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.energy import Stored, net_work
+from roboaccord.crosscheck.energy_book import Stored, net_work
 from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
 from roboaccord.run.loop import make_simulator

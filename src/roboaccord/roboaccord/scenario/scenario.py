@@ -16,7 +16,6 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from roboaccord.contract.outcome import Level
 from roboaccord.contract.profiles import given
 from roboaccord.contract.results import Json, Metres, Quantity, Radians, RadiansPerSecond, Seconds
 from roboaccord.description.base_kinds import Base
@@ -89,6 +88,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
             fall with the physics step by the engine's order, less `one_step_order`.
         one_step_order: what the order of one step may lack.
         trajectory: largest distance of any link at the scenario's physics step, by engine.
+        level: of levels that are not in the tree, by name, in the unit of each.
     """
 
     acceleration: float = Field(1e-8, gt=0)
@@ -97,6 +97,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
     one_step_order: float = Field(0.3, gt=0)
     order: float = Field(0.1, gt=0)
     trajectory: dict[str, Metres | Allowance] = {}
+    level: dict[str, float] = {}
 
     def of(self, engine: str) -> float | Allowance | None:
         """Return the tolerance of an engine's trajectories."""
@@ -150,7 +151,7 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
     statistics: StatisticsSpec | None = None
     tolerances: Tolerances = Tolerances()
     resolution: float | None = Field(None, gt=0)
-    excuse: dict[Level, dict[str, str]] = {}
+    excuse: dict[str, dict[str, str]] = {}
 
 
 class Scenario(BaseModel, extra="forbid", frozen=True):

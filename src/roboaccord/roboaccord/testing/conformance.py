@@ -28,7 +28,8 @@ from roboaccord.contract.interfaces import Acceleration, Controller, Observer
 from roboaccord.contract.plugins import NotInstalledError, entries
 from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.models import check_model, draw_states, relative
+from roboaccord.crosscheck.drawn import draw_states
+from roboaccord.crosscheck.levels.acceleration import check_model, relative
 from roboaccord.description.parameters import parameter_file
 from roboaccord.description.resources import share
 from roboaccord.engines import REFERENCE, default_names, spec

@@ -27,7 +27,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import STATE_ARRAYS, Array, Command, RobotState
 from roboaccord.crosscheck.extrapolation import observed_order
-from roboaccord.crosscheck.models import relative
+from roboaccord.crosscheck.levels.acceleration import relative
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.engines import simulate_model, spec

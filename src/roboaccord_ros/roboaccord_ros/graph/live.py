@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import AccordError, Array, Command, Event, RobotState
-from roboaccord.crosscheck import RecordedReport, StepCheck
+from roboaccord.crosscheck import Report, StepCheck
 from roboaccord.run import make_simulator
 from roboaccord.scenario import Setup
 
@@ -111,7 +111,7 @@ class LiveSteps:
         """Whether more states wait than comparisons lag by."""
         return len(self._states) > BEHIND
 
-    def verdict(self, end: float = 0.0) -> RecordedReport:
+    def verdict(self, end: float = 0.0) -> Report:
         """Return the verdict so far, on a run of which states are known, or to come until `end`."""
         return self.check.verdict(round(max(self.latest, end) / self._period))
 

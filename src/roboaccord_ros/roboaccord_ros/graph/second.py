@@ -19,7 +19,7 @@ from rclpy.publisher import Publisher
 from roboaccord.bag import REFERENCE, Look
 from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
 from roboaccord.contract import AccordError, Event, RobotState, fault_of
-from roboaccord.crosscheck import Cause, CauseFinder, Companion, StepCheck
+from roboaccord.crosscheck import CauseFinder, Companion, StepCheck, Suspect
 from roboaccord.run import HeardInputs
 from roboaccord.scenario import Setup
 
@@ -193,7 +193,7 @@ class SecondRobot:
         self._send_description(encode_string(look.paint(self._setup.urdf())))
         self._send_status(look.encode(self._shell.robot))
 
-    def _report(self, cause: Cause | None) -> None:
+    def _report(self, cause: Suspect | None) -> None:
         """Report a cause that was found."""
         if cause is None:
             return

@@ -31,7 +31,7 @@ from roboaccord.cdr import (
     encode_statuses,
 )
 from roboaccord.contract import Array, Event, RobotState
-from roboaccord.crosscheck import RecordedReport, StepCheck
+from roboaccord.crosscheck import Report, StepCheck
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
@@ -117,7 +117,7 @@ class CrosscheckShell(Shell):
         return self._steps.check if self._steps else None
 
     @property
-    def verdict(self) -> RecordedReport | None:
+    def verdict(self) -> Report | None:
         """The verdict so far; None before the scenario is known."""
         if self._steps is None:
             return None

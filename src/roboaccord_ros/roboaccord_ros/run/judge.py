@@ -1,6 +1,6 @@
 """The judge of a launch: the verdict on its bag, that of `accord crosscheck BAG`, in one line.
 
-Its line may be reworded in recorded_report.py of the core. Fixed: nothing else is written to
+Its line may be reworded in report/words.py of the core. Fixed: nothing else is written to
 stdout, by which a launch knows that the bag was judged; status 1 means outside, as launches read it
 (launch/processes.py).
 

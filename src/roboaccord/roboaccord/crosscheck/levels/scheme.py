@@ -13,7 +13,7 @@ that is set and read back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, TypeGuard
@@ -22,11 +22,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Finding, outside, unless_few
+from roboaccord.contract.outcome import (
+    Code,
+    Finding,
+    Outcome,
+    Reason,
+    because,
+    does_not_apply,
+    not_judged,
+    outside,
+    unless_few,
+    within,
+)
 from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.event_ticks import EventTicks, check_event_ticks
 from roboaccord.crosscheck.hypotheses import (
     MOST_LATE,
@@ -37,7 +49,8 @@ from roboaccord.crosscheck.hypotheses import (
     resolution_of,
     spread,
 )
-from roboaccord.crosscheck.models import draw_states
+from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.regression import Regression
 from roboaccord.crosscheck.ticks import (
     Index,
@@ -53,6 +66,7 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import ROUNDING, twin_of
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
@@ -61,6 +75,7 @@ SAMPLED = 40  # ticks at which round-off is measured: the worst half of them, an
 PROBED = 8  # ticks at which parameters are changed
 NAMED = 12  # ticks of which an error is named
 SPARSE = 0.5  # of all ticks: an error of fewer comes and goes
+FEWEST = 5  # ticks with an event, from which a median can be judged
 NOTHING = Name()
 SHAKEN = (1, 2)  # seeds
 LOSS = 4e-10  # relative, of a state that is set: twice what DART cuts off; more is not an excuse
@@ -72,6 +87,11 @@ class NoTwin:
 
     reason: str
 
+    @property
+    def why(self) -> Reason:
+        """The same as a reason."""
+        return because(Code.NO_TWIN, text=self.reason)
+
 
 @dataclass(frozen=True)
 class SchemeCheck:
@@ -81,12 +101,13 @@ class SchemeCheck:
         error, floor: that difference, and what round-off explains, in the unit of the coordinate.
         quantity, where: the coordinate, and its joint or link.
         time: when the tick begins.
-        judged: number of ticks that are compared.
+        judged: number of ticks of which those that are compared are drawn.
         left_out: number of ticks with an event, a contact, or a joint at its stop.
         touching: number of those with a contact.
         others: what those have, where nothing touches and all that are judged are the twin's.
         name: what explains the differences, where they are not explained by round-off.
         resolution: smallest errors that would not be, the largest effects first.
+        looked_at: number of ticks that are compared; 0 for all that are judged.
     """
 
     error: Annotated[float, Quantity("", "largest difference of a tick from the twin")]
@@ -100,6 +121,7 @@ class SchemeCheck:
     others: EventTicks | None = None
     name: Name = NOTHING
     resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
+    looked_at: int = 0
 
 
 @dataclass(frozen=True)
@@ -158,7 +180,7 @@ class TwinComparison:
         return found
 
 
-def is_twin(check: SchemeCheck | NoTwin | None) -> TypeGuard[SchemeCheck]:
+def is_twin(check: object) -> TypeGuard[SchemeCheck]:
     """Return whether every tick without an event is one of the engine's twin, and none touches.
 
     Then their errors are the twin's, which has our equations under a scheme whose order is known:
@@ -171,16 +193,18 @@ def check_scheme(
     setup: Setup,
     engine: EngineSpec,
     run: Trajectory,
+    picked: Callable[[Index], Index] = lambda ticks: ticks,
     *,
     named: bool = True,
     resolved: bool = True,
 ) -> SchemeCheck | NoTwin:
-    """Compare every tick of an engine's run with its twin's.
+    """Compare ticks of an engine's run with its twin's.
 
     Args:
         setup: robot and scenario.
         engine: to compare.
         run: of it.
+        picked: returns those to compare, of the ticks in which nothing happens; all by default.
         named: whether a difference gets a name.
         resolved: whether the resolution is found, which takes a third of the time.
     """
@@ -195,7 +219,9 @@ def check_scheme(
     if touched is None:
         return NoTwin(f"{engine.name} does not report its contacts")
     apart = left_out(run, setup.scenario.control_period) | touched
-    chosen, errors = compare(twin, run, np.flatnonzero(~apart))
+    free = np.flatnonzero(~apart)
+    few = picked(free)
+    chosen, errors = compare(twin, run, few)
     if not len(chosen):
         return NoTwin("every tick has an event, a contact or a joint at its stop")
     sizes = by_group(np.abs(errors))
@@ -208,14 +234,15 @@ def check_scheme(
     tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
     resolution: Sequence[Resolved] = ()
     if resolved:
-        few = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
-        slopes = Predictor(twin, run, chosen[few]).slopes()
+        probed = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
+        slopes = Predictor(twin, run, chosen[probed]).slopes()
         resolution = resolution_of(largest(slopes, floor), "scheme")
     known = NOTHING
     if named and ratios[tick, column] > 1.0:
         known = name_ticks(twin, run, chosen, ratios.max(axis=1), floor)
     others = None
-    rest = np.setdiff1d(np.arange(len(run) - 1), chosen)
+    left = round((len(run) - 1 - len(free)) + len(free) * (1.0 - len(chosen) / len(few)))
+    rest = np.union1d(np.flatnonzero(apart), np.setdiff1d(few, chosen))
     if len(rest) and engine.simulator and not touched.any() and ratios[tick, column] <= 1.0:
         others = check_event_ticks(setup, engine, run, rest)
     quantity, where = names(run.joints)[column]
@@ -227,8 +254,9 @@ def check_scheme(
         name=known,
         resolution=resolution,
         time=float(run.time[chosen[tick]]),
-        judged=len(sizes),
-        left_out=len(run) - 1 - len(sizes),
+        judged=len(run) - 1 - left,
+        looked_at=len(sizes),
+        left_out=left,
         touching=int(touched.sum()),
         others=others,
     )
@@ -277,21 +305,61 @@ def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
     return name_ticks(twin, run, chosen, ratios, floor) if ratios.max() > 1.0 else NOTHING
 
 
-def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
-    """Judge by round-off alone."""
-    if isinstance(check, NoTwin):
-        return Finding("scheme", engine, "does_not_apply", f"no twin: {check.reason}")
-    if check.error <= check.floor:
-        total = check.judged + check.left_out - check.touching
-        return unless_few(Finding("scheme", engine, "within"), check.judged, total)
-    text = (
-        f"{check.quantity} of {check.where} differs by {check.error:.2g} in the tick at "
-        f"t = {check.time:g} s from our equations under the engine's own scheme, but round-off "
-        f"explains only {check.floor:.1g}"
-    )
-    name = check.name
-    text = f"{text}; {name.text}" if name.text else text
-    return outside("scheme", engine, text, name.quantity, name.where or check.where)
+class SchemeLevel(Level["SchemeCheck | NoTwin"]):
+    """Judge each tick by round-off alone."""
+
+    name = "scheme"
+    title = "Scheme: a twin of the engine"
+
+    def measure(self, case: CheckCase) -> SchemeCheck | NoTwin:
+        return check_scheme(case.setup, case.engine, case.run, case.picked)
+
+    def judge(self, check: SchemeCheck | NoTwin, tolerances: Tolerances) -> Finding:
+        if isinstance(check, NoTwin):
+            return does_not_apply(check.why)
+        if check.error <= check.floor:
+            total = check.judged + check.left_out - check.touching
+            return unless_few(within(), check.judged, total)
+        names = ("quantity", "where", "time", "error", "floor")
+        why = because(Code.NOT_THE_TWIN, **{name: getattr(check, name) for name in names})
+        cause = [because(Code.CAUSE, text=check.name.text)] * bool(check.name.text)
+        name = check.name
+        where = name.where or check.where
+        return outside(why, *cause, quantity=name.quantity, where=where, size=check.error)
+
+    def rows(self, check: SchemeCheck | NoTwin) -> Rows:
+        if isinstance(check, NoTwin):
+            return {"of": Entry(check.reason)}
+        return {
+            "largest difference": Entry(check.error, form=".2g"),
+            "round-off explains": Entry(check.floor, form=".2g"),
+            "of": Entry(f"{check.quantity}, {check.where}"),
+            "ticks": Entry(check.judged),
+            "left out": Entry(check.left_out),
+        }
+
+
+def by_twin(finding: Finding, check: SchemeCheck) -> Finding:
+    """Return the finding on an engine that is its twin, where orders do not decide.
+
+    In ticks with an event no twin steps: the limit of their errors at small steps decides. Too few
+    physics steps stay too few: errors of an unknown order may be of any size.
+    """
+    others = check.others
+    if others and others.excess > 1.0:
+        why = because(Code.EVENT_TICKS, **vars(others))
+        if others.count < FEWEST:
+            return not_judged(why)
+        return outside(why, quantity=others.quantity, where=others.where, size=others.excess)
+    undecided = finding.outcome in (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
+    if not undecided or Code.FEW_STEPS in finding.codes:
+        return finding
+    if check.left_out and not others:
+        return not_judged(because(Code.THE_TWIN_BUT_UNRESOLVED, of=list(finding.reasons)))
+    if others and others.count:
+        counts = {"judged": check.judged, "count": others.count, "others": check.left_out}
+        return within(because(Code.THE_TWIN_BUT_EVENTS, **counts))
+    return within(because(Code.THE_TWIN))
 
 
 def compare(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Array]:

@@ -3,7 +3,7 @@
 To add a move, add it to MOVES (engines/symmetries.py); nothing changes here. PART and LEAST may be
 tuned: how much of the run is made again. MANY and PAIRS may be tuned with care: how often a sound
 engine fails, SAME what is called a box of friction: what sound and wrong engines get must stay
-(test_invariance). SAFETY and LOSS are set in scheme.py. The texts may be reworded.
+(test_invariance). SAFETY and LOSS are set in scheme.py.
 
 The recorded efforts act again, so that the same motion must come, and no exact answer is needed.
 What round-off explains is measured by the same engine. In each physics step it changes the numbers
@@ -20,17 +20,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.outcome import Code, Finding, because, does_not_apply, outside, within
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.hypotheses import spread
-from roboaccord.crosscheck.scheme import LOSS, SAFETY, read_back
+from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.levels.scheme import LOSS, SAFETY, read_back
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import by_group, difference, names, vector
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
@@ -39,6 +41,7 @@ from roboaccord.engines.twin import ROUNDING
 from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
@@ -46,8 +49,9 @@ PART, LEAST = 0.1, 0.2  # of the judged motion, and s, that are made again
 MANY = 10.0  # times the sum of two: one normal deviate exceeds that in 3 of 1000 draws
 PAIRS = (1, 8)  # of changed starts; the more where fewer do not explain what is found
 SAME = 0.01  # of what a turn by 45 degrees changes: a box of friction leaves less of it by 90
-BOX = "its contact friction is a box along the world's axes: a turn by 90 degrees changes nothing"
-UNEQUAL = "its contact law depends on the axes of the world"
+ContactLaw = Literal["", "box", "unequal"]
+"""What a change shows of a contact law: friction by a box along the world's axes, of which a turn
+by 90 degrees changes nothing; or a law that depends on them otherwise."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +84,13 @@ class InvarianceCheck:
         duration: of what is made again.
         changes: by the name of the move.
         refused: why a world cannot be moved so, likewise.
-        law: what the change shows of the contact law, where something touches; else "".
+        law: what the change shows of the contact law, where something touches.
     """
 
     duration: Annotated[float, Quantity("s", "duration")]
     changes: Mapping[str, Shift]
     refused: Mapping[str, str] = field(default_factory=dict)
-    law: str = ""
+    law: ContactLaw = ""
 
 
 def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> InvarianceCheck:
@@ -110,34 +114,44 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
         changes = {name: worst(run, each, floor) for name, each in errors.items()}
         if not any(each.outside for each in changes.values()):
             break
-    law, turned = "", changes.get(HALF_RIGHT.name)
+    law: ContactLaw = ""
+    turned = changes.get(HALF_RIGHT.name)
     again = replay(simulator, run, run.state(0), ticks)  # the robot's own rig may touch, too
     parts = engine_parts(simulator)
     if turned and turned.outside and any(p.contacts() for _ in again for p in parts):
         right = compare(setup, engine, RIGHT, run, plain)
-        law = BOX if right.max() < SAME * errors[HALF_RIGHT.name].max() else UNEQUAL
+        law = "box" if right.max() < SAME * errors[HALF_RIGHT.name].max() else "unequal"
     return InvarianceCheck(float(run.time[ticks] - run.time[0]), changes, refused, law)
 
 
-def judge_invariance(engine: str, check: InvarianceCheck) -> Finding:
-    """Judge by round-off alone."""
-    if not check.changes:
-        reason = next(iter(check.refused.values()), "there is nothing to move")
-        return Finding("invariance", engine, "does_not_apply", reason)
-    found = {name: change for name, change in check.changes.items() if change.outside}
-    if not found:
-        return Finding("invariance", engine, "within")
-    worst = ranked([*found], lambda name: -found[name].error / found[name].floor)[0]
-    change = found[worst]
-    text = (
-        f"{worst}, {change.quantity} of {change.where} differs by {change.error:.2g} at "
-        f"t = {change.time:g} s, but round-off explains only {change.floor:.1g}"
-    )
-    if others := [name for name in found if name != worst]:
-        text += f"; also {', '.join(others)}"
-    if check.law:
-        return outside("invariance", engine, f"{text}; {check.law}", "contact law", change.where)
-    return outside("invariance", engine, text, where=change.where)
+class InvarianceLevel(Level[InvarianceCheck]):
+    """Judge the changes in moved worlds by round-off alone."""
+
+    name = "invariance"
+    title = "Invariance: the same motion in other worlds"
+
+    def measure(self, case: CheckCase) -> InvarianceCheck:
+        return check_invariance(case.setup, case.engine, case.run)
+
+    def judge(self, check: InvarianceCheck, tolerances: Tolerances) -> Finding:
+        if not check.changes:
+            return does_not_apply(because(Code.NO_MOVE, text=next(iter(check.refused.values()), "")))
+        found = {name: change for name, change in check.changes.items() if change.outside}
+        if not found:
+            return within()
+        move = ranked([*found], lambda name: -found[name].error / found[name].floor)[0]
+        change, others = found[move], [name for name in found if name != move]
+        figures = {**vars(change), "move": move, "others": others, "law": check.law}
+        what = "contact law" if check.law else ""
+        return outside(
+            because(Code.NOT_INVARIANT, **figures),
+            quantity=what, where=change.where, size=change.error,
+        )  # fmt: skip
+
+    def rows(self, check: InvarianceCheck) -> Rows:
+        shown = {name: f"{c.error:.1g} ({c.floor:.0e})" for name, c in check.changes.items()}
+        refused = check.refused
+        return {m.name: Entry(shown.get(m.name, refused.get(m.name))) for m in MOVES}
 
 
 def replay(

@@ -1,7 +1,7 @@
 """Level `drive`: the efforts that an engine puts in force, beside those that it was commanded.
 
-The words of TEXTS may be changed. Errors to recognise may be added, to `Kind`, to TEXTS and to
-`kinds_of`; the order in `kinds_of` is that of the results. KEPT, MOST_LATE and EVIDENCE may be
+Errors to recognise may be added, to `Kind`, to `kinds_of` and to the words in report/words.py; the
+order in `kinds_of` is that of the results. KEPT, MOST_LATE and EVIDENCE may be
 tuned. ROUND_OFF and FITTED stay at round-off, since this level allows no other error. test_drive
 plants errors and checks kind and size.
 
@@ -23,10 +23,21 @@ import numpy as np
 
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.fault import Fault
-from roboaccord.contract.outcome import Finding, outside, unless_few
+from roboaccord.contract.outcome import (
+    Code,
+    Finding,
+    because,
+    does_not_apply,
+    outside,
+    unless_few,
+    within,
+)
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import JointFaults, weakened, without_loose
 
@@ -36,14 +47,6 @@ FITTED = 1e-9  # likewise: a factor or a limit that is read off the efforts
 KEPT = 2000  # ticks of which the kind is found, those around the first that is off
 MOST_LATE = 20  # ticks
 EVIDENCE = 3  # ticks: through fewer goes any factor
-TEXTS: dict[Kind, str] = {
-    "lost": "lost",
-    "reversed": "reversed",
-    "late": "{0:g} ticks late",
-    "swapped": "swapped with {1}",
-    "clipped": "clipped at {0:.4g} N m",
-    "scaled": "scaled by {0:.6g}",
-}
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,6 @@ class Disobedience:
     size: Annotated[float, Quantity("", "ticks, N m or factor")] = 0.0
     other: str = ""
 
-    def __str__(self) -> str:
-        text = TEXTS[self.kind].format(self.size, self.other)
-        return text.replace("ticks", "tick") if self.size == 1.0 else text
-
 
 @dataclass(frozen=True)
 class DriveCheck:
@@ -77,7 +76,7 @@ class DriveCheck:
         time: when the first tick begins that is off there; None likewise.
         kinds: all that explain the efforts of the joint, in a fixed order.
         joints: number of joints that are off.
-        switch: the first that is not as commanded, and since when; "" where all are.
+        switch, since: the first that is not as commanded, and from when on; "" where all are.
     """
 
     judged: int
@@ -89,6 +88,7 @@ class DriveCheck:
     kinds: Sequence[Disobedience] = ()
     joints: int = 0
     switch: str = ""
+    since: Seconds | None = None
 
 
 class DriveTicks:
@@ -108,7 +108,7 @@ class DriveTicks:
         self._late, self._unsure = late, late  # ticks in which an unknown command may act
         self._asked = deque[Command](maxlen=late + 1)
         self._rows = deque[tuple[Array, Array]](maxlen=KEPT)
-        self._switch = ""
+        self._switch: tuple[str, float | None] = "", None
         self.judged = self.ticks = self.off = 0
         self._last = math.inf  # tick whose efforts are kept
 
@@ -145,8 +145,8 @@ class DriveTicks:
         self._errors = np.where(bad, np.maximum(self._errors, wrong), self._errors)
         self._since = np.where(bad, np.minimum(self._since, before.time), self._since)
         turned = [n for n, on in command.switches.items() if after.switches.get(n, on) is not on]
-        if turned and not self._switch:
-            self._switch = f"{turned[0]} is not as commanded from t = {before.time:g} s on"
+        if turned and not self._switch[0]:
+            self._switch = turned[0], before.time
         self.off += bool(bad.any() or turned)
         if bad.any():
             self._last = min(self._last, self.judged + KEPT // 2)
@@ -155,9 +155,9 @@ class DriveTicks:
 
     def check(self) -> DriveCheck:
         """Return what was found so far."""
-        counts, switch = (self.judged, self.ticks, self.off), self._switch
+        counts, (switch, since) = (self.judged, self.ticks, self.off), self._switch
         if not self._errors.any():
-            return DriveCheck(*counts, switch=switch)
+            return DriveCheck(*counts, switch=switch, since=since)
         joint = int(np.argmin(self._since))  # whose efforts around that time are kept
         meant, force = (np.array(part) for part in zip(*self._rows, strict=True))
         return DriveCheck(
@@ -168,6 +168,7 @@ class DriveTicks:
             kinds=kinds_of(meant, force, joint, self._setup.joints),
             joints=int(np.count_nonzero(self._errors)),
             switch=switch,
+            since=since,
         )
 
     def _transmitted(self, state: RobotState, command: Command) -> Array:
@@ -232,19 +233,37 @@ def kinds_of(
     return found
 
 
-def judge_drive(engine: str, check: DriveCheck) -> Finding:
-    """Judge: whatever is not as commanded is outside, beyond round-off."""
-    if not check.judged:
-        reason = "no efforts are commanded; the motion shows whether a wrench or a twist acts"
-        return Finding("drive", engine, "does_not_apply", reason)
-    if not check.off:
-        return unless_few(Finding("drive", engine, "within"), check.judged, check.ticks)
-    texts, others = [f"switch {check.switch}"] * bool(check.switch), check.joints - 1
-    if check.joints:
-        kinds = " or ".join(map(str, check.kinds)) or f"off by {check.error:.3g} N m"
-        beside = f" (and of {others} other joint{'s' * (others > 1)})" if others else ""
-        whose = f"effort of {check.where}{beside}"
-        texts.insert(0, f"{whose} is not as commanded from t = {check.time:g} s on: {kinds}")
-    text = f"{'; '.join(texts)}; {check.off} of {check.judged} ticks are off"
-    what = ("effort", check.where) if check.joints else ("switch", check.switch.split()[0])
-    return outside("drive", engine, text, *what)
+class DriveLevel(Level[DriveCheck]):
+    """Whatever is not as commanded is outside, beyond round-off."""
+
+    name = "drive"
+    title = "Drive: efforts in force, as commanded"
+    of_motion = False
+
+    def measure(self, case: CheckCase) -> DriveCheck:
+        return check_drive(case.setup, case.run)
+
+    def judge(self, check: DriveCheck, tolerances: Tolerances) -> Finding:
+        if not check.judged:
+            return does_not_apply(because(Code.NO_COMMAND))
+        if not check.off:
+            return unless_few(within(), check.judged, check.ticks)
+        counts = {"off": check.off, "judged": check.judged}
+        reasons = []
+        if check.joints:
+            figures = {n: getattr(check, n) for n in ("where", "joints", "time", "error", "kinds")}
+            reasons.append(because(Code.DISOBEYED, **figures, **counts))
+        if check.switch:
+            figures = {"switch": check.switch, "since": check.since}
+            reasons.append(because(Code.SWITCH_DISOBEYED, **figures, **counts))
+        if check.joints:
+            return outside(*reasons, quantity="effort", where=check.where, size=check.error)
+        return outside(*reasons, quantity="switch", where=check.switch)
+
+    def rows(self, check: DriveCheck) -> Rows:
+        return {
+            "ticks": Entry(check.judged),
+            "off": Entry(check.off),
+            "largest difference": Entry(check.error, "N m", ".2g"),
+            "joint or switch": Entry(check.where or check.switch),
+        }

@@ -1,7 +1,7 @@
-"""Level 2: put the reference (the analytical model) in every recorded state, and predict the next.
+"""Level `one_step`: put the reference (the analytical model) in recorded states, predict the next.
 
-FEWEST and SAMPLED may be tuned: from how many ticks a mean is judged, and at how many the
-reference's own error is measured. ROUND_OFF stays at round-off. The bound on the remainder is set
+FEWEST, SAMPLED, BLIND and SLOW may be tuned: from how many ticks a mean is judged, at how many the
+reference's own error is measured, and when that decides nothing. ROUND_OFF stays at round-off. The bound on the remainder is set
 in extrapolation.py, tolerances in the scenario. Names of `OneStepCheck` are keys of summary.json
 and stay; the columns of `Predictions` and `name_rate` must agree.
 
@@ -13,82 +13,55 @@ statistics compare what comes of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json, Quantity, by_fields, unit_of
+from roboaccord.contract.outcome import (
+    Code,
+    Finding,
+    Reason,
+    because,
+    not_judged,
+    outside,
+    unless_few,
+    within,
+)
+from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
     Remainder,
+    coarse,
     engines_of,
+    few_steps,
     go,
     has_settled,
     no_restart,
     remainder_of_samples,
 )
+from roboaccord.crosscheck.level import ALONE, Beside, Entry, Level, Rows
+from roboaccord.crosscheck.levels.scheme import by_twin
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import Index, at_stops, difference, kinks, left_out, predicted
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.scenario import Allowance, Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 FEWEST = 5  # from which a root mean square can be judged
 SAMPLED = 200  # ticks at which the reference's own error is measured
 ROUND_OFF = 1e-12  # of a rate, relative to the largest
-
-
-def check_free_steps(
-    setup: Setup, engine: EngineSpec, order: int, runs: Mapping[float, Trajectory]
-) -> OneStepCheck | None:
-    """Check one engine's run of a chaotic motion step by step; None where too few ticks are free.
-
-    Of an engine that cannot start again from the states of a run, its own runs are compared.
-    """
-    run, simulators = runs[max(runs)], engines_of(setup, engine)
-    if no_restart(simulators[0]):
-        return check_steps(setup, engine, order, runs)
-    fine = simulators[-1].physics_step
-    rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
-    free = np.flatnonzero(~(rough | kinks(simulators[0], run, fine)))
-    count = len(free)
-    free = free[np.unique(np.linspace(0, len(free) - 1, min(SAMPLED, len(free))).astype(int))]
-    again = [[go(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
-    kept = [
-        not any(restart.events or at_stops(simulators[0], restart).any() for restart in sets)
-        for sets in zip(*again, strict=True)
-    ]
-    free, again = free[kept], [[w for w, k in zip(sets, kept, strict=True) if k] for sets in again]
-    if len(free) < FEWEST:
-        return None
-    reference = make_simulator(tightened(setup), physics_step=fine)
-    found = predict(reference, run, free)
-    floor = measure_floor(make_simulator(setup, physics_step=2 * fine), run, found, free)
-    floor = floor + settling(setup, engine)
-    n = len(run.joints)
-    by_step = {}
-    for simulator, sets in zip(simulators, again, strict=True):
-        moved = [difference(a.state(1), b.state(1)) for a, b in zip(again[0], sets, strict=True)]
-        shift = np.array(moved)
-        by_step[simulator.physics_step] = Predictions(
-            found.errors - np.column_stack([shift[:, n : 2 * n], shift[:, -6:]]),
-            found.change,
-            found.pose - shift[:, -12:-6],
-            found.base,
-        )
-    largest = check_one_step(run, found, free)
-    own = order if setup.contact is None else 1
-    smooth = np.ones(len(free), dtype=bool)
-    checked = check_orders(largest, by_step, run.joints, order, floor, smooth)
-    judged = round(count * float(np.mean(kept)))
-    return replace(checked, expected_order=own, judged=judged, ticks=len(run) - 1)
+BLIND = 0.1  # of the change: a reference that errs by more does not decide
+SLOW = 1e-6  # rad/s, m/s: below it nothing moves
 
 
 @dataclass(frozen=True)
@@ -117,6 +90,7 @@ class OneStepCheck:
         expected_order: by which errors must fall.
         settled: whether the order is one that smaller steps have, too.
         judged, ticks: number of periods that no event keeps from that, and of all.
+        beside: what other levels know.
     """
 
     rms: Annotated[float, Quantity("rad/s", "rms error of a control period", form=".1e")]
@@ -139,6 +113,7 @@ class OneStepCheck:
     settled: bool = True
     judged: int = 0
     ticks: int = 0
+    beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
 
     def to_json(self) -> dict[str, Json]:
         """Return the fields, and the unit of the errors."""
@@ -148,6 +123,128 @@ class OneStepCheck:
     def remainder(self) -> bool | None:
         """True if the remainder at a step of 0 is within its bound; None with too few steps."""
         return None if self.left is None or self.bound is None else self.left <= self.bound
+
+
+@dataclass(frozen=True)
+class NoFreeTick:
+    """There is no tick without an event, or a joint at its stop."""
+
+
+class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
+    """One-step errors must fall with the physics step to a remainder of 0."""
+
+    name = "one_step"
+    title = "Level 2: one step"
+
+    def measure(self, case: CheckCase) -> OneStepCheck | NoFreeTick:
+        arguments = case.setup, case.engine, case.order, case.by_step
+        if not case.chaotic:
+            return replace(check_steps(*arguments, case.picked), beside=case.beside)
+        found = check_free_steps(*arguments)
+        return NoFreeTick() if found is None else replace(found, beside=case.beside)
+
+    def judge(self, check: OneStepCheck | NoFreeTick, tolerances: Tolerances) -> Finding:
+        if isinstance(check, NoFreeTick):
+            return not_judged(because(Code.NO_FREE_TICK))
+        found = judge_step(check, tolerances)
+        twin = check.beside.twin
+        found = by_twin(found, twin) if twin else found
+        return unless_few(found, check.judged, check.ticks)
+
+    def rows(self, check: OneStepCheck | NoFreeTick) -> Rows:
+        if isinstance(check, NoFreeTick):
+            return {}
+        unit = unit_of(OneStepCheck, "rms")
+        below = check.rms <= check.floor
+        return {
+            "rms": Entry(check.rms, unit, ".2e"),
+            "largest": Entry(check.max, unit, ".2e"),
+            "share of the change": Entry(check.relative, form=".2%"),
+            "order": Entry(str(because(Code.BELOW_ROUND_OFF)) if below else check.order, form=".2f"),
+            "left at 0": Entry(check.left, form=".2e"),
+            "explained": Entry(check.bound, form=".2e"),
+        }
+
+
+class Rates(NamedTuple):
+    """Hold the one-step error of some rates, and what time stepping explains of it.
+
+    Args:
+        whose: joints or base.
+        share: of the change of the rates, in a control period.
+        explained: of that share; infinite where the error falls with the physics step.
+        why: that is not more.
+    """
+
+    whose: str
+    share: float
+    explained: float
+    why: Reason | None = None
+
+    def allowed(self, tolerance: float | Allowance) -> float:
+        """Return the share that is allowed."""
+        if isinstance(tolerance, Allowance):
+            return tolerance.limit
+        return tolerance + self.explained
+
+
+def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
+    """Judge one-step errors by themselves."""
+    below = max(step.rms, step.spin) <= step.floor and step.remainder is not False
+    least = step.expected_order - tolerances.one_step_order
+    rates = (
+        _by_order("joints", step.relative, step.order, least),
+        _by_order("base", step.spin_relative, step.spin_order, least),
+    )
+    found = judge_rates(tolerances.one_step, rates, below=below)
+    share = max(step.relative, step.spin_relative)
+    if below and share > BLIND and max(step.rms, step.spin) > SLOW:
+        return not_judged(because(Code.REFERENCE_ERRS, share=share))
+    if below or isinstance(tolerances.one_step, Allowance):
+        return found
+    if found.reasons and not step.settled:
+        return coarse(step.step, *found.reasons)
+    if not found.reasons and step.remainder is False:
+        figures = {"where": step.where, "left": step.left, "bound": step.bound}
+        why = because(Code.STEP_REMAINDER, **figures)
+        if not step.asymptotic:
+            return coarse(step.step, why)
+        found = outside(why, where=step.where, size=step.left)
+    if found.reasons:
+        return replace(found, unexplained=step.beside.open)
+    if share <= tolerances.one_step or step.remainder:
+        return found
+    return not_judged(because(Code.STEP_SHARE, share=share), few_steps())
+
+
+def _by_order(whose: str, share: float, order: float | None, least: float) -> Rates:
+    """Return what the order shows by which an error falls, which must be `least`."""
+    if order is None or order >= least:
+        return Rates(whose, share, math.inf)
+    return Rates(whose, share, 0.0, because(Code.STEP_ORDER, order=order, least=least))
+
+
+def judge_rates(tolerance: float | Allowance, rates: Sequence[Rates], *, below: bool) -> Finding:
+    """Judge the errors of a control period, of a fresh run or a recorded one.
+
+    Args:
+        tolerance: share of the change beside what time stepping explains, or an allowance, which
+            takes the place of both.
+        rates: of the joints and of the base's turning.
+        below: whether the errors are below the reference's own.
+    """
+    if below:
+        return within(because(Code.BELOW_ROUND_OFF))
+    if isinstance(tolerance, Allowance):
+        share, limit = max(each.share for each in rates), tolerance.limit
+        if share <= limit:
+            return within(because(Code.ALLOWED, limit=limit, unit="", text=tolerance.reason))
+        return outside(because(Code.STEP_TOO_LARGE, share=share, limit=limit), size=share)
+    for each in rates:
+        if each.share > each.allowed(tolerance):
+            figures = {"share": each.share, "whose": each.whose, "why": each.why}
+            return outside(because(Code.STEP_UNEXPLAINED, **figures), size=each.share)
+    return within()
 
 
 @dataclass(frozen=True)
@@ -195,7 +292,11 @@ def predict(
 
 
 def check_steps(
-    setup: Setup, engine: EngineSpec, order: int, runs: Mapping[float, Trajectory]
+    setup: Setup,
+    engine: EngineSpec,
+    order: int,
+    runs: Mapping[float, Trajectory],
+    picked: Callable[[Index], Index] = lambda ticks: ticks,
 ) -> OneStepCheck:
     """Check one engine's runs step by step, against references at their smallest step.
 
@@ -209,16 +310,64 @@ def check_steps(
         left_out(run, setup.scenario.control_period) | kinks(simulator, run, fine)
         for run in runs.values()
     ]
-    free = ~np.any(rough, axis=0)
+    chosen = picked(np.arange(len(rough[0])))
+    free = ~np.any(rough, axis=0)[chosen]
     own = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
     reference = make_simulator(tightened(setup), physics_step=fine)
-    found = {dt: predict(reference, run) for dt, run in sorted(runs.items(), reverse=True)}
+    found = {dt: predict(reference, run, chosen) for dt, run in sorted(runs.items(), reverse=True)}
     coarse = make_simulator(setup, physics_step=_twice(fine, setup.scenario.control_period))
-    floor = measure_floor(coarse, runs[fine], found[fine]) + settling(setup, engine)
+    floor = measure_floor(coarse, runs[fine], found[fine], chosen) + settling(setup, engine)
     first = runs[max(runs)]
-    largest, smooth = check_one_step(first, found[max(runs)]), free if free.any() else ~free
+    largest = check_one_step(first, found[max(runs)], chosen)
+    smooth = free if free.any() else ~free
     checked = check_orders(largest, found, first.joints, order, floor, smooth)
     return replace(checked, expected_order=own)
+
+
+def check_free_steps(
+    setup: Setup, engine: EngineSpec, order: int, runs: Mapping[float, Trajectory]
+) -> OneStepCheck | None:
+    """Check one engine's run of a chaotic motion step by step; None where too few ticks are free.
+
+    Of an engine that cannot start again from the states of a run, its own runs are compared.
+    """
+    run, simulators = runs[max(runs)], engines_of(setup, engine)
+    if no_restart(simulators[0]):
+        return check_steps(setup, engine, order, runs)
+    fine = simulators[-1].physics_step
+    rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
+    free = np.flatnonzero(~(rough | kinks(simulators[0], run, fine)))
+    count = len(free)
+    free = free[np.unique(np.linspace(0, len(free) - 1, min(SAMPLED, len(free))).astype(int))]
+    again = [[go(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
+    kept = [
+        not any(restart.events or at_stops(simulators[0], restart).any() for restart in sets)
+        for sets in zip(*again, strict=True)
+    ]
+    free, again = free[kept], [[w for w, k in zip(sets, kept, strict=True) if k] for sets in again]
+    if len(free) < FEWEST:
+        return None
+    reference = make_simulator(tightened(setup), physics_step=fine)
+    found = predict(reference, run, free)
+    floor = measure_floor(make_simulator(setup, physics_step=2 * fine), run, found, free)
+    floor = floor + settling(setup, engine)
+    n = len(run.joints)
+    by_step = {}
+    for simulator, sets in zip(simulators, again, strict=True):
+        moved = [difference(a.state(1), b.state(1)) for a, b in zip(again[0], sets, strict=True)]
+        shift = np.array(moved)
+        by_step[simulator.physics_step] = Predictions(
+            found.errors - np.column_stack([shift[:, n : 2 * n], shift[:, -6:]]),
+            found.change,
+            found.pose - shift[:, -12:-6],
+            found.base,
+        )
+    largest = check_one_step(run, found, free)
+    own = order if setup.contact is None else 1
+    smooth = np.ones(len(free), dtype=bool)
+    checked = check_orders(largest, by_step, run.joints, order, floor, smooth)
+    judged = round(count * float(np.mean(kept)))
+    return replace(checked, expected_order=own, judged=judged, ticks=len(run) - 1)
 
 
 def settling(setup: Setup, engine: EngineSpec) -> Array:

@@ -1,9 +1,8 @@
-"""Level 1: properties of an engine's model by the description, accelerations by the reference.
+"""Level `acceleration`: an engine's model by its description, accelerations by the reference.
 
 Properties of joints that are compared may be added: a field of `JointProperties` (engines) and its
 name to OF_JOINTS. READ_BACK may be tuned. ROUND_OFF stays at round-off; tolerances of masses and
-accelerations are set in the scenario. The order in which `draw_states` draws is fixed: scheme.py
-and the conformance suites draw by it, and another order gives other figures.
+accelerations are set in the scenario.
 
 The reference is the analytical model. Accelerations are compared at random states, without time
 stepping.
@@ -17,8 +16,9 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract.outcome import Code, Finding, Reason, because, outside, within
 from roboaccord.contract.results import Quantity, unit_of
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import Array
 from roboaccord.crosscheck.differences import (
     Difference,
     compare_axis,
@@ -28,6 +28,9 @@ from roboaccord.crosscheck.differences import (
     compare_value,
     relative_at,
 )
+from roboaccord.crosscheck.drawn import draw_states
+from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.model import (
     WORLD,
@@ -35,11 +38,13 @@ from roboaccord.engines.model import (
     Properties,
     intended_properties,
 )
+from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 ROUND_OFF = 1e-12  # relative, and of lengths [m], angles [rad] and unit vectors
 READ_BACK = 10  # states that are set and read back
+LISTED = 6  # differences of a model that a table names
 OF_JOINTS = ("origin", "damping", "friction", "armature")  # fields of a joint's properties
 
 
@@ -91,7 +96,7 @@ def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Differen
     for name, want, have in limits:
         whole = max(abs(want), 1.0)
         found = compare_value("effort limit", name, want, have, ROUND_OFF, whole)
-        yield replace(found, text=f"{have:.6g}, in the reference {want:.6g}")
+        yield replace(found, how=because(Code.INSTEAD, have=have, want=want))
 
 
 def _properties(want: Properties, have: Properties) -> Iterator[Difference]:
@@ -101,7 +106,7 @@ def _properties(want: Properties, have: Properties) -> Iterator[Difference]:
         if name in have.joints:
             yield from _joint(name, joint, have.joints[name])
         else:
-            yield Difference("joint", name, np.inf, ROUND_OFF, "missing")
+            yield Difference("joint", name, np.inf, ROUND_OFF, because(Code.MISSING))
     size = float(np.linalg.norm(want.gravity)) or 1.0
     yield compare_value("gravity", "", want.gravity, have.gravity, ROUND_OFF, size)
 
@@ -121,8 +126,8 @@ def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
         off = np.abs(seen.q - state.q)
         for joint in np.flatnonzero(off > ROUND_OFF):
             size = float(off[joint])
-            text = f"reads {size:.2g} rad off"
-            yield Difference("sensor", engine.joints[joint], size, ROUND_OFF, text)
+            how = because(Code.READS, size=size, unit="rad")
+            yield Difference("sensor", engine.joints[joint], size, ROUND_OFF, how)
         turn = min(np.abs(seen.orientation - s * state.orientation).max() for s in (1.0, -1.0))
         twist, moved = np.abs(seen.twist - state.twist), np.abs(seen.position - state.position)
         base = {
@@ -134,14 +139,15 @@ def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
         }
         for what, size in zip(base, map(float, base.values())):
             if size > ROUND_OFF:
-                yield Difference("sensor", what, size, ROUND_OFF, f"reads {size:.2g} off")
+                yield Difference("sensor", what, size, ROUND_OFF, because(Code.READS, size=size))
 
 
 def _merge(found: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:
     """Yield differences, those of every link or joint by the same amount as one."""
     kinds: dict[tuple[str, str], list[Difference]] = {}
     for difference in found:
-        kinds.setdefault((difference.quantity, difference.text), []).append(difference)
+        how = str(difference.how.to_json())
+        kinds.setdefault((difference.quantity, how), []).append(difference)
     for (quantity, _), same in kinds.items():
         of_links = quantity in ("mass", "inertia", "centre")
         count = links if of_links else joints
@@ -152,32 +158,68 @@ def _merge(found: Sequence[Difference], links: int, joints: int) -> Iterator[Dif
             yield from same
 
 
+NO_MODEL = ModelCheck(0.0, 0.0, ())
+
+
 @dataclass(frozen=True)
 class AccelerationCheck:
-    """Hold the largest relative error over the states; None, with the reason, if kinematic."""
+    """Hold the largest relative error over the states; None, with the reason, if kinematic.
+
+    Args:
+        max, states: that error, and the number of states.
+        reason: why accelerations are not compared.
+        model: what the engine's model has otherwise than the description.
+    """
 
     max: Annotated[float | None, Quantity("1", "relative error at random states", form=".1e")]
     states: int
-    reason: str | None = None
+    reason: Reason | None = None
+    model: ModelCheck = NO_MODEL
 
 
-def draw_any(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]:
-    """Return a state with joints within their limits and the base where it can go, and efforts."""
-    joints = {joint.name: joint for joint in setup.tree.moving}
-    lower = 0.95 * np.array([max(joints[n].lower, -np.pi) for n in setup.joints])
-    upper = 0.95 * np.array([min(joints[n].upper, np.pi) for n in setup.joints])
-    n = len(setup.joints)
-    motion = setup.base.draw(setup.initial, rng)
-    q, qd = rng.uniform(lower, upper), rng.normal(size=n)
-    state = RobotState(0.0, q, qd, np.zeros(n), *motion)
-    return state, rng.uniform(-1.0, 1.0, n) * np.minimum(setup.effort_limits, 1.0)
+class AccelerationLevel(Level[AccelerationCheck]):
+    """Compare masses, limits and all else of the model, then accelerations at random states."""
 
+    name = "acceleration"
+    title = "Level 1: model and accelerations"
+    of_motion = False
+    substitute = "one_step"
 
-def draw_states(setup: Setup, count: int, seed: int) -> Iterator[tuple[RobotState, Array]]:
-    """Yield random states and efforts, alike for one seed."""
-    rng = np.random.default_rng(seed)
-    for index in range(count):
-        yield setup.robot.draw_state(setup, rng, index) or draw_any(setup, rng)
+    def measure(self, case: CheckCase) -> AccelerationCheck:
+        spec, pair = case.setup.scenario.crosscheck, (case.reference, case.simulator)
+        check = check_acceleration(case.setup, *pair, spec.states, case.setup.scenario.seed)
+        return replace(check, model=check_model(case.setup, *pair, spec.tolerances.mass))
+
+    def judge(self, check: AccelerationCheck, tolerances: Tolerances) -> Finding:
+        model, off = check.model, check.max is not None and not check.max <= tolerances.acceleration
+        reasons = [
+            because(Code.MODEL, quantity=d.quantity, where=d.where, how=d.how, total=model.total,
+                    reference=model.reference)
+            for d in model.differences
+        ]  # fmt: skip
+        if off:
+            limit = tolerances.acceleration
+            reasons.append(because(Code.ACCELERATION, error=check.max, allowed=limit))
+        if model.differences:
+            first = model.differences[0]
+            return outside(*reasons, quantity=first.quantity, where=first.where, size=first.finite)
+        if off:
+            return replace(outside(*reasons, size=check.max), unexplained=True)
+        if check.max is None and check.reason:
+            return replace(within(check.reason), stands_in=True)
+        return within()
+
+    def rows(self, check: AccelerationCheck) -> Rows:
+        differences = check.model.differences
+        off = [" ".join((d.quantity, d.where, d.text)) for d in differences[:LISTED]]
+        off += [f"and {len(differences) - LISTED} more"] * (len(differences) > LISTED)
+        return {
+            "largest error, relative": Entry(check.max, form=".1e"),
+            "states": Entry(check.states),
+            "total": Entry(check.model.total, "kg", ".6g"),
+            "reference": Entry(check.model.reference, "kg", ".6g"),
+            "off": Entry("; ".join(off) or "nothing"),
+        }
 
 
 def check_acceleration(
@@ -188,7 +230,7 @@ def check_acceleration(
     The error of a state is relative to its largest acceleration, joints and base apart.
     """
     if not setup.joints and not setup.base.moves:
-        return AccelerationCheck(None, 0, "nothing can move")
+        return AccelerationCheck(None, 0, because(Code.NOTHING_CAN_MOVE))
     worst = 0.0
     last = max((fault.time for fault in setup.faults), default=0.0)
     for drawn, effort in draw_states(setup, states, seed):
@@ -196,7 +238,7 @@ def check_acceleration(
         expected = reference.acceleration(state, effort)
         found = engine.acceleration(state, effort)
         if expected is None or found is None:
-            return AccelerationCheck(None, 0, "the reference is kinematic")
+            return AccelerationCheck(None, 0, because(Code.KINEMATIC))
         worst = max(worst, relative(found.joints, expected.joints))
         if setup.base.moves:
             worst = max(worst, relative(found.base, expected.base))

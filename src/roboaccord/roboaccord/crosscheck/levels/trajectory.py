@@ -1,9 +1,8 @@
-"""Level 3: whole trajectories at dt, dt/2, dt/4, order of convergence and remainder.
+"""Level `trajectory`: whole trajectories at dt, dt/2, dt/4, order of convergence and remainder.
 
 SHORTEST and ORDER_FLOOR may be tuned: how long a motion before a kink must be, and how far above
 the floor an error has an order. The numbers GRID_... are fixed by the grid convergence index
 [Roache 1998; Eca and Hoekstra 2014; ASME V&V 20], the bound on the remainder by extrapolation.py.
-`coordinates` and `name_coordinate` must list the same columns.
 """
 
 from __future__ import annotations
@@ -14,20 +13,43 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract.outcome import (
+    Code,
+    Finding,
+    Outcome,
+    Reason,
+    because,
+    does_not_apply,
+    not_judged,
+    outside,
+    within,
+)
 from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
     Remainder,
+    coarse,
+    few_steps,
     has_settled,
     observed_order,
     remainder_over_time,
 )
+from roboaccord.crosscheck.level import ALONE, Beside, Entry, Level, Rows
+from roboaccord.crosscheck.levels.one_step import settling
+from roboaccord.crosscheck.levels.scheme import by_twin
+from roboaccord.crosscheck.links import (
+    coordinates,
+    largest_distance,
+    link_centres,
+    name_coordinate,
+)
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import REFERENCE, Job, Runs
 from roboaccord.crosscheck.ticks import kinks
 from roboaccord.description.tree import Tree
-from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 from roboaccord.simulators.base import Simulator
 
 ROUND_OFF = 1e-12  # of a coordinate, relative to the largest or to 1: sums of a few hundred terms
@@ -78,6 +100,9 @@ class Uncertainty:
     order: Annotated[float, Quantity("1", "of convergence")]
 
 
+NO_UNCERTAINTY = Uncertainty(np.nan, np.nan, np.nan, np.nan, np.nan)
+
+
 @dataclass(frozen=True)
 class ConvergenceCheck:
     """Hold the largest distance of any link to the reference's, by physics step.
@@ -103,6 +128,8 @@ class ConvergenceCheck:
         before: what was found up to then; None where that is too short.
         range: of the reference's coordinate that changes most [m or rad]; 0 where nothing moves.
         uncertainty: at the largest step; None where there is one step only.
+        engine: whose runs they are.
+        beside: what other levels know.
     """
 
     dt: Annotated[list[float], Quantity("s", "physics step")]
@@ -122,6 +149,8 @@ class ConvergenceCheck:
     uncertainty: Uncertainty | None = None
     settled: bool = True
     asymptotic: bool = True
+    engine: str = field(default="", metadata=LEFT_OUT)
+    beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
 
     @property
     def remainder(self) -> bool | None:
@@ -129,29 +158,61 @@ class ConvergenceCheck:
         return None if self.left is None or self.bound is None else self.left <= self.bound
 
 
-def link_centres(tree: Tree, trajectory: Trajectory) -> Array:
-    """Return the centres of mass of the links (k, links, 3) [m]."""
-    origins, rotations = tree.forward(
-        trajectory.joints, trajectory.q, trajectory.position, trajectory.orientation
-    )
-    offsets = np.array([link.centre for link in tree.links])
-    centres: Array = origins + np.einsum("klij,lj->kli", rotations, offsets)
-    return centres
+@dataclass(frozen=True)
+class Seeds:
+    """Trajectories are not compared: the motion is chaotic, and statistics over seeds are."""
 
 
-def coordinates(tree: Tree, trajectory: Trajectory) -> Array:
-    """Return the compared coordinates (k, c): centres of links, joints, axes of the base."""
-    count = len(trajectory)
-    axes = quaternion_matrix(trajectory.orientation).reshape(count, 9)
-    centres = link_centres(tree, trajectory).reshape(count, -1)
-    return np.column_stack([centres, trajectory.q, axes])
+class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
+    """Judge by the order while errors exceed the floor, and by the remainder at a step of 0."""
 
+    name = "trajectory"
+    title = "Level 3: whole trajectories"
+    of_reference = True
+    substitute = "statistics"
 
-def name_coordinate(tree: Tree, joints: Sequence[str], index: int) -> str:
-    """Return the name of a column of `coordinates`."""
-    names = [f"{axis} of {link.name}" for link in tree.links for axis in "xyz"]
-    names += [*joints, *(f"{axis} axis of base_link" for _ in range(3) for axis in "xyz")]
-    return names[index]
+    def measure(self, case: CheckCase) -> ConvergenceCheck | Seeds:
+        if case.chaotic:
+            return Seeds()
+        tree, runs, name = case.setup.tree, case.runs, case.name
+        floor = floor_of(tree, runs, name)
+        if name != REFERENCE:
+            height = settling(case.setup, case.engine)[-4]
+            floor = floor.with_height(height, len(tree.links))
+        check = check_convergence(tree, runs, name, case.simulator, floor)
+        return replace(check, engine=name, beside=case.beside)
+
+    def judge(self, check: ConvergenceCheck | Seeds, tolerances: Tolerances) -> Finding:
+        if isinstance(check, Seeds):
+            return replace(does_not_apply(because(Code.CHAOTIC)), stands_in=True)
+        found = judge_runs(check, tolerances)
+        twin, obeys, _ = check.beside
+        alike = all(d[0] <= check.floor for d in check.distance.values())  # at their starts
+        if twin and obeys and alike and tolerances.of(check.engine) is None:
+            found = by_twin(found, twin)
+        if found.outcome != Outcome.OUTSIDE and check.range <= check.floor:
+            return not_judged(because(Code.NOTHING_MOVES))
+        return found
+
+    def rows(self, check: ConvergenceCheck | Seeds) -> Rows:
+        if isinstance(check, Seeds):
+            return {}
+        below = check.order is None and max(check.error) <= check.floor
+        order = Entry(str(because(Code.BELOW_ROUND_OFF)) if below else check.order, form=".2f")
+        errors = zip(check.dt, check.error, strict=True)
+        return {
+            **{f"{1e3 * dt:g} ms": Entry(1e3 * error, "mm") for dt, error in errors},
+            "order": order,
+            "expected": Entry(check.expected_order),
+            "left at 0": Entry(check.left, form=".2e"),
+            "explained": Entry(check.bound, form=".2e"),
+            "of": Entry(check.where),
+            **{
+                name: Entry(1e3 * size, "mm", ".2g")
+                for name, size in vars(check.uncertainty or NO_UNCERTAINTY).items()
+                if name != "order"
+            },
+        }
 
 
 def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
@@ -257,9 +318,55 @@ def _check(
     )
 
 
-def largest_distance(apart: Array) -> Array:
-    """Return the largest length over the links (k,) of differences (k, links, 3)."""
-    return np.asarray(np.sqrt((apart**2).sum(axis=2)).max(axis=1))
+def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
+    """Judge the runs of an engine by themselves."""
+    limit = tolerances.of(runs.engine)
+    if limit is not None and limit_of(limit) < runs.floor:
+        return not_judged(
+            because(Code.TOLERANCE_BELOW_NOISE, limit=limit_of(limit), floor=runs.floor)
+        )
+    if isinstance(limit, Allowance):
+        if runs.error[0] <= limit.limit:
+            return within(because(Code.ALLOWED, limit=limit.limit, unit="m", text=limit.reason))
+        return outside(_too_far(runs, limit.limit), size=runs.error[0])
+    reason, sure = _off_course(tolerances, runs, limit)
+    if runs.before and not reason:
+        reason, sure = _off_course(tolerances, runs.before, None)
+    if reason and not sure:
+        return coarse(runs.dt[-1], reason, smaller=runs.kink is None)  # over kinks none settles
+    if reason:
+        found = outside(reason, where=runs.where, size=runs.left)
+        return replace(found, unexplained=runs.beside.open)
+    if max(runs.error) <= runs.floor:
+        return within(because(Code.BELOW_ROUND_OFF))
+    return not_judged(few_steps()) if runs.remainder is None else within()
+
+
+def _off_course(
+    tolerances: Tolerances, runs: ConvergenceCheck, limit: float | None
+) -> tuple[Reason | None, bool]:
+    """Return why time stepping does not explain the trajectory errors, and if that is sure.
+
+    No order is asked of an error that falls to the floor.
+    """
+    if limit is not None and runs.error[0] > limit:
+        return _too_far(runs, limit), True
+    expected = runs.expected_order
+    least = (1.0 - tolerances.order) * expected
+    slow = None
+    if runs.order is not None and runs.order < least and runs.error[-1] > runs.floor:
+        figures = {"order": runs.order, "expected": expected, "least": least}
+        slow = because(Code.RUN_ORDER, **figures, error=runs.error[-1], step=runs.dt[-1])
+    if slow and runs.settled:
+        return slow, True
+    if runs.remainder is False:
+        size = {"left": runs.left, "bound": runs.bound}
+        return because(Code.RUN_REMAINDER, where=runs.where, **size), runs.asymptotic
+    return slow, not slow
+
+
+def _too_far(runs: ConvergenceCheck, limit: float) -> Reason:
+    return because(Code.TOO_FAR, error=runs.error[0], step=runs.dt[0], limit=limit)
 
 
 def uncertainty_of(check: ConvergenceCheck, apart: float) -> Uncertainty:

@@ -2,7 +2,7 @@
 
 SAMPLED and FEW may be tuned: how many parts of a run are made again, and at how many round-off is
 measured. EPSILON and SLOW, the round-off of a book, stay: larger ones hide losses. ORDER is fixed
-by the trapezoidal rule of energy.py. The bounds are set in extrapolation.py and, for the twin, in
+by the trapezoidal rule of energy_book.py. The bounds are set in extrapolation.py and, for the twin, in
 scheme.py.
 
 The rest over some control periods is what the book of the recorded run has. From the state in which
@@ -24,12 +24,19 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.outcome import (
+    Code,
+    Finding,
+    because,
+    does_not_apply,
+    not_judged,
+    outside,
+    within,
+)
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.convergence import link_centres
-from roboaccord.crosscheck.energy import (
+from roboaccord.crosscheck.energy_book import (
     UNMEASURED,
     EnergyBook,
     NoBook,
@@ -47,13 +54,17 @@ from roboaccord.crosscheck.extrapolation import (
     remainder_of_samples,
 )
 from roboaccord.crosscheck.hypotheses import parts_of
-from roboaccord.crosscheck.scheme import SAFETY as MANY
-from roboaccord.crosscheck.scheme import SHAKEN, NoTwin, SchemeCheck, is_twin
+from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.levels.scheme import SAFETY as MANY
+from roboaccord.crosscheck.levels.scheme import SHAKEN, NoTwin, SchemeCheck, is_twin
+from roboaccord.crosscheck.links import link_centres
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import Index, at_stops, left_out
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import twin_of
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower
@@ -244,29 +255,34 @@ def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
-    """Judge: what is left at a physics step of 0 is outside."""
-    if isinstance(check, NoBook):
-        return Finding("energy", engine, "does_not_apply", check.reason)
-    if check.left <= check.bound:
-        names = " and ".join(check.unmeasured)
-        reason = f"only gains are judged: {names} not measured" if names else ""
-        return Finding("energy", engine, "within", reason)
-    what = "gains" if check.worst < 0.0 else "loses"
-    if check.twin:
-        text = (
-            f"the rest of the energy book differs by {check.left:.2g} J (rms in "
-            f"{1e3 * check.length:g} ms) from that of our equations under the engine's own scheme, "
-            f"but round-off explains only {check.bound:.1g} J; at t = {check.time:g} s it {what} "
-            f"{abs(check.worst):.2g} J more than they do"
-        )
-        return outside("energy", engine, text, "energy", f"t = {check.time:g} s")
-    text = (
-        f"the energy book leaves a rest of {check.left:.2g} J (rms in {1e3 * check.length:g} ms) "
-        f"at a physics step of 0, but time stepping explains only {check.bound:.2g} J; from "
-        f"t = {check.time:g} s on it {what} {abs(check.worst):.2g} J that no channel accounts for"
-    )
-    if not check.sure:
-        text += f": a physics step of {1e3 * check.step:g} ms is too large to find out why"
-        return Finding("energy", engine, "not_judged", text)
-    return outside("energy", engine, text, "energy", f"t = {check.time:g} s")
+class EnergyLevel(Level["EnergyCheck | NoBook"]):
+    """What is left at a physics step of 0 is outside."""
+
+    name = "energy"
+    title = "Energy"
+
+    def measure(self, case: CheckCase) -> EnergyCheck | NoBook:
+        scheme = case.checks.get("scheme")
+        return check_energy(case.setup, case.engine, case.run, case.book, scheme)
+
+    def judge(self, check: EnergyCheck | NoBook, tolerances: Tolerances) -> Finding:
+        if isinstance(check, NoBook):
+            return does_not_apply(because(Code.NO_BOOK, text=check.reason))
+        if check.left <= check.bound:
+            lacking = [because(Code.ONLY_GAINS, channels=check.unmeasured)]
+            return within(*lacking * bool(check.unmeasured))
+        why = because(Code.ENERGY_OF_TWIN if check.twin else Code.ENERGY, **vars(check))
+        if not (check.twin or check.sure):
+            return not_judged(why)
+        where = f"t = {check.time:g} s"
+        return outside(why, quantity="energy", where=where, size=check.left)
+
+    def rows(self, check: EnergyCheck | NoBook) -> Rows:
+        if isinstance(check, NoBook):
+            return {"most from t =": Entry(check.reason)}
+        return {
+            "left at 0": Entry(check.left, "J", ".2g"),
+            "explained": Entry(check.bound, "J", ".2g"),
+            "in parts of": Entry(check.length, "s", ".2g"),
+            "most from t =": Entry(check.time, "s", "g"),
+        }

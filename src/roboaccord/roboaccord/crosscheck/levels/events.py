@@ -24,28 +24,42 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.outcome import Finding, outside, unless_few
+from roboaccord.contract.outcome import (
+    Code,
+    Finding,
+    Reason,
+    because,
+    does_not_apply,
+    not_judged,
+    outside,
+    unless_few,
+    within,
+)
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.extrapolation import SAFETY, engines_of, go, no_restart
+from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import descending, ranked
 from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import StopWatch
 
 SAMPLED = 40  # events: those with the largest impulses, and others evenly
 BEFORE, AFTER = 2, 2  # control periods
+LISTED = 6  # events that are off, in a table
 ROUND_OFF = 1e-9  # s, and relative
 TOUCH = "contact"
 STOP = "joint_stop"
 LAWS = {TOUCH: "contact", STOP: "stops"}
-LOGGED = "the log has it, but the joint does not reach its stop in that control period"
-MISSED = "the joint reaches its stop in that control period, but the log has no event"
+LOGGED = "logged"  # an event of a stop, though the joint does not reach it in that control period
+MISSED = "missed"  # the reverse
 Key = tuple[str, str]
 
 
@@ -55,7 +69,8 @@ class EventDifference:
 
     Args:
         kind, subject, time: as logged.
-        what: time, impulse or energy; "" where one of both has no such event, or what is off.
+        what: time, impulse or energy; LOGGED or MISSED of a stop; "" where one of both has no such
+            event.
         found, expected: in the log, and of the reference from the same state, in the unit of it.
         left, bound: of their difference at a physics step of 0, and what time stepping explains.
         sure: whether the excess is.
@@ -82,13 +97,13 @@ class EventsCheck:
         logged: number of events in the log.
         compared: number of those that were compared.
         differences: that time stepping does not explain, in order of time.
-        why: nothing can be compared; "" where it can.
+        why: nothing can be compared; None where it can.
     """
 
     logged: Annotated[int, Quantity("1", "events in the log")]
     compared: Annotated[int, Quantity("1", "events that were compared")]
     differences: Sequence[EventDifference] = ()
-    why: str = ""
+    why: Reason | None = None
 
 
 def check_events(
@@ -109,9 +124,9 @@ def check_events(
     chaotic = setup.scenario.crosscheck.statistics is not None
     known = [event for event in reference if is_logged(simulator, run, event)]
     if not run.events and not known:
-        return EventsCheck(0, 0, why="nothing happens that an engine logs")
+        return EventsCheck(0, 0, why=because(Code.NO_EVENTS))
     if reason := no_restart(simulator):
-        return EventsCheck(len(run.events), 0, why=reason)
+        return EventsCheck(len(run.events), 0, why=because(Code.NO_RESTART, text=reason))
     fine = setup.scenario.physics_step / 4
     model = make_simulator(tightened(setup), physics_step=fine)
     engines = engines_of(setup, engine)
@@ -295,35 +310,39 @@ def choose(events: Sequence[Event]) -> list[Event]:
     return [events[i] for i in sorted({*large, *even})]
 
 
-UNITS = {"time": "s", "impulse": "N s", "energy": "J"}
-
-
-def judge_events(engine: str, check: EventsCheck) -> Finding:
+class EventsLevel(Level[EventsCheck]):
     """Judge by the first event that time stepping does not explain."""
-    if check.why:
-        return Finding("events", engine, "does_not_apply", check.why)
-    sure = [each for each in check.differences if each.sure]
-    if not check.differences:
-        total = min(check.logged, SAMPLED)
-        return unless_few(Finding("events", engine, "within"), check.compared, total, "events")
-    first = (sure or check.differences)[0]
-    text = f"{first.kind} of {first.subject} at t = {first.time:g} s"
-    if first.what in (LOGGED, MISSED):
-        return outside("events", engine, f"{text}: {first.what}", "event", first.subject)
-    if first.what:
-        unit = UNITS[first.what]
-        text += (
-            f": {first.what} {first.found:.5g} {unit}, from the same state the reference has "
-            f"{first.expected:.5g}; {first.left:.2g} are left at a physics step of 0, of which "
-            f"time stepping explains only {first.bound:.1g}"
-        )
-    else:
-        text += " is not what the reference does from the same state"
-    law = LAWS.get(key(Event(first.time, first.kind, first.subject))[0])
-    if law:
-        text += f"; the engine has its own law of {law}"
-    others = len({(d.kind, d.subject, d.time) for d in check.differences}) - 1
-    text += f"; and {others} more" if others else ""
-    if not sure:
-        return Finding("events", engine, "not_judged", f"{text}: it is ill-conditioned")
-    return outside("events", engine, text, first.what or "event", first.subject)
+
+    name = "events"
+    title = "Events"
+
+    def measure(self, case: CheckCase) -> EventsCheck:
+        return check_events(case.setup, case.engine, case.run, case.events)
+
+    def judge(self, check: EventsCheck, tolerances: Tolerances) -> Finding:
+        if check.why:
+            return does_not_apply(check.why)
+        if not check.differences:
+            total = min(check.logged, SAMPLED)
+            return unless_few(within(), check.compared, total, "events")
+        sure = [each for each in check.differences if each.sure]
+        first = (sure or check.differences)[0]
+        code = Code.EVENT_UNEXPLAINED if first.what else Code.EVENT_MISSING
+        if first.what in (LOGGED, MISSED):
+            code = Code.EVENT_MISPLACED
+        law = LAWS.get(key(Event(first.time, first.kind, first.subject))[0], "")
+        others = len({(d.kind, d.subject, d.time) for d in check.differences}) - 1
+        why = because(code, **vars(first), law=law, others=others)
+        if not sure:
+            return not_judged(why)
+        what = "event" if code is Code.EVENT_MISPLACED else first.what or "event"
+        return outside(why, quantity=what, where=first.subject, size=first.left)
+
+    def rows(self, check: EventsCheck) -> Rows:
+        off = [f"{d.kind} of {d.subject} at {d.time:g} s" for d in check.differences[:LISTED]]
+        off += [f"and {len(check.differences) - LISTED} more"] * (len(check.differences) > LISTED)
+        return {
+            "in the log": Entry(check.logged),
+            "compared": Entry(check.compared),
+            "off": Entry(str(check.why or "") or "; ".join(off) or "nothing"),
+        }

@@ -1,0 +1,103 @@
+"""What a level of the cross-check is: it measures, judges what it measured, and lists its figures.
+
+A level of one's own derives from `Level`, and is given to `crosscheck(levels=...)`; one of the tree
+is a file in levels/ and an entry of LEVELS there. Nothing else has to know it: terminal, page and
+`--json` show its `rows`, a scenario excuses it and gives it a tolerance by its name. docs/new_level.md
+shows one. Levels are measured in their order, in other processes, so that checks are plain data.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from roboaccord.contract.outcome import Finding
+from roboaccord.contract.results import Json, to_json
+from roboaccord.scenario.scenario import Tolerances
+
+if TYPE_CHECKING:
+    from roboaccord.crosscheck.levels.scheme import SchemeCheck
+    from roboaccord.crosscheck.motion import CheckCase
+
+C = TypeVar("C")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Hold a figure of a level for terminal, page and JSON.
+
+    Args:
+        value: in SI units; a sequence is joined by commas.
+        unit: of it; "" where it has none.
+        form: how a number is formatted.
+    """
+
+    value: Json
+    unit: str = ""
+    form: str = ".3g"
+
+    def to_json(self) -> Json:
+        """Return the value."""
+        return to_json(self.value)
+
+
+Rows = Mapping[str, Entry]
+"""The figures of a check, by heading."""
+
+
+class Level(ABC, Generic[C]):
+    """Measure one engine's motion, and judge it by its own tolerances.
+
+    Attributes:
+        name: in findings, excuses and tolerances.
+        title: of its table; "" for none.
+        of_motion: whether it follows from the motion, and is not judged where the reference
+            diverges.
+        of_reference: whether it measures the reference, too, which is not judged.
+        substitute: name of the level whose outcome stands in for this one where it says so.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str] = ""
+    of_motion: ClassVar[bool] = True
+    of_reference: ClassVar[bool] = False
+    substitute: ClassVar[str] = ""
+
+    @abstractmethod
+    def measure(self, case: CheckCase) -> C | None:
+        """Return what is measured; None where the level has nothing to say."""
+
+    @abstractmethod
+    def judge(self, check: C, tolerances: Tolerances) -> Finding:
+        """Return the outcome, with what is off; no cause is sought here."""
+
+    def rows(self, check: C) -> Rows:
+        """Return the figures of a check, by heading."""
+        return {}
+
+
+AnyLevel = Level[Any]
+
+
+class Beside(NamedTuple):
+    """Hold what other levels know that decides how far a motion can be judged.
+
+    Args:
+        twin: the check of the level `scheme`, where every tick is one of the engine's twin.
+        obeys: whether efforts in force are as commanded; else no tick excuses a trajectory.
+        described: whether the engine's model is as described.
+    """
+
+    twin: SchemeCheck | None = None
+    obeys: bool = True
+    described: bool = True
+
+    @property
+    def open(self) -> bool:
+        """Whether a cause is to be sought in the motion."""
+        return self.obeys and self.described and self.twin is None
+
+
+ALONE = Beside()

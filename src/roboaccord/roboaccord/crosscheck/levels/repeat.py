@@ -1,0 +1,75 @@
+"""Level `repeat`: the same run again is to be equal bit for bit. No difference at all is allowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from roboaccord.contract.outcome import Code, Finding, because, outside, within
+from roboaccord.contract.results import Quantity, Seconds
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.ticks import names
+from roboaccord.numerics.ranking import first_largest
+from roboaccord.scenario.scenario import Tolerances
+
+
+@dataclass(frozen=True)
+class RepeatCheck:
+    """Hold where a run and the same run again part first.
+
+    Args:
+        apart: largest difference there, in the unit of the coordinate; 0 where they are equal.
+        quantity, where: the coordinate, and its joint or link; "" where they are equal.
+        time: of the state; None likewise.
+    """
+
+    apart: Annotated[float, Quantity("", "difference from the same run again")] = 0.0
+    quantity: str = ""
+    where: str = ""
+    time: Seconds | None = None
+
+
+def check_repeat(run: Trajectory, again: Trajectory) -> RepeatCheck:
+    """Return where a run and its repetition part first."""
+    parts = [
+        np.abs(getattr(again, name) - getattr(run, name))
+        for name in ("q", "qd", "position", "orientation", "twist")
+    ]
+    parts[3] = parts[3][:, :3]  # of a quaternion, whose fourth number follows
+    apart = np.column_stack(parts)
+    first = np.flatnonzero(apart.any(axis=1))
+    if not first.size:
+        return RepeatCheck()
+    at = int(first[0])
+    column = first_largest(apart[at])
+    found = names(run.joints)[column]
+    return RepeatCheck(float(apart[at, column]), *found, float(run.time[at]))
+
+
+class RepeatLevel(Level[RepeatCheck]):
+    """What is not equal is outside."""
+
+    name = "repeat"
+    title = "Repeat: the same run again"
+    of_motion = False
+
+    def measure(self, case: CheckCase) -> RepeatCheck:
+        return check_repeat(case.run, case.again)
+
+    def judge(self, check: RepeatCheck, tolerances: Tolerances) -> Finding:
+        if check.time is None:
+            return within()
+        why = because(Code.NOT_REPEATED, **vars(check))
+        return outside(why, where=check.where, size=check.apart)
+
+    def rows(self, check: RepeatCheck) -> Rows:
+        first = f"{check.quantity} of {check.where}" if check.where else "nothing"
+        return {
+            "largest difference": Entry(check.apart, form=".2g"),
+            "first in": Entry(first),
+            "from t =": Entry(check.time, "s", "g"),
+        }

@@ -1,0 +1,194 @@
+"""Level `statistics`: of a chaotic motion, medians over seeds in place of trajectories.
+
+KNOWN may be tuned: when too few seeds leave a verdict open. The fields of `StatisticsCheck` are
+keys of `--json` and stay. Seeds, figure and allowance are set in the scenario.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+
+from roboaccord.contract.outcome import (
+    Code,
+    Finding,
+    Outcome,
+    because,
+    not_judged,
+    outside,
+    within,
+)
+from roboaccord.contract.results import LEFT_OUT
+from roboaccord.crosscheck.level import ALONE, Beside, Entry, Level, Rows
+from roboaccord.crosscheck.levels.scheme import by_twin
+from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.runs import REFERENCE
+from roboaccord.numerics.statistics import (
+    CONFIDENCE,
+    Statistics,
+    median_difference,
+    share_probability,
+)
+from roboaccord.run.metrics import UNITS
+from roboaccord.run.sweep import Cell
+from roboaccord.scenario.scenario import StatisticsSpec, Tolerances
+
+# A difference must be known to this part of the reference's median: then most runs of an engine
+# that passes go in the same direction, and at least half as far.
+KNOWN = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatisticsCheck(Statistics):
+    """Hold the statistics of a figure over seeds in one engine, beside the reference's.
+
+    Args:
+        figure: its name.
+        unit: of the figure.
+        difference: 95 % confidence interval of median - reference's (bootstrap); None for the
+            reference itself, and where there are too few runs.
+        share_probability: of shares above 0 at least as unlike by chance; None as above.
+        by_step: change of the median from twice the physics step to the step, or twice that from
+            the step to half of it where the control period allows no more.
+        allowance: what the difference may be.
+        unsettled: the precision of the difference, allowance and half the interval, where it is
+            too poor to judge by; else 0.
+        failures: by seed, why there is no value.
+        diverged: whether one of them is a motion that left the finite numbers.
+        loop: smallest real part of an eigenvalue of the sampled control loop, as of
+            `linearise_loop`; None where it is not known.
+        beside: what other levels know.
+    """
+
+    figure: str
+    unit: str
+    difference: tuple[float, float] | None
+    share_probability: float | None
+    by_step: float | None
+    allowance: float
+    unsettled: float
+    failures: dict[str, str]
+    diverged: bool = field(default=False, metadata=LEFT_OUT)
+    loop: float | None = None
+    beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
+
+    @property
+    def thrown(self) -> bool:
+        """Whether the control loop throws joints from stop to stop, and no run diverges.
+
+        An eigenvalue of its tick below -1 does; see `linearise_loop`.
+        """
+        return self.loop is not None and self.loop < -1.0 and not self.diverged
+
+
+class StatisticsLevel(Level[StatisticsCheck]):
+    """Judge statistics over seeds: the medians by the allowance, and the shares above 0.
+
+    Where the control loop throws joints from stop to stop, the engine's own law of stops decides
+    the figure, and no difference is judged.
+    """
+
+    name = "statistics"
+    title = "Level 3: statistics over seeds"
+    of_reference = True
+
+    def measure(self, case: CheckCase) -> StatisticsCheck | None:
+        samples, spec = case.samples, case.setup.scenario.crosscheck.statistics
+        if samples is None or spec is None:
+            return None
+        pair = samples.cells[REFERENCE], samples.cells[case.name]
+        found = compare_cells(*pair, spec, samples.by_step)
+        return replace(found, loop=samples.loop, beside=case.beside)
+
+    def judge(self, check: StatisticsCheck, tolerances: Tolerances) -> Finding:
+        found = judge_seeds(check)
+        twin, obeys, _ = check.beside
+        if twin and obeys and check.thrown and found.outcome == Outcome.NOT_JUDGED:
+            return by_twin(found, twin)  # no statistics decide there, and each tick does
+        return found
+
+    def rows(self, check: StatisticsCheck) -> Rows:
+        spread = check.half_width
+        known, apart = math.isfinite(spread), check.difference
+        mean = f"{check.mean:.3g} ± {spread:.2g}" if known else None
+        low_high = None if apart is None else f"{apart[0]:.2g} to {apart[1]:.2g}"
+        return {
+            f"mean {check.figure.replace('_', ' ')}": Entry(mean, check.unit),
+            "median": Entry(check.median),
+            "standard deviation": Entry(check.deviation, form=".2g"),
+            "runs": Entry(check.n),
+            "above 0": Entry(check.positive, form=".0%"),
+            "difference from the reference": Entry(low_high),
+            "allowed": Entry(None if apart is None else check.allowance, form=".2g"),
+        }
+
+
+def judge_seeds(check: StatisticsCheck) -> Finding:
+    """Judge statistics by themselves."""
+    found = _compare_seeds(check)
+    if found.outcome != Outcome.OUTSIDE or not check.thrown:
+        return found
+    return not_judged(*found.reasons, because(Code.THROWN, loop=check.loop))
+
+
+def _compare_seeds(check: StatisticsCheck) -> Finding:
+    """Judge a figure; runs without a value count against an engine: it must give one for any seed.
+
+    A run that diverges may do so by its physics step.
+    """
+    figures = {"figure": check.figure, "unit": check.unit}
+    if check.failures:
+        seed, reason = next(iter(check.failures.items()))
+        runs = {"runs": len(check.failures), "seed": seed, "text": reason}
+        why = because(Code.NO_FIGURE, **figures, **runs)
+        return not_judged(why) if check.diverged else outside(why, quantity=check.figure)
+    if check.difference is None:
+        return not_judged(because(Code.FEW_RUNS, **figures))
+    chance = check.share_probability
+    if chance is not None and chance < 1.0 - CONFIDENCE:
+        why = because(Code.SHARES, **figures, positive=check.positive, probability=chance)
+        return outside(why, quantity=check.figure)
+    if check.unsettled:
+        return not_judged(because(Code.UNSETTLED, **figures, precision=check.unsettled))
+    low, high = check.difference
+    if not math.isfinite(check.allowance):
+        return not_judged(because(Code.NO_FIGURE_AT_STEP, **figures))
+    if low <= check.allowance and high >= -check.allowance:
+        return within()
+    why = because(Code.MEDIANS, **figures, low=low, high=high, allowed=check.allowance)
+    return outside(why, quantity=check.figure, size=check.difference[0])
+
+
+def compare_cells(
+    reference: Cell, cell: Cell, spec: StatisticsSpec, by_step: Mapping[str, float]
+) -> StatisticsCheck:
+    """Compare the runs of one engine to the reference's.
+
+    A scheme of first order, as all are through impacts, has at a step the error by which the
+    figure moves from twice that step (Richardson). So medians may differ by what both move.
+    """
+    own, other = cell.statistics, reference.statistics
+    moves = [abs(by_step.get(c.engine, 0.0)) for c in (cell, reference)]
+    allowance = spec.allowance + sum(moves)
+    difference, probability, unsettled = None, None, 0.0
+    values, others = list(cell.values.values()), list(reference.values.values())
+    if cell is not reference and min(own.n, other.n) > 1:
+        low, high = difference = median_difference(values, others)
+        probability = share_probability(values, others)
+        precision = allowance + 0.5 * (high - low)
+        unsettled = precision if precision > KNOWN * abs(other.median) else 0.0
+    return StatisticsCheck(
+        figure=spec.figure,
+        unit=UNITS.get(spec.figure, ""),
+        **asdict(own),
+        difference=difference,
+        share_probability=probability,
+        by_step=by_step.get(cell.engine),
+        allowance=allowance,
+        unsettled=unsettled,
+        failures={str(seed): reason for seed, reason in cell.failures.items()},
+        diverged=cell.diverged,
+    )
+
+

@@ -1,0 +1,45 @@
+"""Coordinates by which motions are compared: centres of links, joints, axes of the base.
+
+`coordinates` and `name_coordinate` must list the same columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.tree import Tree
+from roboaccord.numerics.rotations import quaternion_matrix
+
+
+def link_centres(tree: Tree, trajectory: Trajectory) -> Array:
+    """Return the centres of mass of the links (k, links, 3) [m]."""
+    origins, rotations = tree.forward(
+        trajectory.joints, trajectory.q, trajectory.position, trajectory.orientation
+    )
+    offsets = np.array([link.centre for link in tree.links])
+    centres: Array = origins + np.einsum("klij,lj->kli", rotations, offsets)
+    return centres
+
+
+def coordinates(tree: Tree, trajectory: Trajectory) -> Array:
+    """Return the compared coordinates (k, c): centres of links, joints, axes of the base."""
+    count = len(trajectory)
+    axes = quaternion_matrix(trajectory.orientation).reshape(count, 9)
+    centres = link_centres(tree, trajectory).reshape(count, -1)
+    return np.column_stack([centres, trajectory.q, axes])
+
+
+def name_coordinate(tree: Tree, joints: Sequence[str], index: int) -> str:
+    """Return the name of a column of `coordinates`."""
+    names = [f"{axis} of {link.name}" for link in tree.links for axis in "xyz"]
+    names += [*joints, *(f"{axis} axis of base_link" for _ in range(3) for axis in "xyz")]
+    return names[index]
+
+
+def largest_distance(apart: Array) -> Array:
+    """Return the largest length over the links (k,) of differences (k, links, 3)."""
+    return np.asarray(np.sqrt((apart**2).sum(axis=2)).max(axis=1))

@@ -1,0 +1,123 @@
+"""The runs of a chaotic motion over seeds, and what its control loop does to it.
+
+PROBED and PROBE may be tuned: how the loop is linearised. Seeds and figure are set in the scenario.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from roboaccord.contract.interfaces import Controller, Engine
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.runs import statistics_steps
+from roboaccord.crosscheck.ticks import at_stops, left_out
+from roboaccord.run.loop import make_simulator
+from roboaccord.run.sweep import Cell, sweep
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.scenario import StatisticsSpec
+from roboaccord.scenario.setup import Setup
+
+PROBED = 5  # ticks at which the loop is linearised
+PROBE = 1e-6  # rad and rad/s
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Hold the runs of every engine over seeds, the reference's first.
+
+    Args:
+        cells: by engine.
+        by_step: change of the median from twice the physics step to the step, or twice that from
+            the step to half of it where the control period allows no more.
+        loop: smallest real part of an eigenvalue of the sampled control loop, as of
+            `linearise_loop`; None where it is not known.
+    """
+
+    cells: Mapping[str, Cell]
+    by_step: Mapping[str, float]
+    loop: float | None = None
+
+
+def run_samples(
+    setup: Setup,
+    spec: StatisticsSpec,
+    engines: Sequence[Engine],
+    run: Trajectory,
+    done: Callable[[str, float, int], None],
+) -> Samples:
+    """Run every engine from `spec.seeds` seeds, at the scenario's physics step and another.
+
+    Args:
+        setup, spec, engines: what is compared, and by what.
+        run: of the reference.
+        done: called with each run that ends.
+    """
+    steps = statistics_steps(setup)
+    cells = sweep(
+        setup,
+        figure=spec.figure,
+        engines=engines,
+        physics_steps=steps,
+        seeds=spec.seeds,
+        done=done,
+    )
+    own, others = cells[::2], cells[1::2]
+    ratio = steps[0] / (steps[1] - steps[0])  # a scheme of first order
+    by_step = {
+        cell.engine: ratio * (cell.statistics.median - other.statistics.median)
+        for cell, other in zip(own, others, strict=True)
+    }
+    return Samples({cell.engine: cell for cell in own}, by_step, linearise_loop(setup, run))
+
+
+def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
+    """Return the smallest real part of an eigenvalue of reference and controller together.
+
+    Of the map of a control period, from joint angles and rates to those at its end, as the median
+    of some ticks in which nothing happens. A motion in continuous time has no real eigenvalue below
+    0: below -1 the efforts that are held over a period throw the joints to and fro [Astrom and
+    Wittenmark, Computer-Controlled Systems, 1997, 2.4].
+
+    Returns:
+        None for a controller that cannot be copied.
+    """
+    period, simulator = setup.scenario.control_period, make_simulator(setup)
+    free = np.flatnonzero(~(left_out(run, period) | at_stops(simulator, run)))
+    chosen = free[np.linspace(0, len(free) - 1, PROBED).astype(int)].tolist() if len(free) else [0]
+    controller, size, found = make_controller(setup), 2 * len(run.joints), list[float]()
+    controller.reset(setup.scenario.seed)
+
+    def tick(state: RobotState, own: Controller) -> Array:
+        simulator.reset(state)
+        end = simulator.step(own.update(state, None), period)
+        simulator.take_events()
+        return np.concatenate([end.q, end.qd])
+
+    for i in range(max(chosen) + 1):
+        state = run.state(i)
+        if i in chosen:
+            try:
+                owns = [(copy.deepcopy(controller), copy.deepcopy(controller)) for _ in range(size)]
+            except (RuntimeError, TypeError):
+                return None
+            slopes = [
+                (tick(changed_at(state, k, PROBE), one) - tick(changed_at(state, k, -PROBE), two))
+                / (2.0 * PROBE)
+                for k, (one, two) in enumerate(owns)
+            ]
+            found.append(float(np.linalg.eigvals(np.array(slopes).T).real.min()))
+        controller.update(state, None)
+    return float(np.median(found))
+
+
+def changed_at(state: RobotState, index: int, size: float) -> RobotState:
+    """Return a state of which one joint's angle, or its rate after all angles, is changed."""
+    values = np.concatenate([state.q, state.qd])
+    values[index] += size
+    q, qd = np.split(values, 2)
+    return replace(state, q=q, qd=qd)
