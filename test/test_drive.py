@@ -12,7 +12,7 @@ from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.drive import check_drive
+from roboaccord.crosscheck.levels.drive import check_drive
 from roboaccord.crosscheck.recorded import StepCheck, check_bag
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller

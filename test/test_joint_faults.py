@@ -15,8 +15,8 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.energy import Stored, energy_of
 from roboaccord.crosscheck.drawn import draw_states
+from roboaccord.crosscheck.energy_book import Stored, energy_of
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.controllers import make_controller

@@ -16,7 +16,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import KINDS, Fault, parse_fault
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.energy import Stored
+from roboaccord.crosscheck.energy_book import Stored
 from roboaccord.run.loop import make_simulator, run_setup, simulate
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

@@ -15,7 +15,7 @@ from roboaccord import (
     make_simulator,
 )
 from roboaccord.crosscheck import invariance
-from roboaccord.crosscheck.invariance import check_invariance
+from roboaccord.crosscheck.levels.invariance import check_invariance
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.engines import default_names, spec

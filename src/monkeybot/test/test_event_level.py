@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 from roboaccord import make_simulator
-from roboaccord.crosscheck.energy import energy_of
-from roboaccord.crosscheck.energy_check import check_energy, judge_energy
-from roboaccord.crosscheck.events import check_events, judge_events
+from roboaccord.crosscheck.energy_book import energy_of
+from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
+from roboaccord.crosscheck.levels.events import EventsLevel, check_events
 from roboaccord.engines import spec
 from roboaccord.falsify import wrap
 from roboaccord.run.loop import run_setup
+from roboaccord.scenario.scenario import Tolerances
 
 ENGINES = ["dart", "mujoco"]
 
@@ -41,13 +42,15 @@ def events_of(setup, engine):
     found = check_events(
         setup, spec(engine), run_setup(setup, make_simulator(setup, engine)), reference.events
     )
-    return judge_events("it", found)
+    return EventsLevel().judge(found, Tolerances())
 
 
 def energy_in(setup, engine):
     """Return the finding on the energy of an engine's run."""
     run = run_setup(setup, make_simulator(setup, engine))
-    return judge_energy("it", check_energy(setup, spec(engine), run, energy_of(setup, engine, run)))
+    return EnergyLevel().judge(
+        check_energy(setup, spec(engine), run, energy_of(setup, engine, run)), Tolerances()
+    )
 
 
 @pytest.mark.parametrize("engine", ENGINES)

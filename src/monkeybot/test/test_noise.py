@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy
 from monkeybots import REPORT
-from roboaccord.crosscheck.chaotic import HORIZON, measure_noise
+from roboaccord.crosscheck.noise import HORIZON, measure_noise
 from roboaccord.crosscheck.runs import NOISE, Job, run_job
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

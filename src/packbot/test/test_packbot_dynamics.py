@@ -8,7 +8,7 @@ import rigid_bodies as oracle
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from roboaccord import Setup, load_scenario, make_simulator
-from roboaccord.crosscheck.models import relative
+from roboaccord.crosscheck.levels.acceleration import relative
 
 pytestmark = pytest.mark.thorough
 

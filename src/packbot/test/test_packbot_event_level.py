@@ -2,9 +2,10 @@
 
 import pytest
 from roboaccord import Setup, load_scenario, make_simulator
-from roboaccord.crosscheck.events import check_events, judge_events
+from roboaccord.crosscheck.levels.events import EventsLevel, check_events
 from roboaccord.engines import spec
 from roboaccord.run.loop import run_setup
+from roboaccord.scenario.scenario import Tolerances
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +19,7 @@ def check(engine, made):
         run_setup(setup, make_simulator(setup, made)),
         run_setup(setup, make_simulator(setup)).events,
     )
-    return found, judge_events(engine, found)
+    return found, EventsLevel().judge(found, Tolerances())
 
 
 @pytest.mark.parametrize("engine", ["dart", "mujoco"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.models import check_acceleration, check_model
+from roboaccord.crosscheck.levels.acceleration import check_acceleration, check_model
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.robots.controllers import inertias

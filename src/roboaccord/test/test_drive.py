@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.crosscheck.drive import (
+from roboaccord.crosscheck.levels.drive import (
     Disobedience,
     DriveCheck,
+    DriveLevel,
     DriveTicks,
     Kind,
-    judge_drive,
     kinds_of,
 )
 from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 
 JOINTS = ("a", "b", "c")
@@ -75,18 +76,18 @@ def test_a_constant_effort_shows_a_factor_and_a_limit_alike() -> None:
 
 def test_a_finding_has_joint_time_and_kind() -> None:
     check = DriveCheck(100, 100, 40, 0.5, "b", 0.25, [Disobedience("late", 1.0)], joints=3)
-    found = judge_drive("dart", check)
+    found = DriveLevel().judge(check, Tolerances())
     assert (found.outcome, found.quantity, found.where) == ("outside", "effort", "b")
     assert found.reason == (
         "effort of b (and of 2 other joints) is not as commanded from t = 0.25 s on: 1 tick late; "
         "40 of 100 ticks are off"
     )
-    assert judge_drive("dart", DriveCheck(0, 100)).outcome == "does_not_apply"
-    assert judge_drive("dart", DriveCheck(100, 100)).outcome == "within"
+    assert DriveLevel().judge(DriveCheck(0, 100), Tolerances()).outcome == "does_not_apply"
+    assert DriveLevel().judge(DriveCheck(100, 100), Tolerances()).outcome == "within"
     off = "magnet_a is not as commanded from t = 0.5 s on"
-    switch = judge_drive("dart", DriveCheck(100, 100, 1, switch=off))
+    switch = DriveLevel().judge(DriveCheck(100, 100, 1, switch=off), Tolerances())
     assert (switch.quantity, switch.where) == ("switch", "magnet_a")
-    both = judge_drive("dart", replace(check, switch=off))
+    both = DriveLevel().judge(replace(check, switch=off), Tolerances())
     assert both.where == "b" and f"switch {off}" in both.reason
 
 

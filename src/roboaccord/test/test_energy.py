@@ -11,7 +11,7 @@ from roboaccord.contract.contact import Contact, Fixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.energy import Stored, net_work
+from roboaccord.crosscheck.energy_book import Stored, net_work
 from roboaccord.description.tree import Tree
 from roboaccord.engines import names_for_models, simulate_model
 from roboaccord.engines.base import EngineSimulator

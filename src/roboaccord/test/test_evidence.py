@@ -15,9 +15,9 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, unless_few
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.differences import Name
-from roboaccord.crosscheck.events import EventsCheck, judge_events
 from roboaccord.crosscheck.hypotheses import Hypothesis, resolution_of
-from roboaccord.crosscheck.scheme import SchemeCheck, judge_scheme
+from roboaccord.crosscheck.levels.events import EventsCheck, EventsLevel
+from roboaccord.crosscheck.levels.scheme import SchemeCheck, SchemeLevel
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.verdict import judge
 from roboaccord.run.loop import make_simulator, run_setup
@@ -62,8 +62,8 @@ def test_fewer_than_a_third_of_the_ticks_are_not_judged(judged: int, more: int) 
 def test_each_level_that_judges_ticks_says_how_few_it_judged() -> None:
     twin = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=30, left_out=70)
     few = [
-        judge_scheme("dart", twin),
-        judge_events("dart", EventsCheck(logged=10, compared=3)),
+        SchemeLevel().judge(twin, Tolerances()),
+        EventsLevel().judge(EventsCheck(logged=10, compared=3), Tolerances()),
         next(
             each
             for each in judge(
@@ -76,8 +76,12 @@ def test_each_level_that_judges_ticks_says_how_few_it_judged() -> None:
     ]
     assert [each.outcome for each in few] == ["not_judged"] * 3
     assert all("(30 %) could be judged" in each.reason for each in few)
-    assert judge_scheme("dart", replace(twin, touching=20)).outcome == "within"  # no twin touches
-    assert judge_events("dart", EventsCheck(logged=400, compared=40)).outcome == "within"
+    assert (
+        SchemeLevel().judge(replace(twin, touching=20), Tolerances()).outcome == "within"
+    )  # no twin touches
+    assert (
+        EventsLevel().judge(EventsCheck(logged=400, compared=40), Tolerances()).outcome == "within"
+    )
 
 
 @pytest.mark.parametrize(("kept", "outcome"), [(3, "within"), (4, "not_judged")])

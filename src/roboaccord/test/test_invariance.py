@@ -11,11 +11,11 @@ import pytest
 from roboaccord.contract.contact import Contact, Fixture
 from roboaccord.contract.interfaces import AnyEngine
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.crosscheck.invariance import (
+from roboaccord.crosscheck.levels.invariance import (
     BOX,
     InvarianceCheck,
+    InvarianceLevel,
     check_invariance,
-    judge_invariance,
 )
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.dynamics import TreeDynamics
@@ -28,7 +28,7 @@ from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, 
 from roboaccord.robots.file import FileRobot
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.scenario import Initial, Scenario
+from roboaccord.scenario.scenario import Initial, Scenario, Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Proxy, Simulator
 from test_scheme import broken
@@ -180,7 +180,7 @@ def test_an_engine_that_is_right_changes_nothing(engine: str, base: Base, tmp_pa
     assert set(found.changes) == {TURNED, MIRRORED, SHIFTED, REORDERED} and not found.refused
     assert all(each.error < 0.2 * each.floor for each in found.changes.values())
     assert all(each.floor < 1e-7 for each in found.changes.values())
-    assert judge_invariance(engine, found).outcome == "within"
+    assert InvarianceLevel().judge(found, Tolerances()).outcome == "within"
 
 
 @pytest.mark.parametrize("engine", default_names())
@@ -203,7 +203,7 @@ def test_an_error_shows_in_the_world_that_is_unlike_it(
 ) -> None:
     found = check_of(askew(tmp_path), broken("dart", change))
     assert outside(found) == moves
-    finding = judge_invariance("dart", found)
+    finding = InvarianceLevel().judge(found, Tolerances())
     assert finding.outcome == "outside"
     assert finding.reason.startswith(next(iter(moves)))
 
@@ -220,7 +220,7 @@ def test_a_push_along_x_is_as_large_as_it_is(tmp_path: Path) -> None:
 def test_a_box_of_friction_is_outside_with_the_law_as_reason(tmp_path: Path) -> None:
     """DART's default solver: 1.41 mu g at 45 degrees to the axes of the world, mu g along them."""
     found = check_of(sliding(tmp_path), spec("dart"))
-    finding, change = judge_invariance("dart", found), found.changes[TURNED]
+    finding, change = InvarianceLevel().judge(found, Tolerances()), found.changes[TURNED]
     less = 0.5 * (2.0**0.5 - 1.0) * MU * GRAVITY * change.time * (change.time + 0.001)
     assert change.quantity == "position along x"
     assert change.error == pytest.approx(less, rel=0.02)
@@ -231,7 +231,7 @@ def test_a_box_of_friction_is_outside_with_the_law_as_reason(tmp_path: Path) -> 
 
 def test_a_cone_of_friction_is_within(tmp_path: Path) -> None:
     found = check_of(sliding(tmp_path), spec("mujoco"))
-    assert judge_invariance("mujoco", found).outcome == "within"
+    assert InvarianceLevel().judge(found, Tolerances()).outcome == "within"
 
 
 @pytest.mark.parametrize("move", MOVES, ids=[move.name for move in MOVES])

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
 from roboaccord.crosscheck.naming import resolve
-from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
 from roboaccord.engines import spec
 from roboaccord.engines.base import PushedLaw, engine_parts
 from roboaccord.engines.spec import EngineSpec

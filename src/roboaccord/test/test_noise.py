@@ -8,7 +8,7 @@ import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.chaotic import Noise, measure_noise, refuse_tolerances, sensitive
+from roboaccord.crosscheck.noise import Noise, measure_noise, refuse_tolerances, sensitive
 from roboaccord.crosscheck.runs import NUDGE, Job, start_of
 from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names, preset, simulate_model, spec

@@ -11,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, excuse, remarks, verdict_of
-from roboaccord.crosscheck.chaotic import compare_cells
-from roboaccord.crosscheck.convergence import ConvergenceCheck, uncertainty_of
 from roboaccord.crosscheck.differences import Difference, Name, compare_limits, compare_link
 from roboaccord.crosscheck.event_ticks import EventTicks
 from roboaccord.crosscheck.extrapolation import (
@@ -22,9 +20,11 @@ from roboaccord.crosscheck.extrapolation import (
     remainder_of_samples,
     remainder_over_time,
 )
-from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck, relative
-from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.scheme import SchemeCheck
+from roboaccord.crosscheck.levels.acceleration import AccelerationCheck, ModelCheck, relative
+from roboaccord.crosscheck.levels.one_step import OneStepCheck
+from roboaccord.crosscheck.levels.scheme import SchemeCheck
+from roboaccord.crosscheck.levels.statistics import compare_cells
+from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck, uncertainty_of
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.engines.model import LinkProperties
 from roboaccord.run.sweep import Cell

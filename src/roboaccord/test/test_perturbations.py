@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
-from roboaccord.crosscheck.models import ModelCheck, check_model
+from roboaccord.crosscheck.levels.acceleration import ModelCheck, check_model
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import make_engines
 from roboaccord.falsify import KINDS, Perturbation, parse_perturbation, wrap

@@ -13,19 +13,19 @@ import numpy as np
 import pytest
 from roboaccord.contract.outcome import Finding, Levels, outside
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.chaotic import Noise
-from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Difference
-from roboaccord.crosscheck.energy import EnergyBook, NoBook
-from roboaccord.crosscheck.energy_check import EnergyCheck
-from roboaccord.crosscheck.events import EventDifference, EventsCheck
+from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
 from roboaccord.crosscheck.hypotheses import Resolved
-from roboaccord.crosscheck.invariance import InvarianceCheck, Shift
-from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
-from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.levels.acceleration import AccelerationCheck, ModelCheck
+from roboaccord.crosscheck.levels.energy import EnergyCheck
+from roboaccord.crosscheck.levels.events import EventDifference, EventsCheck
+from roboaccord.crosscheck.levels.invariance import InvarianceCheck, Shift
+from roboaccord.crosscheck.levels.one_step import OneStepCheck
+from roboaccord.crosscheck.levels.scheme import SchemeCheck
+from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
+from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.report import Report
 from roboaccord.crosscheck.runs import RepeatCheck
-from roboaccord.crosscheck.scheme import SchemeCheck
 from roboaccord.report import render_report
 from roboaccord.report.curves import POINTS, colour_of, thin_peaks
 from roboaccord.report.energy import book_figure, book_rows

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
+from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
 from roboaccord.numerics.ranking import descending, first_largest, ranked
 from slow_cases import late
 from test_naming import planted, run_of, setup_of

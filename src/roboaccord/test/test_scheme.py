@@ -12,18 +12,19 @@ import pytest
 from roboaccord.contract.outcome import Finding
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.energy import energy_of
-from roboaccord.crosscheck.energy_check import check_energy, judge_energy
-from roboaccord.crosscheck.hypotheses import Resolved, shown_of, summary_of
 from roboaccord.crosscheck.drawn import draw_states
-from roboaccord.crosscheck.naming import ask_resolution, resolve
-from roboaccord.crosscheck.runs import Job, check_repeat, judge_repeat, run_job
-from roboaccord.crosscheck.scheme import (
+from roboaccord.crosscheck.energy_book import energy_of
+from roboaccord.crosscheck.hypotheses import Resolved, shown_of, summary_of
+from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
+from roboaccord.crosscheck.levels.repeat import RepeatLevel, check_repeat
+from roboaccord.crosscheck.levels.scheme import (
     NoTwin,
     SchemeCheck,
+    SchemeLevel,
     check_scheme,
-    judge_scheme,
 )
+from roboaccord.crosscheck.naming import ask_resolution, resolve
+from roboaccord.crosscheck.runs import Job, run_job
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
@@ -31,6 +32,7 @@ from roboaccord.engines.twin import Twin, inverse_differential, twin_of
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
+from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Proxy, Simulator
 from roboaccord.simulators.joints import JointFriction
@@ -158,7 +160,7 @@ def test_a_sound_engine_is_far_within_its_floor(engine: str) -> None:
     found = sound(engine)
     assert found.error < WITHIN * found.floor < 1e-10
     assert (found.judged, found.left_out) == (100, 0)
-    assert judge_scheme(engine, found).outcome == "within"
+    assert SchemeLevel().judge(found, Tolerances()).outcome == "within"
 
 
 @pytest.mark.parametrize("change", [Late, *late(Lossy, Strong, Rounded, Noisy)])
@@ -166,7 +168,7 @@ def test_an_error_of_first_order_is_outside(change: Change) -> None:
     """Each of these vanishes with the step, or is far below what an engine of order 1 errs by."""
     found = check_of(snake(), broken("dart", change))
     assert found.error > 100.0 * found.floor
-    assert judge_scheme("dart", found).outcome == "outside"
+    assert SchemeLevel().judge(found, Tolerances()).outcome == "outside"
 
 
 @pytest.mark.parametrize("engine", default_names())
@@ -217,7 +219,7 @@ def test_the_energy_book_of_an_engine_that_is_its_twin_is_the_twins(part: float)
     setup, engine = snake(), broken("dart", Thirsty)
     run = run_of(setup, engine)
     book = energy_of(setup, engine, run)
-    found = judge_energy("dart", check_energy(setup, engine, run, book, sound("dart")))
+    found = EnergyLevel().judge(check_energy(setup, engine, run, book, sound("dart")), Tolerances())
     assert found.outcome == ("outside" if part else "within")
     assert ("own scheme" in found.reason) is bool(part)
 
@@ -240,11 +242,14 @@ def test_what_would_have_been_seen_is_what_is_seen() -> None:
             def _read(self) -> RobotState:
                 return replace(super()._read(), effort=self._effort)
 
-        assert judge_scheme("dart", check_of(snake(), broken("dart", Geared))).outcome == outcome
+        assert (
+            SchemeLevel().judge(check_of(snake(), broken("dart", Geared)), Tolerances()).outcome
+            == outcome
+        )
 
 
 def test_where_there_is_no_twin_the_level_does_not_apply_and_counts_neither_way() -> None:
-    finding = judge_scheme("dart", NoTwin("a ball stands in a frame"))
+    finding = SchemeLevel().judge(NoTwin("a ball stands in a frame"), Tolerances())
     assert (finding.outcome, finding.reason) == (
         "does_not_apply",
         "no twin: a ball stands in a frame",
@@ -258,8 +263,8 @@ def test_an_engine_that_does_not_repeat_itself_is_outside() -> None:
     found = check_repeat(run, again)
     assert (found.quantity, found.time) == ("rate", run.time[1])
     assert 1e-10 < found.apart < 1e-8
-    assert judge_repeat("dart", found).outcome == "outside"
-    assert judge_repeat("dart", check_repeat(run, run)).outcome == "within"
+    assert RepeatLevel().judge(found, Tolerances()).outcome == "outside"
+    assert RepeatLevel().judge(check_repeat(run, run), Tolerances()).outcome == "within"
 
 
 def test_the_differential_of_a_turn_is_that_of_the_exponential() -> None:
@@ -286,7 +291,7 @@ def test_a_check_coarser_than_asked_is_not_judged() -> None:
     assert "mass of b 2 %" in coarse.reason and "control_period=0.01 or" in coarse.reason
     idle = ask_resolution(within, [replace(found[1], smallest=1e7)], 0.01, setup, 1)[0]
     assert idle.reason.endswith("choose another motion") and "b not at all" in idle.reason
-    none = [judge_scheme("dart", NoTwin("a ball stands in a frame")), within[1]]
+    none = [SchemeLevel().judge(NoTwin("a ball stands in a frame"), Tolerances()), within[1]]
     assert ask_resolution(none, [], 0.01, setup, 1)[0].outcome == "not_judged"
     wrong = [replace(within[0], outcome="outside"), within[1]]
     assert ask_resolution(wrong, found, 0.01, setup, 1) == wrong

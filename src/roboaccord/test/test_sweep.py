@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.crosscheck.chaotic import compare_cells
-from roboaccord.crosscheck.verdict import judge_seeds
+from roboaccord.crosscheck.levels.statistics import compare_cells, judge_seeds
 from roboaccord.numerics.statistics import median_difference, share_probability, statistics_of
 from roboaccord.report.plots import dots_figure, render_sweep
 from roboaccord.run.sweep import Cell, Study
@@ -51,7 +50,7 @@ def test_shares_are_compared_by_fishers_test() -> None:
     spec = StatisticsSpec(figure="speed", seeds=20)
     reference = cell([-1.0] * 20, "reference")
     mixed = cell([-1.0] * 13 + [1.0] * 7)
-    found = judge_seeds("dart", compare_cells(reference, mixed, spec, {}))
+    found = judge_seeds(compare_cells(reference, mixed, spec, {}))
     assert found.outcome == "outside" and "35 % of the runs have speed above 0" in found.reason
 
 
@@ -67,19 +66,19 @@ def test_the_verdict_fails_beyond_the_allowance_and_for_runs_without_a_value() -
     reference = cell([0.9, 1.0, 1.1, 1.0], "reference")
     spec = StatisticsSpec(figure="speed", seeds=4, allowance=0.1)
     near, far = cell([1.0, 1.1, 1.2, 1.1]), cell([2.0, 2.1, 1.9, 2.0])
-    assert judge_seeds("dart", compare_cells(reference, near, spec, {})).outcome == "within"
-    found = judge_seeds("dart", compare_cells(reference, far, spec, {}))
+    assert judge_seeds(compare_cells(reference, near, spec, {})).outcome == "within"
+    found = judge_seeds(compare_cells(reference, far, spec, {}))
     knocked = replace(compare_cells(reference, far, spec, {}), loop=-2.0)  # from stop to stop
-    assert found.outcome == judge_seeds("dart", replace(knocked, loop=0.3)).outcome == "outside"
-    assert judge_seeds("dart", knocked).outcome == "not_judged"
+    assert found.outcome == judge_seeds(replace(knocked, loop=0.3)).outcome == "outside"
+    assert judge_seeds(knocked).outcome == "not_judged"
     assert found.outcome == "outside" and "median speed differs" in found.reason
     strict = StatisticsSpec(figure="speed", seeds=4)
     tight = cell([1.3, 1.31, 1.3, 1.31])
-    assert judge_seeds("dart", compare_cells(reference, tight, strict, {})).outcome == "outside"
+    assert judge_seeds(compare_cells(reference, tight, strict, {})).outcome == "outside"
     lost = cell([1.0, 1.0, 1.0], failures={3: "dart diverged at t = 1 s"})
-    found = judge_seeds("dart", compare_cells(reference, lost, spec, {}))
+    found = judge_seeds(compare_cells(reference, lost, spec, {}))
     assert found.outcome == "outside" and "1 runs have no speed" in found.reason
-    itself = judge_seeds("reference", compare_cells(reference, reference, spec, {}))
+    itself = judge_seeds(compare_cells(reference, reference, spec, {}))
     assert itself.outcome == "not_judged"  # nothing to compare
 
 
@@ -88,19 +87,19 @@ def test_medians_may_differ_by_what_the_step_moves_them_and_must_be_known() -> N
     strict = StatisticsSpec(figure="speed", seeds=4)
     reference = cell([0.99, 1.0, 1.01, 1.0], "reference")
     other = cell([1.29, 1.3, 1.31, 1.3])
-    found = judge_seeds("dart", compare_cells(reference, other, strict, {"dart": -0.2}))
+    found = judge_seeds(compare_cells(reference, other, strict, {"dart": -0.2}))
     assert found.outcome == "outside" and "differs" in found.reason
     moved = compare_cells(reference, other, strict, {"dart": -0.2, "reference": 0.1})
     assert moved.allowance == pytest.approx(0.3)
-    assert judge_seeds("dart", moved).outcome == "within"
+    assert judge_seeds(moved).outcome == "within"
     still = compare_cells(reference, cell([1.0, 1.0, 1.0, 1.01]), strict, {"dart": 0.6})
     wild = compare_cells(reference, cell([-1.0, 2.0, -1.0, 3.0]), strict, {})
     for check in (still, wild):
-        found = judge_seeds("dart", check)
+        found = judge_seeds(check)
         assert found.outcome == "not_judged"
         assert "take more seeds or a smaller step" in found.reason
     unknown = compare_cells(reference, other, strict, {"dart": float("nan")})
-    found = judge_seeds("dart", unknown)
+    found = judge_seeds(unknown)
     assert found.outcome == "not_judged" and "take a smaller step" in found.reason
 
 

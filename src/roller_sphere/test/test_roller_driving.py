@@ -11,7 +11,7 @@ import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.invariance import UNEQUAL, check_invariance, judge_invariance
+from roboaccord.crosscheck.levels.invariance import UNEQUAL, InvarianceLevel, check_invariance
 from roboaccord.engines import spec
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
@@ -22,6 +22,7 @@ from roboaccord.numerics.rotations import (
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roller_sphere.controllers.drive import figure_eight, figure_eight_time, headings, speeds_for
 from roller_sphere.model.ball import RollingOdometry, slips
@@ -210,6 +211,6 @@ def test_contact_of_the_rollers_shows_the_axes_of_darts_box(engine: str, outcome
     """Its z axis lies along e, which a turned rig has elsewhere; docs/roller_sphere.md."""
     setup = make_setup("headings", "friction={law: contact, mu: 0.5}", "duration=0.2")
     found = check_invariance(setup, spec(engine), run(setup, engine))
-    assert judge_invariance(engine, found).outcome == outcome
+    assert InvarianceLevel().judge(found, Tolerances()).outcome == outcome
     assert found.law == (UNEQUAL if outcome == "outside" else "")
     assert list(found.refused) == ["shifted"]

@@ -5,17 +5,18 @@ from dataclasses import replace
 import pytest
 from roboaccord import Setup, load_scenario, make_simulator
 from roboaccord.crosscheck.differences import Name
-from roboaccord.crosscheck.energy import energy_of
-from roboaccord.crosscheck.energy_check import check_energy, judge_energy
-from roboaccord.crosscheck.events import check_events, comes_freely, judge_events
-from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
-from roboaccord.crosscheck.one_step import check_free_steps
+from roboaccord.crosscheck.energy_book import energy_of
+from roboaccord.crosscheck.levels.acceleration import AccelerationCheck, ModelCheck
+from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
+from roboaccord.crosscheck.levels.events import EventsLevel, check_events, comes_freely
+from roboaccord.crosscheck.levels.one_step import check_free_steps
 from roboaccord.crosscheck.runs import statistics_steps
 from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.crosscheck.verdict import EngineChecks, judge_step
 from roboaccord.engines import spec
 from roboaccord.falsify import wrap
 from roboaccord.run.loop import run_setup
+from roboaccord.scenario.scenario import Tolerances
 
 ENGINES = ["dart", "mujoco"]
 
@@ -59,8 +60,8 @@ def findings(setup, engine):
     )
     return {
         "one_step": judge_step(setup.scenario.crosscheck.tolerances, checks, Name).outcome,
-        "events": judge_events("it", checks.events).outcome,
-        "energy": judge_energy("it", checks.energy).outcome,
+        "events": EventsLevel().judge(checks.events, Tolerances()).outcome,
+        "energy": EnergyLevel().judge(checks.energy, Tolerances()).outcome,
     }
 
 

@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.crosscheck.chaotic import linearise_loop
-from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.event_ticks import EventTicks
-from roboaccord.crosscheck.models import (
+from roboaccord.crosscheck.levels.acceleration import (
     AccelerationCheck,
     ModelCheck,
     check_acceleration,
     check_model,
 )
-from roboaccord.crosscheck.one_step import check_one_step, check_steps, predict
+from roboaccord.crosscheck.levels.one_step import check_one_step, check_steps, predict
+from roboaccord.crosscheck.levels.scheme import check_scheme
+from roboaccord.crosscheck.levels.trajectory import check_convergence, floor_of
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import QUIET, make_engines, run_jobs
-from roboaccord.crosscheck.scheme import check_scheme
+from roboaccord.crosscheck.samples import linearise_loop
 from roboaccord.crosscheck.verdict import EngineChecks, judge, judge_step, judge_trajectory
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap

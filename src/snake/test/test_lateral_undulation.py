@@ -8,9 +8,8 @@ import pytest
 from drawn_figures import keep_figures
 from roboaccord import Setup, Trajectory, load_scenario
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.chaotic import compare_cells
+from roboaccord.crosscheck.levels.statistics import compare_cells, judge_seeds
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.crosscheck.verdict import judge_seeds
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import render_report
 from roboaccord.run.metrics import metrics_of
@@ -126,7 +125,7 @@ def test_statistics_fail_a_model_with_isotropic_friction():
     same = Cell("dart", 1e-3, {s: right[s] for s in range(4, 8)}, {})
     other = Cell("dart", 1e-3, wrong, {})
     right_one, wrong_one = (
-        judge_seeds("dart", compare_cells(reference, cell, spec, {})) for cell in (same, other)
+        judge_seeds(compare_cells(reference, cell, spec, {})) for cell in (same, other)
     )
     assert right_one.outcome != "outside"
     assert wrong_one.outcome == "outside" and "above 0" in wrong_one.reason

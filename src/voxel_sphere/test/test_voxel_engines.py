@@ -11,14 +11,15 @@ from roboaccord.contract.contact import Contact, HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.invariance import BOX as BY_BOX
-from roboaccord.crosscheck.invariance import check_invariance, judge_invariance
-from roboaccord.crosscheck.one_step import OneStepCheck, check_one_step, predict
+from roboaccord.crosscheck.levels.invariance import BOX as BY_BOX
+from roboaccord.crosscheck.levels.invariance import InvarianceLevel, check_invariance
+from roboaccord.crosscheck.levels.one_step import OneStepCheck, check_one_step, predict
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.engines import simulate_model, spec
 from roboaccord.engines.model import EngineModel
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from running import run_in
 from scipy.integrate import solve_ivp
@@ -206,7 +207,7 @@ def test_a_ball_that_slides_shows_the_box_of_friction(engine, mu, outcome):
     changes = (f"friction.mu={mu}", "duration=4", "crosscheck.duration=4")
     setup = setup_of("bowl", *changes)
     found = check_invariance(setup, spec(engine), run_setup(setup, make_simulator(setup, engine)))
-    assert judge_invariance(engine, found).outcome == outcome
+    assert InvarianceLevel().judge(found, Tolerances()).outcome == outcome
     assert found.law == (BY_BOX if outcome == "outside" else "")
 
 

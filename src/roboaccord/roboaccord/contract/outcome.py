@@ -161,6 +161,28 @@ class Finding:
     stands_in: bool = False
     excuse: str = ""
 
+    @classmethod
+    def within(cls, *reasons: Reason) -> Finding:
+        """Return one with this outcome."""
+        return cls(Outcome.WITHIN, reasons)
+
+    @classmethod
+    def outside(
+        cls, *reasons: Reason, quantity: str = "", where: str = "", size: float | None = None
+    ) -> Finding:
+        """Return one with this outcome."""
+        return cls(Outcome.OUTSIDE, reasons, quantity, where, size)
+
+    @classmethod
+    def not_judged(cls, *reasons: Reason, smaller: bool = False) -> Finding:
+        """Return one with this outcome."""
+        return cls(Outcome.NOT_JUDGED, reasons, smaller=smaller)
+
+    @classmethod
+    def does_not_apply(cls, *reasons: Reason) -> Finding:
+        """Return one with this outcome."""
+        return cls(Outcome.DOES_NOT_APPLY, reasons)
+
     @property
     def codes(self) -> tuple[str, ...]:
         """The codes of its reasons."""
@@ -179,28 +201,6 @@ class Finding:
         """Return what stands below level and engine."""
         names = ("outcome", "reason", "codes", "quantity", "where", "size")
         return {name: to_json(getattr(self, name)) for name in names}
-
-
-def within(*reasons: Reason) -> Finding:
-    """Return a finding with this outcome."""
-    return Finding(Outcome.WITHIN, reasons)
-
-
-def outside(
-    *reasons: Reason, quantity: str = "", where: str = "", size: float | None = None
-) -> Finding:
-    """Return a finding with this outcome."""
-    return Finding(Outcome.OUTSIDE, reasons, quantity, where, size)
-
-
-def not_judged(*reasons: Reason, where: str = "", smaller: bool = False) -> Finding:
-    """Return a finding with this outcome."""
-    return Finding(Outcome.NOT_JUDGED, reasons, where=where, smaller=smaller)
-
-
-def does_not_apply(*reasons: Reason) -> Finding:
-    """Return a finding with this outcome."""
-    return Finding(Outcome.DOES_NOT_APPLY, reasons)
 
 
 Findings = Mapping[str, Finding]
@@ -252,9 +252,7 @@ def unless_few(found: Finding, judged: float, total: float, what: str = "ticks")
     return replace(found, outcome=Outcome.NOT_JUDGED, reasons=(why,))
 
 
-def excuse(
-    findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]
-) -> list[Finding]:
+def excuse(findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]) -> list[Finding]:
     """Return findings with the excuses of a scenario applied to those that are not within."""
     return [
         replace(f, outcome=Outcome.EXCUSED, excuse=why)

@@ -30,8 +30,8 @@ from roboaccord.contract.outcome import Code, Outcome, Reason, because
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.runs import NUDGE, nudged
 from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck
+from roboaccord.crosscheck.runs import NUDGE, nudged
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.twin_ticks import check_twin
 from roboaccord.description.materials import OPACITY

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.outcome import Code, Finding, Reason, because, not_judged
+from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.base import engine_parts
@@ -80,7 +80,7 @@ def coarse(step: float, *reasons: Reason, smaller: bool = True) -> Finding:
         reasons: what is off.
         smaller: whether half of it would decide.
     """
-    return not_judged(*reasons, because(Code.COARSE, step=step), smaller=smaller)
+    return Finding.not_judged(*reasons, because(Code.COARSE, step=step), smaller=smaller)
 
 
 def extrapolate(coarse: Array, fine: Array, order: int) -> Array:

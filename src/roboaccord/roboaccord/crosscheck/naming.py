@@ -33,10 +33,10 @@ from roboaccord.crosscheck.hypotheses import (
     resolution_of,
     spread,
 )
-from roboaccord.crosscheck.regression import LEFT, Regression
 from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck, name_drawn
 from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
 from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.regression import LEFT, Regression
 from roboaccord.crosscheck.ticks import Index, by_group, left_out, vector
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines.spec import EngineSpec

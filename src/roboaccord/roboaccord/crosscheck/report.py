@@ -21,7 +21,6 @@ from roboaccord.contract.outcome import (
     Verdict,
     because,
     excuse,
-    not_judged,
     verdict_of,
 )
 from roboaccord.contract.profiles import given
@@ -42,7 +41,6 @@ from roboaccord.run.versions import versions_of
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
-
 
 RUN_LEVELS: tuple[AnyLevel, ...] = (RecordedStepLevel(), DriveLevel(), SchemeLevel())
 """Those of one run, from its bag or while it goes on."""
@@ -260,7 +258,7 @@ def report_of_run(
     for level in levels:
         found = level.judge(checks[level.name], tolerances)
         if divergence and level.of_motion:
-            found = not_judged(because(Code.TEXT, text=divergence))
+            found = Finding.not_judged(because(Code.TEXT, text=divergence))
         findings.append(replace(found, level=level.name, engine=engine))
     findings = excuse(findings, spec.excuse)
     scheme = checks.get("scheme")

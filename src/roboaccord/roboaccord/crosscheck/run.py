@@ -18,7 +18,7 @@ from typing import Any
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.outcome import Code, Finding, because, excuse, not_judged, stand_in
+from roboaccord.contract.outcome import Code, Finding, because, excuse, stand_in
 from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
 from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.level import AnyLevel
@@ -176,7 +176,7 @@ def judge(case: CheckCase, levels: Sequence[AnyLevel]) -> list[Finding]:
             continue
         found = level.judge(case.checks[level.name], tolerances)
         if level.of_motion and why:  # round-off and physics steps decide all
-            found = not_judged(because(Code.TEXT, text=why))
+            found = Finding.not_judged(because(Code.TEXT, text=why))
         elif found.stands_in:
             substitutes[level.name] = level.substitute
         findings[level.name] = replace(found, level=level.name, engine=case.name)

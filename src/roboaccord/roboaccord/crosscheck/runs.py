@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
 import numpy as np
 
 from roboaccord.contract.checks import count_steps

@@ -139,7 +139,9 @@ def _ticks(of: Figures) -> str:
 
 def _disobeyed(of: Figures) -> str:
     kinds = [KINDS[each.kind].format(size=each.size, other=each.other) for each in of["kinds"]]
-    kinds = [kind.replace("1 ticks", "1 tick") if kind == "1 ticks late" else kind for kind in kinds]
+    kinds = [
+        kind.replace("1 ticks", "1 tick") if kind == "1 ticks late" else kind for kind in kinds
+    ]
     others = of["joints"] - 1
     beside = f" (and of {others} other joint{'s' * (others > 1)})" if others else ""
     how = " or ".join(kinds) or f"off by {of['error']:.3g} N m"
@@ -175,8 +177,8 @@ def _but_unresolved(of: Figures) -> str:
 
 def _event_ticks(of: Figures) -> str:
     return (
-        f"in ticks with an event or a joint at its stop the {of['quantity']} of {of['where']} keeps "
-        f"{of['excess']:.2g} times the error that time stepping explains (median of {of['count']} "
+        f"in ticks with an event or a joint at its stop the {of['quantity']} of {of['where']} "
+        f"keeps {of['excess']:.2g} times the error that time stepping explains (median of {of['count']} "
         f"ticks), in that at t = {of['time']:g} s for one"
     )
 
@@ -361,8 +363,8 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     "{floor:.2g} m",
     Code.TOO_FAR: _too_far,
     Code.RUN_ORDER: _run_order,
-    Code.RUN_REMAINDER: "{where} keeps an error of {left:.2g} at a physics step of 0, of which time "
-    "stepping and round-off explain only {bound:.2g}",
+    Code.RUN_REMAINDER: "{where} keeps an error of {left:.2g} at a physics step of 0, of which "
+    "time stepping and round-off explain only {bound:.2g}",
     Code.CHAOTIC: "the motion is chaotic: statistics over seeds compare it in its place",
     Code.THROWN: "but the control loop throws joints from stop to stop (an eigenvalue of its tick "
     "is {loop:.2g}), so the engines' own laws of stops decide the figure: take a shorter "
@@ -392,7 +394,7 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.LEVEL_EXCUSED: lambda of: f"{_level(of)} excused: {words_of(of['of'])}",
     Code.LEVEL_WITHIN: lambda of: f"{_level(of)} within: {words_of(of['of'])}",
     Code.NO_EXCUSE_NEEDED: lambda of: f"{_level(of)} needs no excuse here",
-    Code.SENSITIVE: "{engine}: agree until t = {horizon:.4g} s: by then a change in the last bit of "
-    "an initial value has grown to 1 mm",
+    Code.SENSITIVE: "{engine}: agree until t = {horizon:.4g} s: by then a change in the last bit "
+    "of an initial value has grown to 1 mm",
     Code.SAME_SETTINGS: "{engine}: the same settings as {other}, run once",
 }

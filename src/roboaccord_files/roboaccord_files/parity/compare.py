@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.outcome import Code, because
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.differences import (
     Difference,
     compare_axis,
@@ -102,7 +102,9 @@ def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
     """Return all differences of a reading, whether they are allowed or not, the worst first."""
     found = [*_joints(reference, reading), *_links(reference, reading)]
     missing = set(reference.question.joints) ^ set(reading.joints)
-    found += [Difference("joint", name, np.inf, SAME, because(Code.MISSING)) for name in sorted(missing)]
+    found += [
+        Difference("joint", name, np.inf, SAME, because(Code.MISSING)) for name in sorted(missing)
+    ]
     if not missing:
         found += _dynamics(reference, reading)
     return ranked(found, lambda d: -d.excess)

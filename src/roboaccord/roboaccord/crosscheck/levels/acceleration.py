@@ -16,7 +16,7 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.outcome import Code, Finding, Reason, because, outside, within
+from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.results import Quantity, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.differences import (
@@ -202,12 +202,14 @@ class AccelerationLevel(Level[AccelerationCheck]):
             reasons.append(because(Code.ACCELERATION, error=check.max, allowed=limit))
         if model.differences:
             first = model.differences[0]
-            return outside(*reasons, quantity=first.quantity, where=first.where, size=first.finite)
+            return Finding.outside(
+                *reasons, quantity=first.quantity, where=first.where, size=first.finite
+            )
         if off:
-            return replace(outside(*reasons, size=check.max), unexplained=True)
+            return replace(Finding.outside(*reasons, size=check.max), unexplained=True)
         if check.max is None and check.reason:
-            return replace(within(check.reason), stands_in=True)
-        return within()
+            return replace(Finding.within(check.reason), stands_in=True)
+        return Finding.within()
 
     def rows(self, check: AccelerationCheck) -> Rows:
         differences = check.model.differences

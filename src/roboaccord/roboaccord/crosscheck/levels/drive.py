@@ -23,15 +23,7 @@ import numpy as np
 
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.fault import Fault
-from roboaccord.contract.outcome import (
-    Code,
-    Finding,
-    because,
-    does_not_apply,
-    outside,
-    unless_few,
-    within,
-)
+from roboaccord.contract.outcome import Code, Finding, because, unless_few
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -245,9 +237,9 @@ class DriveLevel(Level[DriveCheck]):
 
     def judge(self, check: DriveCheck, tolerances: Tolerances) -> Finding:
         if not check.judged:
-            return does_not_apply(because(Code.NO_COMMAND))
+            return Finding.does_not_apply(because(Code.NO_COMMAND))
         if not check.off:
-            return unless_few(within(), check.judged, check.ticks)
+            return unless_few(Finding.within(), check.judged, check.ticks)
         counts = {"off": check.off, "judged": check.judged}
         reasons = []
         if check.joints:
@@ -257,8 +249,8 @@ class DriveLevel(Level[DriveCheck]):
             figures = {"switch": check.switch, "since": check.since}
             reasons.append(because(Code.SWITCH_DISOBEYED, **figures, **counts))
         if check.joints:
-            return outside(*reasons, quantity="effort", where=check.where, size=check.error)
-        return outside(*reasons, quantity="switch", where=check.switch)
+            return Finding.outside(*reasons, quantity="effort", where=check.where, size=check.error)
+        return Finding.outside(*reasons, quantity="switch", where=check.switch)
 
     def rows(self, check: DriveCheck) -> Rows:
         return {

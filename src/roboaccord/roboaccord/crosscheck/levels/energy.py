@@ -24,15 +24,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.outcome import (
-    Code,
-    Finding,
-    because,
-    does_not_apply,
-    not_judged,
-    outside,
-    within,
-)
+from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
@@ -267,15 +259,15 @@ class EnergyLevel(Level["EnergyCheck | NoBook"]):
 
     def judge(self, check: EnergyCheck | NoBook, tolerances: Tolerances) -> Finding:
         if isinstance(check, NoBook):
-            return does_not_apply(because(Code.NO_BOOK, text=check.reason))
+            return Finding.does_not_apply(because(Code.NO_BOOK, text=check.reason))
         if check.left <= check.bound:
             lacking = [because(Code.ONLY_GAINS, channels=check.unmeasured)]
-            return within(*lacking * bool(check.unmeasured))
+            return Finding.within(*lacking * bool(check.unmeasured))
         why = because(Code.ENERGY_OF_TWIN if check.twin else Code.ENERGY, **vars(check))
         if not (check.twin or check.sure):
-            return not_judged(why)
+            return Finding.not_judged(why)
         where = f"t = {check.time:g} s"
-        return outside(why, quantity="energy", where=where, size=check.left)
+        return Finding.outside(why, quantity="energy", where=where, size=check.left)
 
     def rows(self, check: EnergyCheck | NoBook) -> Rows:
         if isinstance(check, NoBook):

@@ -24,17 +24,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.outcome import (
-    Code,
-    Finding,
-    Reason,
-    because,
-    does_not_apply,
-    not_judged,
-    outside,
-    unless_few,
-    within,
-)
+from roboaccord.contract.outcome import Code, Finding, Reason, because, unless_few
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.extrapolation import SAFETY, engines_of, go, no_restart
@@ -321,10 +311,10 @@ class EventsLevel(Level[EventsCheck]):
 
     def judge(self, check: EventsCheck, tolerances: Tolerances) -> Finding:
         if check.why:
-            return does_not_apply(check.why)
+            return Finding.does_not_apply(check.why)
         if not check.differences:
             total = min(check.logged, SAMPLED)
-            return unless_few(within(), check.compared, total, "events")
+            return unless_few(Finding.within(), check.compared, total, "events")
         sure = [each for each in check.differences if each.sure]
         first = (sure or check.differences)[0]
         code = Code.EVENT_UNEXPLAINED if first.what else Code.EVENT_MISSING
@@ -334,9 +324,9 @@ class EventsLevel(Level[EventsCheck]):
         others = len({(d.kind, d.subject, d.time) for d in check.differences}) - 1
         why = because(code, **vars(first), law=law, others=others)
         if not sure:
-            return not_judged(why)
+            return Finding.not_judged(why)
         what = "event" if code is Code.EVENT_MISPLACED else first.what or "event"
-        return outside(why, quantity=what, where=first.subject, size=first.left)
+        return Finding.outside(why, quantity=what, where=first.subject, size=first.left)
 
     def rows(self, check: EventsCheck) -> Rows:
         off = [f"{d.kind} of {d.subject} at {d.time:g} s" for d in check.differences[:LISTED]]

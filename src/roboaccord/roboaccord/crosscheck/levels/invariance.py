@@ -25,7 +25,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Code, Finding, because, does_not_apply, outside, within
+from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -135,15 +135,17 @@ class InvarianceLevel(Level[InvarianceCheck]):
 
     def judge(self, check: InvarianceCheck, tolerances: Tolerances) -> Finding:
         if not check.changes:
-            return does_not_apply(because(Code.NO_MOVE, text=next(iter(check.refused.values()), "")))
+            return Finding.does_not_apply(
+                because(Code.NO_MOVE, text=next(iter(check.refused.values()), ""))
+            )
         found = {name: change for name, change in check.changes.items() if change.outside}
         if not found:
-            return within()
+            return Finding.within()
         move = ranked([*found], lambda name: -found[name].error / found[name].floor)[0]
         change, others = found[move], [name for name in found if name != move]
         figures = {**vars(change), "move": move, "others": others, "law": check.law}
         what = "contact law" if check.law else ""
-        return outside(
+        return Finding.outside(
             because(Code.NOT_INVARIANT, **figures),
             quantity=what, where=change.where, size=change.error,
         )  # fmt: skip

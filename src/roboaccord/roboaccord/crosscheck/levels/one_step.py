@@ -22,16 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import (
-    Code,
-    Finding,
-    Reason,
-    because,
-    not_judged,
-    outside,
-    unless_few,
-    within,
-)
+from roboaccord.contract.outcome import Code, Finding, Reason, because, unless_few
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
@@ -145,7 +136,7 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
 
     def judge(self, check: OneStepCheck | NoFreeTick, tolerances: Tolerances) -> Finding:
         if isinstance(check, NoFreeTick):
-            return not_judged(because(Code.NO_FREE_TICK))
+            return Finding.not_judged(because(Code.NO_FREE_TICK))
         found = judge_step(check, tolerances)
         twin = check.beside.twin
         found = by_twin(found, twin) if twin else found
@@ -160,7 +151,9 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
             "rms": Entry(check.rms, unit, ".2e"),
             "largest": Entry(check.max, unit, ".2e"),
             "share of the change": Entry(check.relative, form=".2%"),
-            "order": Entry(str(because(Code.BELOW_ROUND_OFF)) if below else check.order, form=".2f"),
+            "order": Entry(
+                str(because(Code.BELOW_ROUND_OFF)) if below else check.order, form=".2f"
+            ),
             "left at 0": Entry(check.left, form=".2e"),
             "explained": Entry(check.bound, form=".2e"),
         }
@@ -199,7 +192,7 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
     found = judge_rates(tolerances.one_step, rates, below=below)
     share = max(step.relative, step.spin_relative)
     if below and share > BLIND and max(step.rms, step.spin) > SLOW:
-        return not_judged(because(Code.REFERENCE_ERRS, share=share))
+        return Finding.not_judged(because(Code.REFERENCE_ERRS, share=share))
     if below or isinstance(tolerances.one_step, Allowance):
         return found
     if found.reasons and not step.settled:
@@ -209,12 +202,12 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
         why = because(Code.STEP_REMAINDER, **figures)
         if not step.asymptotic:
             return coarse(step.step, why)
-        found = outside(why, where=step.where, size=step.left)
+        found = Finding.outside(why, where=step.where, size=step.left)
     if found.reasons:
         return replace(found, unexplained=step.beside.open)
     if share <= tolerances.one_step or step.remainder:
         return found
-    return not_judged(because(Code.STEP_SHARE, share=share), few_steps())
+    return Finding.not_judged(because(Code.STEP_SHARE, share=share), few_steps())
 
 
 def _by_order(whose: str, share: float, order: float | None, least: float) -> Rates:
@@ -234,17 +227,19 @@ def judge_rates(tolerance: float | Allowance, rates: Sequence[Rates], *, below: 
         below: whether the errors are below the reference's own.
     """
     if below:
-        return within(because(Code.BELOW_ROUND_OFF))
+        return Finding.within(because(Code.BELOW_ROUND_OFF))
     if isinstance(tolerance, Allowance):
         share, limit = max(each.share for each in rates), tolerance.limit
         if share <= limit:
-            return within(because(Code.ALLOWED, limit=limit, unit="", text=tolerance.reason))
-        return outside(because(Code.STEP_TOO_LARGE, share=share, limit=limit), size=share)
+            return Finding.within(
+                because(Code.ALLOWED, limit=limit, unit="", text=tolerance.reason)
+            )
+        return Finding.outside(because(Code.STEP_TOO_LARGE, share=share, limit=limit), size=share)
     for each in rates:
         if each.share > each.allowed(tolerance):
             figures = {"share": each.share, "whose": each.whose, "why": each.why}
-            return outside(because(Code.STEP_UNEXPLAINED, **figures), size=each.share)
-    return within()
+            return Finding.outside(because(Code.STEP_UNEXPLAINED, **figures), size=each.share)
+    return Finding.within()
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from roboaccord.contract.outcome import (
-    Code,
-    Finding,
-    Outcome,
-    Reason,
-    because,
-    not_judged,
-    unless_few,
-)
+from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because, unless_few
 from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.levels.one_step import Rates, judge_rates
@@ -82,11 +74,11 @@ class RecordedStepLevel(Level[RecordedStep]):
 
     def _judge(self, check: RecordedStep, tolerances: Tolerances) -> Finding:
         if not check.compared:
-            return not_judged(because(Code.NO_STEP))
+            return Finding.not_judged(because(Code.NO_STEP))
         below = check.largest <= tolerances.acceleration * FALLING * check.period
         found = judge_rates(check.tolerance, check.rates, below=below)
         if found == Finding(Outcome.WITHIN) and check.least > COARSE:
-            found = not_judged(because(Code.STEPPING_HIDES, share=check.least))
+            found = Finding.not_judged(because(Code.STEPPING_HIDES, share=check.least))
         return unless_few(found, check.compared, check.ticks)
 
     def rows(self, check: RecordedStep) -> Rows:

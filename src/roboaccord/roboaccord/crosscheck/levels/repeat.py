@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.outcome import Code, Finding, because, outside, within
+from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.level import Entry, Level, Rows
@@ -62,9 +62,9 @@ class RepeatLevel(Level[RepeatCheck]):
 
     def judge(self, check: RepeatCheck, tolerances: Tolerances) -> Finding:
         if check.time is None:
-            return within()
+            return Finding.within()
         why = because(Code.NOT_REPEATED, **vars(check))
-        return outside(why, where=check.where, size=check.apart)
+        return Finding.outside(why, where=check.where, size=check.apart)
 
     def rows(self, check: RepeatCheck) -> Rows:
         first = f"{check.quantity} of {check.where}" if check.where else "nothing"

@@ -22,18 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import (
-    Code,
-    Finding,
-    Outcome,
-    Reason,
-    because,
-    does_not_apply,
-    not_judged,
-    outside,
-    unless_few,
-    within,
-)
+from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because, unless_few
 from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -316,16 +305,16 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
 
     def judge(self, check: SchemeCheck | NoTwin, tolerances: Tolerances) -> Finding:
         if isinstance(check, NoTwin):
-            return does_not_apply(check.why)
+            return Finding.does_not_apply(check.why)
         if check.error <= check.floor:
             total = check.judged + check.left_out - check.touching
-            return unless_few(within(), check.judged, total)
+            return unless_few(Finding.within(), check.judged, total)
         names = ("quantity", "where", "time", "error", "floor")
         why = because(Code.NOT_THE_TWIN, **{name: getattr(check, name) for name in names})
         cause = [because(Code.CAUSE, text=check.name.text)] * bool(check.name.text)
         name = check.name
         where = name.where or check.where
-        return outside(why, *cause, quantity=name.quantity, where=where, size=check.error)
+        return Finding.outside(why, *cause, quantity=name.quantity, where=where, size=check.error)
 
     def rows(self, check: SchemeCheck | NoTwin) -> Rows:
         if isinstance(check, NoTwin):
@@ -349,17 +338,19 @@ def by_twin(finding: Finding, check: SchemeCheck) -> Finding:
     if others and others.excess > 1.0:
         why = because(Code.EVENT_TICKS, **vars(others))
         if others.count < FEWEST:
-            return not_judged(why)
-        return outside(why, quantity=others.quantity, where=others.where, size=others.excess)
+            return Finding.not_judged(why)
+        return Finding.outside(
+            why, quantity=others.quantity, where=others.where, size=others.excess
+        )
     undecided = finding.outcome in (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
     if not undecided or Code.FEW_STEPS in finding.codes:
         return finding
     if check.left_out and not others:
-        return not_judged(because(Code.THE_TWIN_BUT_UNRESOLVED, of=list(finding.reasons)))
+        return Finding.not_judged(because(Code.THE_TWIN_BUT_UNRESOLVED, of=list(finding.reasons)))
     if others and others.count:
         counts = {"judged": check.judged, "count": others.count, "others": check.left_out}
-        return within(because(Code.THE_TWIN_BUT_EVENTS, **counts))
-    return within(because(Code.THE_TWIN))
+        return Finding.within(because(Code.THE_TWIN_BUT_EVENTS, **counts))
+    return Finding.within(because(Code.THE_TWIN))
 
 
 def compare(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Array]:

@@ -10,15 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from roboaccord.contract.outcome import (
-    Code,
-    Finding,
-    Outcome,
-    because,
-    not_judged,
-    outside,
-    within,
-)
+from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.results import LEFT_OUT
 from roboaccord.crosscheck.level import ALONE, Beside, Entry, Level, Rows
 from roboaccord.crosscheck.levels.scheme import by_twin
@@ -129,7 +121,7 @@ def judge_seeds(check: StatisticsCheck) -> Finding:
     found = _compare_seeds(check)
     if found.outcome != Outcome.OUTSIDE or not check.thrown:
         return found
-    return not_judged(*found.reasons, because(Code.THROWN, loop=check.loop))
+    return Finding.not_judged(*found.reasons, because(Code.THROWN, loop=check.loop))
 
 
 def _compare_seeds(check: StatisticsCheck) -> Finding:
@@ -142,22 +134,26 @@ def _compare_seeds(check: StatisticsCheck) -> Finding:
         seed, reason = next(iter(check.failures.items()))
         runs = {"runs": len(check.failures), "seed": seed, "text": reason}
         why = because(Code.NO_FIGURE, **figures, **runs)
-        return not_judged(why) if check.diverged else outside(why, quantity=check.figure)
+        return (
+            Finding.not_judged(why)
+            if check.diverged
+            else Finding.outside(why, quantity=check.figure)
+        )
     if check.difference is None:
-        return not_judged(because(Code.FEW_RUNS, **figures))
+        return Finding.not_judged(because(Code.FEW_RUNS, **figures))
     chance = check.share_probability
     if chance is not None and chance < 1.0 - CONFIDENCE:
         why = because(Code.SHARES, **figures, positive=check.positive, probability=chance)
-        return outside(why, quantity=check.figure)
+        return Finding.outside(why, quantity=check.figure)
     if check.unsettled:
-        return not_judged(because(Code.UNSETTLED, **figures, precision=check.unsettled))
+        return Finding.not_judged(because(Code.UNSETTLED, **figures, precision=check.unsettled))
     low, high = check.difference
     if not math.isfinite(check.allowance):
-        return not_judged(because(Code.NO_FIGURE_AT_STEP, **figures))
+        return Finding.not_judged(because(Code.NO_FIGURE_AT_STEP, **figures))
     if low <= check.allowance and high >= -check.allowance:
-        return within()
+        return Finding.within()
     why = because(Code.MEDIANS, **figures, low=low, high=high, allowed=check.allowance)
-    return outside(why, quantity=check.figure, size=check.difference[0])
+    return Finding.outside(why, quantity=check.figure, size=check.difference[0])
 
 
 def compare_cells(
@@ -190,5 +186,3 @@ def compare_cells(
         failures={str(seed): reason for seed, reason in cell.failures.items()},
         diverged=cell.diverged,
     )
-
-

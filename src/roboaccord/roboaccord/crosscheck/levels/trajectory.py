@@ -13,17 +13,7 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.outcome import (
-    Code,
-    Finding,
-    Outcome,
-    Reason,
-    because,
-    does_not_apply,
-    not_judged,
-    outside,
-    within,
-)
+from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because
 from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
@@ -184,14 +174,14 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
 
     def judge(self, check: ConvergenceCheck | Seeds, tolerances: Tolerances) -> Finding:
         if isinstance(check, Seeds):
-            return replace(does_not_apply(because(Code.CHAOTIC)), stands_in=True)
+            return replace(Finding.does_not_apply(because(Code.CHAOTIC)), stands_in=True)
         found = judge_runs(check, tolerances)
         twin, obeys, _ = check.beside
         alike = all(d[0] <= check.floor for d in check.distance.values())  # at their starts
         if twin and obeys and alike and tolerances.of(check.engine) is None:
             found = by_twin(found, twin)
         if found.outcome != Outcome.OUTSIDE and check.range <= check.floor:
-            return not_judged(because(Code.NOTHING_MOVES))
+            return Finding.not_judged(because(Code.NOTHING_MOVES))
         return found
 
     def rows(self, check: ConvergenceCheck | Seeds) -> Rows:
@@ -322,24 +312,26 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
     """Judge the runs of an engine by themselves."""
     limit = tolerances.of(runs.engine)
     if limit is not None and limit_of(limit) < runs.floor:
-        return not_judged(
+        return Finding.not_judged(
             because(Code.TOLERANCE_BELOW_NOISE, limit=limit_of(limit), floor=runs.floor)
         )
     if isinstance(limit, Allowance):
         if runs.error[0] <= limit.limit:
-            return within(because(Code.ALLOWED, limit=limit.limit, unit="m", text=limit.reason))
-        return outside(_too_far(runs, limit.limit), size=runs.error[0])
+            return Finding.within(
+                because(Code.ALLOWED, limit=limit.limit, unit="m", text=limit.reason)
+            )
+        return Finding.outside(_too_far(runs, limit.limit), size=runs.error[0])
     reason, sure = _off_course(tolerances, runs, limit)
     if runs.before and not reason:
         reason, sure = _off_course(tolerances, runs.before, None)
     if reason and not sure:
         return coarse(runs.dt[-1], reason, smaller=runs.kink is None)  # over kinks none settles
     if reason:
-        found = outside(reason, where=runs.where, size=runs.left)
+        found = Finding.outside(reason, where=runs.where, size=runs.left)
         return replace(found, unexplained=runs.beside.open)
     if max(runs.error) <= runs.floor:
-        return within(because(Code.BELOW_ROUND_OFF))
-    return not_judged(few_steps()) if runs.remainder is None else within()
+        return Finding.within(because(Code.BELOW_ROUND_OFF))
+    return Finding.not_judged(few_steps()) if runs.remainder is None else Finding.within()
 
 
 def _off_course(
