@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Finding, excuse, remarks, verdict_of
-from roboaccord.crosscheck.differences import Difference, Name, compare_limits, compare_link
+from roboaccord.contract.outcome import Code, Finding, because, excuse, verdict_of
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.differences import Difference, compare_limits, compare_link
 from roboaccord.crosscheck.event_ticks import EventTicks
 from roboaccord.crosscheck.extrapolation import (
     extrapolate,
@@ -20,30 +23,55 @@ from roboaccord.crosscheck.extrapolation import (
     remainder_of_samples,
     remainder_over_time,
 )
+from roboaccord.crosscheck.level import AnyLevel
+from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.acceleration import AccelerationCheck, ModelCheck, relative
 from roboaccord.crosscheck.levels.one_step import OneStepCheck
 from roboaccord.crosscheck.levels.scheme import SchemeCheck
 from roboaccord.crosscheck.levels.statistics import compare_cells
-from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck, uncertainty_of
-from roboaccord.crosscheck.verdict import EngineChecks, judge
+from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck, Seeds, uncertainty_of
+from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.report import remarks
+from roboaccord.crosscheck.run import judge
+from roboaccord.crosscheck.runs import REFERENCE, Job, Runs, check_names
 from roboaccord.engines.model import LinkProperties
 from roboaccord.run.sweep import Cell
 from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.scenario import Allowance, StatisticsSpec, Tolerances
+from roboaccord.scenario.scenario import (
+    Allowance,
+    CrosscheckSpec,
+    Scenario,
+    StatisticsSpec,
+    Tolerances,
+)
 
 NONE = np.zeros(0)
 STEP = OneStepCheck(1e-6, 1e-5, 1e-5, 0.0, NONE, NONE, order=1.0, left=1e-9, bound=1e-8)
 RUNS = ConvergenceCheck(
-    [1e-3, 5e-4, 2.5e-4], [4e-3, 2e-3, 1e-3], 1.0, 1, 1e-9, 1e-6, 1e-5, "x of a", 0.5, NONE, {}, 1.0
-)
-CHECKS = EngineChecks(
-    "dart", ModelCheck(1.0, 1.0, ()), AccelerationCheck(1e-12, 100), STEP, RUNS, None
-)
+    [1e-3, 5e-4, 2.5e-4], [4e-3, 2e-3, 1e-3], 1.0, 1, 1e-9, 1e-6, 1e-5, "x of a", 0.5, NONE, {},
+    1.0, engine="dart",
+)  # fmt: skip
+CHECKS = {
+    "acceleration": AccelerationCheck(1e-12, 100, model=ModelCheck(1.0, 1.0, ())),
+    "one_step": STEP,
+    "trajectory": RUNS,
+}
+STANDING = Trajectory((), np.zeros(2), *(np.zeros((2, n)) for n in (0, 0, 0, 3, 4, 6)))
 
 
-def outcomes(checks: EngineChecks, tolerances: Tolerances | None = None) -> dict[str, Finding]:
-    found = judge(tolerances or Tolerances(), checks, *[Name] * 2)
-    return {f.level: f for f in found}
+def outcomes(
+    checks: Mapping[str, Any],
+    tolerances: Tolerances | None = None,
+    levels: tuple[AnyLevel, ...] = LEVELS,
+) -> dict[str, Finding]:
+    """Return the findings on figures of `dart`, each beside what the others say, by level."""
+    spec = CrosscheckSpec(tolerances=tolerances or Tolerances())
+    setup: Any = SimpleNamespace(scenario=Scenario(robot="none", crosscheck=spec))
+    case = CheckCase(setup, "dart", "dart", Runs({Job(REFERENCE, 1e-3): STANDING}, [1e-3]))
+    for name in [level.name for level in levels if level.name in checks]:
+        beside = {"beside": case.beside} if hasattr(checks[name], "beside") else {}
+        case.checks[name] = replace(checks[name], **beside)
+    return {f.level: f for f in judge(case, levels)}
 
 
 @pytest.mark.parametrize("order", [-0.5, 1e-17, 0.2])
@@ -69,6 +97,9 @@ def test_what_converges_to_the_reference_is_within() -> None:
     assert verdict_of(list(outcomes(CHECKS).values())) == "pass"
 
 
+HEAVY = Difference("mass", "a", 0.1, 1e-6, because(Code.OFF_BY_SHARE, share=0.1))
+
+
 @pytest.mark.parametrize(
     ("level", "changes"),
     [
@@ -76,7 +107,7 @@ def test_what_converges_to_the_reference_is_within() -> None:
         ("acceleration", {"acceleration": AccelerationCheck(float("nan"), 100)}),
         (
             "acceleration",
-            {"model": ModelCheck(1.1, 1.0, (Difference("mass", "a", 0.1, 1e-6, "off"),))},
+            {"acceleration": AccelerationCheck(1e-12, 100, model=ModelCheck(1.1, 1.0, (HEAVY,)))},
         ),
         ("one_step", {"one_step": replace(STEP, relative=0.3, order=0.2)}),
         ("one_step", {"one_step": replace(STEP, left=1e-7)}),
@@ -86,7 +117,7 @@ def test_what_converges_to_the_reference_is_within() -> None:
     ],
 )
 def test_each_figure_that_is_off_is_outside_and_fails(level: str, changes: dict[str, Any]) -> None:
-    found = outcomes(replace(CHECKS, **changes))
+    found = outcomes({**CHECKS, **changes})
     assert [name for name, f in found.items() if f.outcome == "outside"] == [level]
     assert verdict_of(list(found.values())) == "fail"
 
@@ -105,7 +136,7 @@ def test_too_few_steps_leave_a_level_unjudged_and_the_verdict_undecided(
     level: str, changes: dict[str, Any]
 ) -> None:
     """A third of the change off in one step, and nothing that explains it: that is no pass."""
-    found = outcomes(replace(CHECKS, **changes))
+    found = outcomes({**CHECKS, **changes})
     assert [name for name, f in found.items() if f.outcome == "not_judged"] == [level]
     assert verdict_of(list(found.values())) == "undecided"
 
@@ -117,14 +148,16 @@ def test_too_few_steps_leave_a_level_unjudged_and_the_verdict_undecided(
 @pytest.mark.parametrize("left", [1e-9, 0.0])
 def test_what_stands_still_never_passes(twin: SchemeCheck | None, limit: Any, left: float) -> None:
     """Whatever other levels say: a twin stands, too, and so does what is allowed to be far off."""
-    still = replace(CHECKS, scheme=twin, trajectory=replace(RUNS, range=0.0, left=left))
+    known = {**CHECKS, **({"scheme": twin} if twin else {})}
+    still = {**known, "trajectory": replace(RUNS, range=0.0, left=left)}
     tolerances = Tolerances(trajectory={"dart": limit} if limit else {})
-    for acceleration in (CHECKS.acceleration, AccelerationCheck(None, 0, "nothing can move")):
-        found = outcomes(replace(still, acceleration=acceleration), tolerances)
+    none = AccelerationCheck(None, 0, because(Code.NOTHING_CAN_MOVE))
+    for acceleration in (CHECKS["acceleration"], none):
+        found = outcomes({**still, "acceleration": acceleration}, tolerances)
         assert found["trajectory"].outcome == "not_judged"
-        assert "initial.qd" in found["trajectory"].reason
+        assert found["trajectory"].codes == (Code.NOTHING_MOVES,)
         assert verdict_of(list(found.values())) == "undecided"
-    moved = outcomes(replace(still, trajectory=replace(RUNS, range=0.0, left=1e-4)), tolerances)
+    moved = outcomes({**known, "trajectory": replace(RUNS, range=0.0, left=1e-4)}, tolerances)
     assert moved["trajectory"].outcome == ("outside" if not (limit or twin) else "not_judged")
 
 
@@ -132,10 +165,10 @@ def test_a_sound_scheme_does_not_excuse_what_stops_keep_doing_wrong() -> None:
     """Of ticks with an event no twin applies: errors there must fall with the step."""
     others = EventTicks(9, 0.1, "rate", "a", 0.0)
     scheme = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10, others=others)
-    off = replace(CHECKS, scheme=scheme, one_step=replace(STEP, left=1e-3))
+    off = {**CHECKS, "one_step": replace(STEP, left=1e-3)}
 
     def outcome(others: EventTicks) -> str:
-        found = outcomes(replace(off, scheme=replace(scheme, others=others)))
+        found = outcomes({**off, "scheme": replace(scheme, others=others)})
         return found["one_step"].outcome
 
     assert outcome(others) == "within"
@@ -155,8 +188,11 @@ def test_where_the_loop_throws_joints_each_tick_decides_in_place_of_statistics()
     scheme = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10, others=others)
 
     def outcome(**changes: Any) -> str:
-        checks = replace(CHECKS, statistics=found, scheme=scheme)
-        return outcomes(replace(checks, **changes))["statistics"].outcome
+        checks = {**CHECKS, "trajectory": Seeds(), "statistics": found, "scheme": scheme, **changes}
+        judged = outcomes({name: check for name, check in checks.items() if check})
+        assert judged["trajectory"].outcome == judged["statistics"].outcome
+        assert judged["trajectory"].stands_in
+        return judged["statistics"].outcome
 
     assert outcome() == "within"
     assert outcome(scheme=None) == "not_judged"
@@ -169,15 +205,15 @@ def test_where_the_loop_throws_joints_each_tick_decides_in_place_of_statistics()
 
 def test_errors_below_the_floor_say_so_and_need_no_order() -> None:
     tiny = replace(RUNS, error=[1e-13] * 3, order=None, left=1e-13, bound=1e-12)
-    found = outcomes(replace(CHECKS, trajectory=tiny))["trajectory"]
-    assert (found.outcome, found.reason) == ("within", "below round-off")
+    found = outcomes({**CHECKS, "trajectory": tiny})["trajectory"]
+    assert (found.outcome, found.codes) == ("within", (Code.BELOW_ROUND_OFF,))
 
 
 def test_a_robot_that_rests_has_no_order_and_no_error_in_one_step() -> None:
     """Rates of 1e-17 rad/s that change by as much: 100 % of nothing, with order -0.00."""
     rest = replace(STEP, rms=1e-16, relative=0.9, order=-0.003, floor=1e-12)
-    found = outcomes(replace(CHECKS, one_step=rest))["one_step"]
-    assert (found.outcome, found.reason) == ("within", "below round-off")
+    found = outcomes({**CHECKS, "one_step": rest})["one_step"]
+    assert (found.outcome, found.codes) == ("within", (Code.BELOW_ROUND_OFF,))
 
 
 def test_a_number_tightens_and_a_reason_loosens() -> None:
@@ -185,11 +221,12 @@ def test_a_number_tightens_and_a_reason_loosens() -> None:
     tight = Tolerances(trajectory={"dart": 2e-3})
     assert outcomes(CHECKS, tight)["trajectory"].outcome == "outside"
     wide = Tolerances(trajectory={"dart": 5e-3})
-    lost = replace(CHECKS, trajectory=replace(RUNS, left=1e-4))
+    lost = {**CHECKS, "trajectory": replace(RUNS, left=1e-4)}
     assert outcomes(lost, wide)["trajectory"].outcome == "outside"
     loose = Tolerances(trajectory={"dart": Allowance(limit=5e-3, reason="facets")})
     found = outcomes(lost, loose)["trajectory"]
-    assert found.outcome == "within" and "facets" in found.reason
+    assert (found.outcome, found.codes) == ("within", (Code.ALLOWED,))
+    assert "facets" in found.reason
 
 
 def test_a_loose_number_without_a_reason_is_refused() -> None:
@@ -202,20 +239,21 @@ def test_a_loose_number_without_a_reason_is_refused() -> None:
     endless = {"trajectory": {"dart": {"limit": float("inf"), "reason": "x"}}}
     with pytest.raises(AccordError, match="limit"):
         make_scenario({"robot": "snake", "crosscheck": {"tolerances": endless}})
+    spec = CrosscheckSpec(excuse={"steps": {"dart": "why"}})
     with pytest.raises(AccordError, match=r"crosscheck\.excuse"):
-        make_scenario({"robot": "snake", "crosscheck": {"excuse": {"steps": {"dart": "why"}}}})
+        check_names(spec, [level.name for level in LEVELS])
 
 
 def test_a_kinematic_reference_is_judged_by_one_step() -> None:
-    still = replace(CHECKS, acceleration=AccelerationCheck(None, 0, "it is kinematic"))
+    still = {**CHECKS, "acceleration": AccelerationCheck(None, 0, because(Code.KINEMATIC))}
     assert outcomes(still)["acceleration"].outcome == "within"
-    lost = outcomes(replace(still, one_step=replace(STEP, left=1e-7)))
+    lost = outcomes({**still, "one_step": replace(STEP, left=1e-7)})
     assert lost["acceleration"].outcome == "outside"
 
 
 def test_an_excuse_covers_its_level_and_engine_alone() -> None:
     """An outcome within stays within; an excuse for another engine does not help."""
-    found = list(outcomes(replace(CHECKS, trajectory=replace(RUNS, left=1e-4))).values())
+    found = list(outcomes({**CHECKS, "trajectory": replace(RUNS, left=1e-4)}).values())
     excused = excuse(found, {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}})
     assert [f.outcome for f in excused] == ["within", "within", "excused"]
     assert verdict_of(excused) == "pass"
@@ -223,16 +261,19 @@ def test_an_excuse_covers_its_level_and_engine_alone() -> None:
 
 
 def test_what_is_excused_allowed_or_needs_no_excuse_is_said() -> None:
-    found = list(outcomes(replace(CHECKS, trajectory=replace(RUNS, left=1e-4))).values())
+    found = list(outcomes({**CHECKS, "trajectory": replace(RUNS, left=1e-4)}).values())
     excuses = {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}}
-    message = remarks(excuse(found, excuses), excuses)  # type: ignore[arg-type]
-    assert any("trajectory excused: it rebounds" in line for line in message)
-    assert any("one_step needs no excuse" in line for line in message)
+    said = [*remarks(excuse(found, excuses), excuses)]
+    assert [(each.code, each.figures["level"]) for each in said] == [
+        (Code.NO_EXCUSE_NEEDED, "one_step"),
+        (Code.LEVEL_EXCUSED, "trajectory"),
+    ]
+    assert "trajectory excused: it rebounds" in str(said[1])
 
 
 def test_an_error_hidden_by_another_floor_is_not_below_round_off() -> None:
     """Small against the largest floor of all rates, large against its own."""
-    found = outcomes(replace(CHECKS, one_step=replace(STEP, left=1e-7, floor=1e-3)))["one_step"]
+    found = outcomes({**CHECKS, "one_step": replace(STEP, left=1e-7, floor=1e-3)})["one_step"]
     assert found.outcome == "outside"
 
 
@@ -322,6 +363,6 @@ def test_an_order_that_rises_to_the_schemes_has_not_settled() -> None:
 
 def test_no_order_is_asked_of_an_error_that_falls_to_the_floor() -> None:
     low = replace(RUNS, error=[1e-6, 1e-7, 1e-9], order=3.3, expected_order=4, floor=1e-9)
-    assert outcomes(replace(CHECKS, trajectory=low))["trajectory"].outcome == "within"
+    assert outcomes({**CHECKS, "trajectory": low})["trajectory"].outcome == "within"
     high = replace(low, floor=5e-10)
-    assert outcomes(replace(CHECKS, trajectory=high))["trajectory"].outcome == "outside"
+    assert outcomes({**CHECKS, "trajectory": high})["trajectory"].outcome == "outside"

@@ -100,6 +100,10 @@ def crosscheck_command(
     of: Annotated[
         str, typer.Option("--robot", metavar="FILE", help="Robot file of a LOG, or robot of a BAG.")
     ] = "",
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="Look at every tick of a motion: levels draw 2,000 else."),
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show what engines print as they load the model.")
     ] = False,
@@ -155,6 +159,7 @@ def crosscheck_command(
             refused=leave_out if own or not engines else None,
             changed=bool(changes or faults),
             progress=watch,
+            every=every,
         )
     result = report_result(setup, report, place, chosen, found)
     wanted = {name_of(engine) for engine in falsified} if own and engines else set()

@@ -2,8 +2,8 @@
 
 Colours and words in VERDICTS and OUTCOMES may be changed; every verdict and outcome must have one.
 Figures may be added to DISTANCES, by name: its unit, heading and decimals are those of the field's
-type, in crosscheck/levels/. FINEST must keep the table within 80 columns. What is outside is decided in
-crosscheck/levels/.
+type, in crosscheck/levels/. FINEST must keep the table within 80 columns. What is outside is
+decided in crosscheck/levels/.
 """
 
 from __future__ import annotations

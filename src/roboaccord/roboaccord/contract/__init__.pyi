@@ -56,6 +56,8 @@ from .modes import SETUP as SETUP
 from .modes import AddedMode as AddedMode
 from .modes import Modes as Modes
 from .modes import by_option as by_option
+from .outcome import Finding as Finding
+from .outcome import because as because
 from .results import BESIDE as BESIDE
 from .results import IF_ANY as IF_ANY
 from .results import INLINE as INLINE

@@ -1,9 +1,9 @@
 """Where results find the functions that print and draw them, set by `roboaccord` at import.
 
 `Display` is where `print(result)`, a notebook and `plot()` find their printers, and a finding its
-words: __init__.py of the core sets all four, contract/results.py calls them. A way to show results may be added: a field
-here and a line there. No printer must be imported here: `contract` stands below `cli` and `report`
-(test_layout).
+words: __init__.py of the core sets all four, contract/results.py calls them. A way to show results
+may be added: a field here and a line there. No printer must be imported here: `contract` stands
+below `cli` and `report` (test_layout).
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class Report(Drawn):
     friction: Mapping[str, Json] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     noise: Mapping[str, Noise] = field(default_factory=dict)
-    tolerances: Tolerances = Tolerances()
+    tolerances: Tolerances = field(default_factory=Tolerances)
     excuses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     events: Mapping[str, Sequence[Event]] = field(default_factory=dict)

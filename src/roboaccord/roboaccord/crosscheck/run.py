@@ -1,7 +1,7 @@
-"""Run a whole cross-check: the runs, what the levels measure of them, how that is judged, the report.
+"""Run a whole cross-check: the runs, what levels measure of them, how that is judged, the report.
 
-Levels are those of `levels.LEVELS` and those that the caller adds; nothing here knows one of them by
-name, but for the cause that is sought where a motion is off. MORE may be tuned: so many halvings of
+Levels are those of `LEVELS` and those that the caller adds; nothing here knows one of them by name,
+but for the noise floor that tolerances must not be below. MORE may be tuned: so many halvings of
 the step are tried, each at twice the time. The folders ENGINE_bag and summary.json are documented:
 their names stay.
 """

@@ -36,6 +36,7 @@ from roboaccord.scenario.setup import Setup, find_robot, is_file
 
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun
+    from roboaccord.crosscheck.level import AnyLevel
     from roboaccord.crosscheck.report import Report
 
 Refused = Callable[[str, AccordError], None]
@@ -55,7 +56,8 @@ def is_table(what: Recording) -> bool:
     return isinstance(what, str | Path) and Path(what).suffix.lower() in TABLES
 
 
-WHOLE = "engines refine perturb profile verbose out force refused progress changed command all"
+WHOLE = "engines refine perturb profile verbose out force refused progress changed command "
+WHOLE += "every levels"
 CROSSCHECK = Modes(_modes, {
     **{mode: f"{names} {WHOLE}" for mode, names in ROBOTS.items()},
     "BAG": "words robot set trust",
@@ -72,6 +74,8 @@ def crosscheck(
     progress: Progress = QUIET,
     changed: bool = False,
     command: str = "",
+    levels: Sequence[AnyLevel] = (),
+    every: bool = False,
     out: str | Path | None = None,
 ) -> Report: ...
 
@@ -85,6 +89,8 @@ def crosscheck(
     engines: Sequence[Engine] | None = None,
     settings: Settings | None = None,
     refine: int = 3,
+    levels: Sequence[AnyLevel] = (),
+    every: bool = False,
     out: str | Path | None = None,
     **options: Unpack[Options],
 ) -> Report: ...
@@ -103,6 +109,8 @@ def crosscheck(
     progress: Progress = QUIET,
     changed: bool = False,
     command: str = "",
+    levels: Sequence[AnyLevel] = (),
+    every: bool = False,
     out: str | Path | None = None,
     **options: Unpack[Options],
 ) -> Report:
@@ -114,7 +122,7 @@ def crosscheck(
         robot: for a recorded run that does not name its robot.
         engines: by name or specification; those installed where None.
         settings: values by key.
-        refine, progress, changed, command: as of `run_crosscheck`.
+        refine, progress, changed, command, levels, every: as of `run_crosscheck`.
         refused: called with each engine that does not take the scenario, which is then left out;
             None: it is an error if such an engine is named.
         out: folder for report.html, summary.json and bags; None: a new one under runs/.
@@ -146,6 +154,8 @@ def crosscheck(
         refused=refused,
         changed=changed or bool(settings or options.get("faults")),
         progress=progress,
+        levels=levels,
+        every=every,
     )
     if lacking := missing("report"):
         common.tell(f"no report.html beside summary.json: it needs {lacking}")

@@ -61,8 +61,9 @@ def _line(report: Report) -> str:
         f"{step.skipped} skipped, delay {step.delay} ticks",
         report.finding.reason,
     ]
-    for each in others:
-        words.append(f"{each.level} {_outcome(each)}" + f": {each.reason}" * bool(each.reason))
+    words += [
+        f"{each.level} {_outcome(each)}" + f": {each.reason}" * bool(each.reason) for each in others
+    ]
     return "undecided: " * (report.verdict == "undecided") + words_of_all(words)
 
 
@@ -178,8 +179,8 @@ def _but_unresolved(of: Figures) -> str:
 def _event_ticks(of: Figures) -> str:
     return (
         f"in ticks with an event or a joint at its stop the {of['quantity']} of {of['where']} "
-        f"keeps {of['excess']:.2g} times the error that time stepping explains (median of {of['count']} "
-        f"ticks), in that at t = {of['time']:g} s for one"
+        f"keeps {of['excess']:.2g} times the error that time stepping explains (median of "
+        f"{of['count']} ticks), in that at t = {of['time']:g} s for one"
     )
 
 

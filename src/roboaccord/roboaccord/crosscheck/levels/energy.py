@@ -2,8 +2,8 @@
 
 SAMPLED and FEW may be tuned: how many parts of a run are made again, and at how many round-off is
 measured. EPSILON and SLOW, the round-off of a book, stay: larger ones hide losses. ORDER is fixed
-by the trapezoidal rule of energy_book.py. The bounds are set in extrapolation.py and, for the twin, in
-scheme.py.
+by the trapezoidal rule of energy_book.py. The bounds are set in extrapolation.py and, for the twin,
+in scheme.py.
 
 The rest over some control periods is what the book of the recorded run has. From the state in which
 they begin the engine goes through them again, at its physics step, a half and a quarter of it: what

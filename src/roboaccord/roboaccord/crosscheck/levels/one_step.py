@@ -1,9 +1,10 @@
 """Level `one_step`: put the reference (the analytical model) in recorded states, predict the next.
 
 FEWEST, SAMPLED, BLIND and SLOW may be tuned: from how many ticks a mean is judged, at how many the
-reference's own error is measured, and when that decides nothing. ROUND_OFF stays at round-off. The bound on the remainder is set
-in extrapolation.py, tolerances in the scenario. Names of `OneStepCheck` are keys of summary.json
-and stay; the columns of `Predictions` and `name_rate` must agree.
+reference's own error is measured, and when that decides nothing. ROUND_OFF stays at round-off. The
+bound on the remainder is set in extrapolation.py, tolerances in the scenario. Names of
+`OneStepCheck` are keys of summary.json and stay; the columns of `Predictions` and `name_rate` must
+agree.
 
 Of a chaotic motion two runs part, so errors at two physics steps are not of the same states. The
 engine therefore starts again from the recorded states at each step, where nothing happens. Ticks

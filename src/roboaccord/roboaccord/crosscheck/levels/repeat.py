@@ -1,4 +1,4 @@
-"""Level `repeat`: the same run again is to be equal bit for bit. No difference at all is allowed."""
+"""Level `repeat`: the same run again is to be equal bit for bit; no difference is allowed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Level `scheme`: an engine against its twin, tick by tick from the engine's own states.
 
 SAMPLED, PROBED, NAMED and SHAKEN may be tuned, and cost time. SAFETY and LOSS stay, the tolerance
-of this level, of energy_check.py and of invariance.py: larger ones hide errors, with smaller ones
+of this level, of energy.py and of invariance.py: larger ones hide errors, with smaller ones
 sound engines fail (test_a_sound_engine_is_far_within_its_floor). Names of `SchemeCheck` are keys of
 summary.json and stay. An engine gets this level by stating its scheme (engines/spec.py).
 
