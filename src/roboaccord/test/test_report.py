@@ -11,21 +11,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from roboaccord.contract.outcome import Finding, Levels, outside
+from roboaccord.contract.outcome import Code, Finding, Levels, Outcome, because, stand_in
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
 from roboaccord.crosscheck.hypotheses import Resolved
-from roboaccord.crosscheck.levels.acceleration import AccelerationCheck, ModelCheck
+from roboaccord.crosscheck.levels import LEVELS
+from roboaccord.crosscheck.levels.acceleration import (
+    AccelerationCheck,
+    AccelerationLevel,
+    ModelCheck,
+)
 from roboaccord.crosscheck.levels.energy import EnergyCheck
 from roboaccord.crosscheck.levels.events import EventDifference, EventsCheck
 from roboaccord.crosscheck.levels.invariance import InvarianceCheck, Shift
 from roboaccord.crosscheck.levels.one_step import OneStepCheck
+from roboaccord.crosscheck.levels.repeat import RepeatCheck
 from roboaccord.crosscheck.levels.scheme import SchemeCheck
 from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.report import Report
-from roboaccord.crosscheck.runs import RepeatCheck
 from roboaccord.report import render_report
 from roboaccord.report.curves import POINTS, colour_of, thin_peaks
 from roboaccord.report.energy import book_figure, book_rows
@@ -96,52 +101,61 @@ def findings() -> Report:
         how={**channels, "impacts": "not measured"},
         reason=None,
     )
-    found = [
-        outside("acceleration", "dart", "mass of a_link is +1 % off"),
-        outside("scheme", "dart", "rate of elbow differs by 2e-12", "", "elbow"),
-        Finding("one_step", "dart", "within"),
-        Finding("trajectory", "dart", "excused", "it rebounds"),
-    ]
-    mass = Difference("mass", "a_link", 0.01, 1e-6, "+1 % off")
+    off = because(Code.TEXT, text="accelerations differ by 0.01, allowed 1e-08 </script>")
+    apart = because(Code.RUN_REMAINDER, where="x of a_link", left=1e-7, bound=1e-8)
+    found = {
+        "acceleration": Finding.outside(off, quantity="mass", where="a_link"),
+        "scheme": Finding.outside(where="elbow", size=2e-12),
+        "one_step": Finding.within(),
+        "trajectory": Finding(Outcome.EXCUSED, (apart,), excuse="it rebounds"),
+    }
+    share = because(Code.OFF_BY_SHARE, share=0.01, signed=True)
+    mass = Difference("mass", "a_link", 0.01, 1e-6, share)
+    steps = OneStepCheck(
+        1e-6, 1e-5, 0.01, 0.0, time, ramp, order=1.0, left=1e-9, bound=1e-8, floor=1e-12
+    )
+    checks = {
+        "acceleration": {
+            "dart": AccelerationCheck(0.01, 100, None, ModelCheck(1.01, 1.0, (mass,)))
+        },
+        "scheme": {"dart": SchemeCheck(2e-12, 3e-13, "rate", "elbow", 0.5, 990, 10)},
+        "repeat": {"dart": RepeatCheck()},
+        "invariance": {
+            "dart": InvarianceCheck(0.4, {"mirrored": Shift(0.0, 1e-12, "rate", "elbow", 0.1)})
+        },
+        "one_step": {"dart": steps},
+        "trajectory": {"reference": replace(runs, order=None), "dart": runs},
+        "events": {
+            "dart": EventsCheck(1, 1, (EventDifference("impact", "elbow", 0.5, "impulse"),))
+        },
+        "energy": {"dart": EnergyCheck(2e-6, 1e-6, 3e-6, 0.25, 0.01, True, 1e-3)},
+    }
+    levels = [level for level in LEVELS if level.name in checks]
     return Report(
         robot="arm",
         scenario="swing",
         verdict="fail",
-        reasons=["dart: accelerations differ by 0.01 relative, allowed 1e-08 </script>"],
-        remarks=[],
-        levels=Levels.of(found),
-        excused=1,
+        levels=Levels.of(replace(f, level=n, engine="dart") for n, f in found.items()),
+        checks=checks,
+        rows={
+            level.name: {engine: level.rows(check) for engine, check in checks[level.name].items()}
+            for level in levels
+        },
+        titles={level.name: level.title for level in levels},
         judged=4.0,
         duration=8.0,
         engines=["reference", "dart"],
         seed=7,
         friction={"law": "ellipse", "mu_along": 0.1},
         versions={"reference": "1.0", "dart": "6.20"},
-        acceleration={"dart": AccelerationCheck(0.01, 100)},
-        masses={"dart": ModelCheck(1.01, 1.0, (mass,))},
-        scheme={"dart": SchemeCheck(2e-12, 3e-13, "rate", "elbow", 0.5, 990, 10)},
         resolution={"dart": [Resolved("gear", "elbow", "scheme", 1e-9, "1")]},
-        repeat={"dart": RepeatCheck()},
-        invariance={
-            "dart": InvarianceCheck(0.4, {"mirrored": Shift(0.0, 1e-12, "rate", "elbow", 0.1)})
-        },
-        one_step={
-            "dart": OneStepCheck(
-                1e-6, 1e-5, 0.01, 0.0, time, ramp, order=1.0, left=1e-9, bound=1e-8, floor=1e-12
-            )
-        },
-        trajectory={"reference": replace(runs, order=None), "dart": runs},
         noise={"reference": Noise(2e-15, None, None), "dart": Noise(3e-3, 7.5, 3.125)},
-        statistics={},
-        not_compared=None,
         tolerances=Tolerances(one_step=0.05),
         metrics={"reference": {"work": 2.0, "ratio": math.nan}, "dart": {"work": 2.2, "ratio": 1}},
         events={"reference": (), "dart": (Event(0.5, "impact", "elbow", 0.1),)},
         command="accord crosscheck arm swing",
         perturbations=[],
         energy={"reference": energy, "dart": energy},
-        log={"dart": EventsCheck(1, 1, (EventDifference("impact", "elbow", 0.5, "impulse"),))},
-        rest={"dart": EnergyCheck(2e-6, 1e-6, 3e-6, 0.25, 0.01, True, 1e-3)},
         trajectories={"reference": motion(), "dart": motion(1e-3)},
     )
 
@@ -206,15 +220,19 @@ def test_says_what_to_repeat_and_with_what(page: str) -> None:
 
 
 def test_marks_follow_the_judgement() -> None:
-    acceleration, model, scheme, moved, one_step, trajectory, *others = tables_of(findings())
-    assert moved.rows[0].cells == ["–", "0 (1e-12)", "–", "–"]
-    outcomes = [level.rows[0].outcome for level in (acceleration, model, scheme, one_step)]
-    assert outcomes == ["outside", "outside", "outside", "within"]
-    assert scheme.rows[0].cells == ["2e-12", "3e-13", "rate, elbow", "990", "10"]
-    assert [row.outcome for row in trajectory.rows] == ["", "excused"]
-    events, energy = (next(t for t in others if t.title == name) for name in ("Events", "Energy"))
-    assert events.rows[0].cells == ["1", "1", "impact of elbow at 0.5 s"]
-    assert energy.rows[0].cells == ["2e-06", "1e-06", "0.01", "0.25"]
+    tables = {table.level: table for table in tables_of(findings())}
+    assert list(tables) == [level.name for level in LEVELS if level.name in tables] + ["noise"]
+    assert tables["invariance"].rows[0].cells == ["–", "0 (1e-12)", "–", "–"]
+    levels = ("acceleration", "scheme", "one_step")
+    assert [tables[n].rows[0].outcome for n in levels] == ["outside", "outside", "within"]
+    assert tables["scheme"].rows[0].cells == ["2e-12", "3e-13", "rate, elbow", "990", "10"]
+    assert [row.outcome for row in tables["trajectory"].rows] == ["", "excused"]
+    events, energy = tables["events"], tables["energy"]
+    assert (events.title, events.rows[0].cells) == (
+        "Events",
+        ["1", "1", "impact of elbow at 0.5 s"],
+    )
+    assert (energy.title, energy.rows[0].cells) == ("Energy", ["2e-06", "1e-06", "0.01", "0.25"])
 
 
 def test_the_horizon_is_said(page: str) -> None:
@@ -231,9 +249,17 @@ def test_the_head_says_the_verdict_and_what_was_judged(page: str) -> None:
 
 
 def test_a_kinematic_reference_says_so() -> None:
-    still = {"dart": AccelerationCheck(None, 0, "it is kinematic")}
-    level = tables_of(replace(findings(), acceleration=still))[0]
-    assert "it is kinematic" in level.rows[0].cells[0]
+    """No error in the table, and beside the outcome, which is that of one step, the reason."""
+    check, report = AccelerationCheck(None, 0, because(Code.KINEMATIC)), findings()
+    found = stand_in(report.levels.one_step["dart"], "acceleration", because(Code.KINEMATIC))
+    still = replace(
+        report,
+        levels=Levels({**report.levels, "acceleration": {"dart": found}}),
+        rows={**report.rows, "acceleration": {"dart": AccelerationLevel().rows(check)}},
+    )
+    (row,) = tables_of(still)[0].rows
+    assert (row.cells[0], row.outcome) == ("–", "within")
+    assert "the reference is kinematic" in render_report(still)
 
 
 def test_the_book_has_each_item_at_the_end_and_its_share_of_what_went_in() -> None:
@@ -258,13 +284,16 @@ def test_kinematic_motion_has_no_book() -> None:
 def test_json_has_the_keys_and_the_units_of_the_fields() -> None:
     """The short one and the whole; NaN is null, and the path of the page is the command's."""
     short, whole = findings().to_json(), findings().summary()
-    assert set(whole) > set(short) and "trajectories" not in whole
+    measured = {"acceleration", "one_step", "trajectory"}
+    assert set(whole) > set(short) - measured and "trajectories" not in whole
+    checks: Any = whole["checks"]
+    assert measured <= set(short) and set(checks) == set(findings().checks) > measured
     json.dumps([short, whole], allow_nan=False)
     levels: Any = short["levels"]
-    assert levels["trajectory"]["dart"]["reason"] == "it rebounds"
+    assert levels["trajectory"]["dart"]["reason"].startswith("it rebounds (")
     assert set(levels) == {"acceleration", "scheme", "one_step", "trajectory"}
-    steps: Any = whole["one_step"]
-    assert steps["dart"]["unit"] == "rad/s"
+    assert levels["trajectory"]["dart"]["codes"] == ["run_remainder"]
+    assert checks["one_step"]["dart"]["unit"] == "rad/s"
     metrics: Any = whole["metrics"]
     assert metrics["reference"]["ratio"] is None
     assert metric_rows(findings().metrics)[1][2:] == ["–", "1"]

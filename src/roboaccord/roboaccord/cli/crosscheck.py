@@ -37,6 +37,7 @@ from roboaccord.cli.options import (
 )
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.outcome import Code
 from roboaccord.contract.plugins import entries, load
 from roboaccord.contract.results import to_json
 from roboaccord.crosscheck.runs import Progress
@@ -202,7 +203,12 @@ def report_result(
         data["findings"] = to_json(found)
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": engines}
     shown = shown_of(report, None if lacking else page)
-    if isinstance(setup.robot, FileRobot) and setup.scenario.controller.get("name") == "none":
+    idle = setup.scenario.controller.get("name") == "none"
+    if (
+        isinstance(setup.robot, FileRobot)
+        and idle
+        and Code.EXCITED not in [n.code for n in report.notes]
+    ):
         shown.append("no effort acted: --set controller.name=random moves and tests every joint")
     return Result(data, shown, used=used, ok=report.ok, names=setup.robot.own_names(setup))
 

@@ -103,6 +103,7 @@ class Code(StrEnum):
     LEVEL_EXCUSED = auto()
     LEVEL_WITHIN = auto()
     NO_EXCUSE_NEEDED = auto()
+    EXCITED = auto()
     SENSITIVE = auto()
     SAME_SETTINGS = auto()
 

@@ -275,9 +275,14 @@ def report_of_run(
 
 
 def report_of(
-    setup: Setup, engines: Engines, runs: Runs, measured: Measured, command: str
+    setup: Setup,
+    engines: Engines,
+    runs: Runs,
+    measured: Measured,
+    command: str,
+    notes: Sequence[Reason],
 ) -> Report:
-    """Return the report of a check; arguments as of `run_crosscheck`."""
+    """Return the report of a check; arguments as of `run_crosscheck`, and what else is known."""
     scenario, cases = setup.scenario, measured.cases
     shown = {engine: runs.shown(engine) for engine in engines.names}
     checks = {
@@ -285,7 +290,7 @@ def report_of(
         for level in measured.levels
         if (found := {c.name: c.checks[level.name] for c in cases if level.name in c.checks})
     }
-    notes = [*sensitive(measured.noise)]
+    notes = [*notes, *sensitive(measured.noise)]
     notes += [
         because(Code.TEXT, engine=engine, text=why)
         for engine, run in shown.items()

@@ -20,6 +20,7 @@ from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Finding, because, excuse, stand_in
 from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
+from roboaccord.crosscheck.excitation import excited
 from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
@@ -85,7 +86,7 @@ def run_crosscheck(
     """
     chosen = (*LEVELS, *levels)
     check_names(setup.scenario.crosscheck, [level.name for level in chosen])
-    setup = on_ground_of(setup, engines)
+    setup, notes = excited(on_ground_of(setup, engines))
     simulators = make_engines(setup, engines, refused)
     make_folder(out)
     runs = Runs({}, [])
@@ -106,7 +107,7 @@ def run_crosscheck(
     findings = [each for found, _ in ends for each in found]
     noise = measure_all(setup.tree, runs, simulators.names)
     measured = Measured(cases, chosen, noise, findings, resolution)
-    report = report_of(setup, simulators, runs, measured, command)
+    report = report_of(setup, simulators, runs, measured, command, notes)
     write_text(out / "summary.json", json.dumps(report.summary(), indent=1))
     return report
 

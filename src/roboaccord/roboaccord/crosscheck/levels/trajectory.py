@@ -119,6 +119,7 @@ class ConvergenceCheck:
         range: of the reference's coordinate that changes most [m or rad]; 0 where nothing moves.
         uncertainty: at the largest step; None where there is one step only.
         engine: whose runs they are.
+        movable: whether a joint or the base can move.
         beside: what other levels know.
     """
 
@@ -140,6 +141,7 @@ class ConvergenceCheck:
     settled: bool = True
     asymptotic: bool = True
     engine: str = field(default="", metadata=LEFT_OUT)
+    movable: bool = field(default=True, metadata=LEFT_OUT)
     beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
 
     @property
@@ -170,7 +172,8 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
             height = settling(case.setup, case.engine)[-4]
             floor = floor.with_height(height, len(tree.links))
         check = check_convergence(tree, runs, name, case.simulator, floor)
-        return replace(check, engine=name, beside=case.beside)
+        movable = bool(case.setup.joints or case.setup.base.moves)
+        return replace(check, engine=name, movable=movable, beside=case.beside)
 
     def judge(self, check: ConvergenceCheck | Seeds, tolerances: Tolerances) -> Finding:
         if isinstance(check, Seeds):
@@ -181,7 +184,8 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         if twin and obeys and alike and tolerances.of(check.engine) is None:
             found = by_twin(found, twin)
         if found.outcome != Outcome.OUTSIDE and check.range <= check.floor:
-            return Finding.not_judged(because(Code.NOTHING_MOVES))
+            can = Code.NOTHING_MOVES if check.movable else Code.NOTHING_CAN_MOVE
+            return Finding.not_judged(because(can))
         return found
 
     def rows(self, check: ConvergenceCheck | Seeds) -> Rows:

@@ -1,0 +1,49 @@
+"""A robot of a file that would stand still is made to move, so that there is something to judge.
+
+LOOK may be tuned. A scenario that has a controller, or a robot whose joints gravity moves, stays as
+it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from roboaccord.contract.outcome import Code, Reason, because
+from roboaccord.contract.state import Command
+from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.setup import Setup
+
+LOOK = 20  # control periods in which a joint must move
+NONE, RANDOM = "none", "random"  # controllers
+STILL = 1e-9  # rad/s or m/s
+
+
+def excited(setup: Setup) -> tuple[Setup, list[Reason]]:
+    """Return a setup whose joints move, and what was changed for that.
+
+    All its joints start from the middle of their ranges, but for those that the scenario places,
+    under efforts drawn from its seed.
+    """
+    scenario = setup.scenario
+    idle = scenario.controller.get("name", NONE) == NONE and RANDOM in setup.robot.controllers
+    if not (idle and setup.joints) or moves(setup):
+        return setup, []
+    joints = {joint.name: joint for joint in setup.tree.moving}
+    ends = {name: (joints[name].lower, joints[name].upper) for name in setup.joints}
+    middle = {name: float(np.mean(e)) for name, e in ends.items() if np.isfinite(e).all()}
+    data = scenario.data()
+    data["controller"] = {"name": RANDOM}
+    data["initial"] = {**data["initial"], "q": {**middle, **data["initial"]["q"]}}
+    return Setup.of(make_scenario(data), setup.robot), [because(Code.EXCITED, seed=scenario.seed)]
+
+
+def moves(setup: Setup) -> bool:
+    """Return whether any joint moves by itself."""
+    simulator, command = make_simulator(setup), Command(np.zeros(len(setup.joints)))
+    state = simulator.state()
+    for _ in range(LOOK):
+        if np.abs(state.qd).max() > STILL:
+            return True
+        state = simulator.step(command, setup.scenario.control_period)
+    return bool(np.abs(state.qd).max() > STILL)
