@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from roboaccord.contract.outcome import Code
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.crosscheck.levels.drive import (
     Disobedience,
@@ -71,7 +72,8 @@ def test_a_constant_effort_shows_a_factor_and_a_limit_alike() -> None:
     """Both are said: 0.9 of an effort of 2 N m is 2 N m clipped at 1.8."""
     meant = np.full((10, 1), 2.0)
     found = kinds_of(meant, 0.9 * meant, 0, ("a",))
-    assert [str(each) for each in found] == ["clipped at 1.8 N m", "scaled by 0.9"]
+    assert [each.kind for each in found] == ["clipped", "scaled"]
+    assert [each.size for each in found] == pytest.approx([1.8, 0.9], rel=1e-9)
 
 
 def test_a_finding_has_joint_time_and_kind() -> None:
@@ -84,11 +86,12 @@ def test_a_finding_has_joint_time_and_kind() -> None:
     )
     assert DriveLevel().judge(DriveCheck(0, 100), Tolerances()).outcome == "does_not_apply"
     assert DriveLevel().judge(DriveCheck(100, 100), Tolerances()).outcome == "within"
-    off = "magnet_a is not as commanded from t = 0.5 s on"
-    switch = DriveLevel().judge(DriveCheck(100, 100, 1, switch=off), Tolerances())
+    off = {"switch": "magnet_a", "since": 0.5}
+    switch = DriveLevel().judge(DriveCheck(100, 100, 1, **off), Tolerances())
     assert (switch.quantity, switch.where) == ("switch", "magnet_a")
-    both = DriveLevel().judge(replace(check, switch=off), Tolerances())
-    assert both.where == "b" and f"switch {off}" in both.reason
+    both = DriveLevel().judge(replace(check, **off), Tolerances())
+    assert (both.where, both.codes) == ("b", (Code.DISOBEYED, Code.SWITCH_DISOBEYED))
+    assert "switch magnet_a is not as commanded from t = 0.5 s on" in both.reason
 
 
 def setup() -> Setup:

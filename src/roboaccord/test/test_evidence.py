@@ -12,20 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord.contract.checks import divergence
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Finding, unless_few
+from roboaccord.contract.outcome import Code, Finding, Outcome, because, unless_few
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.hypotheses import Hypothesis, resolution_of
 from roboaccord.crosscheck.levels.events import EventsCheck, EventsLevel
 from roboaccord.crosscheck.levels.scheme import SchemeCheck, SchemeLevel
 from roboaccord.crosscheck.step_check import StepCheck
-from roboaccord.crosscheck.verdict import judge
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
-from test_outcomes import CHECKS, STEP
+from test_outcomes import CHECKS, STEP, outcomes
 
 LINK = """<link name="{0}"><inertial><origin xyz="0.1 0 0.02"/><mass value="{1}"/>
     <inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
@@ -52,10 +50,12 @@ def setup_of(path: Path, *changes: str, frequency: float = 2.0, damping: float =
 def test_fewer_than_a_third_of_the_ticks_are_not_judged(judged: int, more: int) -> None:
     """But what is outside in them is outside, and the share is in the reason."""
     total = judged + more
-    found = unless_few(Finding("scheme", "dart", "within"), judged, total)
+    found = unless_few(Finding(Outcome.WITHIN), judged, total)
     assert (found.outcome == "within") is (3 * judged >= total)
-    assert found.outcome == "within" or f"{judged} of {total} ticks" in found.reason
-    outside = Finding("scheme", "dart", "outside", "far off")
+    few = because(Code.FEW_JUDGED, judged=judged, total=total, what="ticks")
+    assert found.outcome == "within" or found.reasons == (few,)
+    assert f"only {judged} of {total} ticks" in str(few)
+    outside = Finding.outside(because(Code.TEXT, text="far off"))
     assert unless_few(outside, judged, total) == outside
 
 
@@ -64,17 +64,10 @@ def test_each_level_that_judges_ticks_says_how_few_it_judged() -> None:
     few = [
         SchemeLevel().judge(twin, Tolerances()),
         EventsLevel().judge(EventsCheck(logged=10, compared=3), Tolerances()),
-        next(
-            each
-            for each in judge(
-                Tolerances(),
-                replace(CHECKS, one_step=replace(STEP, judged=30, ticks=100)),
-                *[Name] * 2,
-            )
-            if each.level == "one_step"
-        ),
+        outcomes({**CHECKS, "one_step": replace(STEP, judged=30, ticks=100)})["one_step"],
     ]
     assert [each.outcome for each in few] == ["not_judged"] * 3
+    assert {each.codes for each in few} == {(Code.FEW_JUDGED,)}
     assert all("(30 %) could be judged" in each.reason for each in few)
     assert (
         SchemeLevel().judge(replace(twin, touching=20), Tolerances()).outcome == "within"
@@ -98,6 +91,7 @@ def test_of_a_run_with_gaps_few_steps_decide_nothing(
             check.take(run.state(i + 1), run.state(i + kept))
     found = check.verdict().finding
     assert found.outcome == outcome
+    assert outcome == "within" or found.codes == (Code.FEW_JUDGED,)
     assert outcome == "within" or "of 60 ticks (25 %)" in found.reason
 
 

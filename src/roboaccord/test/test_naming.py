@@ -15,7 +15,9 @@ import pytest
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.naming import resolve
+from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import spec
 from roboaccord.engines.base import PushedLaw, engine_parts
 from roboaccord.engines.spec import EngineSpec
@@ -312,13 +314,10 @@ def test_without_a_twin_one_step_says_what_it_would_have_seen() -> None:
     pytest.importorskip("roller_sphere", reason="the roller sphere is not installed")
     keys = ["duration=0.2"]
     setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "figure_eight", keys))
-    from roboaccord.crosscheck.runs import Job, run_job
-
-    engine = spec("mujoco")
-    runs = {
-        step: run_job(setup.scenario.data(), Job("mujoco", step), engine)[1]
-        for step in (1e-3, 5e-4, 2.5e-4)
-    }
-    found = {each.parameter: each for each in resolve(setup, None, runs, 4)}
+    jobs = [Job("mujoco", step) for step in (1e-3, 5e-4, 2.5e-4)]
+    runs = {job: run_job(setup.scenario.data(), job, spec("mujoco"))[1] for job in jobs}
+    case = CheckCase(setup, "mujoco", "mujoco", Runs(runs, [job.dt for job in jobs]))
+    assert case.order == 4
+    found = {each.parameter: each for each in resolve(case)}
     assert {each.level for each in found.values()} == {"one_step"}
     assert 0.0 < found["friction.coefficient"].smallest < 1e-3

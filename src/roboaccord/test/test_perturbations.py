@@ -260,7 +260,7 @@ def test_an_engine_that_a_function_breaks_is_found(
     """
     wrong = wrap("dart", after_step=broken)
     report = run_crosscheck(short, [wrong], refine=3, out=tmp_path)
-    found = {level: each["dart"].outcome for level, each in report.levels.checked().items()}
+    found = {level: each["dart"].outcome for level, each in report.levels.items()}
     assert {level for level, outcome in found.items() if outcome == "outside"} == levels
     assert found["acceleration"] == "within"
     assert report.engines == ["reference", "dart"]
@@ -282,13 +282,15 @@ def test_a_function_that_does_nothing_breaks_nothing(short: Setup) -> None:
     assert wrapped.changes == ("mujoco:delay=1", "mujoco:after_step=<lambda>")
 
 
-def test_names_of_engines_and_reasons_of_excuses_are_checked() -> None:
+def test_names_of_engines_and_reasons_of_excuses_are_checked(tmp_path: Path) -> None:
     """A slip of the pen would take a tolerance away without a word."""
     for change, message in (
         ("crosscheck.tolerances.trajectory={darrt: 1e-3}", "did you mean dart"),
+        ("crosscheck.tolerances.level={trajectry: 1e-3}", "did you mean trajectory"),
         ("crosscheck.excuse={trajectory: {drat: why}}", "did you mean dart"),
+        ("crosscheck.excuse={trajectry: {dart: why}}", "did you mean trajectory"),
         ("crosscheck.excuse={trajectory: {dart: ' '}}", "an excuse needs a reason"),
     ):
         setup = Setup.of(load_scenario("snake", "snake", "serpenoid", [change]))
         with pytest.raises(AccordError, match=message):
-            make_engines(setup, [])
+            run_crosscheck(setup, [], refine=1, out=tmp_path)

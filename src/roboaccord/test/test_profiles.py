@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from roboaccord.cli.crosscheck import Profile, in_profile
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.outcome import Finding, excuse, remarks
+from roboaccord.contract.outcome import Code, Finding, Outcome, because, excuse
 from roboaccord.contract.state import Command
+from roboaccord.crosscheck.report import remarks
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import Engines, make_engines
 from roboaccord.engines import name_of, simulate_model, spec
@@ -83,15 +84,15 @@ def test_what_a_scenario_allows_an_engine_holds_in_both_profiles_or_in_one() -> 
     assert [one.of(name) for name in ("dart", "dart (expert)")] == [1e-3, 1e-4]
     assert [one.of(name) for name in ("mujoco", "mujoco (expert)")] == [1e-2, None]
     assert Tolerances(trajectory={"dart": 1e-3}).of("dart (expert)") == 1e-3
-    found = Finding("one_step", "dart (expert)", "outside", "impacts")
+    found = Finding(Outcome.OUTSIDE, level="one_step", engine="dart (expert)")
     reasons = {"one_step": {"dart": "placed by steps"}}
     assert excuse([found], reasons)[0].outcome == "excused"
     of_default = {"one_step": {"dart (default)": "its friction is a box"}}
     assert excuse([found], of_default) == [found]
     assert excuse([replace(found, engine="dart")], of_default)[0].outcome == "excused"
-    assert remarks([replace(found, outcome="within", reason="")], reasons) == [
-        "dart (expert): one_step needs no excuse here"
-    ]
+    (said,) = remarks([replace(found, outcome=Outcome.WITHIN)], reasons)
+    assert said.code == Code.NO_EXCUSE_NEEDED
+    assert str(said) == "dart (expert): one_step needs no excuse here"
 
 
 def test_an_engine_whose_settings_are_its_expert_ones_runs_once() -> None:
@@ -105,7 +106,8 @@ def test_an_engine_whose_settings_are_its_expert_ones_runs_once() -> None:
 
     alike = taking_part("mujoco")
     assert [*alike.others] == ["mujoco"]
-    assert alike.remarks == ["mujoco (expert): the same settings as mujoco, run once"]
+    same = because(Code.SAME_SETTINGS, engine="mujoco (expert)", other="mujoco")
+    assert alike.remarks == [same]
     other = taking_part("mujoco", "engine_options.mujoco.impratio=1.0")
     assert [*other.others] == ["mujoco", "mujoco (expert)"] and not other.remarks
     heavier = wrap("mujoco", perturbations=[parse_perturbation("mujoco:mass:base_link=1.1")])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from roboaccord.contract.outcome import Finding
+from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.drawn import draw_states
@@ -23,8 +23,9 @@ from roboaccord.crosscheck.levels.scheme import (
     SchemeLevel,
     check_scheme,
 )
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.naming import ask_resolution, resolve
-from roboaccord.crosscheck.runs import Job, run_job
+from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
@@ -221,7 +222,7 @@ def test_the_energy_book_of_an_engine_that_is_its_twin_is_the_twins(part: float)
     book = energy_of(setup, engine, run)
     found = EnergyLevel().judge(check_energy(setup, engine, run, book, sound("dart")), Tolerances())
     assert found.outcome == ("outside" if part else "within")
-    assert ("own scheme" in found.reason) is bool(part)
+    assert found.codes == ((Code.ENERGY_OF_TWIN,) if part else ())
 
 
 @pytest.mark.slow
@@ -250,9 +251,9 @@ def test_what_would_have_been_seen_is_what_is_seen() -> None:
 
 def test_where_there_is_no_twin_the_level_does_not_apply_and_counts_neither_way() -> None:
     finding = SchemeLevel().judge(NoTwin("a ball stands in a frame"), Tolerances())
-    assert (finding.outcome, finding.reason) == (
+    assert (finding.outcome, finding.reasons) == (
         "does_not_apply",
-        "no twin: a ball stands in a frame",
+        (because(Code.NO_TWIN, text="a ball stands in a frame"),),
     )
 
 
@@ -283,17 +284,19 @@ def test_a_check_coarser_than_asked_is_not_judged() -> None:
     """Parts alone count, .5 N m s/rad is none: 2 % of a mass could hide, 1 % is asked."""
     sizes = [("gear", "a", 1e-9, "1"), ("mass", "b", 0.02, "1"), ("damping", "a", 0.5, "N m s/rad")]
     found = [Resolved(what, where, "scheme", size, unit) for what, where, size, unit in sizes]
-    within = [Finding("scheme", "dart", "within"), Finding("one_step", "dart", "within")]
+    within = [Finding(Outcome.WITHIN, level=level) for level in ("scheme", "one_step")]
     setup = snake("control_period=0.005")
     assert ask_resolution(within, found, 0.03, setup, 1) == within
     coarse, other = ask_resolution(within, found, 0.01, setup, 1)
     assert (coarse.outcome, coarse.where, other) == ("not_judged", "b", within[1])
+    assert coarse.codes == (Code.HIDDEN,)
     assert "mass of b 2 %" in coarse.reason and "control_period=0.01 or" in coarse.reason
     idle = ask_resolution(within, [replace(found[1], smallest=1e7)], 0.01, setup, 1)[0]
     assert idle.reason.endswith("choose another motion") and "b not at all" in idle.reason
-    none = [SchemeLevel().judge(NoTwin("a ball stands in a frame"), Tolerances()), within[1]]
+    unknown = SchemeLevel().judge(NoTwin("a ball stands in a frame"), Tolerances())
+    none = [replace(unknown, level="scheme"), within[1]]
     assert ask_resolution(none, [], 0.01, setup, 1)[0].outcome == "not_judged"
-    wrong = [replace(within[0], outcome="outside"), within[1]]
+    wrong = [replace(within[0], outcome=Outcome.OUTSIDE), within[1]]
     assert ask_resolution(wrong, found, 0.01, setup, 1) == wrong
 
 
@@ -308,12 +311,16 @@ def test_the_best_level_is_asked_and_the_step_that_it_names_will_do() -> None:
         setup = Setup.of(make_scenario({**data, "control_period": 0.01, "initial": start}))
         steps = (step, step / 2, step / 4)
         runs = {h: run_job(setup.scenario.data(), Job("dart", h), engine)[1] for h in steps}
-        found = resolve(setup, NoTwin("its scheme is not known"), runs, 1)
+        made = Runs({Job("dart", h): run for h, run in runs.items()}, steps)
+        checks = {"scheme": NoTwin("its scheme is not known")}
+        case = CheckCase(setup, engine, "dart", made, checks=checks)
+        assert case.order == 1
+        found = resolve(case)
         assert {each.level for each in found} == {"one_step"}
         most = max(each.smallest for each in found if each.unit == "1")
         within = [
-            Finding("scheme", "dart", "does_not_apply"),
-            Finding("one_step", "dart", "within"),
+            Finding(Outcome.DOES_NOT_APPLY, level="scheme"),
+            Finding(Outcome.WITHIN, level="one_step"),
         ]
         return most, ask_resolution(within, found, part, setup, 1)
 

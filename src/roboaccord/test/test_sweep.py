@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from roboaccord.contract.outcome import Code
 from roboaccord.crosscheck.levels.statistics import compare_cells, judge_seeds
 from roboaccord.numerics.statistics import median_difference, share_probability, statistics_of
 from roboaccord.report.plots import dots_figure, render_sweep
@@ -51,7 +52,8 @@ def test_shares_are_compared_by_fishers_test() -> None:
     reference = cell([-1.0] * 20, "reference")
     mixed = cell([-1.0] * 13 + [1.0] * 7)
     found = judge_seeds(compare_cells(reference, mixed, spec, {}))
-    assert found.outcome == "outside" and "35 % of the runs have speed above 0" in found.reason
+    assert (found.outcome, found.codes) == ("outside", (Code.SHARES,))
+    assert "35 % of the runs have speed above 0" in found.reason
 
 
 def test_an_interval_holds_the_true_mean_as_often_as_it_says() -> None:
@@ -70,16 +72,18 @@ def test_the_verdict_fails_beyond_the_allowance_and_for_runs_without_a_value() -
     found = judge_seeds(compare_cells(reference, far, spec, {}))
     knocked = replace(compare_cells(reference, far, spec, {}), loop=-2.0)  # from stop to stop
     assert found.outcome == judge_seeds(replace(knocked, loop=0.3)).outcome == "outside"
-    assert judge_seeds(knocked).outcome == "not_judged"
-    assert found.outcome == "outside" and "median speed differs" in found.reason
+    thrown = judge_seeds(knocked)
+    assert (thrown.outcome, thrown.codes) == ("not_judged", (Code.MEDIANS, Code.THROWN))
+    assert (found.codes, found.quantity) == ((Code.MEDIANS,), "speed")
     strict = StatisticsSpec(figure="speed", seeds=4)
     tight = cell([1.3, 1.31, 1.3, 1.31])
     assert judge_seeds(compare_cells(reference, tight, strict, {})).outcome == "outside"
     lost = cell([1.0, 1.0, 1.0], failures={3: "dart diverged at t = 1 s"})
     found = judge_seeds(compare_cells(reference, lost, spec, {}))
-    assert found.outcome == "outside" and "1 runs have no speed" in found.reason
+    assert (found.outcome, found.codes) == ("outside", (Code.NO_FIGURE,))
+    assert found.reasons[0].figures["runs"] == 1
     itself = judge_seeds(compare_cells(reference, reference, spec, {}))
-    assert itself.outcome == "not_judged"  # nothing to compare
+    assert (itself.outcome, itself.codes) == ("not_judged", (Code.FEW_RUNS,))
 
 
 def test_medians_may_differ_by_what_the_step_moves_them_and_must_be_known() -> None:
@@ -88,7 +92,7 @@ def test_medians_may_differ_by_what_the_step_moves_them_and_must_be_known() -> N
     reference = cell([0.99, 1.0, 1.01, 1.0], "reference")
     other = cell([1.29, 1.3, 1.31, 1.3])
     found = judge_seeds(compare_cells(reference, other, strict, {"dart": -0.2}))
-    assert found.outcome == "outside" and "differs" in found.reason
+    assert (found.outcome, found.codes) == ("outside", (Code.MEDIANS,))
     moved = compare_cells(reference, other, strict, {"dart": -0.2, "reference": 0.1})
     assert moved.allowance == pytest.approx(0.3)
     assert judge_seeds(moved).outcome == "within"
@@ -96,11 +100,10 @@ def test_medians_may_differ_by_what_the_step_moves_them_and_must_be_known() -> N
     wild = compare_cells(reference, cell([-1.0, 2.0, -1.0, 3.0]), strict, {})
     for check in (still, wild):
         found = judge_seeds(check)
-        assert found.outcome == "not_judged"
-        assert "take more seeds or a smaller step" in found.reason
+        assert (found.outcome, found.codes) == ("not_judged", (Code.UNSETTLED,))
     unknown = compare_cells(reference, other, strict, {"dart": float("nan")})
     found = judge_seeds(unknown)
-    assert found.outcome == "not_judged" and "take a smaller step" in found.reason
+    assert (found.outcome, found.codes) == ("not_judged", (Code.NO_FIGURE_AT_STEP,))
 
 
 def test_the_page_of_a_sweep_stands_alone_and_names_runs_without_a_value() -> None:
