@@ -162,10 +162,10 @@ def test_recorded_runs_are_read_compared_and_checked(run: ra.Run) -> None:
     assert found.verdict == "pass"
     assert {each.max for each in found.pairs[0].signals.values()} == {0.0}
     checked = ra.crosscheck(run)
-    assert isinstance(checked, ra.RecordedReport)
+    assert isinstance(checked, ra.Report) and checked.of_run
     assert checked.ok
-    assert checked.compared == len(bag.trajectory) - 1
-    assert checked.max < 1e-9
+    assert checked.step.compared == len(bag.trajectory) - 1
+    assert checked.step.max < 1e-9
 
 
 def test_a_crosscheck_has_verdict_page_and_figures(
@@ -180,7 +180,7 @@ def test_a_crosscheck_has_verdict_page_and_figures(
     assert report.levels.acceleration["mujoco"].outcome == "within"
     assert json.loads((tmp_path / "summary.json").read_text())["verdict"] == report.verdict
     assert "<html" in (tmp_path / "report.html").read_text()[:200]
-    steps = report.trajectory["mujoco"]
+    steps = report.checks["trajectory"]["mujoco"]
     curves = report.figure("convergence").axes[0].containers
     (dots,) = [c for c in curves if str(c.get_label()).startswith("mujoco")]
     drawn = dots.lines[0].get_xydata()

@@ -14,7 +14,8 @@ from roboaccord import (
     load_scenario,
     make_simulator,
 )
-from roboaccord.crosscheck import invariance
+from roboaccord.contract.outcome import Code
+from roboaccord.crosscheck.levels import invariance
 from roboaccord.crosscheck.levels.invariance import check_invariance
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.step_check import StepCheck
@@ -288,8 +289,8 @@ def test_the_cross_check_passes(short, tmp_path):
     reference = runs["reference"]
     assert len({*reference.error}) == 1 and reference.error[0] <= reference.floor < 1e-11
     assert reference.order is None
-    assert all(check.max < 1e-8 for check in result.acceleration.values())
-    assert all(check.relative < 1e-2 for check in result.one_step.values())
+    assert all(check.max < 1e-8 for check in result.checks["acceleration"].values())
+    assert all(check.relative < 1e-2 for check in result.checks["one_step"].values())
     assert {event.kind for event in result.events["dart"]} == {"magnet_on", "magnet_off"}
 
 
@@ -305,7 +306,7 @@ def test_dry_friction_that_no_step_resolves_is_no_error_of_an_engine(name, tmp_p
     engine(setup, name)
     result = run_crosscheck(setup, [name], refine=3, out=tmp_path / "sound")
     assert result.verdict == "pass", result.reasons
-    check = result.trajectory[name]
+    check = result.checks["trajectory"][name]
     assert (check.kink, check.expected_order) == (0.0, 1)
     wrong = wrap(name, perturbations=[Perturbation(name, "friction", 1.05, "elbow")])
     result = run_crosscheck(setup, [wrong], refine=3, out=tmp_path / "wrong")
@@ -321,14 +322,15 @@ def test_a_false_mass_is_found_and_named(short, tmp_path, name, link):
     engine(short, name)
     wrong = wrap(name, perturbations=[Perturbation(name, "mass", 1.01, link)])
     result = run_crosscheck(short, [wrong], refine=3, out=tmp_path)
-    levels = result.levels.checked()
+    levels = result.levels
     assert {level for level, found in levels.items() if found[name].outcome == "outside"} == {
         "acceleration", "scheme", "one_step", "trajectory", "events", "energy"
     }  # fmt: skip
     assert levels["repeat"][name].outcome == "within"
     first = result.levels.acceleration[name]
     assert (first.quantity, first.where) == ("mass", link)
-    assert "+1 % off" in first.reason and "accelerations differ" in first.reason
+    assert first.size == pytest.approx(0.01, rel=1e-9)
+    assert first.codes == (Code.MODEL, Code.ACCELERATION) and "+1 % off" in first.reason
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -386,6 +388,6 @@ def test_gazebos_magnets_may_give_a_little_but_must_hold():
     """
     settled = hanging_by_both(0.008 * 0.9 ** np.arange(300))
     assert settled.finding.outcome == "not_judged"
-    assert settled.left_out == 296  # the first three wait for efforts that may act late
+    assert settled.step.left_out == 296  # the first three wait for efforts that may act late
     let_go = hanging_by_both(0.05 * np.arange(300))
     assert let_go.finding.outcome == "outside"

@@ -15,11 +15,13 @@ from packbot.model.reduced import MergedLinks, camera_table, hand_table, reduce_
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.crosscheck.drawn import draw_states
+from roboaccord.crosscheck.levels.scheme import SchemeLevel
 from roboaccord.crosscheck.twin_ticks import TwinTicks
 from roboaccord.engines import default_names, spec
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from running import run_in
 from slow_cases import late
@@ -381,4 +383,4 @@ def test_a_tick_before_a_twin_was_stopped_has_its_round_off():
     twin.stop("it touches")
     assert not twin and twin.differ(*tick) is None
     twin.add(*tick, error)
-    assert twin.finding(0).outcome == "within"
+    assert SchemeLevel().judge(twin.check(0), Tolerances()).outcome == "within"

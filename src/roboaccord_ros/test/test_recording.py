@@ -190,7 +190,7 @@ def test_inputs_diagnostics_and_errors_are_in_the_bag(graph, setup_for, tmp_path
     for (at, _), stamp in zip(inputs, sent):
         assert stamp - 0.05 < at < stamp + 0.3  # of the last state that the recorder had
     errors = found["/snake/crosscheck/error"]
-    assert len(errors) == check.verdict.compared == 600
+    assert len(errors) == check.verdict.step.compared == 600
     assert [at for at, _ in errors] == pytest.approx(0.001 * np.arange(1, 601), abs=1e-9)
     assert "/diagnostics" in found and not any(topic.startswith("/lab") for topic in found)
     assert read_run(tmp_path / "bag").robot == "snake"

@@ -11,7 +11,7 @@ import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.levels.invariance import UNEQUAL, InvarianceLevel, check_invariance
+from roboaccord.crosscheck.levels.invariance import InvarianceLevel, check_invariance
 from roboaccord.engines import spec
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
@@ -212,5 +212,5 @@ def test_contact_of_the_rollers_shows_the_axes_of_darts_box(engine: str, outcome
     setup = make_setup("headings", "friction={law: contact, mu: 0.5}", "duration=0.2")
     found = check_invariance(setup, spec(engine), run(setup, engine))
     assert InvarianceLevel().judge(found, Tolerances()).outcome == outcome
-    assert found.law == (UNEQUAL if outcome == "outside" else "")
+    assert found.law == ("unequal" if outcome == "outside" else "")
     assert list(found.refused) == ["shifted"]

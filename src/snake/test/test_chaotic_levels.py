@@ -4,15 +4,12 @@ from dataclasses import replace
 
 import pytest
 from roboaccord import Setup, load_scenario, make_simulator
-from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.energy_book import energy_of
-from roboaccord.crosscheck.levels.acceleration import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
 from roboaccord.crosscheck.levels.events import EventsLevel, check_events, comes_freely
-from roboaccord.crosscheck.levels.one_step import check_free_steps
+from roboaccord.crosscheck.levels.one_step import check_free_steps, judge_step
 from roboaccord.crosscheck.runs import statistics_steps
 from roboaccord.crosscheck.ticks import at_stops
-from roboaccord.crosscheck.verdict import EngineChecks, judge_step
 from roboaccord.engines import spec
 from roboaccord.falsify import wrap
 from roboaccord.run.loop import run_setup
@@ -50,18 +47,14 @@ def setup():
 def findings(setup, engine):
     """Return level, outcome of what a chaotic motion is judged by from its own states."""
     run, made = run_setup(setup, make_simulator(setup, engine)), spec(engine)
-    checks = EngineChecks("it", ModelCheck(1.0, 1.0, ()), AccelerationCheck(0.0, 1))
-    order = make_simulator(setup, engine).order
-    checks = replace(
-        checks,
-        one_step=check_free_steps(setup, made, order, {setup.scenario.physics_step: run}),
-        events=check_events(setup, made, run, run_setup(setup, make_simulator(setup)).events),
-        energy=check_energy(setup, made, run, energy_of(setup, engine, run)),
-    )
+    order, start = make_simulator(setup, engine).order, make_simulator(setup)
+    steps = check_free_steps(setup, made, order, {setup.scenario.physics_step: run})
+    events = check_events(setup, made, run, run_setup(setup, start).events)
+    energy = check_energy(setup, made, run, energy_of(setup, engine, run))
     return {
-        "one_step": judge_step(setup.scenario.crosscheck.tolerances, checks, Name).outcome,
-        "events": EventsLevel().judge(checks.events, Tolerances()).outcome,
-        "energy": EnergyLevel().judge(checks.energy, Tolerances()).outcome,
+        "one_step": judge_step(steps, setup.scenario.crosscheck.tolerances).outcome,
+        "events": EventsLevel().judge(events, Tolerances()).outcome,
+        "energy": EnergyLevel().judge(energy, Tolerances()).outcome,
     }
 
 

@@ -6,21 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.crosscheck.differences import Name
+from roboaccord.contract.outcome import Code
 from roboaccord.crosscheck.event_ticks import EventTicks
-from roboaccord.crosscheck.levels.acceleration import (
-    AccelerationCheck,
-    ModelCheck,
-    check_acceleration,
-    check_model,
-)
-from roboaccord.crosscheck.levels.one_step import check_one_step, check_steps, predict
+from roboaccord.crosscheck.levels.one_step import check_one_step, check_steps, judge_step, predict
 from roboaccord.crosscheck.levels.scheme import check_scheme
-from roboaccord.crosscheck.levels.trajectory import check_convergence, floor_of
+from roboaccord.crosscheck.levels.trajectory import (
+    TrajectoryLevel,
+    check_convergence,
+    floor_of,
+    judge_runs,
+)
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import QUIET, make_engines, run_jobs
 from roboaccord.crosscheck.samples import linearise_loop
-from roboaccord.crosscheck.verdict import EngineChecks, judge, judge_step, judge_trajectory
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import render_report
@@ -51,11 +50,11 @@ def sound(setup, tmp_path_factory):
 def test_engines_agree_by_convergence(sound):
     """DART with order 1, MuJoCo's and the reference's Runge-Kutta with order 4."""
     assert sound.verdict == "pass", sound.reasons
-    runs = sound.trajectory
+    runs = sound.checks["trajectory"]
     assert runs["dart"].order == pytest.approx(1, abs=0.1)
     assert runs["mujoco"].order == pytest.approx(4, abs=0.6)
     assert runs["mujoco"].error[0] < 5e-3
-    assert all(c.max < 1e-8 for c in sound.acceleration.values())
+    assert all(c.max < 1e-8 for c in sound.checks["acceleration"].values())
 
 
 def test_json_has_the_keys_that_scripts_use_and_no_nan(sound):
@@ -80,8 +79,9 @@ def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine,
     assert not result.ok
     level = result.levels.acceleration[engine]
     assert (level.outcome, level.quantity, level.where) == ("outside", "mass", named)
-    assert "+1 % off" in level.reason and "accelerations differ" in level.reason
-    assert math.isfinite(result.acceleration[engine].max)
+    assert level.size == pytest.approx(0.01, rel=1e-9)
+    assert level.codes == (Code.MODEL, Code.ACCELERATION) and "+1 % off" in level.reason
+    assert math.isfinite(result.checks["acceleration"][engine].max)
 
 
 def test_a_coarse_engine_is_not_waved_through(tmp_path):
@@ -118,19 +118,17 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
     runs = run_jobs(setup, engines, 3, QUIET)
     floor = floor_of(setup.tree, runs, engine)
     check = check_convergence(setup.tree, runs, engine, engines.others[engine], floor)
-    pair = engines.reference, engines.others[engine]
-    model, first = check_model(setup, *pair, 1e-9), check_acceleration(setup, *pair, 5, seed=0)
-    checks = EngineChecks(engine, model, first, trajectory=check)
-    found = judge_trajectory(setup.scenario.crosscheck.tolerances, checks, Name)
+    check, tolerances = replace(check, engine=engine), setup.scenario.crosscheck.tolerances
+    found = judge_runs(check, tolerances)
     assert found.outcome == outcome
-    assert (outcome == "within") == ("halve the step" not in found.reason)
+    assert (outcome == "within") == (Code.COARSE not in found.codes)
 
     scheme = check_scheme(setup, engines.specs[engine], runs.shown(engine))
 
-    def by_twin(**changes):
-        whole = replace(checks, scheme=replace(scheme, **changes))
-        findings = judge(setup.scenario.crosscheck.tolerances, whole, Name, Name)
-        return next(f.outcome for f in findings if f.level == "trajectory")
+    def by_twin(check=check, **changes):
+        checks = {"scheme": replace(scheme, **changes)}
+        case = CheckCase(setup, engine, engine, runs, checks=checks)
+        return TrajectoryLevel().judge(replace(check, beside=case.beside), tolerances).outcome
 
     assert by_twin() == "within"  # each tick has the errors of its step
     fallen = EventTicks(9, 0.1, "rate", "joint_01", 0.0)
@@ -139,8 +137,7 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
         by_twin(left_out=1) == by_twin(touching=1) == by_twin(error=2.0 * scheme.floor) == outcome
     )
     elsewhere = {dt: d + 1e-3 for dt, d in check.distance.items()}  # a twin begins with the engine
-    checks = replace(checks, trajectory=replace(check, distance=elsewhere))
-    assert by_twin() == outcome
+    assert by_twin(replace(check, distance=elsewhere)) == outcome
 
 
 @pytest.mark.parametrize(("period", "stable"), [(0.001, True), (0.005, False)])
@@ -201,9 +198,7 @@ def test_an_engine_is_asked_for_its_own_order_in_one_step(setup, monkeypatch):
     def judged():
         runs = {dt: short_run(setup, "mujoco", dt) for dt in steps}
         check = check_steps(setup, spec("mujoco"), make_simulator(setup, "mujoco").order, runs)
-        model = ModelCheck(1.0, 1.0, ()), AccelerationCheck(0.0, 1)
-        checks = EngineChecks("mujoco", *model, one_step=check)
-        return judge_step(setup.scenario.crosscheck.tolerances, checks, Name)
+        return judge_step(check, setup.scenario.crosscheck.tolerances)
 
     assert judged().outcome == "within"
     plain = MujocoSimulator._substeps
@@ -217,8 +212,10 @@ def test_an_engine_is_asked_for_its_own_order_in_one_step(setup, monkeypatch):
 
     monkeypatch.setattr(MujocoSimulator, "_substeps", late)
     found = judged()
-    assert found.outcome == "outside"
-    assert "order 1." in found.reason and "at least 3.7" in found.reason
+    assert (found.outcome, found.codes) == ("outside", (Code.STEP_UNEXPLAINED,))
+    why = found.reasons[0].figures["why"]
+    assert why.code == Code.STEP_ORDER and 1.0 <= why.figures["order"] < 2.0
+    assert why.figures["least"] == pytest.approx(3.7)
 
 
 def test_a_base_that_drifts_is_found_in_one_step(setup):
@@ -244,5 +241,5 @@ def test_without_engines_there_is_no_verdict(setup, tmp_path):
     """The reference alone: nothing is judged, which is reported, and no error."""
     result = run_crosscheck(setup, ["reference"], refine=1, out=tmp_path)
     assert result.verdict is None and result.ok
-    assert result.levels.checked() == {}
+    assert result.levels == {}
     assert "no engine" in render_report(result)

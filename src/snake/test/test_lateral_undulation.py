@@ -8,6 +8,7 @@ import pytest
 from drawn_figures import keep_figures
 from roboaccord import Setup, Trajectory, load_scenario
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Code
 from roboaccord.crosscheck.levels.statistics import compare_cells, judge_seeds
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.falsify import Perturbation, wrap
@@ -106,6 +107,8 @@ def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(t
     assert result.levels.one_step["dart"].outcome == "outside"
     assert not result.levels.one_step["dart"].stands_in
     assert data["statistics"]["reference"]["n"] == data["statistics"]["dart"]["n"] == 3
+    first = result.levels.acceleration["dart"]
+    assert (first.quantity, first.where) == ("mass", "every link")
     assert any("mass of every link" in reason for reason in data["reasons"])
     assert "chaotic" in render_report(result)
     json.dumps(data, allow_nan=False)
@@ -128,7 +131,7 @@ def test_statistics_fail_a_model_with_isotropic_friction():
         judge_seeds(compare_cells(reference, cell, spec, {})) for cell in (same, other)
     )
     assert right_one.outcome != "outside"
-    assert wrong_one.outcome == "outside" and "above 0" in wrong_one.reason
+    assert (wrong_one.outcome, wrong_one.codes) == ("outside", (Code.SHARES,))
 
 
 def test_shapes_are_chains_of_links_with_the_angles_of_the_table(tmp_path, monkeypatch):

@@ -13,10 +13,12 @@ from roboaccord.bag.writer import write_trajectory
 from roboaccord.cli.main import run as accord
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.outcome import Code
 from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck import step_check
+from roboaccord.crosscheck.levels.recorded_step import COARSE
 from roboaccord.crosscheck.recorded import check_bag
-from roboaccord.crosscheck.step_check import COARSE, StepCheck
+from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
@@ -116,10 +118,12 @@ def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, facto
     verdict = check.verdict()
     assert verdict.finding.outcome == outcome
     # relative to the change k h y; the next order is a share k h of it
-    assert verdict.relative == pytest.approx(factor * k * h / 2, rel=2 * k * h)
-    assert verdict.allowed == pytest.approx(1e-3 + 2.0 * k * h / 2, rel=2 * k * h)
+    assert verdict.step.relative == pytest.approx(factor * k * h / 2, rel=2 * k * h)
+    assert verdict.step.allowed == pytest.approx(1e-3 + 2.0 * k * h / 2, rel=2 * k * h)
     # of the fastest joint in the first step, 2 rad/s, all in closed form
-    assert verdict.max == pytest.approx(2.0 * factor * (np.exp(-k * h) - (1.0 - k * h)), rel=1e-9)
+    assert verdict.step.max == pytest.approx(
+        2.0 * factor * (np.exp(-k * h) - (1.0 - k * h)), rel=1e-9
+    )
 
 
 def test_dart_errs_by_its_euler_step():
@@ -131,9 +135,9 @@ def test_dart_errs_by_its_euler_step():
         found.append(verdict_of(setup, "somebody", simulator.version, trajectory))
     assert {v.finding.outcome for v in found} == {"within"}
     for coarse, fine in pairwise(found):
-        assert coarse.rms / fine.rms == pytest.approx(2.0, abs=0.2)
+        assert coarse.step.rms / fine.step.rms == pytest.approx(2.0, abs=0.2)
     for v in found:
-        assert v.relative == pytest.approx((v.allowed - 1e-3) / 2.0, rel=0.15)
+        assert v.step.relative == pytest.approx((v.step.allowed - 1e-3) / 2.0, rel=0.15)
 
 
 def test_where_the_step_explains_too_much_a_run_without_a_twin_is_not_judged():
@@ -142,8 +146,8 @@ def test_where_the_step_explains_too_much_a_run_without_a_twin_is_not_judged():
     setup = scenario(*coarse)
     simulator, trajectory = motion(setup, "dart")
     found = verdict_of(setup, "somebody", simulator.version, trajectory)
-    assert found.finding.outcome == "not_judged" and found.allowed > COARSE
-    assert "halve the physics step" in found.finding.reason
+    assert found.finding.outcome == "not_judged" and found.step.allowed > COARSE
+    assert found.finding.codes == (Code.STEPPING_HIDES,)
     assert verdict_of(setup, "dart", simulator.version, trajectory).finding.outcome == "within"
 
 
@@ -157,15 +161,15 @@ def test_the_delay_of_commands_in_gazebo_is_found(delay):
     perturbed = [f"dart:delay={delay}"] if delay else []
     simulator, trajectory = motion(setup, "dart", *perturbed)
     verdict = verdict_of(setup, "gz", simulator.version, trajectory)
-    assert (verdict.delay, verdict.finding.outcome) == (delay, "not_judged")
-    assert verdict.skipped == 3  # the efforts before them are not known
+    assert (verdict.step.delay, verdict.finding.outcome) == (delay, "not_judged")
+    assert verdict.step.skipped == 3  # the efforts before them are not known
 
 
 def test_a_run_without_a_step_to_compare_is_not_judged():
     check = StepCheck(scenario(), "gz", "")
     assert check.settle() == []
     found = check.verdict().finding
-    assert (found.outcome, found.reason) == ("not_judged", "no step could be compared")
+    assert (found.outcome, found.codes) == ("not_judged", (Code.NO_STEP,))
 
 
 @pytest.mark.slow
@@ -208,8 +212,8 @@ def test_round_off_of_a_robot_at_rest_is_no_difference():
         check.take(before, after)
     check.settle()
     verdict = check.verdict()
-    assert verdict.relative > 0.1  # most of what changes, and yet
-    assert (verdict.finding.outcome, verdict.finding.reason) == ("within", "below round-off")
+    assert verdict.step.relative > 0.1  # most of what changes, and yet
+    assert (verdict.finding.outcome, verdict.finding.codes) == ("within", (Code.BELOW_ROUND_OFF,))
 
 
 @pytest.mark.parametrize(("limit", "outcome"), [(0.5, "within"), (0.05, "outside")])
@@ -219,5 +223,6 @@ def test_an_allowance_takes_the_place_of_what_time_stepping_explains(limit, outc
     setup = scenario(allowance)
     simulator, trajectory = motion(setup, "dart")
     verdict = verdict_of(setup, "somebody", simulator.version, trajectory)
-    assert (verdict.finding.outcome, verdict.allowed) == (outcome, limit)
+    assert (verdict.finding.outcome, verdict.step.allowed) == (outcome, limit)
+    assert verdict.finding.codes == ((Code.ALLOWED if limit > 0.1 else Code.STEP_TOO_LARGE),)
     assert f"allowed {limit:g}: known" in verdict.finding.reason or outcome == "outside"

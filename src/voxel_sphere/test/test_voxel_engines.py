@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from roboaccord.contract.contact import Contact, HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Code
 from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.levels.invariance import BOX as BY_BOX
 from roboaccord.crosscheck.levels.invariance import InvarianceLevel, check_invariance
 from roboaccord.crosscheck.levels.one_step import OneStepCheck, check_one_step, predict
 from roboaccord.crosscheck.step_check import StepCheck
@@ -208,7 +208,7 @@ def test_a_ball_that_slides_shows_the_box_of_friction(engine, mu, outcome):
     setup = setup_of("bowl", *changes)
     found = check_invariance(setup, spec(engine), run_setup(setup, make_simulator(setup, engine)))
     assert InvarianceLevel().judge(found, Tolerances()).outcome == outcome
-    assert found.law == (BY_BOX if outcome == "outside" else "")
+    assert found.law == ("box" if outcome == "outside" else "")
 
 
 def test_a_ball_that_was_driven_off_its_terrain_is_judged_up_to_there():
@@ -220,6 +220,7 @@ def test_a_ball_that_was_driven_off_its_terrain_is_judged_up_to_there():
     for before, after in [*pairwise(states[:61]), *pairwise(fallen[61:])]:
         check.take(before, after)
     found = check.verdict()
-    assert (found.compared, found.left_out) == (60, 39)
+    assert (found.step.compared, found.step.left_out) == (60, 39)
     assert found.finding.outcome == "within"
+    assert found.finding.codes == (Code.REFUSED_STATE,)
     assert "not in the reference at 0.061 s: the start is inside the ground" in found.line()
