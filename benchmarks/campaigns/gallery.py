@@ -47,9 +47,8 @@ def row(robot: str, scenario: str, engines: list[str]) -> list[str]:
     cells = [cell(robot, scenario, engine) for engine in engines]
     report = ra.crosscheck(robot, scenario, out=folder)
     assert isinstance(report, ra.Report)
-    checked = report.levels.checked()
     for place, engine in enumerate(engines[1:], 1):
-        found = [by[engine] for by in checked.values() if engine in by]
+        found = [by[engine] for by in report.levels.values() if engine in by]
         off = [f"{f.level}: {f.outcome}" for f in found if f.outcome in ("outside", "not_judged")]
         if found:
             cells[place] += f"<br>{', '.join(off).replace('_', ' ') or 'in agreement'}"

@@ -542,7 +542,7 @@ def carry_out(rows: Sequence[Row]) -> Iterator[Row]:
             for row in rows:
                 yield from carry_out([row])
         return
-    levels = [each for each in report.levels.checked().values() if right.name in each]
+    levels = [each for each in report.levels.values() if right.name in each]
     levels = [each for each in levels if each[right.name].outcome != "outside"]
     for row, planted in zip(rows, specs, strict=True):
         found = [each[planted.name] for each in levels]

@@ -23,8 +23,8 @@ import numpy as np
 from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.interfaces import Engine, ForceLaw
 from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
 from roboaccord.engines import name_of
@@ -41,6 +41,33 @@ UNREPEATED = "the run could not be repeated exactly: the rest holds what was not
 
 Taken = dict[str, Array]
 """By channel, the energy taken since the start (k,) [J]."""
+
+
+class LossMeter:
+    """Take the losses of a simulator at each control tick (Observer).
+
+    Args:
+        simulator: that measures them.
+    """
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator, self._rows = simulator, list[Mapping[str, float]]()
+
+    def on_state(self, state: RobotState) -> None:
+        """Take what was lost since the last one."""
+        self._rows.append(self._simulator.take_losses())
+
+    def on_command(self, state: RobotState, command: Command) -> None:
+        """Do nothing: a command loses nothing."""
+
+    def on_event(self, event: Event) -> None:
+        """Do nothing: events state their own losses."""
+
+    @property
+    def taken(self) -> Taken:
+        """What was lost since the start."""
+        names = self._rows[0] if self._rows else ()
+        return {name: np.cumsum([row[name] for row in self._rows]) for name in names}
 
 
 @dataclass(frozen=True)
@@ -77,20 +104,23 @@ def law_of(law: ForceLaw | None) -> ForceLaw | None:
     return None if isinstance(law, EllipseFriction) and not law.slip_speed else law
 
 
-def energy_of(setup: Setup, engine: Engine, run: Trajectory) -> EnergyBook | NoBook:
+def energy_of(
+    setup: Setup, engine: Engine, run: Trajectory, taken: Taken | None = None
+) -> EnergyBook | NoBook:
     """Return the energy balance of a run.
 
     Args:
         setup: robot and scenario.
         engine: that made the run; the book is the description's.
         run: its motion.
+        taken: what it lost, if known; else the run is repeated.
     """
     tree = setup.tree
     simulator = make_simulator(setup, engine)
     if simulator.acceleration(setup.initial, np.zeros(len(setup.joints))) is None:
         return NoBook()
-    measured = repeat(setup, simulator, run)
-    taken = measured or {}
+    measured = taken or repeat(setup, simulator, run)
+    taken = {**measured} if measured else {}
     how = dict.fromkeys(taken, f"measured by {name_of(engine)}")
     law = law_of(setup.force_law)
     if FRICTION not in taken and law:
@@ -126,19 +156,14 @@ def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
     if not simulator.channels:
         return {}
     simulator.meter()
-    if not _same(simulator.reset(setup.initial), run, 0):
-        return None
-    rows = []
-    for i in range(len(run) - 1):
-        if not _same(simulator.step(run.command(i), run.period(i)), run, i + 1):
+    meter, state = LossMeter(simulator), simulator.reset(setup.initial)
+    for i in range(len(run)):
+        if i:
+            state = simulator.step(run.command(i - 1), run.period(i - 1))
+        if not _same(state, run, i):
             return None
-        rows.append(simulator.take_losses())
-    if not rows:
-        return {}
-    return {
-        channel: np.concatenate([[0.0], np.cumsum([row[channel] for row in rows])])
-        for channel in rows[0]
-    }
+        meter.on_state(state)
+    return meter.taken
 
 
 def integrate_law(law: LawPower, run: Trajectory) -> Array:

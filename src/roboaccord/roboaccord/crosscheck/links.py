@@ -25,12 +25,11 @@ def link_centres(tree: Tree, trajectory: Trajectory) -> Array:
     return centres
 
 
-def coordinates(tree: Tree, trajectory: Trajectory) -> Array:
-    """Return the compared coordinates (k, c): centres of links, joints, axes of the base."""
+def coordinates(trajectory: Trajectory, centres: Array) -> Array:
+    """Return the compared coordinates (k, c): centres (k, links, 3), joints, base axes."""
     count = len(trajectory)
     axes = quaternion_matrix(trajectory.orientation).reshape(count, 9)
-    centres = link_centres(tree, trajectory).reshape(count, -1)
-    return np.column_stack([centres, trajectory.q, axes])
+    return np.column_stack([centres.reshape(count, -1), trajectory.q, axes])
 
 
 def name_coordinate(tree: Tree, joints: Sequence[str], index: int) -> str:

@@ -52,12 +52,13 @@ class Noise:
 
 def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise]:
     """Return the noise of each simulator at the scenario's physics step."""
-    found, dt = runs.found, runs.steps[0]
-    return {
-        name: measure_noise(
-            tree, runs.shown(name), *(found[Job(name, dt, **{how: True})] for how in NOISE)
-        )
+    jobs = {
+        name: [Job(name, runs.steps[0], **how) for how in ({}, *({how: True} for how in NOISE))]
         for name in names
+    }
+    return {
+        name: noise_of(runs.shown(name).time, *(runs.centres(tree, job) for job in found))
+        for name, found in jobs.items()
     }
 
 
@@ -65,21 +66,24 @@ def measure_noise(
     tree: Tree, run: Trajectory, again: Trajectory, bit: Trajectory, nudged: Trajectory
 ) -> Noise:
     """Compare a run with its repetition, and with those from starts that are changed."""
-    centres = link_centres(tree, run)
+    return noise_of(run.time, *(link_centres(tree, each) for each in (run, again, bit, nudged)))
+
+
+def noise_of(time: Array, centres: Array, again: Array, bit: Array, nudged: Array) -> Noise:
+    """Return the noise of a run by the links' centres (k, links, 3) of it and of the others."""
     repeated, changed, apart = (
-        np.maximum.accumulate(largest_distance(link_centres(tree, other) - centres))
-        for other in (again, bit, nudged)
+        np.maximum.accumulate(largest_distance(other - centres)) for other in (again, bit, nudged)
     )
     noise = np.maximum(repeated, changed)
     horizon, end = _horizon(noise), _horizon(apart)
     last = len(apart) - 1 if end is None else end
-    elapsed = float(run.time[last] - run.time[0])
+    elapsed = float(time[last] - time[0])
     start = max(apart[0], NUDGE * HORIZON)  # a lever is 1 mm at least
     diverges = elapsed > 0.0 and apart[last] >= start
     return Noise(
         floor=float(noise[-1]),
         rate=float(np.log(apart[last] / start) / elapsed) if diverges else None,
-        horizon=None if horizon is None else float(run.time[horizon]),
+        horizon=None if horizon is None else float(time[horizon]),
     )
 
 

@@ -30,6 +30,7 @@ from roboaccord.crosscheck.naming import ask_resolution, explained, resolve
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
 from roboaccord.crosscheck.report import Measured, Report, report_of
 from roboaccord.crosscheck.runs import (
+    NO_RUNS,
     QUIET,
     REFERENCE,
     Engines,
@@ -89,10 +90,10 @@ def run_crosscheck(
     setup, notes = excited(on_ground_of(setup, engines))
     simulators = make_engines(setup, engines, refused)
     make_folder(out)
-    runs = Runs({}, [])
+    runs = NO_RUNS
     for steps in range(refine, refine + MORE + 1):
         try:
-            runs = run_jobs(setup, simulators, steps, progress, runs.found)
+            runs = run_jobs(setup, simulators, steps, progress, runs)
         except DivergedError as error:
             raise DivergedError("; ".join(filter(None, [str(error), chatter(setup)]))) from error
         cases = measure(setup, simulators, runs, chosen, progress, changed=changed, every=every)

@@ -18,8 +18,11 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.profiles import plain
 from roboaccord.contract.results import Json
-from roboaccord.contract.state import RobotState
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.energy_book import LossMeter, Taken
+from roboaccord.crosscheck.links import coordinates, link_centres
+from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names, name_of, spec
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec, read_settings
@@ -133,10 +136,13 @@ class Runs:
     Args:
         found: by job.
         steps: at which every simulator ran [s].
+        taken: energy that each simulator's repeated run lost since its start, by engine.
     """
 
     found: Mapping[Job, Trajectory]
     steps: Sequence[float]
+    taken: Mapping[str, Taken] = field(default_factory=dict)
+    _centres: dict[Job, Array] = field(default_factory=dict, repr=False, compare=False)
 
     def of(self, engine: str) -> dict[float, Trajectory]:
         """Return the runs of one engine by physics step."""
@@ -149,7 +155,18 @@ class Runs:
     def only(self, engine: str) -> Runs:
         """Return the runs of one engine and of the reference."""
         kept = (engine, REFERENCE)
-        return Runs({j: run for j, run in self.found.items() if j.engine in kept}, self.steps)
+        found = {job: run for job, run in self.found.items() if job.engine in kept}
+        return Runs(found, self.steps, self.taken)
+
+    def centres(self, tree: Tree, job: Job) -> Array:
+        """Return the links' centres of a run (k, links, 3) [m], computed once."""
+        if job not in self._centres:
+            self._centres[job] = link_centres(tree, self.found[job])
+        return self._centres[job]
+
+    def coordinates(self, tree: Tree, job: Job) -> Array:
+        """Return the compared coordinates of a run (k, c)."""
+        return coordinates(self.found[job], self.centres(tree, job))
 
     @property
     def truth_step(self) -> float:
@@ -157,9 +174,12 @@ class Runs:
         return self.steps[-1] / 2
 
     @property
-    def truth(self) -> Trajectory:
+    def truth(self) -> Job:
         """The run of the converged reference."""
-        return self.found[Job(REFERENCE, self.truth_step, fine=True)]
+        return Job(REFERENCE, self.truth_step, fine=True)
+
+
+NO_RUNS = Runs({}, [])
 
 
 def make_engines(
@@ -243,7 +263,7 @@ def run_jobs(
     engines: Engines,
     refine: int,
     progress: Progress,
-    known: Mapping[Job, Trajectory] | None = None,
+    known: Runs = NO_RUNS,
 ) -> Runs:
     """Run every simulator at every physics step, and the reference as the measure of all.
 
@@ -261,7 +281,7 @@ def run_jobs(
     else:
         # The reference by which all are measured, and its own error.
         jobs[:0] = [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
-    jobs = [job for job in jobs if job not in (known or {})]
+    jobs = [job for job in jobs if job not in known.found]
     progress.started(len(jobs) + samples)
     data = {**scenario.data(), "duration": scenario.judged}
     found = run_pieces(
@@ -270,7 +290,9 @@ def run_jobs(
         workers=min(cores(), len(jobs)),
         done=lambda run: progress.done(run[0].engine, run[0].dt),
     )
-    return Runs({**(known or {}), **dict(found)}, steps)
+    runs = {job: run for job, run, _ in found}
+    taken = {job.engine: lost for job, _, lost in found if lost}
+    return Runs({**known.found, **runs}, steps, {**known.taken, **taken})
 
 
 def statistics_steps(setup: Setup) -> list[float]:
@@ -284,20 +306,28 @@ def statistics_steps(setup: Setup) -> list[float]:
     return [step, 2 * step]
 
 
-def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Trajectory]:
-    """Run one job of a scenario's plain data, in the engine that it names."""
+def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Trajectory, Taken]:
+    """Run one job of a scenario's plain data, in the engine that it names.
+
+    A run that repeats another measures the energy that is lost, where the simulator can.
+    """
     setup = Setup.of(make_scenario({**data, "physics_step": job.dt}))
     if job.fine:
         setup = tightened(setup)
+    simulator = make_simulator(setup, engine)
+    meter = LossMeter(simulator)
+    if job.again and simulator.channels:
+        simulator.meter()
     trajectory = simulate(
-        simulator=make_simulator(setup, engine),
+        simulator=simulator,
         controller=make_controller(setup),
         initial=start_of(job, setup.initial),
         duration=setup.scenario.duration,
         control_period=setup.scenario.control_period,
         seed=setup.scenario.seed,
+        observers=[meter] if job.again and simulator.channels else (),
     )
-    return job, trajectory
+    return job, trajectory, meter.taken
 
 
 def tightened(setup: Setup) -> Setup:

@@ -324,6 +324,7 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
             "round-off explains": Entry(check.floor, form=".2g"),
             "of": Entry(f"{check.quantity}, {check.where}"),
             "ticks": Entry(check.judged),
+            "looked at": Entry(check.looked_at or check.judged),
             "left out": Entry(check.left_out),
         }
 

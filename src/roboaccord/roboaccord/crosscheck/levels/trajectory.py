@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -29,12 +30,7 @@ from roboaccord.crosscheck.extrapolation import (
 from roboaccord.crosscheck.level import ALONE, Beside, Entry, Level, Rows
 from roboaccord.crosscheck.levels.one_step import settling
 from roboaccord.crosscheck.levels.scheme import by_twin
-from roboaccord.crosscheck.links import (
-    coordinates,
-    largest_distance,
-    link_centres,
-    name_coordinate,
-)
+from roboaccord.crosscheck.links import largest_distance, name_coordinate
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import REFERENCE, Job, Runs
 from roboaccord.crosscheck.ticks import kinks
@@ -202,7 +198,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
             "explained": Entry(check.bound, form=".2e"),
             "of": Entry(check.where),
             **{
-                name: Entry(1e3 * size, "mm", ".2g")
+                name.replace("_", " "): Entry(1e3 * size, "mm", ".2g")
                 for name, size in vars(check.uncertainty or NO_UNCERTAINTY).items()
                 if name != "order"
             },
@@ -215,18 +211,15 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
     By the reference's run at twice the smallest step, and by one at that step from a start whose
     last bit is changed; by the engine's from such a start, where there is one.
     """
-    truth, coarse = runs.truth, runs.found[Job(REFERENCE, runs.steps[-1])]
-    bit = runs.found[Job(REFERENCE, runs.truth_step, fine=True, bit=True)]
-    exact = coordinates(tree, truth)
-    pairs = [(coarse, truth), (bit, truth)]
+    truth, coarse = runs.truth, Job(REFERENCE, runs.steps[-1])
+    pairs = [(coarse, truth), (replace(truth, bit=True), truth)]
     changed = Job(engine, runs.steps[0], bit=True)
     if changed in runs.found:
-        pairs.append((runs.found[changed], runs.shown(engine)))
-    apart = sum(np.abs(coordinates(tree, a) - coordinates(tree, b)) for a, b in pairs)
-    scale = ROUND_OFF * np.maximum(np.abs(exact).max(axis=0), 1.0)
-    distance = sum(
-        largest_distance(link_centres(tree, a) - link_centres(tree, b)) for a, b in pairs
-    )
+        pairs.append((changed, replace(changed, bit=False)))
+    at, centres = partial(runs.coordinates, tree), partial(runs.centres, tree)
+    apart = sum(np.abs(at(a) - at(b)) for a, b in pairs)
+    scale = ROUND_OFF * np.maximum(np.abs(at(truth)).max(axis=0), 1.0)
+    distance = sum(largest_distance(centres(a) - centres(b)) for a, b in pairs)
     return Floor(
         np.maximum.accumulate(apart, axis=0) + scale,
         np.maximum.accumulate(distance) + ROUND_OFF,
@@ -237,32 +230,32 @@ def check_convergence(
     tree: Tree, runs: Runs, engine: str, simulator: Simulator, floor: Floor
 ) -> ConvergenceCheck:
     """Compare one engine's runs, by physics step, to a converged reference."""
-    truth, own, order = runs.truth, runs.of(engine), simulator.order
-    target, centres = coordinates(tree, truth), link_centres(tree, truth)
-    apart = [coordinates(tree, own[dt]) - target for dt in runs.steps]
-    distance = {
-        dt: largest_distance(link_centres(tree, own[dt]) - centres)
-        for dt in sorted(own, reverse=True)
-    }
+    truth, own, order = runs.found[runs.truth], runs.of(engine), simulator.order
+    jobs = [Job(engine, dt) for dt in runs.steps]  # from the largest step to the smallest
+    target, centres = runs.coordinates(tree, runs.truth), runs.centres(tree, runs.truth)
+    apart = [runs.coordinates(tree, job) - target for job in jobs]
+    distance = {job.dt: largest_distance(runs.centres(tree, job) - centres) for job in jobs}
+    check = partial(_check, tree, truth.joints, truth.time, target)
     stops = [
         stop.time for run in (truth, *own.values()) for stop in run.events if stop.kind in STOPS
     ]
     hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
     rough = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]) | hit)
+    uncertain = partial(_with_uncertainty, *(runs.centres(tree, job) for job in jobs[:2]))
     if not rough.size:
-        return _with_uncertainty(tree, own, _check(tree, truth, apart, distance, order, floor))
+        return uncertain(check=check(apart, distance, order, floor))
     kink = int(rough[0])
     before = None
     if kink >= SHORTEST:
         end = kink + 1
         start = Floor(floor.coordinates[:end], floor.distance[:end])
         early = [e[:end] for e in apart], {dt: d[:end] for dt, d in distance.items()}
-        before = _check(tree, truth, *early, order, start)
+        before = check(*early, order, start)
     since = float(truth.time[kink])
-    whole = replace(_check(tree, truth, apart, distance, 1, floor), kink=since, before=before)
+    whole = replace(check(apart, distance, 1, floor), kink=since, before=before)
     if len({tuple(_stops(own[dt])) for dt in runs.steps[-STEPS:]}) > 1:
         whole = replace(whole, settled=False, asymptotic=False)
-    return _with_uncertainty(tree, own, whole)
+    return uncertain(check=whole)
 
 
 def _stops(run: Trajectory) -> list[tuple[str, str]]:
@@ -270,23 +263,20 @@ def _stops(run: Trajectory) -> list[tuple[str, str]]:
     return [(event.kind, event.subject) for event in run.events if event.kind in STOPS]
 
 
-def _with_uncertainty(
-    tree: Tree, runs: Mapping[float, Trajectory], check: ConvergenceCheck
-) -> ConvergenceCheck:
-    if len(runs) < 2:
+def _with_uncertainty(*centres: Array, check: ConvergenceCheck) -> ConvergenceCheck:
+    """Return a check with its uncertainty, by the links' centres at the two largest steps."""
+    if len(centres) < 2:
         return check
-    coarse, fine = (link_centres(tree, runs[dt]) for dt in sorted(runs, reverse=True)[:2])
-    apart = float(largest_distance(coarse - fine).max())
+    apart = float(largest_distance(centres[0] - centres[1]).max())
     return replace(check, uncertainty=uncertainty_of(check, apart))
 
 
 def _check(
-    tree: Tree, truth: Trajectory, apart: Sequence[Array], distances: Mapping[float, Array],
-    expected_order: int, floor: Floor,
+    tree: Tree, joints: Sequence[str], time: Array, target: Array, apart: Sequence[Array],
+    distances: Mapping[float, Array], expected_order: int, floor: Floor,
 ) -> ConvergenceCheck:  # fmt: skip
     """Check errors of runs from the largest step to the smallest, and distances by step."""
     steps, count = [*distances], len(apart[0])
-    target = coordinates(tree, truth)[:count]
     error = [float(values.max()) for values in distances.values()]
     largest = float(floor.distance.max())
     left: Remainder | None = None
@@ -302,11 +292,11 @@ def _check(
         floor=largest,
         left=left.size if left else None,
         bound=left.bound if left else None,
-        where=name_coordinate(tree, truth.joints, left.coordinate) if left else "",
-        since=float(truth.time[left.sample]) if left else None,
-        time=truth.time[:count],
+        where=name_coordinate(tree, joints, left.coordinate) if left else "",
+        since=float(time[left.sample]) if left else None,
+        time=time[:count],
         distance={f"{dt:g}": values for dt, values in distances.items()},
-        range=float(np.ptp(target, axis=0).max()),
+        range=float(np.ptp(target[:count], axis=0).max()),
         settled=settled,
         asymptotic=left.asymptotic if left else True,
     )
