@@ -18,9 +18,8 @@ from typing import Any
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.outcome import Code, Finding, because, excuse, stand_in
+from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse, stand_in
 from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
-from roboaccord.crosscheck.excitation import excited
 from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
@@ -63,6 +62,7 @@ def run_crosscheck(
     changed: bool = False,
     levels: Sequence[AnyLevel] = (),
     every: bool = False,
+    notes: Sequence[Reason] = (),
 ) -> Report:
     """Check engines against the reference at all levels; write summary.json and the bags.
 
@@ -80,6 +80,7 @@ def run_crosscheck(
             that is below the noise floor then judges nothing, and is not an error.
         levels: beside those of the tree.
         every: whether levels look at every tick.
+        notes: on the setup, for the report.
 
     Raises:
         AccordError: for a folder that cannot be written, an engine that cannot be had, or a
@@ -87,7 +88,7 @@ def run_crosscheck(
     """
     chosen = (*LEVELS, *levels)
     check_names(setup.scenario.crosscheck, [level.name for level in chosen])
-    setup, notes = excited(on_ground_of(setup, engines))
+    setup = on_ground_of(setup, engines)
     simulators = make_engines(setup, engines, refused)
     make_folder(out)
     runs = NO_RUNS

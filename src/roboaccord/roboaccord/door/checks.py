@@ -139,10 +139,12 @@ def crosscheck(
         run, changes = read_run(bag_of(robot_or_recording)), common.changes_of(settings)
         return check_recording(run, str(robot or ""), str(scenario or ""), changes, **options)
     from roboaccord.crosscheck.run import run_crosscheck
+    from roboaccord.robots.excitation import excited
 
     assert not isinstance(robot_or_recording, Run)
     setup = setup_of(robot_or_recording, scenario, settings, **options)
     place = folder_of(out, setup, "crosscheck")
+    setup, notes = excited(setup)
     if refused is None and engines is None:
         refused = _tell_refused
     report = run_crosscheck(
@@ -156,6 +158,7 @@ def crosscheck(
         progress=progress,
         levels=levels,
         every=every,
+        notes=notes,
     )
     if lacking := missing("report"):
         common.tell(f"no report.html beside summary.json: it needs {lacking}")

@@ -8,6 +8,7 @@ name and figures. No verdict hangs on what stands here (test_words).
 from __future__ import annotations
 
 import math
+import string
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -48,7 +49,20 @@ def words_of(what: Reason | Finding | Report | Sequence[Reason]) -> str:
     if known is None:
         figures = ", ".join(f"{name} {_plain(value)}" for name, value in what.figures.items())
         return ": ".join(filter(None, [str(what.code).replace("_", " "), figures]))
-    return known(what.figures) if callable(known) else known.format(**what.figures)
+    return known(what.figures) if callable(known) else FORMS.format(known, **what.figures)
+
+
+class _Forms(string.Formatter):
+    """Format figures as `str.format` does, and by `.3g%` in percent, by `.3gm` a thousand times."""
+
+    def format_field(self, value: Any, form: str) -> str:
+        """Return one figure as text."""
+        if form.endswith("g%"):
+            return f"{format(100 * value, form[:-1])} %"
+        return format(1e3 * value, form[:-1]) if form.endswith("gm") else str(format(value, form))
+
+
+FORMS = _Forms()
 
 
 def _line(report: Report) -> str:
@@ -94,13 +108,6 @@ def _few_judged(of: Figures) -> str:
     judged, total = of["judged"], of["total"]
     share = f"{judged:.0f} of {total:.0f} {of['what']} ({100 * judged / total:.2g} %)"
     return f"only {share} could be judged: a third is needed"
-
-
-def _coarse(of: Figures) -> str:
-    return (
-        "the physics step is too large to find out why; halve the step, to "
-        f"{of['step'] / 2:g} s at the finest, by one more --refine"
-    )
 
 
 def _model(of: Figures) -> str:
@@ -155,33 +162,9 @@ def _switch(of: Figures) -> str:
     return f"switch {of['switch']} is not as commanded from {since}; {_ticks(of)}"
 
 
-def _not_the_twin(of: Figures) -> str:
-    return (
-        f"{of['quantity']} of {of['where']} differs by {of['error']:.2g} in the tick at "
-        f"t = {of['time']:g} s from our equations under the engine's own scheme, but round-off "
-        f"explains only {of['floor']:.1g}"
-    )
-
-
-def _but_events(of: Figures) -> str:
-    return (
-        f"each of {of['judged']} ticks matches our equations under the engine's own scheme (level "
-        f"scheme), and in {of['count']} of {of['others']} others, with an event or a joint at its "
-        "stop, errors vanish with the step"
-    )
-
-
 def _but_unresolved(of: Figures) -> str:
     text = "each tick without an event matches the twin; the reference does not resolve the others"
     return f"{text} ({words_of(of['of'])})"
-
-
-def _event_ticks(of: Figures) -> str:
-    return (
-        f"in ticks with an event or a joint at its stop the {of['quantity']} of {of['where']} "
-        f"keeps {of['excess']:.2g} times the error that time stepping explains (median of "
-        f"{of['count']} ticks), in that at t = {of['time']:g} s for one"
-    )
 
 
 def _not_invariant(of: Figures) -> str:
@@ -202,25 +185,6 @@ def _step_unexplained(of: Figures) -> str:
 def _stepping_explains(of: Figures) -> str:
     own = " beside the engine's own scheme" if of["scheme"] else ""
     return f"time stepping explains {100 * of['share']:.3g} %{own}"
-
-
-def _no_figure(of: Figures) -> str:
-    return f"{of['runs']} runs have no {of['figure']}: seed {of['seed']}: {of['text']}"
-
-
-def _shares(of: Figures) -> str:
-    return (
-        f"{100 * of['positive']:.0f} % of the runs have {of['figure']} above 0, unlike the "
-        f"reference's: probability {of['probability']:.2g} if the shares were alike"
-    )
-
-
-def _unsettled(of: Figures) -> str:
-    known = f"{of['precision']:.2g} {of['unit']} only"
-    return (
-        f"the difference of median {of['figure']} is known to +-{known}, from seeds and physics "
-        "step: take more seeds or a smaller step"
-    )
 
 
 def _medians(of: Figures) -> str:
@@ -264,15 +228,6 @@ def _gains(of: Figures) -> str:
     return f"{'gains' if of['worst'] < 0.0 else 'loses'} {abs(of['worst']):.2g} J"
 
 
-def _energy_of_twin(of: Figures) -> str:
-    return (
-        f"the rest of the energy book differs by {of['left']:.2g} J (rms in "
-        f"{1e3 * of['length']:g} ms) from that of our equations under the engine's own scheme, "
-        f"but round-off explains only {of['bound']:.1g} J; at t = {of['time']:g} s it {_gains(of)} "
-        "more than they do"
-    )
-
-
 def _energy(of: Figures) -> str:
     text = (
         f"the energy book leaves a rest of {of['left']:.2g} J (rms in {1e3 * of['length']:g} ms) "
@@ -281,20 +236,6 @@ def _energy(of: Figures) -> str:
     )
     step = f": a physics step of {1e3 * of['step']:g} ms is too large to find out why"
     return text if of["sure"] else text + step
-
-
-def _run_order(of: Figures) -> str:
-    return (
-        f"converges with order {of['order']:.2f} only, expected {of['expected']} and at least "
-        f"{of['least']:g}; {1e3 * of['error']:.3g} mm are left at {of['step']:g} s"
-    )
-
-
-def _too_far(of: Figures) -> str:
-    return (
-        f"{1e3 * of['error']:.3g} mm from the reference at {of['step']:g} s, "
-        f"allowed {1e3 * of['limit']:g} mm"
-    )
 
 
 def _suspect(of: Figures) -> str:
@@ -312,7 +253,10 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.ALLOWED: _allowed,
     Code.FEW_JUDGED: _few_judged,
     Code.FEW_STEPS: "{steps} physics steps are needed for a verdict: --refine {steps}",
-    Code.COARSE: _coarse,
+    Code.COARSE: lambda of: (
+        "the physics step is too large to find out why; halve the step, to "
+        f"{of['step'] / 2:g} s at the finest, by one more --refine"
+    ),
     Code.NOTHING_MOVES: "nothing moves: give it rates at the start, such as "
     "--set initial.qd.JOINT=0.5, or efforts",
     Code.NOTHING_CAN_MOVE: "nothing can move",
@@ -331,49 +275,50 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.DISOBEYED: _disobeyed,
     Code.SWITCH_DISOBEYED: _switch,
     Code.NO_TWIN: "no twin: {text}",
-    Code.NOT_THE_TWIN: _not_the_twin,
+    Code.NOT_THE_TWIN: "{quantity} of {where} differs by {error:.2g} in the tick at t = {time:g} s "
+    "from our equations under the engine's own scheme, but round-off explains only {floor:.1g}",
     Code.THE_TWIN: "each tick matches our equations under the engine's own scheme (level scheme)",
-    Code.THE_TWIN_BUT_EVENTS: _but_events,
+    Code.THE_TWIN_BUT_EVENTS: "each of {judged} ticks matches our equations under the engine's own "
+    "scheme (level scheme), and in {count} of {others} others, with an event or a joint at its "
+    "stop, errors vanish with the step",
     Code.THE_TWIN_BUT_UNRESOLVED: _but_unresolved,
-    Code.EVENT_TICKS: _event_ticks,
+    Code.EVENT_TICKS: "in ticks with an event or a joint at its stop the {quantity} of {where} keeps "
+    "{excess:.2g} times the error that time stepping explains (median of {count} ticks), in that "
+    "at t = {time:g} s for one",
     Code.NOT_REPEATED: "the same run again differs by {apart:.2g} from t = {time:g} s on, first in "
     "{quantity} of {where}",
     Code.NO_MOVE: lambda of: of["text"] or "there is nothing to move",
     Code.NOT_INVARIANT: _not_invariant,
     Code.NO_FREE_TICK: "every tick has an event or a joint at its stop",
-    Code.REFERENCE_ERRS: lambda of: (
-        f"the reference's own error is {100 * of['share']:.2g} % of the change or more"
-    ),
+    Code.REFERENCE_ERRS: "the reference's own error is {share:.2g%} of the change or more",
     Code.STEP_ORDER: "the error falls with order {order:.2f} only, at least {least:g} is expected",
     Code.STEP_REMAINDER: "the {where} keeps an error of {left:.2g} (rms) at a physics step of 0, "
     "of which time stepping explains only {bound:.2g}",
-    Code.STEP_SHARE: lambda of: f"{100 * of['share']:.2g} % in one step",
+    Code.STEP_SHARE: "{share:.2g%} in one step",
     Code.STEP_UNEXPLAINED: _step_unexplained,
-    Code.STEP_TOO_LARGE: lambda of: (
-        f"one step differs by {100 * of['share']:.3g} % of the change, "
-        f"allowed {100 * of['limit']:g} %"
-    ),
+    Code.STEP_TOO_LARGE: "one step differs by {share:.3g%} of the change, allowed {limit:g%}",
     Code.STEPPING_EXPLAINS: _stepping_explains,
-    Code.STEPPING_HIDES: lambda of: (
-        f"time stepping explains {100 * of['share']:.3g} % of the change, which hides what is "
-        "smaller: halve the physics step"
-    ),
+    Code.STEPPING_HIDES: "time stepping explains {share:.3g%} of the change, which hides what is "
+    "smaller: halve the physics step",
     Code.NO_STEP: "no step could be compared",
     Code.REFUSED_STATE: "not in the reference at {time:.4g} s: {text}",
     Code.TOLERANCE_BELOW_NOISE: "the tolerance of {limit:g} m is below the noise floor of "
     "{floor:.2g} m",
-    Code.TOO_FAR: _too_far,
-    Code.RUN_ORDER: _run_order,
+    Code.TOO_FAR: "{error:.3gm} mm from the reference at {step:g} s, allowed {limit:gm} mm",
+    Code.RUN_ORDER: "converges with order {order:.2f} only, expected {expected} and at least {least:g}; "
+    "{error:.3gm} mm are left at {step:g} s",
     Code.RUN_REMAINDER: "{where} keeps an error of {left:.2g} at a physics step of 0, of which "
     "time stepping and round-off explain only {bound:.2g}",
     Code.CHAOTIC: "the motion is chaotic: statistics over seeds compare it in its place",
     Code.THROWN: "but the control loop throws joints from stop to stop (an eigenvalue of its tick "
     "is {loop:.2g}), so the engines' own laws of stops decide the figure: take a shorter "
     "control_period",
-    Code.NO_FIGURE: _no_figure,
+    Code.NO_FIGURE: "{runs} runs have no {figure}: seed {seed}: {text}",
     Code.FEW_RUNS: "engine and reference have too few runs with a {figure}",
-    Code.SHARES: _shares,
-    Code.UNSETTLED: _unsettled,
+    Code.SHARES: "{positive:.3g%} of the runs have {figure} above 0, unlike the reference's: "
+    "probability {probability:.2g} if the shares were alike",
+    Code.UNSETTLED: "the difference of median {figure} is known to +-{precision:.2g} {unit} only, from "
+    "seeds and physics step: take more seeds or a smaller step",
     Code.NO_FIGURE_AT_STEP: "at another physics step there is no {figure}: take a smaller step",
     Code.MEDIANS: _medians,
     Code.NO_EVENTS: "nothing happens that an engine logs",
@@ -383,13 +328,16 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.EVENT_MISSING: _event_missing,
     Code.NO_BOOK: _text,
     Code.ONLY_GAINS: _only_gains,
-    Code.ENERGY_OF_TWIN: _energy_of_twin,
+    Code.ENERGY_OF_TWIN: lambda of: FORMS.format(
+        "the rest of the energy book differs by {left:.2g} J (rms in {length:gm} ms) from that of "
+        "our equations under the engine's own scheme, but round-off explains only {bound:.1g} J; "
+        "at t = {time:g} s it {gains} more than they do",
+        **of,
+        gains=_gains(of),
+    ),
     Code.ENERGY: _energy,
     Code.SUSPECT: _suspect,
-    Code.STEP_FAR: lambda of: (
-        f"{100 * of['share']:.3g} % of the change of a step where {100 * of['allowed']:.3g} % are "
-        "allowed"
-    ),
+    Code.STEP_FAR: "{share:.3g%} of the change of a step where {allowed:.3g%} are allowed",
     Code.LARGEST_ERROR: "largest error beside what the time step explains",
     Code.OUR_EQUATIONS: "its equations of motion are ours",
     Code.LEVEL_EXCUSED: lambda of: f"{_level(of)} excused: {words_of(of['of'])}",

@@ -10,12 +10,12 @@ import numpy as np
 
 from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.state import Command
+from roboaccord.robots.file import FileRobot
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 LOOK = 20  # control periods in which a joint must move
-NONE, RANDOM = "none", "random"  # controllers
 STILL = 1e-9  # rad/s or m/s
 
 
@@ -26,16 +26,15 @@ def excited(setup: Setup) -> tuple[Setup, list[Reason]]:
     under efforts drawn from its seed.
     """
     scenario = setup.scenario
-    idle = scenario.controller.get("name", NONE) == NONE and RANDOM in setup.robot.controllers
-    if not (idle and setup.joints) or moves(setup):
+    idle, robot = scenario.controller.get("name") == "none", setup.robot
+    if not (idle and isinstance(robot, FileRobot) and setup.joints) or moves(setup):
         return setup, []
-    joints = {joint.name: joint for joint in setup.tree.moving}
-    ends = {name: (joints[name].lower, joints[name].upper) for name in setup.joints}
-    middle = {name: float(np.mean(e)) for name, e in ends.items() if np.isfinite(e).all()}
+    ranges = robot.ranges(setup)
+    middle = {name: float(np.mean(e)) for name, e in ranges.items() if np.isfinite(e).all()}
     data = scenario.data()
-    data["controller"] = {"name": RANDOM}
+    data["controller"] = {"name": "random"}
     data["initial"] = {**data["initial"], "q": {**middle, **data["initial"]["q"]}}
-    return Setup.of(make_scenario(data), setup.robot), [because(Code.EXCITED, seed=scenario.seed)]
+    return Setup.of(make_scenario(data), robot), [because(Code.EXCITED, seed=scenario.seed)]
 
 
 def moves(setup: Setup) -> bool:
