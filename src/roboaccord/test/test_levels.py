@@ -26,50 +26,50 @@ from roboaccord.scenario.setup import Setup
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 pytest.importorskip("monkeybot", reason="the monkeybot is not installed")
-ALLOWED = 1e3  # J, where the scenario states none
+ALLOWED = 1e3  # rad, where the scenario states none
 
 
 @dataclass(frozen=True)
-class Work:
-    """Hold the work of the efforts over a run."""
+class Travel:
+    """Hold how far the joints go in a run."""
 
     engine: float
     reference: float
 
 
-def work_of(run: Trajectory) -> float:
-    """Return the work of the efforts [J]."""
-    return float((run.effort[1:] * np.diff(run.q, axis=0)).sum())
+def travel_of(run: Trajectory) -> float:
+    """Return how far the joints go, together [rad]."""
+    return float(np.abs(np.diff(run.q, axis=0)).sum())
 
 
-class WorkLevel(Level[Work]):
-    """Compare the work with the reference's."""
+class TravelLevel(Level[Travel]):
+    """Compare how far the joints go with the reference's."""
 
-    name = "work_done"
-    title = "Work of the efforts"
+    name = "joint_travel"
+    title = "Travel of the joints"
 
-    def measure(self, case: CheckCase) -> Work:
-        return Work(work_of(case.run), work_of(case.runs.shown("reference")))
+    def measure(self, case: CheckCase) -> Travel:
+        return Travel(travel_of(case.run), travel_of(case.runs.shown("reference")))
 
-    def judge(self, check: Work, tolerances: Tolerances) -> Finding:
+    def judge(self, check: Travel, tolerances: Tolerances) -> Finding:
         off = abs(check.engine - check.reference)
         allowed = tolerances.level.get(self.name, ALLOWED)
         if off <= allowed:
             return Finding.within()
-        why = because("work_differs", off=off, allowed=allowed)
-        return Finding.outside(why, quantity="work", where="elbow", size=off)
+        why = because("travel_differs", off=off, allowed=allowed)
+        return Finding.outside(why, quantity="travel", where="elbow", size=off)
 
-    def rows(self, check: Work) -> Rows:
-        return {"of the engine": Entry(check.engine, "J", ".6e"), "known": Entry("yes")}
+    def rows(self, check: Travel) -> Rows:
+        return {"of the engine": Entry(check.engine, "rad", ".6e"), "known": Entry("yes")}
 
 
-class WorkBeforeLevel(Level[float]):
+class TwiceLevel(Level[float]):
     """Have what another level measured, and nothing to show."""
 
     name = "twice"
 
     def measure(self, case: CheckCase) -> float:
-        return 2.0 * float(case.checks["work_done"].engine)
+        return 2.0 * float(case.checks["joint_travel"].engine)
 
     def judge(self, check: float, tolerances: Tolerances) -> Finding:
         return Finding.does_not_apply()
@@ -79,50 +79,56 @@ def checked(out: Path, *changes: str) -> Report:
     """Check 20 ms of a swing with both levels beside those of the tree."""
     short = ["crosscheck.duration=0.02", "crosscheck.states=2", *changes]
     setup = Setup.of(load_scenario("monkeybot", "monkeybot", "swing", short))
-    levels = [WorkLevel(), WorkBeforeLevel()]
+    levels = [TravelLevel(), TwiceLevel()]
     return run_crosscheck(setup, ["mujoco"], refine=1, out=out, levels=levels)
 
 
-TIGHT = "crosscheck.tolerances.level.work_done=1e-30"
+TIGHT = "crosscheck.tolerances.level.joint_travel=1e-30"
 
 
 def test_it_appears_everywhere_by_its_rows_alone(tmp_path: Path) -> None:
     report = checked(tmp_path, TIGHT)
-    work = report.checks["work_done"]["mujoco"]
-    assert work.engine == work_of(report.trajectories["mujoco"]) != work.reference
-    assert report.checks["twice"] == {"mujoco": 2.0 * work.engine}
-    assert [*report.levels][-2:] == ["work_done", "twice"]
-    assert set(report.levels) < {level.name for level in LEVELS} | {"work_done", "twice"}
-    found = report.levels.work_done["mujoco"]
-    assert (found.outcome, found.codes) == ("outside", ("work_differs",))
-    assert (found.quantity, found.where, found.level) == ("work", "elbow", "work_done")
-    figure, head = f"{work.engine:.6e}", "of the engine [J]"
-    assert report.rows["work_done"]["mujoco"]["of the engine"] == Entry(work.engine, "J", ".6e")
-    reason = f"mujoco: work differs: off {found.size:.4g}, allowed 1e-30"
+    travel = report.checks["joint_travel"]["mujoco"]
+    assert travel.engine == travel_of(report.trajectories["mujoco"]) != travel.reference
+    assert report.checks["twice"] == {"mujoco": 2.0 * travel.engine}
+    assert [*report.levels][-2:] == ["joint_travel", "twice"]
+    assert set(report.levels) < {level.name for level in LEVELS} | {"joint_travel", "twice"}
+    found = report.levels.joint_travel["mujoco"]
+    assert (found.outcome, found.codes) == ("outside", ("travel_differs",))
+    assert (found.quantity, found.where, found.level) == ("travel", "elbow", "joint_travel")
+    figure, head = f"{travel.engine:.6e}", "of the engine [rad]"
+    assert report.rows["joint_travel"]["mujoco"]["of the engine"] == Entry(
+        travel.engine, "rad", ".6e"
+    )
+    reason = f"mujoco: travel differs: off {found.size:.4g}, allowed 1e-30"
     assert reason in report.reasons and report.verdict == "fail"
     console, page = Console(width=200, file=StringIO(), record=True), render_report(report)
     console.print(*shown_of(report), sep="\n")
     for shown in (console.export_text(), page):
-        for word in ("Work of the efforts", "work done", figure, "yes", "work differs"):
+        for word in ("Travel of the joints", "joint travel", figure, "yes", "travel differs"):
             assert word in shown, word
     assert head in page and "1e-30" in page
     data: Any = report.to_json()
-    assert data["levels"]["work_done"]["mujoco"]["codes"] == ["work_differs"]
+    assert data["levels"]["joint_travel"]["mujoco"]["codes"] == ["travel_differs"]
     assert data["levels"]["twice"]["mujoco"]["outcome"] == "does_not_apply"
-    assert data["rows"]["work_done"] == {"mujoco": {"of the engine": work.engine, "known": "yes"}}
+    assert data["rows"]["joint_travel"] == {
+        "mujoco": {"of the engine": travel.engine, "known": "yes"}
+    }
     assert data["verdict"] == "fail"
 
 
 def test_a_scenario_excuses_it_and_allows_it_more(tmp_path: Path) -> None:
     """Then it counts no more; and a name that no level has is refused."""
-    excuse = "crosscheck.excuse={work_done: {mujoco: it warms up}}"
+    excuse = "crosscheck.excuse={joint_travel: {mujoco: it warms up}}"
     report = checked(tmp_path / "excused", TIGHT, excuse)
-    found = report.levels.work_done["mujoco"]
+    found = report.levels.joint_travel["mujoco"]
     assert (found.outcome, found.excuse, report.excused) == ("excused", "it warms up", 1)
-    assert any("work_done excused: it warms up (work differs" in line for line in report.remarks)
-    assert not any("work differs" in line for line in report.reasons) and report.verdict != "fail"
-    wide = f"crosscheck.tolerances.level.work_done={2.0 * (found.size or 0.0)!r}"
-    assert checked(tmp_path / "wide", wide).levels.work_done["mujoco"].outcome == "within"
-    for key in ("tolerances.level={work_dome: 1}", "excuse={work_dome: {mujoco: it warms up}}"):
-        with pytest.raises(AccordError, match="did you mean work_done"):
+    assert any(
+        "joint_travel excused: it warms up (travel differs" in line for line in report.remarks
+    )
+    assert not any("travel differs" in line for line in report.reasons) and report.verdict != "fail"
+    wide = f"crosscheck.tolerances.level.joint_travel={2.0 * (found.size or 0.0)!r}"
+    assert checked(tmp_path / "wide", wide).levels.joint_travel["mujoco"].outcome == "within"
+    for key in ("tolerances.level={joint_travl: 1}", "excuse={joint_travl: {mujoco: it warms up}}"):
+        with pytest.raises(AccordError, match="did you mean joint_travel"):
             checked(tmp_path / "no", f"crosscheck.{key}")
