@@ -96,8 +96,12 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
         fy[:] = 0.0
         moment[:] = 0.0
         return
-    mu, loads = np.empty((n, 2)), np.empty((n, count))
-    grips(body, c, s, x, friction, points, mu, loads)
+    along_most, across_most, load = friction[0], friction[1], friction[2] / count
+    mu, loads = points[:0], points[:0]
+    varies = friction[6] > 0.0 or friction.shape[0] > 7
+    if varies:
+        mu, loads = np.empty((n, 2)), np.empty((n, count))
+        grips(body, c, s, x, friction, points, mu, loads)
     link_velocities(body, c, s, vx, vy, w, fx, fy)
     for i in range(n):
         along = c[i] * fx[i] + s[i] * fy[i]
@@ -108,9 +112,11 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
         for k in range(count):
             px = points[k, 0]
             py = points[k, 1]
+            if varies:
+                along_most, across_most, load = mu[i, 0], mu[i, 1], loads[i, k]
             fa, fc = sliding_force(
-                friction[4] > 0.0, along - w[i] * py, across + w[i] * px, mu[i, 0], mu[i, 1],
-                loads[i, k], friction[3],
+                friction[4] > 0.0, along - w[i] * py, across + w[i] * px, along_most, across_most,
+                load, friction[3],
             )  # fmt: skip
             sum_a += fa
             sum_c += fc
@@ -121,106 +127,84 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
 
 
 @kernel
-def beside(ab, m, c, s):
-    """Return xx, xy and yy of the block beside the diagonal of the joint-force system."""
-    return ab * s * s - 1.0 / m, -ab * s * c, ab * c * c - 1.0 / m
+def solve_headings(body, c, s, gx, gy, torque, acc):
+    """Fill acc (N,) = th'' for torques T (N,) and joint gaps' accelerations -g (N - 1,).
 
+    `gx, gy` are used up. Velocities after impulses follow likewise, with gaps of 0.
 
-@kernel
-def factorise(body, c, s, factor):
-    """Fill factor (N - 1, 3) with the inverses of the pivot blocks of the joint-force system."""
+    The inverses of the pivot blocks follow from each other, one division after the other, which is
+    what takes the time: the right-hand side is eliminated beside them.
+    """
     a, b, m, J = body
     n = c.shape[0]
-    aa, ab, bb = a * a / J, a * b / J, b * b / J
+    aa, ab, bb, least, twice = a * a / J, a * b / J, b * b / J, 1.0 / m, 2.0 / m
+    inverse = np.empty((n - 1, 3))
+    ixx, ixy, iyy, hx, hy = 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(n - 1):
+        cj, sj, ck, sk = c[j], s[j], c[j + 1], s[j + 1]
         # D_j = 2/m + a^2/J n_j n_j' + b^2/J n_(j+1) n_(j+1)', less what elimination takes off.
-        xx = 2.0 / m + aa * s[j] * s[j] + bb * s[j + 1] * s[j + 1]
-        xy = -aa * s[j] * c[j] - bb * s[j + 1] * c[j + 1]
-        yy = 2.0 / m + aa * c[j] * c[j] + bb * c[j + 1] * c[j + 1]
-        if j > 0:
-            oxx, oxy, oyy = beside(ab, m, c[j], s[j])
-            ixx, ixy, iyy = factor[j - 1, 0], factor[j - 1, 1], factor[j - 1, 2]
+        xx = twice + aa * sj * sj + bb * sk * sk
+        xy = -aa * sj * cj - bb * sk * ck
+        yy = twice + aa * cj * cj + bb * ck * ck
+        ta, tb = a * torque[j] / J, b * torque[j + 1] / J
+        rx, ry = gx[j] - ta * sj - tb * sk, gy[j] + ta * cj + tb * ck
+        if j > 0:  # the block beside the diagonal, ab n_j n_j' - 1/m, times the inverse before
+            oxx, oxy, oyy = ab * sj * sj - least, -ab * sj * cj, ab * cj * cj - least
             pxx, pxy = oxx * ixx + oxy * ixy, oxx * ixy + oxy * iyy
             pyx, pyy = oxy * ixx + oyy * ixy, oxy * ixy + oyy * iyy
             xx -= pxx * oxx + pxy * oxy
             xy -= pxx * oxy + pxy * oyy
             yy -= pyx * oxy + pyy * oyy
-        inverse = 1.0 / (xx * yy - xy * xy)
-        factor[j, 0] = yy * inverse
-        factor[j, 1] = -xy * inverse
-        factor[j, 2] = xx * inverse
-
-
-@kernel
-def solve_headings(body, c, s, factor, gx, gy, torque, acc):
-    """Fill acc (N,) = th'' for torques T (N,) and joint gaps' accelerations -g (N - 1,).
-
-    `gx, gy` are used up. Velocities after impulses follow likewise, with gaps of 0.
-    """
-    a, b, m, J = body
-    n = c.shape[0]
-    ab = a * b / J
-    for j in range(n - 1):
-        ta = a * torque[j] / J
-        tb = b * torque[j + 1] / J
-        gx[j] -= ta * s[j] + tb * s[j + 1]
-        gy[j] += ta * c[j] + tb * c[j + 1]
-        if j > 0:
-            oxx, oxy, oyy = beside(ab, m, c[j], s[j])
-            hx = factor[j - 1, 0] * gx[j - 1] + factor[j - 1, 1] * gy[j - 1]
-            hy = factor[j - 1, 1] * gx[j - 1] + factor[j - 1, 2] * gy[j - 1]
-            gx[j] -= oxx * hx + oxy * hy
-            gy[j] -= oxy * hx + oyy * hy
-    acc[:] = torque / J
-    fx = 0.0
-    fy = 0.0
+            rx -= pxx * hx + pxy * hy
+            ry -= pyx * hx + pyy * hy
+        det = 1.0 / (xx * yy - xy * xy)
+        ixx, ixy, iyy, hx, hy = yy * det, -xy * det, xx * det, rx, ry
+        inverse[j, 0], inverse[j, 1], inverse[j, 2], gx[j], gy[j] = ixx, ixy, iyy, hx, hy
+    for j in range(n):
+        acc[j] = torque[j] / J
+    fx, fy, oxx, oxy, oyy = 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(n - 2, -1, -1):
-        rx, ry = gx[j], gy[j]
-        if j < n - 2:
-            k = j + 1
-            oxx, oxy, oyy = beside(ab, m, c[k], s[k])
-            rx -= oxx * fx + oxy * fy
-            ry -= oxy * fx + oyy * fy
-        fx = factor[j, 0] * rx + factor[j, 1] * ry
-        fy = factor[j, 1] * rx + factor[j, 2] * ry
-        acc[j] -= a / J * (c[j] * fy - s[j] * fx)
+        cj, sj = c[j], s[j]
+        rx, ry = gx[j] - oxx * fx - oxy * fy, gy[j] - oxy * fx - oyy * fy
+        fx = inverse[j, 0] * rx + inverse[j, 1] * ry
+        fy = inverse[j, 1] * rx + inverse[j, 2] * ry
+        acc[j] -= a / J * (cj * fy - sj * fx)
         acc[j + 1] -= b / J * (c[j + 1] * fy - s[j + 1] * fx)
+        oxx, oxy, oyy = ab * sj * sj - least, -ab * sj * cj, ab * cj * cj - least
 
 
 @kernel
-def respond(body, c, s, w, fx, fy, torque, factor, acc):
+def respond(body, c, s, w, fx, fy, torque, acc):
     """Fill acc (N + 2,) with p'' and th'' under forces (N,) [N] and torques (N,) [N m] on links.
 
     Impulses on a chain at rest, w of 0, change the velocities likewise.
     """
     a, b, m, _ = body
     n = c.shape[0]
-    gx = np.empty(n - 1)
-    gy = np.empty(n - 1)
+    gaps = np.empty((2, n - 1))
     for j in range(n - 1):
         front, rear = a * w[j] * w[j], b * w[j + 1] * w[j + 1]
-        gx[j] = -(fx[j] - fx[j + 1]) / m - front * c[j] - rear * c[j + 1]
-        gy[j] = -(fy[j] - fy[j + 1]) / m - front * s[j] - rear * s[j + 1]
-    solve_headings(body, c, s, factor, gx, gy, torque, acc[2:])
+        gaps[0, j] = -(fx[j] - fx[j + 1]) / m - front * c[j] - rear * c[j + 1]
+        gaps[1, j] = -(fy[j] - fy[j + 1]) / m - front * s[j] - rear * s[j + 1]
+    solve_headings(body, c, s, gaps[0], gaps[1], torque, acc[2:])
     acc[0] = fx.sum() / (n * m)
     acc[1] = fy.sum() / (n * m)
 
 
 @kernel
-def accelerations(body, th, x, vx, vy, w, tau, friction, points, c, s, factor, acc):
-    """Fill acc (N + 2,) with p'' and th'', stops apart; and c, s (N,) and factor.
+def accelerations(body, th, x, vx, vy, w, tau, friction, points, c, s, acc):
+    """Fill acc (N + 2,) with p'' and th'', stops apart; and c and s (N,).
 
     x, vx and vy are the centre of mass's.
     """
     n = th.shape[0]
-    fx = np.empty(n)
-    fy = np.empty(n)
-    torque = np.empty(n)
+    loads = np.empty((3, n))
+    fx, fy, torque = loads[0], loads[1], loads[2]
     for j in range(n):
         c[j] = math.cos(th[j])
         s[j] = math.sin(th[j])
     ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, torque)
-    torque[:-1] += tau
-    torque[1:] -= tau
-    factorise(body, c, s, factor)
-    respond(body, c, s, w, fx, fy, torque, factor, acc)
+    for j in range(n - 1):
+        torque[j] += tau[j]
+        torque[j + 1] -= tau[j]
+    respond(body, c, s, w, fx, fy, torque, acc)

@@ -19,7 +19,7 @@ from roboaccord.simulators import DAMPING, IMPACTS, STOPS, Reference, StopWatch
 
 from snake.model import tracking
 from snake.model.coordinates import PlanarSnake, friction_of
-from snake.model.dynamics import accelerations, factorise
+from snake.model.dynamics import accelerations
 from snake.model.parameters import SnakeParameters
 from snake.model.stops import (
     FROZEN,
@@ -41,15 +41,14 @@ def derivative(body, y, tau, friction, points, side, dy):
     n = tau.shape[0] + 1
     th = y[2 : n + 2]
     w = y[n + 4 :]
-    c = np.empty(n)
-    s = np.empty(n)
-    factor = np.empty((n - 1, 3))
+    turns = np.empty((2, n))
+    c, s = turns[0], turns[1]
     dy[: n + 2] = y[n + 2 :]
     vx, vy = y[n + 2], y[n + 3]
-    accelerations(body, th, y[0], vx, vy, w, tau, friction, points, c, s, factor, dy[n + 2 :])
+    accelerations(body, th, y[0], vx, vy, w, tau, friction, points, c, s, dy[n + 2 :])
     for j in range(n - 1):
         if side[j] != 0:
-            hold(body, c, s, factor, dy[n + 4 :], side)
+            hold(body, c, s, dy[n + 4 :], side)
             break
 
 
@@ -81,8 +80,6 @@ def keep_inside(body, y, tau, h, friction, points, limit, side):
     n = side.shape[0] + 1
     c = np.cos(y[2 : n + 2])
     s = np.sin(y[2 : n + 2])
-    factor = np.empty((n - 1, 3))
-    factorise(body, c, s, factor)
     sides = side.copy()
     beyond = np.empty(n)
     start = y.copy()
@@ -94,7 +91,7 @@ def keep_inside(body, y, tau, h, friction, points, limit, side):
         if excess(after, limit, sides, beyond) <= TOUCH:
             break
         before = beyond.copy()
-        force = hold(body, c, s, factor, beyond, sides)
+        force = hold(body, c, s, beyond, sides)
         if turn == 4:
             after[2 : n + 2] += beyond - before
             break
@@ -249,14 +246,14 @@ class SnakeReference(Reference):
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         n = self.parameters.links
         y = self._chain.pack(state)
-        acc, factor = np.empty(n + 2), np.empty((n - 1, 3))
+        acc = np.empty(n + 2)
         c, s, ax, ay = np.empty((4, n))
         w = y[n + 4 :]
         accelerations(
             self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
-            np.zeros(7), np.zeros((0, 2)), c, s, factor, acc,
+            np.zeros(7), np.zeros((0, 2)), c, s, acc,
         )  # fmt: skip
-        hold(self._chain.body, c, s, factor, acc[2:], np.where(self._side == FROZEN, self._side, 0))
+        hold(self._chain.body, c, s, acc[2:], np.where(self._side == FROZEN, self._side, 0))
         tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)
         base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, acc[-1]])
         return Acceleration(base, acc[2:-1] - acc[3:])
