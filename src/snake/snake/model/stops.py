@@ -27,11 +27,11 @@ FROZEN = 2  # side of a joint that is held in both directions
 @kernel
 def joint_response(body, c, s, joint, size, response):
     """Fill the change of the headings' rates (N,) by an impulse on a joint."""
-    gx, gy = np.zeros(c.shape[0] - 1), np.zeros(c.shape[0] - 1)
-    torque = np.zeros(c.shape[0])
+    work = np.zeros((8, c.shape[0]))
+    torque = work[0]
     torque[joint] = size
     torque[joint + 1] = -size
-    solve_headings(body, c, s, gx, gy, torque, response)
+    solve_headings(body, c, s, work[1], work[2], torque, work[3:], response)
 
 
 @kernel

@@ -36,30 +36,27 @@ from snake.simulators import sticking
 
 
 @kernel
-def derivative(body, y, tau, friction, points, side, dy):
-    """Fill dy of y = [p, th, v, w], (2N + 4,)."""
+def derivative(body, y, tau, friction, points, side, work, dy):
+    """Fill dy of y = [p, th, v, w], (2N + 4,); `work` is that of `accelerations`."""
     n = tau.shape[0] + 1
     th = y[2 : n + 2]
     w = y[n + 4 :]
-    turns = np.empty((2, n))
-    c, s = turns[0], turns[1]
     dy[: n + 2] = y[n + 2 :]
     vx, vy = y[n + 2], y[n + 3]
-    accelerations(body, th, y[0], vx, vy, w, tau, friction, points, c, s, dy[n + 2 :])
+    accelerations(body, th, y[0], vx, vy, w, tau, friction, points, work, dy[n + 2 :])
     for j in range(n - 1):
         if side[j] != 0:
-            hold(body, c, s, dy[n + 4 :], side)
+            hold(body, work[0], work[1], dy[n + 4 :], side)
             break
 
 
 @kernel
 def rk4(body, y, tau, h, friction, points, side):
     """Return y after h [s]."""
-    slope = np.empty(y.shape[0])
-    stage = y.copy()
-    end = y.copy()
+    slope, work = np.empty(y.shape[0]), np.empty((12, side.shape[0] + 1))
+    stage, end = y.copy(), y.copy()
     for k in range(4):
-        derivative(body, stage, tau, friction, points, side, slope)
+        derivative(body, stage, tau, friction, points, side, work, slope)
         rk4_stage(k, h, y, slope, stage, end)
     return end
 
@@ -246,12 +243,12 @@ class SnakeReference(Reference):
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         n = self.parameters.links
         y = self._chain.pack(state)
-        acc = np.empty(n + 2)
-        c, s, ax, ay = np.empty((4, n))
+        acc, work, (ax, ay) = np.empty(n + 2), np.empty((12, n)), np.empty((2, n))
+        c, s = work[:2]
         w = y[n + 4 :]
         accelerations(
             self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
-            np.zeros(7), np.zeros((0, 2)), c, s, acc,
+            np.zeros(7), np.zeros((0, 2)), work, acc,
         )  # fmt: skip
         hold(self._chain.body, c, s, acc[2:], np.where(self._side == FROZEN, self._side, 0))
         tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)
