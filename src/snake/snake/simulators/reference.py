@@ -8,14 +8,14 @@ the time of a step. Equations are not here but in model/. Joint faults and event
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import roboaccord
-from roboaccord.contract import Acceleration, Array, Command, Event, RobotState
+from roboaccord.contract import Acceleration, Array, Command, Event, Index, RobotState, Trajectory
 from roboaccord.numerics import kernel, rk4_stage
 from roboaccord.scenario import Setup
-from roboaccord.simulators import DAMPING, IMPACTS, STOPS, Reference, StopWatch
+from roboaccord.simulators import DAMPING, IMPACTS, STOPS, Ends, Reference, StopWatch
 
 from snake.model import tracking
 from snake.model.coordinates import PlanarSnake, friction_of
@@ -178,6 +178,20 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):
     return np.abs(y[2 : n + 1] - y[3 : n + 2]).max(), lost
 
 
+@kernel
+def advance_rows(body, rows, tau, h, counts, friction, points, limit, sides, logs, ends):
+    """Advance k rows of y by `advance`, each by a number of steps of its own.
+
+    Args:
+        rows, tau, counts, sides, logs: of each row (k, ...).
+        ends: filled with what `advance` returns (k, 2).
+    """
+    for i in range(rows.shape[0]):
+        ends[i, 0], ends[i, 1] = advance(
+            body, rows[i], tau[i], h, counts[i], friction, points, limit, sides[i], logs[i]
+        )
+
+
 class SnakeReference(Reference):
     """Simulate the snake analytically."""
 
@@ -192,34 +206,55 @@ class SnakeReference(Reference):
         self._friction, self._points = friction_of(setup)
         sticks = self._points.size > 0 and self._friction[3] == 0.0
         self.order = 1 if sticks else 4
-        self._log = np.zeros((len(self.joints), 2))
         limits = np.full(len(self.joints), self.parameters.joint_limit)
         self._stops = StopWatch(self.joints, -limits, limits)
-        self._side = np.zeros(len(self.joints), dtype=np.int8)
+        self._sides, self._logs, self._found = self._scratch(1)
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
         self._place(state)
-        self._side[:] = 0
+        self._sides[:] = 0
         self._stops.reset(self._read().q)
 
     def _place(self, state: RobotState) -> None:
-        self._y = self._chain.pack(state)
+        self._rows = self._chain.pack(state)[None]
 
     def _read(self) -> RobotState:
-        return self._chain.unpack(self._y, self._time, self._effort)
+        return self._chain.unpack(self._rows[0], self._time, self._effort)
+
+    def _scratch(self, k: int) -> tuple[Array, Array, Array]:
+        """Return sides, logs and ends of k rows."""
+        n = len(self.joints)
+        return np.zeros((k, n), np.int8), np.zeros((k, n, 2)), np.empty((k, 2))
+
+    def _ends(
+        self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
+    ) -> Ends | None:
+        if self.order == 1:
+            return None
+        rows, scratch = self._chain.pack_motion(starts), self._scratch(len(starts))
+        for effort, count in zip(efforts, counts, strict=True):
+            self._go(rows, effort, count, *scratch)
+        return Ends(*self._chain.unpack_motion(rows), np.zeros(len(starts), bool))
+
+    def _go(self, rows: Array, effort: Array, counts: Index, *scratch: Array) -> None:
+        """Advance rows of y under efforts (k, n) by numbers of steps (k,)."""
+        advance_rows(
+            self._chain.body, rows, effort, self.physics_step, counts, self._friction,
+            self._points, self.parameters.joint_limit, *scratch,
+        )  # fmt: skip
 
     def _advance(self, command: Command, duration: float) -> None:
         """Move on, with impacts on the stops located inside each step."""
-        chain = self._chain
-        arguments = (
-            chain.body, self._y, self._effort, self.physics_step, self._steps, self._friction,
-            self._points, self.parameters.joint_limit,
-        )  # fmt: skip
         if self.order == 1:
-            self._largest, lost = sticking.advance(*arguments, self._side)
+            self._largest, lost = sticking.advance(
+                self._chain.body, self._rows[0], self._effort, self.physics_step, self._steps,
+                self._friction, self._points, self.parameters.joint_limit, self._sides[0],
+            )  # fmt: skip
         else:
-            self._largest, lost = advance(*arguments, self._side, self._log)
+            scratch = self._sides, self._logs, self._found
+            self._go(self._rows, self._effort[None], np.array([self._steps]), *scratch)
+            self._largest, lost = self._found[0].tolist()
         self._losses.add(STOPS, lost)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
@@ -228,7 +263,7 @@ class SnakeReference(Reference):
                 self._events.append(self._stop(joint, before.time))
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._side[joint] = FROZEN if locked else 0
+        self._sides[0, joint] = FROZEN if locked else 0
 
     def _stop(self, joint: int, begin: float) -> Event:
         """Return the event of a joint that came to its stop in the period from `begin` [s].
@@ -236,7 +271,7 @@ class SnakeReference(Reference):
         Its time is that of the joint's first impact in the period, its impulse the sum of all; a
         joint that came to rest just there had none.
         """
-        offset, impulse = self._log[joint].tolist()
+        offset, impulse = self._logs[0, joint].tolist()
         time = begin + offset if impulse else self._time
         return self._stops.event(joint, time, impulse)
 
@@ -250,7 +285,8 @@ class SnakeReference(Reference):
             self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
             np.zeros(7), np.zeros((0, 2)), work, acc,
         )  # fmt: skip
-        hold(self._chain.body, c, s, acc[2:], np.where(self._side == FROZEN, self._side, 0))
+        held = np.where(self._sides[0] == FROZEN, self._sides[0], 0)
+        hold(self._chain.body, c, s, acc[2:], held)
         tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)
         base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, acc[-1]])
         return Acceleration(base, acc[2:-1] - acc[3:])
