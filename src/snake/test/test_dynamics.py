@@ -13,12 +13,11 @@ from snake.model.coordinates import PlanarSnake
 def forward(setup, y, tau):
     """Return p'' and th'' of the solver under test, without friction."""
     n = setup.parameters.links
-    acc, factor = np.empty(n + 2), np.empty((n - 1, 3))
-    c, s = np.empty((2, n))
+    acc, work = np.empty(n + 2), np.empty((12, n))
     dynamics.accelerations(
         PlanarSnake(setup.parameters).body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], y[n + 4 :],
         tau,
-        np.zeros(7), np.zeros((0, 2)), c, s, factor, acc,
+        np.zeros(7), np.zeros((0, 2)), work, acc,
     )  # fmt: skip
     return acc
 
@@ -49,13 +48,13 @@ def test_friction_enters_as_the_dense_equations_say(setup_with):
     law = setup.force_law
     friction = np.array([*law.mu, law.load, law.slip_speed, 0.0, 0.0, 0.0])
     th, w = y[2 : n + 2], y[n + 4 :]
-    fx, fy, moment, c, s = np.empty((5, n))
-    acc, factor = np.empty(n + 2), np.empty((n - 1, 3))
+    fx, fy, moment = np.empty((3, n))
+    acc, work = np.empty(n + 2), np.empty((12, n))
     dynamics.accelerations(
-        body, th, y[0], y[n + 2], y[n + 3], w, tau, friction, law.points, c, s, factor, acc
+        body, th, y[0], y[n + 2], y[n + 3], w, tau, friction, law.points, work, acc
     )
     dynamics.ground_forces(
-        body, c, s, y[0], y[n + 2], y[n + 3], w, friction, law.points, fx, fy, moment
+        body, *work[:2], y[0], y[n + 2], y[n + 3], w, friction, law.points, fx, fy, moment
     )
     centre, turn = oracle.accelerations(
         setup.parameters, th, w, tau, np.column_stack([fx, fy]), moment

@@ -35,14 +35,18 @@ NO_TWIST = _zeros(6)
 STATE_ARRAYS = ("q", "qd", "effort", "position", "orientation", "twist")
 
 
+def is_frozen(owner: object) -> bool:
+    """Return whether what owns the memory of an array cannot write to it."""
+    return isinstance(owner, np.ndarray) and not owner.flags.writeable
+
+
 def freeze(array: Array) -> Array:
     """Make an array read-only, and return it; a view of memory that can change is copied.
 
     An array that owns its memory is frozen as it is: whoever made it cannot change it any more.
     """
     if array.base is not None:
-        owner = array.base
-        if isinstance(owner, np.ndarray) and not (array.flags.writeable or owner.flags.writeable):
+        if is_frozen(array.base) and not array.flags.writeable:
             return array
         array = array.copy()
     array.setflags(False)  # type: ignore[call-arg]  # by keyword it takes three times as long
@@ -87,10 +91,12 @@ class RobotState:
     def __post_init__(self) -> None:
         # At every tick, so no more than needed: an array that owns its memory is frozen in place.
         for array in (self.q, self.qd, self.effort, self.position, self.orientation, self.twist):
-            if array.base is not None:
+            owner = array.base
+            if owner is None:
+                array.setflags(False)  # type: ignore[call-arg]
+            elif array.flags.writeable or not is_frozen(owner):
                 freeze_fields(self, STATE_ARRAYS)
                 break
-            array.setflags(False)  # type: ignore[call-arg]
         if type(self.switches) is not MappingProxyType:
             object.__setattr__(self, "switches", MappingProxyType(dict(self.switches)))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import numpy as np
@@ -107,16 +107,23 @@ class Trajectory(Drawn):
     def state(self, index: int) -> RobotState:
         """Return the sample at `index` as a state."""
         return RobotState(
-            float(self.time[index]),
-            **{name: getattr(self, name)[index] for name in STATE_ARRAYS},
-            switches={n: bool(on[index]) for n, on in self.switches.items()} or NO_SWITCHES,
-        )
+            float(self.time[index]), self.q[index], self.qd[index], self.effort[index],
+            self.position[index], self.orientation[index], self.twist[index],
+            self._switches(index),
+        )  # fmt: skip
 
     def command(self, index: int) -> Command:
         """Return the command between the sample at `index` and the next one."""
-        after = self.state(index + 1)
-        wrench = None if self.wrench is None else self.wrench[index + 1]
-        return Command(after.effort, switches=after.switches, wrench=wrench, in_force=True)
+        return self.held(index + 1)
+
+    def held(self, index: int) -> Command:
+        """Return the command under which the sample at `index` came about."""
+        wrench = None if self.wrench is None else self.wrench[index]
+        return Command(self.effort[index], self._switches(index), wrench, in_force=True)
+
+    def _switches(self, index: int) -> Mapping[str, bool]:
+        on = self.switches
+        return {name: bool(each[index]) for name, each in on.items()} if on else NO_SWITCHES
 
     def asked(self, index: int) -> Command | None:
         """Return what the controller answered to the sample at `index`; None if not known."""
@@ -139,15 +146,18 @@ class Trajectory(Drawn):
 
     def window(self, start: float, stop: float) -> Trajectory:
         """Return the samples with start <= time <= stop [s]."""
-        keep = (self.time >= start - 1e-9) & (self.time <= stop + 1e-9)
+        kept = self.at((self.time >= start - 1e-9) & (self.time <= stop + 1e-9))
+        return replace(kept, events=tuple(e for e in self.events if start <= e.time <= stop))
+
+    def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Trajectory:
+        """Return some of the samples, without the events."""
         return Trajectory(
             self.joints,
-            **{name: getattr(self, name)[keep] for name in OVER_TIME},
-            events=tuple(e for e in self.events if start <= e.time <= stop),
-            switches={name: on[keep] for name, on in self.switches.items()},
-            wrench=None if self.wrench is None else self.wrench[keep],
-            commanded=None if self.commanded is None else self.commanded[keep],
-            wished={name: on[keep] for name, on in self.wished.items()},
+            **{name: getattr(self, name)[rows] for name in OVER_TIME},
+            switches={name: on[rows] for name, on in self.switches.items()},
+            wrench=None if self.wrench is None else self.wrench[rows],
+            commanded=None if self.commanded is None else self.commanded[rows],
+            wished={name: on[rows] for name, on in self.wished.items()},
         )
 
     def rows(self) -> Array:

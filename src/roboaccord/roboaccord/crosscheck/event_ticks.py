@@ -92,8 +92,7 @@ def check_event_ticks(
 
 def _ends(simulator: Simulator, run: Trajectory, ticks: Index) -> Array:
     """Return by how much ticks change the state (k, 2 n + 12)."""
-    found = [difference(run.state(i), state) for i, state in predicted(simulator, run, ticks)]
-    return np.array(found)
+    return difference(run.at(ticks), predicted(simulator, run, ticks)[0])
 
 
 def norm(values: Array) -> Array:

@@ -156,7 +156,6 @@ class Predictor:
         """
         run, sizes = mix.undo(self.run) if mix and mix.undo else self.run, sizes or {}
         fast = sizes.get(Hypothesis("clock"), 0.0)
-        found = []
         with ExitStack() as stack:
             simulator = self.simulator
             for one, size in sizes.items():
@@ -168,10 +167,11 @@ class Predictor:
                 elif one.quantity != "clock":
                     simulator, run = self._change(stack, run, one, size)
             steps = (mix.late, mix.more) if mix else (0, 0)
-            for i, end in predicted(simulator, run, self.ticks, *steps):
-                error = difference(run.state(i + 1), end)
-                found.append(error + fast * difference(run.state(i), end) if fast else error)
-        return np.array(found) - self.rest
+            ends, _ = predicted(simulator, run, self.ticks, *steps)
+        errors = difference(run.at(self.ticks + 1), ends)
+        if fast:
+            errors = errors + fast * difference(run.at(self.ticks), ends)
+        return errors - self.rest
 
     def slopes(
         self,

@@ -10,7 +10,6 @@ position, orientation, linear and angular velocity of the base.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -20,11 +19,7 @@ from numpy.typing import NDArray
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines.base import EngineSimulator, engine_parts
-from roboaccord.numerics.rotations import (
-    quaternion_matrix,
-    quaternion_product,
-    rotation_vector,
-)
+from roboaccord.numerics.rotations import quaternion_product, quaternion_vector
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import RELEASE
 
@@ -36,25 +31,27 @@ BASE = ("position", "orientation", "linear velocity", "angular velocity")
 
 def predicted(
     simulator: Simulator, run: Trajectory, ticks: Index, late: int = 0, more: int = 0
-) -> Iterator[tuple[int, RobotState]]:
-    """Yield ticks of a run and the states in which a simulator ends them.
+) -> tuple[Trajectory, NDArray[np.bool_]]:
+    """Return the states in which a simulator ends ticks of a run (k).
 
     Args:
         simulator: is put in each state.
         run: recorded.
-        ticks: numbers of those to take.
+        ticks: numbers of those to take (k,).
         late: physics steps at the start of each under the efforts of the tick before.
         more: physics steps that each has more.
+
+    Returns:
+        the ends, and in which ticks a joint of a twin has been about to be at its stop (k,).
     """
-    for i in ticks.tolist():
-        state, command = simulator.reset(run.state(i)), run.command(i)
-        duration = float(round(run.period(i) + more * simulator.physics_step, 9))
-        if late:
-            early = late * simulator.physics_step
-            simulator.step(replace(command, effort=run.effort[i]), early)
-            duration = float(round(duration - early, 9))
-        yield i, simulator.step(command, duration) if duration else state
-    simulator.take_events()
+    starts, held = run.at(ticks), run.at(ticks + 1)
+    step = simulator.physics_step
+    lasting = [round(run.period(i) + more * step, 9) for i in ticks.tolist()]
+    if not late:
+        return simulator.predict(starts, (held, lasting))
+    early, before = late * step, replace(held, effort=starts.effort)
+    rest = [round(each - early, 9) for each in lasting]
+    return simulator.predict(starts, (before, [early] * len(ticks)), (held, rest))
 
 
 def left_out(run: Trajectory, period: float) -> NDArray[np.bool_]:
@@ -107,12 +104,13 @@ def at_stops(simulator: Simulator, run: Trajectory) -> NDArray[np.bool_]:
     return out[1:] | out[:-1]
 
 
-def difference(one: RobotState, other: RobotState) -> Array:
-    """Return by how much two states differ (2 n + 12,)."""
+def difference(one: RobotState | Trajectory, other: RobotState | Trajectory) -> Array:
+    """Return by how much two states, or samples one by one, differ (2 n + 12,), (k, 2 n + 12)."""
     back = one.orientation * np.array([-1.0, -1.0, -1.0, 1.0])
-    turned = rotation_vector(quaternion_matrix(quaternion_product(other.orientation, back)))
+    turned = quaternion_vector(quaternion_product(other.orientation, back))
     straight, twist = other.position - one.position, other.twist - one.twist
-    return np.concatenate([other.q - one.q, other.qd - one.qd, straight, turned, twist])
+    parts = [other.q - one.q, other.qd - one.qd, straight, turned, twist]
+    return np.concatenate(parts, axis=-1)
 
 
 def vector(run: Trajectory) -> Array:

@@ -23,11 +23,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from roboaccord.contract.contact import ContactPoint, EllipseFriction
+from roboaccord.contract.contact import ContactPoint, EllipseFriction, Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines import spec
 from roboaccord.engines.base import EngineSimulator, PushedLaw, ScaledLaw
@@ -43,6 +45,7 @@ from roboaccord.numerics.rotations import (
     turn_quaternion,
     turn_twist,
 )
+from roboaccord.simulators.base import Ends
 from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction
 from roboaccord.simulators.losses import Losses
 
@@ -62,7 +65,7 @@ NO_TABLE = np.zeros(0, np.int64)
 
 
 class Place(NamedTuple):
-    """Hold the coordinates of a tree, or their changes by time."""
+    """Hold the coordinates of a tree, or of many, or their changes by time."""
 
     q: Array
     position: Array
@@ -70,8 +73,23 @@ class Place(NamedTuple):
 
     @property
     def turn(self) -> Array:
-        """Rotation of the base, whatever the length of its quaternion (3, 3)."""
-        return quaternion_matrix(self.orientation / np.linalg.norm(self.orientation))
+        """Rotation of the base, whatever the length of its quaternion (..., 3, 3)."""
+        return quaternion_matrix(unit(self.orientation))
+
+
+def unit(vectors: Array) -> Array:
+    """Return vectors (..., m) of length 1."""
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
+
+
+def turned(turn: Array, vector: Array) -> Array:
+    """Return vectors (..., 3) turned by matrices (..., 3, 3)."""
+    return np.asarray((turn @ vector[..., None])[..., 0])
+
+
+def turned_back(turn: Array, vector: Array) -> Array:
+    """Return vectors (..., 3) turned by the inverses of matrices (..., 3, 3)."""
+    return np.asarray((vector[..., None, :] @ turn)[..., 0, :])
 
 
 def inverse_differential(since: Array, rate: Array) -> Array:
@@ -254,31 +272,37 @@ class Twin(EngineSimulator):
         super()._start(state)
 
     def _place(self, state: RobotState) -> None:
-        turn = quaternion_matrix(state.orientation)
-        self._x = Place(np.array(state.q), np.array(state.position), np.array(state.orientation))
-        linear, angular = np.split(turn_twist(turn, state.twist), 2)
-        linear, angular = self._stepped(turn, linear, angular)
-        self._v = np.concatenate([linear, angular, state.qd])
+        self._x, self._v = self._of(state)
+
+    def _of(self, motion: RobotState | Trajectory) -> tuple[Place, Array]:
+        """Return coordinates and rates (..., 6 + n) of a state, or of samples."""
+        turn, twist = quaternion_matrix(motion.orientation), motion.twist
+        both = (turned(turn, twist[..., part]) for part in (slice(3), slice(3, 6)))
+        rates = np.concatenate([*self._stepped(turn, *both), motion.qd], axis=-1)
+        return Place(*map(np.array, (motion.q, motion.position, motion.orientation))), rates
+
+    def _motion(self, x: Place, v: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Return q, qd, position, orientation and twist of coordinates and rates (..., 6 + n)."""
+        turn = x.turn
+        both = (turned_back(turn, each) for each in self._in_world(turn, v))
+        twist = np.concatenate([*both], axis=-1)
+        return x.q, v[..., 6:].copy(), x.position, unit(x.orientation), twist
 
     def _read(self) -> RobotState:
-        turn = self._x.turn
-        linear, angular = self._in_world(turn, self._v)
-        twist = np.concatenate([linear @ turn, angular @ turn])
-        q, position, orientation = self._x
-        orientation = orientation / np.linalg.norm(orientation)
-        return RobotState(
-            self._time, q, self._v[6:].copy(), self._effort, position, orientation, twist
-        )
+        q, qd, *others = self._motion(self._x, self._v)
+        return RobotState(self._time, q, qd, self._effort, *others)
 
     def _stepped(self, turn: Array, linear: Array, angular: Array) -> tuple[Array, Array]:
         """Return vectors in the world in the axes in which they are stepped."""
-        own = self._own
-        return linear @ turn if own[0] else linear, angular @ turn if own[1] else angular
+        both = zip((linear, angular), self._own, strict=True)
+        linear, angular = (turned_back(turn, each) if own else each for each, own in both)
+        return linear, angular
 
     def _in_world(self, turn: Array, v: Array) -> tuple[Array, Array]:
-        """Return linear and angular velocity in the world of rates (6 + n,)."""
-        own = self._own
-        return turn @ v[:3] if own[0] else v[:3], turn @ v[3:6] if own[1] else v[3:6]
+        """Return linear and angular velocity in the world of rates (..., 6 + n)."""
+        both = zip((v[..., :3], v[..., 3:6]), self._own, strict=True)
+        linear, angular = (turned(turn, each) if own else each for each, own in both)
+        return linear, angular
 
     def _slope(self, x: Place, v: Array, *, loaded: bool = True) -> Array:
         """Return how the rates change (6 + n,), with the force laws at these coordinates."""
@@ -386,28 +410,40 @@ class Twin(EngineSimulator):
         known = self._compiled is not None or not (self._law or self._friction)
         return COMPILES and plain and known and self._wrench is None
 
-    def _advance_compiled(self, effort: Array, count: int) -> None:
-        from roboaccord.engines.twin_steps import advance_twin
+    def _advance_rows(
+        self, x: Place, v: Array, effort: Array, counts: Index, stopped: NDArray[np.bool_]
+    ) -> tuple[Place, Array]:
+        """Return coordinates and rates (k, ...) that some steps make of others; see the kernel."""
+        from roboaccord.engines.twin_steps import advance_twins
 
-        x, v, n = self._x, self._v, len(effort)
-        y = np.concatenate([x.position, x.orientation, x.q, v])
-        table = NO_TABLE
+        table, held = NO_TABLE, np.zeros(len(self.joints))
         if self._compiled is not None:
-            self._compiled.held[:] = effort
-            table = self._compiled.table
-        positions, velocities, forces = self._all
-        stops = self._stops.limits
-        stopped = advance_twin(
-            *self._bodies.arrays, table, (positions, velocities, forces), y, effort,
-            self.physics_step, count, self.order, *stops,
+            table, held = self._compiled.table, self._compiled.held
+        rows = np.concatenate([x.position, x.orientation, x.q, v], axis=1)
+        advance_twins(
+            *self._bodies.arrays, table, (*self._all, held), rows, effort, self.physics_step,
+            counts, self.order, *self._stops.limits, stopped,
         )  # fmt: skip
-        self.stopped = self.stopped or bool(stopped)
-        position, orientation, q, self._v = np.split(y, [3, 7, 7 + n])
-        self._x = Place(q, position, orientation)
+        position, orientation, q, v = np.split(rows, [3, 7, 7 + len(held)], axis=1)
+        return Place(q, position, orientation), v
+
+    def _ends(
+        self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
+    ) -> Ends | None:
+        self._wrench = None
+        if not self._compiles:
+            return None
+        (x, v), stopped = self._of(starts), np.zeros(len(starts), bool)
+        for effort, count in zip(efforts, counts, strict=True):
+            x, v = self._advance_rows(x, v, self._geared(effort), count, stopped)
+        return Ends(*self._motion(x, v), stopped)
 
     def _substeps(self, effort: Array, count: int) -> None:
         if self._compiles:
-            self._advance_compiled(np.ascontiguousarray(effort, float), count)
+            stopped = np.array([self.stopped])
+            rows = Place(*(each[None] for each in self._x)), self._v[None], effort[None]
+            x, v = self._advance_rows(*rows, np.array([count]), stopped)
+            self._x, self._v, self.stopped = Place(*(each[0] for each in x)), v[0], bool(stopped[0])
             return
         h = self.physics_step
         for _ in range(count):

@@ -23,7 +23,7 @@ def _fill_slope(tree, body, free, work, table, places, y, acting, wrench, matrix
     n = acting.shape[0]
     effort = acting
     if table.shape[0] > 0:
-        positions, velocities, forces = places
+        positions, velocities, forces, _ = places
         size, v = positions.shape[0] - n, Q + n
         if size == 3:
             x, y_, z, w = y[3], y[4], y[5], y[6]
@@ -62,8 +62,30 @@ def _look_ahead(y, n, ahead, lower, upper):
 
 
 @kernel
+def advance_twins(
+    tree, body, free, work, table, places, rows, acting, h, counts, order, lower, upper, stopped
+):
+    """Take steps of semi-implicit Euler or of Runge and Kutta on k states, in place.
+
+    Args:
+        places: as of `advance_twin`, with the efforts that the table holds (n,).
+        rows, acting, counts: of each state (k, ...).
+        stopped: set where a joint came within two steps of its stop (k,).
+        others: as of `advance_twin`.
+    """
+    held = places[3]
+    for i in range(rows.shape[0]):
+        held[:] = acting[i]
+        if advance_twin(
+            tree, body, free, work, table, places, rows[i], acting[i], h, counts[i], order, lower,
+            upper,
+        ):  # fmt: skip
+            stopped[i] = True
+
+
+@kernel
 def advance_twin(tree, body, free, work, table, places, y, acting, h, count, order, lower, upper):
-    """Take steps of semi-implicit Euler or of Runge and Kutta on a state, in place.
+    """Take steps of a state in place; return whether a joint came within two steps of its stop.
 
     Args:
         tree, body, free, work: as `slopes` has them.
@@ -75,9 +97,6 @@ def advance_twin(tree, body, free, work, table, places, y, acting, h, count, ord
         count: of steps.
         order: 1 or 4.
         lower, upper: limits of the joints (n,).
-
-    Returns:
-        whether a joint came within two steps of its stop.
     """
     n, size = acting.shape[0], y.shape[0]
     rates = Q + n

@@ -124,14 +124,15 @@ def turn_between(one: Array, other: Array) -> Array:
 
 
 def quaternion_product(a: Array | Sequence[float], b: Array | Sequence[float]) -> Array:
-    """Return the quaternion x y z w (4,) of turning by b, and then by a."""
-    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
-    return np.array([
+    """Return the quaternions x y z w (..., 4) of turning by b, and then by a."""
+    (ax, ay, az, aw), (bx, by, bz, bw) = (np.asarray(each).T for each in (a, b))
+    found = np.array([
         aw * bx + ax * bw + ay * bz - az * by,
         aw * by - ax * bz + ay * bw + az * bx,
         aw * bz + ax * by - ay * bx + az * bw,
         aw * bw - ax * bx - ay * by - az * bz,
     ])  # fmt: skip
+    return found if found.ndim == 1 else found.T
 
 
 def turn_quaternion(turn: Array) -> Array:
@@ -139,6 +140,18 @@ def turn_quaternion(turn: Array) -> Array:
     angle = float(np.linalg.norm(turn))
     part = 0.5 * np.sinc(0.5 * angle / np.pi)
     return np.array([*(part * turn), math.cos(0.5 * angle)])
+
+
+def quaternion_vector(q: Array) -> Array:
+    """Return the rotation vectors (..., 3) [rad] of quaternions x y z w of any length (..., 4).
+
+    Each is the least turn that does it. What runs are made of takes `rotation_vector`: numpy's
+    arctangent may round differently on another machine.
+    """
+    size = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(size, np.abs(q[..., 3:]))
+    turned = angle / np.where(size > 0.0, size, 1.0)
+    return np.asarray(q[..., :3] * np.copysign(turned, q[..., 3:]))
 
 
 def rotation_vector(rotation: Array) -> Array:

@@ -1,3 +1,4 @@
+from .base import Ends as Ends
 from .base import Proxy as Proxy
 from .base import Simulator as Simulator
 from .joints import LOCK_INERTIA as LOCK_INERTIA

@@ -24,20 +24,43 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roboaccord.contract.checks import clip_efforts, count_steps
-from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.contact import ContactPoint, Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration, AnySimulator
 from roboaccord.contract.state import NO_SWITCHES, Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.joints import JointFaults, frozen, hold, weakened, without_loose
 from roboaccord.simulators.losses import FRICTION, LossAccount
+
+
+PERIOD = "control period over physics step"
+
+Phase = tuple[Trajectory, Sequence[float]]
+"""Samples whose efforts, wrenches and switches are held (k), and how long each is [s]; 0: never."""
+
+
+class Ends(NamedTuple):
+    """Hold the ends of many motions.
+
+    Args:
+        q, qd, position, orientation, twist: as of `Trajectory` (k, ...).
+        stopped: in which of them a joint of a twin has been about to be at its stop (k,).
+    """
+
+    q: Array
+    qd: Array
+    position: Array
+    orientation: Array
+    twist: Array
+    stopped: NDArray[np.bool_]
 
 
 class Simulator(ABC):
@@ -60,6 +83,7 @@ class Simulator(ABC):
         channels: of energy losses that it can measure.
         armature: what rotors of the drives add to the inertia of the joints (n,) [kg m^2].
         unplaced: why it can be put into the start of a scenario alone; "" where any state will do.
+        stopped: whether a joint has been about to be at its stop since the last reset, of a twin.
         tighter: options by which a reference, whose steps follow from a tolerance, measures what
             that leaves; none of one that takes physics steps.
     """
@@ -69,6 +93,7 @@ class Simulator(ABC):
     order: int
     channels: tuple[str, ...] = ()
     unplaced: str = ""
+    stopped: bool = False
     tighter: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
@@ -126,27 +151,83 @@ class Simulator(ABC):
             AccordError: for another duration, or a command that the simulator does not take.
         """
         if duration != self._period:
-            self._steps = count_steps(
-                duration, self.physics_step, "control period over physics step"
-            )
+            self._steps = count_steps(duration, self.physics_step, PERIOD)
             self._period = duration
         effort = clip_efforts(command.effort, self.effort_limits)
-        if self._faults.possible:
+        faults = self._faults
+        if faults.possible:
             self._act()
-            effort = self._faults.transmitted(command, effort, self.state())
+            effort = faults.transmitted(command, effort, self.state())
         before = self._state or self.state()
         self._time = round(before.time + duration, 9)  # free of the sum's round-off
         self._effort = effort
-        if slipping := self._faults.slipping:
+        if not faults.possible:
+            self._advance(command, duration)
+            after = self._read()
+        elif slipping := faults.slipping:
             self._slip(command, slipping)
+            after = faults.seen(replace(self._read(), effort=effort))
         else:
             self._advance(command, duration)
-        after = self._read()
-        if slipping:
-            after = replace(after, effort=effort)
-        after = self._state = self._faults.seen(after)
+            after = faults.seen(self._read())
+        self._state = after
         self._note(before, after)
         return after
+
+    @final
+    def predict(
+        self, starts: Trajectory, *phases: Phase
+    ) -> tuple[Trajectory, NDArray[np.bool_]]:
+        """Return where many short motions end, each from a state of its own.
+
+        They are those that `reset` gives, and `step` for each phase, to the last bit; many are one
+        call of a kernel where the simulator has one. It must be reset before it goes on.
+
+        Args:
+            starts: states (k).
+            phases: what acts, one after the other.
+
+        Returns:
+            the ends (k), and in which motions a joint of a twin has been about to stop (k,).
+
+        Raises:
+            AccordError: as `step` does.
+        """
+        efforts = [clip_efforts(held.effort, self.effort_limits) for held, _ in phases]
+        counts = [self._counts(lasting) for _, lasting in phases]
+        switched = any(held.switches or held.wrench is not None for held, _ in phases)
+        found = None
+        if len(starts) and not (switched or self._faults.possible):
+            found = self._ends(starts, efforts, counts)
+        if found is None:
+            return self._one_by_one(starts, *phases)
+        time, effort = starts.time.tolist(), starts.effort
+        for (_, lasting), own, count in zip(phases, efforts, counts, strict=True):
+            time = [round(now + more, 9) for now, more in zip(time, lasting, strict=True)]
+            effort = np.where(count[:, None] > 0, own, effort)
+        *_, stopped = found
+        return Trajectory(self.joints, np.array(time), *found[:2], effort, *found[2:5]), stopped
+
+    def _counts(self, durations: Sequence[float]) -> Index:
+        """Return the numbers of physics steps of durations (k,), 0 of one of 0 [s]."""
+        step = self.physics_step
+        known = {each: count_steps(each, step, PERIOD) if each else 0 for each in {*durations}}
+        return np.array([known[each] for each in durations], int)
+
+    def _one_by_one(
+        self, starts: Trajectory, *phases: Phase
+    ) -> tuple[Trajectory, NDArray[np.bool_]]:
+        """Return what `predict` does, motion by motion."""
+        states, stopped, parts = list[RobotState](), list[bool](), self.parts()
+        for i in range(len(starts)):
+            state = self.reset(starts.state(i))
+            for held, lasting in phases:
+                if lasting[i]:
+                    state = self.step(held.held(i), lasting[i])
+            states.append(state)
+            stopped.append(any(part.stopped for part in parts))
+        self.take_events()
+        return Trajectory.from_states(self.joints, states), np.array(stopped, bool)
 
     def fail(self, fault: Fault) -> None:
         """Let a joint fail at the next control tick.
@@ -226,6 +307,18 @@ class Simulator(ABC):
     @abstractmethod
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
         """Return the accelerations with the locks in force, without contact, friction or stops."""
+
+    def _ends(
+        self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
+    ) -> Ends | None:
+        """Return the ends of many motions by one kernel; None where there is none for them.
+
+        Args:
+            starts: states (k), without switches that change.
+            efforts: in force, by phase (k, n) [N m].
+            counts: of physics steps, by phase (k,).
+        """
+        return None
 
     def _start(self, state: RobotState) -> None:
         """Begin at a state; what has a memory forgets it."""

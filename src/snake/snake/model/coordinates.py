@@ -111,6 +111,13 @@ def unpack(body, y, q, qd, position, orientation, twist):
     twist[5] = y[2 * n + 3]
 
 
+@kernel
+def unpack_rows(body, rows, q, qd, position, orientation, twist):
+    """Fill the parts of states, which stand in rows too, from k rows of y."""
+    for i in range(rows.shape[0]):
+        unpack(body, rows[i], q[i], qd[i], position[i], orientation[i], twist[i])
+
+
 class PlanarSnake:
     """Convert between states and y, for the `body` (a, b, m, J) of the dynamics."""
 
@@ -146,6 +153,15 @@ class PlanarSnake:
         found = np.tile(t.position[:, None, :2], (1, self.parameters.links, 1))
         found[:, 1:] += np.cumsum(steps, axis=1)
         return found
+
+    def unpack_motion(self, rows: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Return q, qd, position, orientation and twist of rows of y (k, ...)."""
+        k, n = len(rows), self.parameters.joints
+        q, qd = np.empty((2, k, n))
+        orientation, twist = np.zeros((k, 4)), np.zeros((k, 6))
+        position = np.tile((0.0, 0.0, self._height), (k, 1))
+        unpack_rows(self.body, rows, q, qd, position, orientation, twist)
+        return q, qd, position, orientation, twist
 
     def unpack(self, y: Array, time: float, effort: Array) -> RobotState:
         """Return the state of y."""

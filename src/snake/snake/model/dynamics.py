@@ -96,8 +96,12 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
         fy[:] = 0.0
         moment[:] = 0.0
         return
-    mu, loads = np.empty((n, 2)), np.empty((n, count))
-    grips(body, c, s, x, friction, points, mu, loads)
+    along_most, across_most, load = friction[0], friction[1], friction[2] / count
+    mu, loads = points[:0], points[:0]
+    varies = friction[6] > 0.0 or friction.shape[0] > 7
+    if varies:
+        mu, loads = np.empty((n, 2)), np.empty((n, count))
+        grips(body, c, s, x, friction, points, mu, loads)
     link_velocities(body, c, s, vx, vy, w, fx, fy)
     for i in range(n):
         along = c[i] * fx[i] + s[i] * fy[i]
@@ -108,9 +112,11 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
         for k in range(count):
             px = points[k, 0]
             py = points[k, 1]
+            if varies:
+                along_most, across_most, load = mu[i, 0], mu[i, 1], loads[i, k]
             fa, fc = sliding_force(
-                friction[4] > 0.0, along - w[i] * py, across + w[i] * px, mu[i, 0], mu[i, 1],
-                loads[i, k], friction[3],
+                friction[4] > 0.0, along - w[i] * py, across + w[i] * px, along_most, across_most,
+                load, friction[3],
             )  # fmt: skip
             sum_a += fa
             sum_c += fc
@@ -121,106 +127,139 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
 
 
 @kernel
-def beside(ab, m, c, s):
-    """Return xx, xy and yy of the block beside the diagonal of the joint-force system."""
+def block(body, c, s, gx, gy, torque, j):
+    """Return xx, xy, yy of the diagonal block of joint j, and its right-hand side."""
+    a, b, m, J = body
+    cj, sj, ck, sk = c[j], s[j], c[j + 1], s[j + 1]
+    aa, bb, ta, tb = a * a / J, b * b / J, a / J * torque[j], b / J * torque[j + 1]
+    xx, yy = 2.0 / m + aa * sj * sj + bb * sk * sk, 2.0 / m + aa * cj * cj + bb * ck * ck
+    return xx, -aa * sj * cj - bb * sk * ck, yy, gx[j] - ta * sj - tb * sk, gy[j] + ta * cj + tb * ck
+
+
+@kernel
+def beside(body, c, s):
+    """Return xx, xy and yy of the block between the joints of a link, a b / J n n' - 1 / m."""
+    a, b, m, J = body
+    ab = a * b / J
     return ab * s * s - 1.0 / m, -ab * s * c, ab * c * c - 1.0 / m
 
 
 @kernel
-def factorise(body, c, s, factor):
-    """Fill factor (N - 1, 3) with the inverses of the pivot blocks of the joint-force system."""
-    a, b, m, J = body
-    n = c.shape[0]
-    aa, ab, bb = a * a / J, a * b / J, b * b / J
-    for j in range(n - 1):
-        # D_j = 2/m + a^2/J n_j n_j' + b^2/J n_(j+1) n_(j+1)', less what elimination takes off.
-        xx = 2.0 / m + aa * s[j] * s[j] + bb * s[j + 1] * s[j + 1]
-        xy = -aa * s[j] * c[j] - bb * s[j + 1] * c[j + 1]
-        yy = 2.0 / m + aa * c[j] * c[j] + bb * c[j + 1] * c[j + 1]
-        if j > 0:
-            oxx, oxy, oyy = beside(ab, m, c[j], s[j])
-            ixx, ixy, iyy = factor[j - 1, 0], factor[j - 1, 1], factor[j - 1, 2]
-            pxx, pxy = oxx * ixx + oxy * ixy, oxx * ixy + oxy * iyy
-            pyx, pyy = oxy * ixx + oyy * ixy, oxy * ixy + oyy * iyy
-            xx -= pxx * oxx + pxy * oxy
-            xy -= pxx * oxy + pxy * oyy
-            yy -= pyx * oxy + pyy * oyy
-        inverse = 1.0 / (xx * yy - xy * xy)
-        factor[j, 0] = yy * inverse
-        factor[j, 1] = -xy * inverse
-        factor[j, 2] = xx * inverse
+def eliminate(row, link, pivot):
+    """Return a row, as of `block`, without the joint of a pivot, across the block of their link."""
+    xx, xy, yy, rx, ry = row
+    oxx, oxy, oyy = link
+    ixx, ixy, iyy, hx, hy = pivot
+    pxx, pxy = oxx * ixx + oxy * ixy, oxx * ixy + oxy * iyy
+    pyx, pyy = oxy * ixx + oyy * ixy, oxy * ixy + oyy * iyy
+    xx -= pxx * oxx + pxy * oxy
+    xy -= pxx * oxy + pxy * oyy
+    yy -= pyx * oxy + pyy * oyy
+    return xx, xy, yy, rx - (pxx * hx + pxy * hy), ry - (pyx * hx + pyy * hy)
 
 
 @kernel
-def solve_headings(body, c, s, factor, gx, gy, torque, acc):
+def invert(row):
+    """Return the pivot of a row: the inverse of its block, and its right-hand side."""
+    xx, xy, yy, rx, ry = row
+    det = 1.0 / (xx * yy - xy * xy)
+    return yy * det, -xy * det, xx * det, rx, ry
+
+
+@kernel
+def pivot_of(pivots, j):
+    """Return one of the pivots (5, N)."""
+    return pivots[0, j], pivots[1, j], pivots[2, j], pivots[3, j], pivots[4, j]
+
+
+@kernel
+def force(pivot, link, x, y):
+    """Return the force (2,) in a joint, for that (x, y) in the other joint of their link."""
+    ixx, ixy, iyy, hx, hy = pivot
+    oxx, oxy, oyy = link
+    rx, ry = hx - (oxx * x + oxy * y), hy - (oxy * x + oyy * y)
+    return ixx * rx + ixy * ry, ixy * rx + iyy * ry
+
+
+@kernel
+def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
     """Fill acc (N,) = th'' for torques T (N,) and joint gaps' accelerations -g (N - 1,).
 
-    `gx, gy` are used up. Velocities after impulses follow likewise, with gaps of 0.
+    `gx, gy` are used up: they are filled with the forces; pivots (5, N) are scratch. Velocities
+    after impulses follow likewise, with gaps of 0. From both ends to the middle, and back: a pivot
+    waits for the division of the one before it, and so two of them are under way at a time.
     """
-    a, b, m, J = body
-    n = c.shape[0]
-    ab = a * b / J
-    for j in range(n - 1):
-        ta = a * torque[j] / J
-        tb = b * torque[j + 1] / J
-        gx[j] -= ta * s[j] + tb * s[j + 1]
-        gy[j] += ta * c[j] + tb * c[j + 1]
-        if j > 0:
-            oxx, oxy, oyy = beside(ab, m, c[j], s[j])
-            hx = factor[j - 1, 0] * gx[j - 1] + factor[j - 1, 1] * gy[j - 1]
-            hy = factor[j - 1, 1] * gx[j - 1] + factor[j - 1, 2] * gy[j - 1]
-            gx[j] -= oxx * hx + oxy * hy
-            gy[j] -= oxy * hx + oyy * hy
-    acc[:] = torque / J
-    fx = 0.0
-    fy = 0.0
-    for j in range(n - 2, -1, -1):
-        rx, ry = gx[j], gy[j]
-        if j < n - 2:
-            k = j + 1
-            oxx, oxy, oyy = beside(ab, m, c[k], s[k])
-            rx -= oxx * fx + oxy * fy
-            ry -= oxy * fx + oyy * fy
-        fx = factor[j, 0] * rx + factor[j, 1] * ry
-        fy = factor[j, 1] * rx + factor[j, 2] * ry
-        acc[j] -= a / J * (c[j] * fy - s[j] * fx)
-        acc[j + 1] -= b / J * (c[j + 1] * fy - s[j + 1] * fx)
+    a, b, _, J = body
+    last = c.shape[0] - 2
+    middle = (last + 1) // 2
+    none = (0.0, 0.0, 0.0)
+    head = tail = (0.0, 0.0, 0.0, 0.0, 0.0)
+    for i in range(middle):
+        k = last - i
+        row = block(body, c, s, gx, gy, torque, i)
+        head = invert(eliminate(row, beside(body, c[i], s[i]), head))
+        if k > middle:
+            row = block(body, c, s, gx, gy, torque, k)
+            tail = invert(eliminate(row, beside(body, c[k + 1], s[k + 1]), tail))
+        for d in range(5):
+            pivots[d, i], pivots[d, k] = head[d], tail[d]
+    row = block(body, c, s, gx, gy, torque, middle)
+    row = eliminate(row, beside(body, c[middle], s[middle]), head)
+    row = eliminate(row, beside(body, c[middle + 1], s[middle + 1]), tail)
+    x, y = force(invert(row), none, 0.0, 0.0)
+    gx[middle], gy[middle] = x, y
+    u, v = x, y
+    for i in range(1, middle + 1):
+        j, k = middle - i, middle + i
+        x, y = force(pivot_of(pivots, j), beside(body, c[j + 1], s[j + 1]), x, y)
+        gx[j], gy[j] = x, y
+        if k <= last:
+            u, v = force(pivot_of(pivots, k), beside(body, c[k], s[k]), u, v)
+            gx[k], gy[k] = u, v
+    x, y = 0.0, 0.0
+    for j in range(last + 2):
+        moment = torque[j] - b * (c[j] * y - s[j] * x)
+        if j <= last:
+            x, y = gx[j], gy[j]
+            moment -= a * (c[j] * y - s[j] * x)
+        acc[j] = 1.0 / J * moment
 
 
 @kernel
-def respond(body, c, s, w, fx, fy, torque, factor, acc):
+def respond(body, c, s, w, fx, fy, torque, work, acc):
     """Fill acc (N + 2,) with p'' and th'' under forces (N,) [N] and torques (N,) [N m] on links.
 
-    Impulses on a chain at rest, w of 0, change the velocities likewise.
+    Impulses on a chain at rest, w of 0, change the velocities likewise. `work` (7, N) is scratch.
     """
     a, b, m, _ = body
     n = c.shape[0]
-    gx = np.empty(n - 1)
-    gy = np.empty(n - 1)
+    gx, gy, least = work[0], work[1], 1.0 / m
+    sum_x, sum_y = fx[n - 1], fy[n - 1]
     for j in range(n - 1):
         front, rear = a * w[j] * w[j], b * w[j + 1] * w[j + 1]
-        gx[j] = -(fx[j] - fx[j + 1]) / m - front * c[j] - rear * c[j + 1]
-        gy[j] = -(fy[j] - fy[j + 1]) / m - front * s[j] - rear * s[j + 1]
-    solve_headings(body, c, s, factor, gx, gy, torque, acc[2:])
-    acc[0] = fx.sum() / (n * m)
-    acc[1] = fy.sum() / (n * m)
+        gx[j] = -least * (fx[j] - fx[j + 1]) - front * c[j] - rear * c[j + 1]
+        gy[j] = -least * (fy[j] - fy[j + 1]) - front * s[j] - rear * s[j + 1]
+        sum_x += fx[j]
+        sum_y += fy[j]
+    solve_headings(body, c, s, gx, gy, torque, work[2:], acc[2:])
+    acc[0] = sum_x / (n * m)
+    acc[1] = sum_y / (n * m)
 
 
 @kernel
-def accelerations(body, th, x, vx, vy, w, tau, friction, points, c, s, factor, acc):
-    """Fill acc (N + 2,) with p'' and th'', stops apart; and c, s (N,) and factor.
+def accelerations(body, th, x, vx, vy, w, tau, friction, points, work, acc):
+    """Fill acc (N + 2,) with p'' and th'', stops apart.
 
-    x, vx and vy are the centre of mass's.
+    x, vx and vy are the centre of mass's; `work` (12, N) is scratch, whose first two rows are
+    filled with the cosines and sines of th.
     """
     n = th.shape[0]
-    fx = np.empty(n)
-    fy = np.empty(n)
-    torque = np.empty(n)
+    c, s, fx, fy, torque = work[0], work[1], work[2], work[3], work[4]
     for j in range(n):
         c[j] = math.cos(th[j])
         s[j] = math.sin(th[j])
     ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, torque)
-    torque[:-1] += tau
-    torque[1:] -= tau
-    factorise(body, c, s, factor)
-    respond(body, c, s, w, fx, fy, torque, factor, acc)
+    for j in range(n - 1):
+        torque[j] += tau[j]
+        torque[j + 1] -= tau[j]
+    respond(body, c, s, w, fx, fy, torque, work[5:], acc)

@@ -19,29 +19,29 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.numerics import cholesky, kernel, solve_by_pivoting
 
-from snake.model.dynamics import factorise, solve_headings
+from snake.model.dynamics import solve_headings
 
 FROZEN = 2  # side of a joint that is held in both directions
 
 
 @kernel
-def joint_response(body, c, s, factor, joint, size, response):
+def joint_response(body, c, s, joint, size, response):
     """Fill the change of the headings' rates (N,) by an impulse on a joint."""
-    gx, gy = np.zeros(c.shape[0] - 1), np.zeros(c.shape[0] - 1)
-    torque = np.zeros(c.shape[0])
+    work = np.zeros((8, c.shape[0]))
+    torque = work[0]
     torque[joint] = size
     torque[joint + 1] = -size
-    solve_headings(body, c, s, factor, gx, gy, torque, response)
+    solve_headings(body, c, s, work[1], work[2], torque, work[3:], response)
 
 
 @kernel
-def lock(body, c, s, factor, x, side):
+def lock(body, c, s, x, side):
     """Take from x (N,) what turns frozen joints, orthogonally in the metric of the mass matrix."""
     joints = np.flatnonzero(side == FROZEN)
     k = len(joints)
     response, W, force = np.empty((k, len(x))), np.empty((k, k)), np.empty(k)
     for r in range(k):
-        joint_response(body, c, s, factor, joints[r], 1.0, response[r])
+        joint_response(body, c, s, joints[r], 1.0, response[r])
         force[r] = x[joints[r]] - x[joints[r] + 1]
         for i in range(k):
             W[i, r] = response[r, joints[i]] - response[r, joints[i] + 1]
@@ -52,18 +52,18 @@ def lock(body, c, s, factor, x, side):
 
 
 @kernel
-def hold(body, c, s, factor, x, side):
+def hold(body, c, s, x, side):
     """Push the joints at their stops back, in place, and return lambda by joint (n,).
 
     Args:
-        body, c, s, factor: as in `dynamics.solve_headings`.
+        body, c, s: as in `dynamics.solve_headings`.
         x: accelerations or velocities of the headings (N,), changed in place.
         side: +1 at the upper stop, -1 at the lower one, `FROZEN`, 0 elsewhere (n,).
     """
     links = x.shape[0]
     frozen = (side == FROZEN).any()
     if frozen:
-        lock(body, c, s, factor, x, side)
+        lock(body, c, s, x, side)
     joints = np.empty(links - 1, dtype=np.int64)
     k = 0
     for j in range(links - 1):
@@ -74,9 +74,9 @@ def hold(body, c, s, factor, x, side):
     b = np.empty(k)
     for r in range(k):
         j = joints[r]
-        joint_response(body, c, s, factor, j, side[j], response[r])
+        joint_response(body, c, s, j, side[j], response[r])
         if frozen:
-            lock(body, c, s, factor, response[r], side)
+            lock(body, c, s, response[r], side)
         b[r] = side[j] * (x[j] - x[j + 1])
     W = np.empty((k, k))
     for r in range(k):
@@ -102,9 +102,7 @@ def impact(body, y, side):
     n = side.shape[0] + 1
     c = np.cos(y[2 : n + 2])
     s = np.sin(y[2 : n + 2])
-    factor = np.empty((n - 1, 3))
-    factorise(body, c, s, factor)
-    return hold(body, c, s, factor, y[n + 4 :], side)
+    return hold(body, c, s, y[n + 4 :], side)
 
 
 @kernel

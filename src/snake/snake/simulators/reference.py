@@ -8,18 +8,18 @@ the time of a step. Equations are not here but in model/. Joint faults and event
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import roboaccord
-from roboaccord.contract import Acceleration, Array, Command, Event, RobotState
+from roboaccord.contract import Acceleration, Array, Command, Event, Index, RobotState, Trajectory
 from roboaccord.numerics import kernel, rk4_stage
 from roboaccord.scenario import Setup
-from roboaccord.simulators import DAMPING, IMPACTS, STOPS, Reference, StopWatch
+from roboaccord.simulators import DAMPING, IMPACTS, STOPS, Ends, Reference, StopWatch
 
 from snake.model import tracking
 from snake.model.coordinates import PlanarSnake, friction_of
-from snake.model.dynamics import accelerations, factorise
+from snake.model.dynamics import accelerations
 from snake.model.parameters import SnakeParameters
 from snake.model.stops import (
     FROZEN,
@@ -36,31 +36,27 @@ from snake.simulators import sticking
 
 
 @kernel
-def derivative(body, y, tau, friction, points, side, dy):
-    """Fill dy of y = [p, th, v, w], (2N + 4,)."""
+def derivative(body, y, tau, friction, points, side, work, dy):
+    """Fill dy of y = [p, th, v, w], (2N + 4,); `work` is that of `accelerations`."""
     n = tau.shape[0] + 1
     th = y[2 : n + 2]
     w = y[n + 4 :]
-    c = np.empty(n)
-    s = np.empty(n)
-    factor = np.empty((n - 1, 3))
     dy[: n + 2] = y[n + 2 :]
     vx, vy = y[n + 2], y[n + 3]
-    accelerations(body, th, y[0], vx, vy, w, tau, friction, points, c, s, factor, dy[n + 2 :])
+    accelerations(body, th, y[0], vx, vy, w, tau, friction, points, work, dy[n + 2 :])
     for j in range(n - 1):
         if side[j] != 0:
-            hold(body, c, s, factor, dy[n + 4 :], side)
+            hold(body, work[0], work[1], dy[n + 4 :], side)
             break
 
 
 @kernel
 def rk4(body, y, tau, h, friction, points, side):
     """Return y after h [s]."""
-    slope = np.empty(y.shape[0])
-    stage = y.copy()
-    end = y.copy()
+    slope, work = np.empty(y.shape[0]), np.empty((12, side.shape[0] + 1))
+    stage, end = y.copy(), y.copy()
     for k in range(4):
-        derivative(body, stage, tau, friction, points, side, slope)
+        derivative(body, stage, tau, friction, points, side, work, slope)
         rk4_stage(k, h, y, slope, stage, end)
     return end
 
@@ -81,8 +77,6 @@ def keep_inside(body, y, tau, h, friction, points, limit, side):
     n = side.shape[0] + 1
     c = np.cos(y[2 : n + 2])
     s = np.sin(y[2 : n + 2])
-    factor = np.empty((n - 1, 3))
-    factorise(body, c, s, factor)
     sides = side.copy()
     beyond = np.empty(n)
     start = y.copy()
@@ -94,7 +88,7 @@ def keep_inside(body, y, tau, h, friction, points, limit, side):
         if excess(after, limit, sides, beyond) <= TOUCH:
             break
         before = beyond.copy()
-        force = hold(body, c, s, factor, beyond, sides)
+        force = hold(body, c, s, beyond, sides)
         if turn == 4:
             after[2 : n + 2] += beyond - before
             break
@@ -184,6 +178,20 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):
     return np.abs(y[2 : n + 1] - y[3 : n + 2]).max(), lost
 
 
+@kernel
+def advance_rows(body, rows, tau, h, counts, friction, points, limit, sides, logs, ends):
+    """Advance k rows of y by `advance`, each by a number of steps of its own.
+
+    Args:
+        rows, tau, counts, sides, logs: of each row (k, ...).
+        ends: filled with what `advance` returns (k, 2).
+    """
+    for i in range(rows.shape[0]):
+        ends[i, 0], ends[i, 1] = advance(
+            body, rows[i], tau[i], h, counts[i], friction, points, limit, sides[i], logs[i]
+        )
+
+
 class SnakeReference(Reference):
     """Simulate the snake analytically."""
 
@@ -198,34 +206,55 @@ class SnakeReference(Reference):
         self._friction, self._points = friction_of(setup)
         sticks = self._points.size > 0 and self._friction[3] == 0.0
         self.order = 1 if sticks else 4
-        self._log = np.zeros((len(self.joints), 2))
         limits = np.full(len(self.joints), self.parameters.joint_limit)
         self._stops = StopWatch(self.joints, -limits, limits)
-        self._side = np.zeros(len(self.joints), dtype=np.int8)
+        self._sides, self._logs, self._found = self._scratch(1)
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
         self._place(state)
-        self._side[:] = 0
+        self._sides[:] = 0
         self._stops.reset(self._read().q)
 
     def _place(self, state: RobotState) -> None:
-        self._y = self._chain.pack(state)
+        self._rows = self._chain.pack(state)[None]
 
     def _read(self) -> RobotState:
-        return self._chain.unpack(self._y, self._time, self._effort)
+        return self._chain.unpack(self._rows[0], self._time, self._effort)
+
+    def _scratch(self, k: int) -> tuple[Array, Array, Array]:
+        """Return sides, logs and ends of k rows."""
+        n = len(self.joints)
+        return np.zeros((k, n), np.int8), np.zeros((k, n, 2)), np.empty((k, 2))
+
+    def _ends(
+        self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
+    ) -> Ends | None:
+        if self.order == 1:
+            return None
+        rows, scratch = self._chain.pack_motion(starts), self._scratch(len(starts))
+        for effort, count in zip(efforts, counts, strict=True):
+            self._go(rows, effort, count, *scratch)
+        return Ends(*self._chain.unpack_motion(rows), np.zeros(len(starts), bool))
+
+    def _go(self, rows: Array, effort: Array, counts: Index, *scratch: Array) -> None:
+        """Advance rows of y under efforts (k, n) by numbers of steps (k,)."""
+        advance_rows(
+            self._chain.body, rows, effort, self.physics_step, counts, self._friction,
+            self._points, self.parameters.joint_limit, *scratch,
+        )  # fmt: skip
 
     def _advance(self, command: Command, duration: float) -> None:
         """Move on, with impacts on the stops located inside each step."""
-        chain = self._chain
-        arguments = (
-            chain.body, self._y, self._effort, self.physics_step, self._steps, self._friction,
-            self._points, self.parameters.joint_limit,
-        )  # fmt: skip
         if self.order == 1:
-            self._largest, lost = sticking.advance(*arguments, self._side)
+            self._largest, lost = sticking.advance(
+                self._chain.body, self._rows[0], self._effort, self.physics_step, self._steps,
+                self._friction, self._points, self.parameters.joint_limit, self._sides[0],
+            )  # fmt: skip
         else:
-            self._largest, lost = advance(*arguments, self._side, self._log)
+            scratch = self._sides, self._logs, self._found
+            self._go(self._rows, self._effort[None], np.array([self._steps]), *scratch)
+            self._largest, lost = self._found[0].tolist()
         self._losses.add(STOPS, lost)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
@@ -234,7 +263,7 @@ class SnakeReference(Reference):
                 self._events.append(self._stop(joint, before.time))
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._side[joint] = FROZEN if locked else 0
+        self._sides[0, joint] = FROZEN if locked else 0
 
     def _stop(self, joint: int, begin: float) -> Event:
         """Return the event of a joint that came to its stop in the period from `begin` [s].
@@ -242,21 +271,22 @@ class SnakeReference(Reference):
         Its time is that of the joint's first impact in the period, its impulse the sum of all; a
         joint that came to rest just there had none.
         """
-        offset, impulse = self._log[joint].tolist()
+        offset, impulse = self._logs[0, joint].tolist()
         time = begin + offset if impulse else self._time
         return self._stops.event(joint, time, impulse)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         n = self.parameters.links
         y = self._chain.pack(state)
-        acc, factor = np.empty(n + 2), np.empty((n - 1, 3))
-        c, s, ax, ay = np.empty((4, n))
+        acc, work, (ax, ay) = np.empty(n + 2), np.empty((12, n)), np.empty((2, n))
+        c, s = work[:2]
         w = y[n + 4 :]
         accelerations(
             self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
-            np.zeros(7), np.zeros((0, 2)), c, s, factor, acc,
+            np.zeros(7), np.zeros((0, 2)), work, acc,
         )  # fmt: skip
-        hold(self._chain.body, c, s, factor, acc[2:], np.where(self._side == FROZEN, self._side, 0))
+        held = np.where(self._sides[0] == FROZEN, self._sides[0], 0)
+        hold(self._chain.body, c, s, acc[2:], held)
         tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)
         base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, acc[-1]])
         return Acceleration(base, acc[2:-1] - acc[3:])

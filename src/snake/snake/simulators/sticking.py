@@ -45,10 +45,11 @@ def row_speeds(body, c, s, u, points, out):
 
 
 @kernel
-def response(body, c, s, factor, points, row, du):
+def response(body, c, s, points, row, du):
     """Fill du (N + 2,), the change of u by a unit impulse of a row, at a point or in a joint."""
     n, count = c.shape[0], points.shape[0]
-    fx, fy, torque = np.zeros(n), np.zeros(n), np.zeros(n)
+    work = np.zeros((11, n))
+    fx, fy, torque, still = work[0], work[1], work[2], work[3]
     if row < 2 * n * count:
         i, k = row // 2 // count, row // 2 % count
         if row % 2 == 0:
@@ -58,7 +59,7 @@ def response(body, c, s, factor, points, row, du):
     else:
         j = row - 2 * n * count
         torque[j], torque[j + 1] = 1.0, -1.0
-    respond(body, c, s, np.zeros(n), fx, fy, torque, factor, du)
+    respond(body, c, s, still, fx, fy, torque, work[4:], du)
 
 
 @kernel
@@ -95,7 +96,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
     n, count = (y.shape[0] - 4) // 2, points.shape[0]
     first = 2 * n * count  # of the joints' rows
     rows = first + n - 1
-    c, s, factor, u = np.empty(n), np.empty(n), np.empty((n - 1, 3)), y[n + 2 :]
+    work, u = np.empty((12, n)), y[n + 2 :]
     mu, loads, acc = np.empty((n, 2)), np.empty((n, count)), np.empty(n + 2)
     du, by_row = np.zeros((rows, n + 2)), np.zeros((rows, rows))
     low, high, speed, before = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows)
@@ -106,9 +107,9 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
     for _ in range(steps):
         angle = y[2 : n + 1] - y[3 : n + 2]
         accelerations(
-            body, y[2 : n + 2], y[0], u[0], u[1], u[2:], tau, friction, points[:0], c, s, factor,
-            acc,
+            body, y[2 : n + 2], y[0], u[0], u[1], u[2:], tau, friction, points[:0], work, acc,
         )  # fmt: skip
+        c, s = work[0], work[1]
         grips(body, c, s, y[0], friction, points, mu, loads)
         for row in range(first):
             high[row] = (
@@ -134,7 +135,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
             used[row] = stop[row - first] == 0.0 or not _allows(high[row], speed[row])
         for row in range(rows):
             if used[row]:
-                response(body, c, s, factor, points, row, du[row])
+                response(body, c, s, points, row, du[row])
                 row_speeds(body, c, s, du[row], points, by_row[row])
         solve_rows(by_row, speed, low, high, used, side, impulse)
         speed += impulse @ by_row

@@ -17,7 +17,7 @@ iterative solver, as at stops, which are drawn anew in each run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Annotated, Literal
@@ -100,7 +100,7 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
     simulator = make_simulator(setup, engine)
     if simulator.unplaced:  # nobody can measure what round-off makes of other starts
         return InvarianceCheck(0.0, {}, {"": simulator.unplaced})
-    plain = [*replay(simulator, run, run.state(0), ticks)]
+    plain = replay(simulator, run, run.state(0), ticks)
     errors, refused = dict[str, Array](), dict[str, str]()
     for move in MOVES:
         if move.reordered and len(run.joints) < 2:
@@ -116,7 +116,7 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
             break
     law: ContactLaw = ""
     turned = changes.get(HALF_RIGHT.name)
-    again = replay(simulator, run, run.state(0), ticks)  # the robot's own rig may touch, too
+    again = steps(simulator, run, run.state(0), ticks)  # the robot's own rig may touch, too
     parts = engine_parts(simulator)
     if turned and turned.outside and any(p.contacts() for _ in again for p in parts):
         right = compare(setup, engine, RIGHT, run, plain)
@@ -156,7 +156,12 @@ class InvarianceLevel(Level[InvarianceCheck]):
         return {m.name: Entry(shown.get(m.name, refused.get(m.name))) for m in MOVES}
 
 
-def replay(
+def replay(simulator: Simulator, run: Trajectory, start: RobotState, ticks: int) -> Trajectory:
+    """Return the states that a simulator makes of the recorded commands of a run."""
+    return Trajectory.from_states(run.joints, [*steps(simulator, run, start, ticks)])
+
+
+def steps(
     simulator: Simulator, run: Trajectory, start: RobotState, ticks: int
 ) -> Iterator[RobotState]:
     """Yield the states that a simulator makes of the recorded commands of a run."""
@@ -185,25 +190,24 @@ def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:
 
 
 def measure_floor(
-    simulator: Simulator, run: Trajectory, plain: Sequence[RobotState], pairs: int
+    simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int
 ) -> Array:
     """Return what round-off makes of each tick, by pairs of starts and group (k, 6)."""
     ticks = len(plain)
-    steps = float(run.time[ticks] - run.time[0]) / simulator.physics_step
+    count = float(run.time[ticks] - run.time[0]) / simulator.physics_step
     largest = np.maximum(by_group(np.abs(vector(run)[: ticks + 1])).max(axis=0), 1.0)
     lost = np.minimum(read_back(simulator, run, np.arange(ticks)), LOSS)
-    sizes = SAFETY * (steps * ROUNDING * largest + lost)
+    sizes = SAFETY * (count * ROUNDING * largest + lost)
     floor = np.tile(sizes, (ticks, 1))
     for seed, sign in product(range(pairs), (1.0, -1.0)):
         start = changed(run.state(0), sign * sizes, seed)
-        states = zip(plain, replay(simulator, run, start, ticks), strict=True)
-        apart = by_group(np.abs([difference(one, two) for one, two in states]))
+        apart = by_group(np.abs(difference(plain, replay(simulator, run, start, ticks))))
         floor = floor + MANY * np.maximum.accumulate(np.nan_to_num(apart, nan=np.inf))
     return floor
 
 
 def compare(
-    setup: Setup, engine: EngineSpec, move: Move, run: Trajectory, plain: Sequence[RobotState]
+    setup: Setup, engine: EngineSpec, move: Move, run: Trajectory, plain: Trajectory
 ) -> Array:
     """Return what a move changes, by tick and coordinate (k, 2 n + 12).
 
@@ -211,8 +215,8 @@ def compare(
         AccordError: where the world cannot be moved so.
     """
     simulator = make_simulator(setup, moved(engine, move))
-    pairs = zip(plain, replay(simulator, run, run.state(0), len(plain)), strict=True)
-    errors = np.abs([difference(one, two) for one, two in pairs])
+    again = replay(simulator, run, run.state(0), len(plain))
+    errors = np.abs(difference(plain, again))
     return np.asarray(np.nan_to_num(errors, nan=np.inf))
 
 

@@ -276,15 +276,11 @@ def predict(
         samples: indices of the states to start from; all where None.
     """
     chosen = np.arange(len(trajectory) - 1) if samples is None else samples
-    errors, change = np.empty((2, len(chosen), len(trajectory.joints) + 6))
-    pose, base = np.empty((len(chosen), 6)), 0.0
-    rates = np.column_stack([trajectory.qd, trajectory.twist])
-    for row, (i, end) in enumerate(predicted(reference, trajectory, chosen)):
-        new = np.concatenate([end.qd, end.twist])
-        errors[row], change[row] = new - rates[i + 1], new - rates[i]
-        pose[row] = difference(trajectory.state(i + 1), end)[-12:-6]
-        base = max(base, float(np.abs(end.position - trajectory.position[i + 1]).max()))
-    return Predictions(errors, change, pose, base)
+    n, ends = len(trajectory.joints), predicted(reference, trajectory, chosen)[0]
+    after, change = (difference(trajectory.at(chosen + i), ends) for i in (1, 0))
+    rates = [*range(n, 2 * n), *range(2 * n + 6, 2 * n + 12)]
+    base = float(np.abs(after[:, 2 * n : 2 * n + 3]).max(initial=0.0))
+    return Predictions(after[:, rates], change[:, rates], after[:, -12:-6], base)
 
 
 def check_steps(

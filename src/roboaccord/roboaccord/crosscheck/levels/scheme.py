@@ -34,7 +34,6 @@ from roboaccord.crosscheck.hypotheses import (
     Predictor,
     Resolved,
     largest,
-    parts_of,
     resolution_of,
     spread,
 )
@@ -360,39 +359,35 @@ def compare(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Arra
     Returns:
         the number of each (k,), and its errors by coordinate (k, 2 n + 12).
     """
-    chosen, errors = [], []
-    for i, after in predicted(twin, run, ticks):
-        if not any(part.stopped for part in parts_of(twin)):
-            chosen.append(i)
-            errors.append(difference(run.state(i + 1), after))
-    return np.array(chosen, int), np.array(errors)
+    ends, stopped = predicted(twin, run, ticks)
+    errors = difference(run.at(ticks + 1), ends)
+    return ticks[~stopped], errors[~stopped]
 
 
 def measure_floor(twin: Simulator, shaken: list[Simulator], run: Trajectory, ticks: Index) -> Array:
     """Return what round-off makes of a tick, by group of coordinates (6,)."""
-    plain = [state for _, state in predicted(twin, run, ticks)]
+    plain, _ = predicted(twin, run, ticks)
     found = [ROUNDING * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)]
     for other in shaken:
-        pairs = zip(plain, predicted(other, run, ticks), strict=True)
-        apart = np.array([difference(one, two) for one, (_, two) in pairs])
+        apart = difference(plain, predicted(other, run, ticks)[0])
         found.append(by_group(np.abs(apart)).max(axis=0))
     return np.asarray(SAFETY * np.max(found, axis=0))
 
 
 def spread_of(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:
     """Return what errors of the joints' origins (n,) [rad] make of a tick, by group (6,)."""
-    total, plain = np.zeros(6), [state for _, state in predicted(twin, run, ticks)]
+    total, plain = np.zeros(6), predicted(twin, run, ticks)[0]
     for offset in np.diag(angles)[angles > 0.0]:
-        turned = predicted(twin, replace(run, q=run.q + offset), ticks)
-        pairs = zip(plain, turned, strict=True)
-        apart = [difference(replace(one, q=one.q + offset), two) for one, (_, two) in pairs]
+        turned, _ = predicted(twin, replace(run, q=run.q + offset), ticks)
+        apart = difference(replace(plain, q=plain.q + offset), turned)
         total += by_group(np.abs(apart)).max(axis=0)
     return total
 
 
 def read_back(engine: Simulator, run: Trajectory, ticks: Index) -> Array:
     """Return what an engine loses of a state that is set, by group of coordinates (6,)."""
-    lost = [difference(run.state(i), engine.reset(run.state(i))) for i in ticks.tolist()]
+    starts = run.at(ticks)
+    lost = difference(starts, engine.predict(starts)[0])
     return np.asarray(by_group(np.abs(lost)).max(axis=0))
 
 
