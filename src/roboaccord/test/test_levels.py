@@ -24,6 +24,7 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 
+pytestmark = pytest.mark.thorough
 pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 pytest.importorskip("monkeybot", reason="the monkeybot is not installed")
 ALLOWED = 1e3  # rad, where the scenario states none
