@@ -284,7 +284,7 @@ def test_the_cross_check_passes(short, tmp_path):
         engine(short, name)
     result = run_crosscheck(short, ["reference", *ENGINES], refine=3, out=tmp_path)
     assert result.verdict == "pass", result.reasons
-    runs = result.trajectory
+    runs = result.checks["trajectory"]
     assert runs["dart"].order == pytest.approx(1, abs=0.1)
     reference = runs["reference"]
     assert len({*reference.error}) == 1 and reference.error[0] <= reference.floor < 1e-11

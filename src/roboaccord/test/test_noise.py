@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Code, because
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.noise import Noise, measure_noise, refuse_tolerances, sensitive
@@ -53,8 +54,9 @@ def test_an_exponential_has_its_rate_and_its_horizon(duration: float, reached: b
     assert noise.rate == pytest.approx(1.5, rel=1e-9)
     horizon = np.log(1e-3 / 1e-12) / 2.0
     assert noise.horizon == (pytest.approx(horizon, abs=STEP) if reached else None)
-    message = [line.split(": ")[:2] for line in sensitive({"dart": noise})]
-    assert message == [["dart", "agree until t = 10.36 s"]] * reached
+    said = sensitive({"dart": noise})
+    assert said == [because(Code.SENSITIVE, engine="dart", horizon=noise.horizon)] * reached
+    assert all(str(each).startswith("dart: agree until t = 10.36 s: ") for each in said)
     assert measure_noise(ball, still, still, still, still) == Noise(0.0, None, None)
     unrepeatable = measure_noise(ball, still, bit, still, nudged)
     assert unrepeatable == noise

@@ -56,6 +56,13 @@ CHECKS = {
     "one_step": STEP,
     "trajectory": RUNS,
 }
+OTHERS = EventTicks(9, 0.1, "rate", "a", 0.0)
+TWIN = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10, others=OTHERS)
+HALVES = (
+    Cell(name, 1e-3, dict(enumerate([v, v + 0.1, v - 0.1, v])), {})
+    for name, v in (("reference", 2.0), ("dart", 1.0))
+)
+SEEDS = compare_cells(*HALVES, StatisticsSpec(figure="speed", seeds=4), {})
 STANDING = Trajectory((), np.zeros(2), *(np.zeros((2, n)) for n in (0, 0, 0, 3, 4, 6)))
 
 
@@ -163,32 +170,23 @@ def test_what_stands_still_never_passes(twin: SchemeCheck | None, limit: Any, le
 
 def test_a_sound_scheme_does_not_excuse_what_stops_keep_doing_wrong() -> None:
     """Of ticks with an event no twin applies: errors there must fall with the step."""
-    others = EventTicks(9, 0.1, "rate", "a", 0.0)
-    scheme = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10, others=others)
     off = {**CHECKS, "one_step": replace(STEP, left=1e-3)}
 
     def outcome(others: EventTicks) -> str:
-        found = outcomes({**off, "scheme": replace(scheme, others=others)})
+        found = outcomes({**off, "scheme": replace(TWIN, others=others)})
         return found["one_step"].outcome
 
-    assert outcome(others) == "within"
-    assert outcome(replace(others, excess=2.0)) == "outside"
-    assert outcome(replace(others, excess=2.0, count=2)) == "not_judged"
+    assert outcome(OTHERS) == "within"
+    assert outcome(replace(OTHERS, excess=2.0)) == "outside"
+    assert outcome(replace(OTHERS, excess=2.0, count=2)) == "not_judged"
 
 
 def test_where_the_loop_throws_joints_each_tick_decides_in_place_of_statistics() -> None:
     """Of medians that differ by 1, half of the reference's; runs that diverge excuse nothing."""
-    spec = StatisticsSpec(figure="speed", seeds=4)
-    cells = (
-        Cell(name, 1e-3, dict(enumerate([v, v + 0.1, v - 0.1, v])), {})
-        for name, v in (("reference", 2.0), ("dart", 1.0))
-    )
-    found = replace(compare_cells(*cells, spec, {}), loop=-2.0)
-    others = EventTicks(9, 0.1, "rate", "a", 0.0)
-    scheme = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10, others=others)
+    found = replace(SEEDS, loop=-2.0)
 
     def outcome(**changes: Any) -> str:
-        checks = {**CHECKS, "trajectory": Seeds(), "statistics": found, "scheme": scheme, **changes}
+        checks = {**CHECKS, "trajectory": Seeds(), "statistics": found, "scheme": TWIN, **changes}
         judged = outcomes({name: check for name, check in checks.items() if check})
         assert judged["trajectory"].outcome == judged["statistics"].outcome
         assert judged["trajectory"].stands_in
@@ -196,8 +194,8 @@ def test_where_the_loop_throws_joints_each_tick_decides_in_place_of_statistics()
 
     assert outcome() == "within"
     assert outcome(scheme=None) == "not_judged"
-    assert outcome(scheme=replace(scheme, error=1e-13)) == "not_judged"
-    assert outcome(scheme=replace(scheme, others=replace(others, excess=2.0))) == "outside"
+    assert outcome(scheme=replace(TWIN, error=1e-13)) == "not_judged"
+    assert outcome(scheme=replace(TWIN, others=replace(OTHERS, excess=2.0))) == "outside"
     assert outcome(statistics=replace(found, loop=0.3)) == "outside"
     lost = replace(found, failures={"1": "dart diverged at t = 1 s"}, diverged=True)
     assert outcome(statistics=lost) == "not_judged"

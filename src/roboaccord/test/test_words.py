@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import product
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse, verdict_of
+from roboaccord.crosscheck import levels
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.energy_book import NoBook
-from roboaccord.crosscheck.event_ticks import EventTicks
-from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
-from roboaccord.crosscheck.levels.acceleration import AccelerationCheck, ModelCheck
-from roboaccord.crosscheck.levels.drive import Disobedience, DriveCheck
-from roboaccord.crosscheck.levels.energy import EnergyCheck
-from roboaccord.crosscheck.levels.events import LOGGED, EventDifference, EventsCheck
-from roboaccord.crosscheck.levels.invariance import InvarianceCheck, Shift
-from roboaccord.crosscheck.levels.one_step import NoFreeTick, Rates
-from roboaccord.crosscheck.levels.recorded_step import RecordedStep
-from roboaccord.crosscheck.levels.repeat import RepeatCheck
-from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck
-from roboaccord.crosscheck.levels.statistics import StatisticsCheck, compare_cells
-from roboaccord.crosscheck.levels.trajectory import Seeds
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.report import RUN_LEVELS, remarks
 from roboaccord.crosscheck.run import conclude, measure_one
@@ -33,168 +21,108 @@ from roboaccord.crosscheck.runs import QUIET, make_engines, run_jobs
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import words
-from roboaccord.run.sweep import Cell
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.scenario import Allowance, StatisticsSpec, Tolerances
+from roboaccord.scenario.scenario import Allowance, Tolerances
 from roboaccord.scenario.setup import Setup
-from test_outcomes import CHECKS, HEAVY, RUNS, STEP, outcomes
+from test_outcomes import CHECKS, HEAVY, OTHERS, RUNS, SEEDS, STEP, TWIN, outcomes
+
+pytestmark = pytest.mark.thorough
 
 TEXTS: Mapping[str, Mapping[Code, str]] = {
     "each its code": {code: str(code) for code in Code},
     "a wrong one": dict.fromkeys(Code, "below round-off: nothing moves; the engine is right"),
 }
 ELSEWHERE = {
-    *(
-        Code.TEXT,
-        Code.HIDDEN,
-        Code.OFF_BY,
-        Code.OFF_BY_ANGLE,
-        Code.INSTEAD,
-        Code.READS,
-        Code.MISSING,
-    ),
-    *(Code.SUSPECT, Code.STEP_FAR, Code.LARGEST_ERROR, Code.OUR_EQUATIONS),
+    *(Code.TEXT, Code.HIDDEN, Code.OFF_BY, Code.OFF_BY_ANGLE, Code.INSTEAD, Code.READS),
+    *(Code.SUSPECT, Code.STEP_FAR, Code.LARGEST_ERROR, Code.OUR_EQUATIONS, Code.MISSING),
     *(Code.SENSITIVE, Code.SAME_SETTINGS, Code.EXCITED, Code.NO_RESTART),
 }
 """Codes that no finding made up here has: of errors, of differences, of live runs, and of notes."""
-
-TWIN = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10)
-OTHERS = EventTicks(9, 0.1, "rate", "a", 0.0)
-SHIFT = Shift(1e-6, 1e-12, "rate", "a", 0.1)
-EVENT = EventDifference("joint_stop", "a", 0.5, "impulse", 1.0, 2.0, 1e-3, 1e-6)
-ENERGY = EnergyCheck(2e-6, 1e-6, -3e-6, 0.25, 0.01, True, 1e-3)
-RECORDED = RecordedStep(100, 100, 0, 0, 0, 1e-6, 1e-5, 1e-4, 2e-3, tolerance=1e-3, largest=1.0)
-EXPLAINED = because(Code.STEPPING_EXPLAINS, share=0.1, scheme=True)
-LATE = Disobedience("late", 1.0)
-
-
-def seeds(**changes: Any) -> StatisticsCheck:
-    """Return statistics whose medians differ by half, with changes."""
-    values = {"reference": 2.0, "dart": 1.0}
-    cells = [
-        Cell(name, 1e-3, dict(enumerate([v, v + 0.1, v - 0.1, v])), {})
-        for name, v in values.items()
-    ]
-    found = compare_cells(*cells, StatisticsSpec(figure="speed", seeds=4), {})
-    return replace(found, **changes)
-
-
+VALUES: Mapping[str, Sequence[Any]] = {
+    "bool": (False, True), "int": (0, 1, 1000), "float": (-2.0, 0.0, math.inf)
+}  # fmt: skip
+EVENT = levels.events.EventDifference("joint_stop", "a", 0.5, "impulse", 1.0, 2.0, 1e-3, 1e-6)
+SHIFTS = {move: levels.invariance.Shift(1e-6, 1e-12, "rate", "a", 0.1) for move in ("one", "two")}
+NO_TWIN = levels.scheme.NoTwin("a ball stands in a frame")
+LATE = [levels.drive.Disobedience("late", 1.0)]
+RECORDED = levels.recorded_step.RecordedStep(
+    100, 100, 0, 0, 0, 1e-6, 1e-5, 1e-4, 2e-3, tolerance=1e-3, largest=1.0
+)
+FAR = levels.one_step.Rates(
+    "base", 0.5, 0.1, because(Code.STEPPING_EXPLAINS, share=0.1, scheme=True)
+)
+WALL = because(Code.REFUSED_STATE, time=0.1, text="a wall")
 MADE: Mapping[str, Sequence[Any]] = {
     "acceleration": (
         CHECKS["acceleration"],
-        AccelerationCheck(1e-6, 100, model=ModelCheck(1.1, 1.0, (HEAVY,))),
-        AccelerationCheck(1e-6, 100),
-        AccelerationCheck(None, 0, because(Code.KINEMATIC)),
-        AccelerationCheck(None, 0, because(Code.NOTHING_CAN_MOVE)),
+        replace(CHECKS["acceleration"], model=levels.acceleration.ModelCheck(1.1, 1.0, (HEAVY,))),
+        *(levels.acceleration.AccelerationCheck(None, 0, because(code))
+          for code in (Code.KINEMATIC, Code.NOTHING_CAN_MOVE)),
     ),
     "drive": (
-        DriveCheck(100, 100),
-        DriveCheck(0, 100),
-        DriveCheck(10, 100),
-        DriveCheck(100, 100, 40, 0.5, "b", 0.25, [LATE], 3, "magnet_a", 0.5),
+        levels.drive.DriveCheck(100, 100),
+        levels.drive.DriveCheck(100, 100, 40, 0.5, "b", 0.25, LATE, 3, "magnet_a", 0.5),
     ),
-    "repeat": (RepeatCheck(), RepeatCheck(1e-9, "rate", "a", 0.1)),
+    "scheme": (
+        NO_TWIN, TWIN, replace(TWIN, others=None), replace(TWIN, others=None, left_out=0),
+        replace(TWIN, error=1.0, name=Name("mass", "a", "mass of a is off")),
+        *(replace(TWIN, others=replace(OTHERS, excess=2.0, count=count)) for count in (2, 9)),
+    ),
+    "repeat": (levels.repeat.RepeatCheck(), levels.repeat.RepeatCheck(1e-9, "rate", "a", 0.1)),
     "invariance": (
-        InvarianceCheck(0.1, {"mirrored": replace(SHIFT, error=0.0)}),
-        InvarianceCheck(0.1, {}, {"": "it stands"}),
-        InvarianceCheck(0.1, {"turned": SHIFT, "mirrored": SHIFT}, law="box"),
+        levels.invariance.InvarianceCheck(0.1, {}, {"": "it stands"}),
+        *(levels.invariance.InvarianceCheck(0.1, SHIFTS, {}, law) for law in ("", "box")),
     ),
+    "one_step": (
+        STEP, levels.one_step.NoFreeTick(), replace(STEP, relative=0.3, order=0.2),
+        replace(STEP, relative=0.3, order=None, left=None),
+        replace(STEP, rms=0.1, relative=0.3, floor=1.0),
+    ),
+    "trajectory": (RUNS, replace(RUNS, error=[1e-13] * 3, order=None, left=0.0)),
+    "statistics": (SEEDS, replace(SEEDS, difference=None), replace(SEEDS, failures={"1": "lost"})),
     "events": (
-        EventsCheck(9, 9),
-        EventsCheck(0, 0, why=because(Code.NO_EVENTS)),
-        EventsCheck(9, 2),
-        EventsCheck(9, 9, [EVENT]),
-        EventsCheck(9, 9, [replace(EVENT, sure=False)]),
-        EventsCheck(9, 9, [replace(EVENT, what=LOGGED)]),
-        EventsCheck(9, 9, [replace(EVENT, what="")]),
+        *(levels.events.EventsCheck(9, 9, found) for found in ([], [replace(EVENT, sure=False)])),
+        *(levels.events.EventsCheck(9, 9, [replace(EVENT, what=what)])
+          for what in ("impulse", "", levels.events.LOGGED)),
+        levels.events.EventsCheck(0, 0, why=because(Code.NO_EVENTS)),
     ),
     "energy": (
-        replace(ENERGY, left=0.0),
-        replace(ENERGY, left=0.0, unmeasured=("impacts",)),
         NoBook("it is kinematic"),
-        ENERGY,
-        replace(ENERGY, sure=False),
-        replace(ENERGY, twin=True),
+        levels.energy.EnergyCheck(2e-6, 1e-6, -3e-6, 0.25, 0.01, True, 1e-3, ("impacts",)),
     ),
-}
-"""Figures of levels that look at no other, made up to come to each of their outcomes."""
-SCHEMES = (
-    None,
-    NoTwin("a ball stands in a frame"),
-    TWIN,
-    replace(TWIN, left_out=0),
-    replace(TWIN, others=OTHERS),
-    replace(TWIN, others=replace(OTHERS, excess=2.0)),
-    replace(TWIN, others=replace(OTHERS, excess=2.0, count=2)),
-    replace(TWIN, error=1e-12, name=Name("mass", "a", "mass of a is +1 % off")),
-    replace(TWIN, judged=20, left_out=80),
-)
-STEPS = (
-    STEP,
-    NoFreeTick(),
-    replace(STEP, relative=0.3, order=0.2),
-    replace(STEP, relative=0.3, order=0.2, settled=False),
-    replace(STEP, left=1e-7),
-    replace(STEP, relative=0.3, order=None, left=None),
-    replace(STEP, rms=1e-5, relative=0.3, floor=1e-3),
-    replace(STEP, rms=1e-16, floor=1e-12),
-    replace(STEP, judged=20, ticks=100),
-)
-MOTIONS = (
-    RUNS,
-    replace(RUNS, range=0.0),
-    replace(RUNS, order=0.5),
-    replace(RUNS, left=1e-4),
-    replace(RUNS, left=1e-4, asymptotic=False),
-    replace(RUNS, order=None, left=None),
-    replace(RUNS, error=[1e-13] * 3, order=None, left=1e-13, bound=1e-12),
-)
-FIGURES = (
-    seeds(allowance=2.0),
-    seeds(),
-    seeds(loop=-2.0),
-    seeds(failures={"1": "dart diverged at t = 1 s"}, diverged=True),
-    seeds(failures={"1": "it has no figure"}),
-    seeds(difference=None),
-    seeds(share_probability=1e-3),
-    seeds(unsettled=1.0),
-    seeds(allowance=math.nan),
-)
-TAKEN = (
-    RECORDED,
-    replace(RECORDED, compared=0, refused=because(Code.REFUSED_STATE, time=0.1, text="a wall")),
-    replace(RECORDED, largest=0.0),
-    replace(RECORDED, least=0.5),
-    replace(RECORDED, compared=20),
-    replace(RECORDED, rates=(Rates("base", 0.5, 0.1, EXPLAINED),)),
-)
-STRICT = (
-    Tolerances(),
-    Tolerances(trajectory={"dart": 2e-3}),
-    Tolerances(trajectory={"dart": 1e-12}),
-    Tolerances(one_step=Allowance(limit=0.2, reason="facets"),
-               trajectory={"dart": Allowance(limit=1.0, reason="facets")}),
-)  # fmt: skip
+}  # fmt: skip
+"""Figures of each level, to be varied."""
+TAKEN = (RECORDED, replace(RECORDED, refused=WALL), replace(RECORDED, rates=(FAR,)))
+LIMITS = (1e-12, 2e-3, Allowance(limit=1.0, reason="facets"), Allowance(limit=2e-3, reason="none"))
+STRICT = [Tolerances(trajectory={"dart": limit}) for limit in LIMITS]
+STRICT += [Tolerances(one_step=Allowance(limit=limit, reason="facets")) for limit in (0.1, 0.5)]
 
 
-def made_up() -> Iterator[tuple[Mapping[str, Any], Tolerances, tuple[AnyLevel, ...]]]:
-    """Yield figures of a check, its tolerances and its levels."""
+def varied(checks: Sequence[Any]) -> Iterator[Any]:
+    """Yield checks, and the same with each of their numbers changed."""
+    for check in checks:
+        yield check
+        for field in fields(check):
+            plain = isinstance(getattr(check, field.name), int | float | None)
+            kind = (
+                re.match(r"(?:Annotated\[)?(bool|int|float)\b", str(field.type)) if plain else None
+            )
+            for value in VALUES[kind[1]] if kind else ():
+                yield replace(check, **{field.name: value})
+
+
+def made_up() -> Iterator[dict[str, Finding]]:
+    """Yield findings of checks: figures of each level varied, beside each twin, and as allowed."""
     for level, checks in MADE.items():
-        for check in checks:
-            yield {**CHECKS, level: check}, Tolerances(), LEVELS
-    pairs = [*product(STEPS, [RUNS]), *product([STEP], MOTIONS)]
-    for scheme, (step, motion), strict in product(SCHEMES, pairs, STRICT):
-        twin = {"scheme": scheme} if scheme else {}
-        yield {**CHECKS, **twin, "one_step": step, "trajectory": motion}, strict, LEVELS
-    for scheme, found in product(SCHEMES, FIGURES):
-        twin = {"scheme": scheme} if scheme else {}
-        yield {**CHECKS, **twin, "trajectory": Seeds(), "statistics": found}, Tolerances(), LEVELS
-    for scheme, taken in product(SCHEMES, TAKEN):
-        yield (
-            {"one_step": taken, **({"scheme": scheme} if scheme else {})},
-            Tolerances(),
-            RUN_LEVELS,
-        )
+        motion = level in ("one_step", "trajectory", "statistics")
+        seeds = {"trajectory": levels.trajectory.Seeds()} if level == "statistics" else {}
+        for check in varied(checks):
+            for scheme in MADE["scheme"] if motion else [NO_TWIN]:
+                yield outcomes({**CHECKS, **seeds, "scheme": scheme, level: check})
+            for strict in STRICT if motion and not seeds else ():
+                yield outcomes({**CHECKS, level: check}, strict)
+    for check in varied(TAKEN):
+        yield outcomes({"one_step": check, "scheme": TWIN}, levels=RUN_LEVELS)
 
 
 def comes_to(findings: Sequence[Finding]) -> tuple[Any, ...]:
@@ -207,34 +135,29 @@ def comes_to(findings: Sequence[Finding]) -> tuple[Any, ...]:
 def judged() -> list[tuple[Any, ...]]:
     """Return what the figures come to, as they are and excused."""
     excuses = {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "it rebounds"}}
-    found = [[*outcomes(*each).values()] for each in made_up()]
+    found = [[*each.values()] for each in made_up()]
     return [comes_to(each) for one in found for each in (one, excuse(one, excuses))]
 
 
-def codes_in(value: object) -> Iterator[str]:
-    """Yield the codes of reasons, those in their figures among them."""
-    if isinstance(value, Reason):
-        yield value.code
-        yield from codes_in([*value.figures.values()])
-    elif isinstance(value, Finding):
-        yield from codes_in(value.reasons)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from codes_in(each)
+def codes_in(value: object) -> set[str]:
+    """Return the codes of reasons, those in their figures among them."""
+    if isinstance(value, list | tuple):
+        return set().union(*map(codes_in, value))
+    if isinstance(value, Finding):
+        return codes_in(value.reasons)
+    return (
+        {value.code} | codes_in([*value.figures.values()]) if isinstance(value, Reason) else set()
+    )
 
 
-def test_each_code_has_words() -> None:
-    assert set(words.TEXTS) == set(Code)
-
-
-def test_the_figures_made_up_here_have_every_code_and_each_is_put_into_words() -> None:
-    found = [f for each in made_up() for f in outcomes(*each).values()]
+def test_each_code_has_words_and_they_are_made_of_its_figures() -> None:
+    found = [f for each in made_up() for f in each.values()]
     excuses = {"one_step": {"dart": "it rebounds"}}
     said = [*remarks(excuse(found, excuses), excuses)]
-    assert {*codes_in([*found, *said])} == set(Code) - ELSEWHERE
-    for each in [*found, *said]:
-        text = each.reason if isinstance(each, Finding) else str(each)
-        assert bool(text) is bool(isinstance(each, Reason) or each.reasons) and "{" not in text
+    assert set(words.TEXTS) == set(Code)
+    assert codes_in([*found, *said]) == set(Code) - ELSEWHERE
+    assert all(bool(each.reason) is bool(each.reasons) for each in found)
+    assert all(str(each) for each in said)
 
 
 @pytest.mark.parametrize("texts", TEXTS.values(), ids=TEXTS)
@@ -263,8 +186,7 @@ def test_nor_does_that_of_a_check(heavier: bool, monkeypatch: pytest.MonkeyPatch
     def found() -> tuple[Any, ...]:
         case = CheckCase(setup, engine, "mujoco", runs)
         measure_one(case, LEVELS)
-        findings, _ = conclude(case, LEVELS)
-        return comes_to(findings)
+        return comes_to(conclude(case, LEVELS)[0])
 
     before = found()
     assert before[0] == ("fail" if heavier else "pass")
