@@ -218,6 +218,14 @@ def rigid_loads(x, y, c, s, points, load, gyration, loads):
 
 
 @kernel
+def heading(rotation):
+    """Return the cosine and sine of a body's x axis as it lies in the horizontal plane."""
+    x, y = rotation[0, 0], rotation[1, 0]
+    norm = np.sqrt(x * x + y * y)
+    return x / norm, y / norm
+
+
+@kernel
 def sliding_wrenches(
     pyramid, rotation, position, linear, angular, points, mu, beyond, load, slip, gyration,
     force, torque,
@@ -237,16 +245,17 @@ def sliding_wrenches(
     """
     n, count = rotation.shape[0], points.shape[0]
     mu_along, mu_across = mu[0], mu[1]
-    # The body's axes as they lie in the horizontal plane.
-    norm = np.sqrt(rotation[:, 0, 0] ** 2 + rotation[:, 1, 0] ** 2)
-    heading_c, heading_s = rotation[:, 0, 0] / norm, rotation[:, 1, 0] / norm
-    loads = np.full((n, count), load / count)
+    own, loads, headings = load / count, points[:0], points[:0]
     if gyration[1] > 0.0:
+        loads, headings = np.empty((n, count)), np.empty((n, 2))
+        for i in range(n):
+            headings[i, 0], headings[i, 1] = heading(rotation[i])
         rigid_loads(
-            position[:, 0], position[:, 1], heading_c, heading_s, points, load, gyration, loads
-        )
+            position[:, 0], position[:, 1], headings[:, 0], headings[:, 1], points, load, gyration,
+            loads,
+        )  # fmt: skip
     for i in range(n):
-        c, s = heading_c[i], heading_s[i]
+        c, s = heading(rotation[i])
         along = c * linear[i, 0] + s * linear[i, 1]
         across = -s * linear[i, 0] + c * linear[i, 1]
         w = angular[i, 2]
@@ -259,8 +268,10 @@ def sliding_wrenches(
         for k in range(count):
             px = points[k, 0]
             py = points[k, 1]
+            if gyration[1] > 0.0:
+                own = loads[i, k]
             fa, fc = sliding_force(
-                pyramid, along - w * py, across + w * px, mu_along, mu_across, loads[i, k], slip
+                pyramid, along - w * py, across + w * px, mu_along, mu_across, own, slip
             )
             fx += c * fa - s * fc
             fy += s * fa + c * fc

@@ -114,10 +114,12 @@ def inward(parent, kind, column, O, P, A, force, torque, base, effort):
     k = parent.shape[0]
     F = force.copy()
     N = np.empty((k, 3))
-    product = np.empty(3)
+    lever, product = np.empty(3), np.empty(3)
     effort[:] = 0.0
     for i in range(k):
-        cross(P[i] - O[i], force[i], product)
+        for d in range(3):
+            lever[d] = P[i, d] - O[i, d]
+        cross(lever, force[i], product)
         for d in range(3):
             N[i, d] = torque[i, d] + product[d]
     for i in range(k - 1, 0, -1):
@@ -128,7 +130,9 @@ def inward(parent, kind, column, O, P, A, force, torque, base, effort):
             effort[column[i]] = A[i, 0] * N[i, 0] + A[i, 1] * N[i, 1] + A[i, 2] * N[i, 2]
         elif kind[i] == PRISMATIC:
             effort[column[i]] = A[i, 0] * F[i, 0] + A[i, 1] * F[i, 1] + A[i, 2] * F[i, 2]
-        cross(O[i] - O[p], F[i], product)
+        for d in range(3):
+            lever[d] = O[i, d] - O[p, d]
+        cross(lever, F[i], product)
         for d in range(3):
             F[p, d] += F[i, d]
             N[p, d] += N[i, d] + product[d]

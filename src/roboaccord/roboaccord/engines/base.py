@@ -266,7 +266,7 @@ class EngineSimulator(Simulator):
     def _forces_at(self, effort: Array) -> CompiledForces | None:
         """Return the kernel of the forces with these efforts held; None where Python adds to it."""
         compiled = self._compiled
-        if compiled is None or self._wrench is not None or self._meter is not None:
+        if compiled is None or self._wrench is not None:
             return None
         compiled.held[:] = effort
         return compiled

@@ -165,8 +165,13 @@ def slide(table, x, y, yaw, vx, vy, rate):
     )  # fmt: skip
     centres(R, O, V, W, carray(doubles_at(table[CENTRE]), (k, 3)), P, C)
     force, torque = np.zeros((m, 3)), np.zeros((m, 3))
+    rotation, place, linear, angular = R, P, C, W
+    for i in range(k):
+        if i >= m or at[i] != i:  # not all links in the order of the tree
+            rotation, place, linear, angular = R[at], P[at], C[at], W[at]
+            break
     sliding_wrenches(
-        table[PYRAMID] > 0, R[at], P[at], C[at], W[at],
+        table[PYRAMID] > 0, rotation, place, linear, angular,
         carray(doubles_at(table[PLACES]), (count, 2)), carray(doubles_at(table[MU]), 2),
         carray(doubles_at(table[GROUND]), table[BEYOND]), numbers[0], numbers[1],
         carray(doubles_at(table[GYRATION]), 2), force, torque,

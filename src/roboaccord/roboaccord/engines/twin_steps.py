@@ -76,7 +76,7 @@ def advance_twins(
     held = places[3]
     for i in range(rows.shape[0]):
         held[:] = acting[i]
-        if advance_twin(
+        if counts[i] > 0 and advance_twin(
             tree, body, free, work, table, places, rows[i], acting[i], h, counts[i], order, lower,
             upper,
         ):  # fmt: skip

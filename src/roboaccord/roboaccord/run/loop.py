@@ -104,10 +104,11 @@ def ask_controller(
         raise AccordError(
             f"{who} gave an invalid Command ({error}) at t = {state.time:.6f} s"
         ) from error
-    if not all(isinstance(each, Event) for each in command.findings or ()):
+    if command.findings and not all(isinstance(each, Event) for each in command.findings):
         raise AccordError(f"{who} gave findings that are not events at t = {state.time:.6f} s")
     check_command(command, joints, who, state.time)
-    check_switches(command, state, who)
+    if command.switches:
+        check_switches(command, state, who)
     return command
 
 

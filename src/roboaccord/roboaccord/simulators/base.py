@@ -203,7 +203,8 @@ class Simulator(ABC):
             return self._one_by_one(starts, *phases)
         time, effort = starts.time.tolist(), starts.effort
         for (_, lasting), own, count in zip(phases, efforts, counts, strict=True):
-            time = [round(now + more, 9) for now, more in zip(time, lasting, strict=True)]
+            spans = zip(time, lasting, strict=True)
+            time = [round(now + more, 9) if more else now for now, more in spans]
             effort = np.where(count[:, None] > 0, own, effort)
         *_, stopped = found
         return Trajectory(self.joints, np.array(time), *found[:2], effort, *found[2:5]), stopped

@@ -124,8 +124,8 @@ class MujocoSimulator(EngineSimulator):
             mujoco.mj_step(self._model, self._data, count)
             return
         # The callback runs in every evaluation of the dynamics, so in each stage of rk4.
-        compiled = self._forces_at(effort)
-        mujoco.set_mjcb_control(compiled.callback() if compiled else self._apply)
+        compiled, metered = self._forces_at(effort), self._meter is not None
+        mujoco.set_mjcb_control(compiled.callback() if compiled and not metered else self._apply)
         try:
             mujoco.mj_step(self._model, self._data, count)
         finally:
@@ -135,6 +135,9 @@ class MujocoSimulator(EngineSimulator):
         """Set the generalised forces: efforts and wrench, and what force law and friction do."""
         if self._meter:
             self._constraints.begin_stage()
+        if self._compiled and self._wrench is None:
+            self._compiled.apply(self._all_q, self._all_v, self._applied)
+            return
         effort = self._acting
         if self._law or self._wrench is not None:
             effort = effort + self._apply_law(data)
