@@ -14,9 +14,10 @@ from roboaccord.contract.checks import divergence
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, unless_few
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.causes.explain import Explanation
 from roboaccord.crosscheck.events import EventsCheck, judge_events
-from roboaccord.crosscheck.hypotheses import Hypothesis, resolution_of
+from roboaccord.crosscheck.causes.hypotheses import Hypothesis
+from roboaccord.crosscheck.causes.resolution import resolution_of
 from roboaccord.crosscheck.scheme import SchemeCheck, judge_scheme
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.verdict import judge
@@ -69,7 +70,7 @@ def test_each_level_that_judges_ticks_says_how_few_it_judged() -> None:
             for each in judge(
                 Tolerances(),
                 replace(CHECKS, one_step=replace(STEP, judged=30, ticks=100)),
-                *[Name] * 2,
+                *[Explanation] * 2,
             )
             if each.level == "one_step"
         ),

@@ -13,7 +13,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, excuse, remarks, verdict_of
 from roboaccord.crosscheck.chaotic import compare_cells
 from roboaccord.crosscheck.convergence import ConvergenceCheck, uncertainty_of
-from roboaccord.crosscheck.differences import Difference, Name, compare_limits, compare_link
+from roboaccord.crosscheck.causes.explain import Explanation
+from roboaccord.crosscheck.differences import Difference, compare_limits, compare_link
 from roboaccord.crosscheck.event_ticks import EventTicks
 from roboaccord.crosscheck.extrapolation import (
     extrapolate,
@@ -42,7 +43,7 @@ CHECKS = EngineChecks(
 
 
 def outcomes(checks: EngineChecks, tolerances: Tolerances | None = None) -> dict[str, Finding]:
-    found = judge(tolerances or Tolerances(), checks, *[Name] * 2)
+    found = judge(tolerances or Tolerances(), checks, *[Explanation] * 2)
     return {f.level: f for f in found}
 
 

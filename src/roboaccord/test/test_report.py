@@ -19,7 +19,7 @@ from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.energy import EnergyBook, NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck
 from roboaccord.crosscheck.events import EventDifference, EventsCheck
-from roboaccord.crosscheck.hypotheses import Resolved
+from roboaccord.crosscheck.causes.resolution import Resolved
 from roboaccord.crosscheck.invariance import InvarianceCheck, Shift
 from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck

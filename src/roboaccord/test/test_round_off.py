@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.state import Array
+from roboaccord.crosscheck.causes.words import text_of
 from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
 from roboaccord.numerics.ranking import descending, first_largest, ranked
 from slow_cases import late
@@ -47,7 +48,7 @@ def of_engine(name: str, path: Path, seeds: int) -> Iterator[list[str]]:
         columns = {each: shaken(getattr(run, each), seed) for each in ("q", "qd", "effort")}
         found = check_scheme(setup, engine, replace(run, **columns))
         assert isinstance(found, SchemeCheck)
-        yield [found.name.quantity, found.name.where, found.name.text]
+        yield [found.explanation.cause.quantity, text_of(found.explanation)]
 
 
 @pytest.mark.parametrize("name", [ERRORS[0], *late(*ERRORS[1:])])

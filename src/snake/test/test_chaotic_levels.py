@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from roboaccord import Setup, load_scenario, make_simulator
-from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.causes.explain import Explanation
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.energy_check import check_energy, judge_energy
 from roboaccord.crosscheck.events import check_events, comes_freely, judge_events
@@ -58,7 +58,7 @@ def findings(setup, engine):
         energy=check_energy(setup, made, run, energy_of(setup, engine, run)),
     )
     return {
-        "one_step": judge_step(setup.scenario.crosscheck.tolerances, checks, Name).outcome,
+        "one_step": judge_step(setup.scenario.crosscheck.tolerances, checks, Explanation).outcome,
         "events": judge_events("it", checks.events).outcome,
         "energy": judge_energy("it", checks.energy).outcome,
     }

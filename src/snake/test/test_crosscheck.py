@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from roboaccord.crosscheck.chaotic import linearise_loop
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
-from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.causes.explain import Explanation
 from roboaccord.crosscheck.event_ticks import EventTicks
 from roboaccord.crosscheck.models import (
     AccelerationCheck,
@@ -121,7 +121,7 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
     pair = engines.reference, engines.others[engine]
     model, first = check_model(setup, *pair, 1e-9), check_acceleration(setup, *pair, 5, seed=0)
     checks = EngineChecks(engine, model, first, trajectory=check)
-    found = judge_trajectory(setup.scenario.crosscheck.tolerances, checks, Name)
+    found = judge_trajectory(setup.scenario.crosscheck.tolerances, checks, Explanation)
     assert found.outcome == outcome
     assert (outcome == "within") == ("halve the step" not in found.reason)
 
@@ -129,7 +129,7 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
 
     def by_twin(**changes):
         whole = replace(checks, scheme=replace(scheme, **changes))
-        findings = judge(setup.scenario.crosscheck.tolerances, whole, Name, Name)
+        findings = judge(setup.scenario.crosscheck.tolerances, whole, Explanation, Explanation)
         return next(f.outcome for f in findings if f.level == "trajectory")
 
     assert by_twin() == "within"  # each tick has the errors of its step
@@ -203,7 +203,7 @@ def test_an_engine_is_asked_for_its_own_order_in_one_step(setup, monkeypatch):
         check = check_steps(setup, spec("mujoco"), make_simulator(setup, "mujoco").order, runs)
         model = ModelCheck(1.0, 1.0, ()), AccelerationCheck(0.0, 1)
         checks = EngineChecks("mujoco", *model, one_step=check)
-        return judge_step(setup.scenario.crosscheck.tolerances, checks, Name)
+        return judge_step(setup.scenario.crosscheck.tolerances, checks, Explanation)
 
     assert judged().outcome == "within"
     plain = MujocoSimulator._substeps

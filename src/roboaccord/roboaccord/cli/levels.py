@@ -20,9 +20,9 @@ from roboaccord.cli.console import make_table
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import quantities
+from roboaccord.crosscheck.causes.words import summary_of
 from roboaccord.crosscheck.chaotic import Noise
 from roboaccord.crosscheck.convergence import ConvergenceCheck
-from roboaccord.crosscheck.hypotheses import summary_of
 from roboaccord.crosscheck.models import AccelerationCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report

@@ -29,6 +29,7 @@ from roboaccord.contract.interfaces import Inputs
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.causes.words import text_of
 from roboaccord.crosscheck.runs import NUDGE, nudged
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
 from roboaccord.crosscheck.step_check import StepCheck
@@ -182,11 +183,11 @@ class CauseFinder:
         ((_, found),) = isolated(compare_twin, [job], timeout=PATIENCE, workers=1)
         if not isinstance(found, SchemeCheck):
             return replace(worst, text=f"{worst.text}; no twin names it: {found.reason}")
-        name = found.name
-        if not name.text:
+        text, cause = text_of(found.explanation), found.explanation.cause
+        if not text:
             return replace(worst, text=f"{worst.text}; its equations of motion are ours")
-        link = self._link(name.where) or self._link(found.where)
-        return replace(worst, link=link, text=name.text, named=bool(name.quantity))
+        link = self._link(cause.where) or self._link(found.where)
+        return replace(worst, link=link, text=text, named=bool(cause.quantity))
 
     def _link(self, where: str) -> str:
         """Return the link that a link or a joint stands for, "" for neither."""

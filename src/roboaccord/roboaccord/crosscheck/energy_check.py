@@ -28,6 +28,7 @@ from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.causes.ticks import parts_of
 from roboaccord.crosscheck.convergence import link_centres
 from roboaccord.crosscheck.energy import (
     UNMEASURED,
@@ -46,7 +47,6 @@ from roboaccord.crosscheck.extrapolation import (
     no_restart,
     remainder_of_samples,
 )
-from roboaccord.crosscheck.hypotheses import parts_of
 from roboaccord.crosscheck.scheme import SAFETY as MANY
 from roboaccord.crosscheck.scheme import SHAKEN, NoTwin, SchemeCheck, is_twin
 from roboaccord.crosscheck.ticks import Index, at_stops, left_out

@@ -29,7 +29,7 @@ from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.hypotheses import spread
+from roboaccord.crosscheck.causes.ticks import spread
 from roboaccord.crosscheck.scheme import LOSS, SAFETY, read_back
 from roboaccord.crosscheck.ticks import by_group, difference, names, vector
 from roboaccord.engines.base import engine_parts

@@ -13,7 +13,7 @@ from dataclasses import replace
 from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import excuse
-from roboaccord.crosscheck.hypotheses import shown_of
+from roboaccord.crosscheck.causes.resolution import shown_of
 from roboaccord.crosscheck.recorded_report import RecordedReport
 from roboaccord.crosscheck.scheme import SchemeCheck, judge_scheme
 from roboaccord.crosscheck.step_check import StepCheck

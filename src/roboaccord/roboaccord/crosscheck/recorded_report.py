@@ -13,7 +13,7 @@ from typing import Annotated
 
 from roboaccord.contract.outcome import Finding, Levels, verdict_of
 from roboaccord.contract.results import Json, Quantity, Shown, to_json
-from roboaccord.crosscheck.hypotheses import Resolved
+from roboaccord.crosscheck.causes.resolution import Resolved
 
 
 @dataclass(frozen=True)

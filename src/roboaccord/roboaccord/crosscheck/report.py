@@ -14,12 +14,12 @@ from typing import Annotated
 from roboaccord.contract.outcome import Finding, Levels, Verdict, remarks, verdict_of
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, by_fields, to_json
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.causes.resolution import Resolved, shown_of
 from roboaccord.crosscheck.chaotic import WHY, Noise, StatisticsCheck, sensitive
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.energy import EnergyBook, NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck
 from roboaccord.crosscheck.events import EventsCheck
-from roboaccord.crosscheck.hypotheses import Resolved, shown_of
 from roboaccord.crosscheck.invariance import InvarianceCheck
 from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck

@@ -20,22 +20,17 @@ from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Finding, excuse
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.causes.explain import Explanation
+from roboaccord.crosscheck.causes.name import explain_engine, explain_trajectory, resolve
+from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
 from roboaccord.crosscheck.chaotic import check_statistics, measure_all, refuse_tolerances
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
-from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.drive import check_drive
 from roboaccord.crosscheck.energy import EnergyBook, NoBook, energy_of
 from roboaccord.crosscheck.energy_check import check_energy
 from roboaccord.crosscheck.events import check_events
-from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.models import check_acceleration, check_model
-from roboaccord.crosscheck.naming import (
-    ask_resolution,
-    name_engine,
-    name_trajectory,
-    resolve,
-)
 from roboaccord.crosscheck.one_step import check_free_steps, check_steps, settling
 from roboaccord.crosscheck.report import Measured, Report, report_of
 from roboaccord.crosscheck.runs import (
@@ -241,16 +236,16 @@ def judge_one(
     """
     spec, engine = setup.scenario.crosscheck, check.engine
     tolerances = spec.tolerances.at(setup.scenario.control_period)
-    found = judge(tolerances, check, Name, Name)
+    found = judge(tolerances, check, Explanation, Explanation)
     if not named:
         return found
     off = {f.level for f in excuse(found, spec.excuse) if f.outcome == "outside"}
     source, order = engines.specs[engine], engines.order(engine)
-    name = cache(partial(name_engine, setup, source, check.scheme, runs.of(engine), order))
-    parting = partial(name_trajectory, runs.shown(engine), check.trajectory, name)
+    name = cache(partial(explain_engine, setup, source, check.scheme, runs.of(engine), order))
+    parting = partial(explain_trajectory, runs.shown(engine), check.trajectory, name)
     return judge(
         tolerances,
         check,
-        name if off & {"acceleration", "one_step"} else Name,
-        parting if "trajectory" in off else Name,
+        name if off & {"acceleration", "one_step"} else Explanation,
+        parting if "trajectory" in off else Explanation,
     )

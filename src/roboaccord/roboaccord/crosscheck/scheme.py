@@ -26,19 +26,13 @@ from roboaccord.contract.outcome import Finding, outside, unless_few
 from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.causes.explain import Explanation
+from roboaccord.crosscheck.causes.resolution import Resolved, largest, resolution_of
+from roboaccord.crosscheck.causes.samples import MOST_LATE
+from roboaccord.crosscheck.causes.ticks import TwinProblem, explain_ticks, parts_of, spread
+from roboaccord.crosscheck.causes.words import text_of
 from roboaccord.crosscheck.event_ticks import EventTicks, check_event_ticks
-from roboaccord.crosscheck.hypotheses import (
-    MOST_LATE,
-    Predictor,
-    Resolved,
-    largest,
-    parts_of,
-    resolution_of,
-    spread,
-)
 from roboaccord.crosscheck.models import draw_states
-from roboaccord.crosscheck.regression import Regression
 from roboaccord.crosscheck.ticks import (
     Index,
     by_group,
@@ -61,7 +55,7 @@ SAMPLED = 40  # ticks at which round-off is measured: the worst half of them, an
 PROBED = 8  # ticks at which parameters are changed
 NAMED = 12  # ticks of which an error is named
 SPARSE = 0.5  # of all ticks: an error of fewer comes and goes
-NOTHING = Name()
+NOTHING = Explanation()
 SHAKEN = (1, 2)  # seeds
 LOSS = 4e-10  # relative, of a state that is set: twice what DART cuts off; more is not an excuse
 
@@ -85,7 +79,7 @@ class SchemeCheck:
         left_out: number of ticks with an event, a contact, or a joint at its stop.
         touching: number of those with a contact.
         others: what those have, where nothing touches and all that are judged are the twin's.
-        name: what explains the differences, where they are not explained by round-off.
+        explanation: of the differences, where round-off does not explain them.
         resolution: smallest errors that would not be, the largest effects first.
     """
 
@@ -98,7 +92,7 @@ class SchemeCheck:
     left_out: int
     touching: int = 0
     others: EventTicks | None = None
-    name: Name = NOTHING
+    explanation: Explanation = field(default=NOTHING, metadata=LEFT_OUT)
     resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
 
 
@@ -181,7 +175,7 @@ def check_scheme(
         setup: robot and scenario.
         engine: to compare.
         run: of it.
-        named: whether a difference gets a name.
+        named: whether a difference is explained.
         resolved: whether the resolution is found, which takes a third of the time.
     """
     if any(joint.mimic for joint in setup.tree.moving):
@@ -206,14 +200,14 @@ def check_scheme(
     floors = spread(floor, errors.shape[1])
     ratios = np.abs(errors) / floors
     tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
+    problem = TwinProblem(setup, twin, run, chosen, 1.0 / floors, engine=engine)
     resolution: Sequence[Resolved] = ()
     if resolved:
         few = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
-        slopes = Predictor(twin, run, chosen[few]).slopes()
-        resolution = resolution_of(largest(slopes, floor), "scheme")
+        resolution = resolution_of(largest(replace(problem, ticks=chosen[few])), "scheme")
     known = NOTHING
     if named and ratios[tick, column] > 1.0:
-        known = name_ticks(twin, run, chosen, ratios.max(axis=1), floor)
+        known = explain_chosen(problem, ratios.max(axis=1))
     others = None
     rest = np.setdiff1d(np.arange(len(run) - 1), chosen)
     if len(rest) and engine.simulator and not touched.any() and ratios[tick, column] <= 1.0:
@@ -224,7 +218,7 @@ def check_scheme(
         floor=float(floors[column]),
         quantity=quantity,
         where=where,
-        name=known,
+        explanation=known,
         resolution=resolution,
         time=float(run.time[chosen[tick]]),
         judged=len(sizes),
@@ -234,10 +228,9 @@ def check_scheme(
     )
 
 
-def name_ticks(
-    twin: Simulator, run: Trajectory, chosen: Index, ratios: Array, floor: Array
-) -> Name:
-    """Name what explains the ticks that are outside (k,), the worst of them and others evenly."""
+def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
+    """Explain the ticks that are outside (k,), by the worst of them and others evenly."""
+    chosen, run = problem.ticks, problem.run
     outside = np.flatnonzero(ratios > 1.0)
     inside = (chosen >= MOST_LATE) & (chosen < len(run) - 1 - MOST_LATE)
     if (inside & (ratios > 1.0)).any():  # what is late is known there
@@ -245,15 +238,13 @@ def name_ticks(
     worst = outside[descending(ratios[outside])][: NAMED // 2]
     others = outside[np.linspace(0, len(outside) - 1, NAMED // 2).astype(int)]
     few = chosen[list(dict.fromkeys([*worst.tolist(), *others.tolist()]))]
-    name = Regression(Predictor(twin, run, few), floor).name()
-    count = np.count_nonzero(ratios > 1.0)
-    if count < SPARSE * len(ratios):
-        return replace(name, text=f"in {count} of {len(ratios)} ticks {name.text}")
-    return name
+    found = explain_ticks(replace(problem, ticks=few))
+    count = int(np.count_nonzero(ratios > 1.0))
+    return replace(found, counted=(count, len(ratios)) if count < SPARSE * len(ratios) else ())
 
 
-def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
-    """Name what differs from the twin in ticks from random states under random efforts."""
+def explain_drawn(setup: Setup, engine: EngineSpec) -> Explanation:
+    """Explain what differs from the twin in ticks from random states under random efforts."""
     simulator, period = make_simulator(setup, engine), setup.scenario.control_period
     mimics = any(joint.mimic for joint in setup.tree.moving)
     if mimics or setup.contact is not None or simulator.unplaced:  # random states touch
@@ -274,7 +265,9 @@ def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
         return NOTHING
     floor = measure_floor(twin, shaken, run, chosen)
     ratios = (by_group(np.abs(errors)) / floor).max(axis=1)
-    return name_ticks(twin, run, chosen, ratios, floor) if ratios.max() > 1.0 else NOTHING
+    weight = 1.0 / spread(floor, errors.shape[1])
+    problem = TwinProblem(setup, twin, run, chosen, weight, engine=engine)
+    return explain_chosen(problem, ratios) if ratios.max() > 1.0 else NOTHING
 
 
 def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
@@ -289,9 +282,9 @@ def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
         f"t = {check.time:g} s from our equations under the engine's own scheme, but round-off "
         f"explains only {check.floor:.1g}"
     )
-    name = check.name
-    text = f"{text}; {name.text}" if name.text else text
-    return outside("scheme", engine, text, name.quantity, name.where or check.where)
+    cause = check.explanation.cause
+    text = "; ".join(filter(None, [text, text_of(check.explanation)]))
+    return outside("scheme", engine, text, cause.quantity, cause.where or check.where)
 
 
 def compare(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Array]:

@@ -24,7 +24,8 @@ from roboaccord.contract.fault import HOLDING
 from roboaccord.contract.outcome import Finding
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.hypotheses import delayed, parts_of, spread
+from roboaccord.crosscheck.causes.samples import delayed
+from roboaccord.crosscheck.causes.ticks import parts_of, spread
 from roboaccord.crosscheck.scheme import (
     NoTwin,
     SchemeCheck,

@@ -15,9 +15,10 @@ from functools import partial
 from typing import NamedTuple
 
 from roboaccord.contract.outcome import BELOW, Finding, Level, outside, stand_in, unless_few
+from roboaccord.crosscheck.causes.explain import Explanation
+from roboaccord.crosscheck.causes.words import text_of
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
-from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.drive import DriveCheck, judge_drive
 from roboaccord.crosscheck.energy import NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck, judge_energy
@@ -44,7 +45,7 @@ SLOW = 1e-6  # rad/s, m/s: below it nothing moves
 SEEDS = "the motion is chaotic: statistics over seeds compare it in its place"
 NO_TICK = "every tick has an event or a joint at its stop"
 FEWEST = 5  # ticks with an event, from which a median can be judged
-Ask = Callable[[], Name]
+Ask = Callable[[], Explanation]
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def judge(
     if checks.one_step is None:
         second = Finding("one_step", checks.engine, "not_judged", NO_TICK)
     else:
-        second = judge_step(tolerances, checks, Name if silent else name)
+        second = judge_step(tolerances, checks, Explanation if silent else name)
         second = _by_twin(second, twin) if twin else second
         second = unless_few(second, checks.one_step.judged, checks.one_step.ticks)
     if checks.statistics is not None:
@@ -100,7 +101,7 @@ def judge(
         if twin and obeys and last.outcome == "not_judged" and is_thrown(checks.statistics):
             last = _by_twin(last, twin)  # no statistics decide there, and each tick does
         return [first, *others, second, stand_in(last, "trajectory", SEEDS), last]
-    third = judge_trajectory(tolerances, checks, Name if silent else name_trajectory)
+    third = judge_trajectory(tolerances, checks, Explanation if silent else name_trajectory)
     runs = checks.trajectory
     assert runs is not None
     alike = all(d[0] <= runs.floor for d in runs.distance.values())  # a twin begins as its engine
@@ -157,9 +158,9 @@ def judge_model(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findi
             f"accelerations differ by {found:.2g} relative, allowed {tolerances.acceleration:.0e}"
         )
         if not checks.model.differences:
-            name = ask()
-            quantity, where = name.quantity, name.where
-            reasons.append(name.text)
+            found_by = ask()
+            quantity, where = found_by.cause.quantity, found_by.cause.where
+            reasons.append(text_of(found_by))
     if reasons:
         return outside("acceleration", engine, "; ".join(filter(None, reasons)), quantity, where)
     return Finding("acceleration", engine, "within")
@@ -194,8 +195,8 @@ def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findin
             return _coarse("one_step", engine, reason, step.step)
     if reason:
         name = ask()
-        text = f"{reason}; {name.text}" if name.text else reason
-        return outside("one_step", engine, text, name.quantity, name.where)
+        text = "; ".join(filter(None, [reason, text_of(name)]))
+        return outside("one_step", engine, text, name.cause.quantity, name.cause.where)
     if share <= tolerances.one_step or step.remainder:
         return found
     return Finding("one_step", engine, "not_judged", f"{100 * share:.2g} % in one step; {FEW}")
@@ -280,8 +281,9 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
         return replace(found, smaller=runs.kink is None)  # over kinks orders do not settle
     if reason:
         name = ask()
-        text = f"{reason}; {name.text}" if name.text else reason
-        return outside("trajectory", engine, text, name.quantity, name.where or runs.where)
+        text = "; ".join(filter(None, [reason, text_of(name)]))
+        where = name.cause.where or runs.where
+        return outside("trajectory", engine, text, name.cause.quantity, where)
     if max(runs.error) <= runs.floor:
         return Finding("trajectory", engine, "within", BELOW)
     if runs.remainder is None:
