@@ -15,9 +15,9 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, unless_few
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.explain import Explanation
-from roboaccord.crosscheck.events import EventsCheck, judge_events
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis
 from roboaccord.crosscheck.causes.resolution import resolution_of
+from roboaccord.crosscheck.events import EventsCheck, judge_events
 from roboaccord.crosscheck.scheme import SchemeCheck, judge_scheme
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.verdict import judge

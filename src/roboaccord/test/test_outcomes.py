@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, excuse, remarks, verdict_of
+from roboaccord.crosscheck.causes.explain import Explanation
 from roboaccord.crosscheck.chaotic import compare_cells
 from roboaccord.crosscheck.convergence import ConvergenceCheck, uncertainty_of
-from roboaccord.crosscheck.causes.explain import Explanation
 from roboaccord.crosscheck.differences import Difference, compare_limits, compare_link
 from roboaccord.crosscheck.event_ticks import EventTicks
 from roboaccord.crosscheck.extrapolation import (

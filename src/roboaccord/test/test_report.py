@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from roboaccord.contract.outcome import Finding, Levels, outside
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.causes.resolution import Resolved
 from roboaccord.crosscheck.chaotic import Noise
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.energy import EnergyBook, NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck
 from roboaccord.crosscheck.events import EventDifference, EventsCheck
-from roboaccord.crosscheck.causes.resolution import Resolved
 from roboaccord.crosscheck.invariance import InvarianceCheck, Shift
 from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck

@@ -12,11 +12,11 @@ import pytest
 from roboaccord.contract.outcome import Finding
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.energy import energy_of
-from roboaccord.crosscheck.energy_check import check_energy, judge_energy
 from roboaccord.crosscheck.causes.name import resolve
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution, shown_of
 from roboaccord.crosscheck.causes.words import summary_of
+from roboaccord.crosscheck.energy import energy_of
+from roboaccord.crosscheck.energy_check import check_energy, judge_energy
 from roboaccord.crosscheck.models import draw_states
 from roboaccord.crosscheck.runs import Job, check_repeat, judge_repeat, run_job
 from roboaccord.crosscheck.scheme import (
@@ -26,8 +26,8 @@ from roboaccord.crosscheck.scheme import (
     judge_scheme,
 )
 from roboaccord.engines import default_names, spec
-from roboaccord.engines.model import EngineModel
 from roboaccord.engines.deviations import Deviation
+from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
 from roboaccord.engines.twin import Twin, inverse_differential, twin_of
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion

@@ -29,7 +29,6 @@ from roboaccord.engines.deviations import EVERY
 from roboaccord.numerics.ranking import ranked
 
 MOST = 3  # causes at once
-FIRST = 3  # control periods of a first look
 TRIED = 8  # hypotheses by regression that are then fitted, besides those that explain the same
 SAME, ROUND_OFF = 1e-3, 1e-14  # squares of the noise, and of all residuals, that are the same
 CANCELLED = 1e-12  # of the squared residuals: round-off in what hypotheses explain of them
@@ -41,8 +40,12 @@ SIGNIFICANT = 5.0  # standard errors
 COST = 10.0  # of a parameter, in squares of the noise
 REACH = 2  # errors without a size, or two causes, to which another is added
 SMALL = 0.05  # of the largest component: such others are not reported
-MOST_HEAVY, NONE = 20.0, 0.1  # parts of a mass or inertia; of a gear or gravity, which is as none
-REVERSED = 0.2  # near -2, by which a gear is an effort of the other sign
+HEAVY, WORKS, ACTS = (-1.0, 20.0), (-0.9, np.inf), (0.0, np.inf)
+POSSIBLE = {
+    "mass": HEAVY, "inertia": HEAVY, "gear": WORKS, "gravity": WORKS, MOTOR: ACTS, LIMIT: ACTS,
+}  # fmt: skip
+"""Sizes between which a robot can be; a gear of the other sign is another error."""
+Linear = tuple[list[Group], list[list[int]], Array, Array]
 
 
 class Code(Enum):
@@ -111,21 +114,23 @@ class Search:
     def __init__(self, problem: Problem) -> None:
         self._problem, self.plain = problem, fitted(problem)
         self.same = max(SAME, ROUND_OFF * self.plain.cost)
+        self._started = [*problem.starts()]
 
     def stages(self) -> Iterator[list[Fit]]:
-        """Yield the fits of one cause, of two and of three."""
-        ones = [*self._begun(), *self.near(self.plain, 1)]
-        best = ranked(ones, score, self.same)[:1]
-        if not (best and is_noise(best[0]) and not is_reversed(best[0])):
-            ones = [*self._undone(), *ones]
+        """Yield the fits of one cause, of two and of three that can be."""
+        ones = self.ranked([*self._begun(), *self.near(self.plain, 1)])
+        if not (ones and is_noise(ones[0])):
+            ones = self.ranked([*self._undone(), *ones])
         yield ones
-        mixed = [each for each in ranked(ones, score, self.same) if each.variant or self._far(each)]
-        two = [*self.near(self.plain, 2)]
-        yield (two := two + [fit for each in mixed[:REACH] for fit in self.near(each, 1)])
-        yield [fit for each in ranked(two, score, self.same)[:REACH] for fit in self.near(each, 1)]
+        far = [(group,) for group, _ in self._started]
+        mixed = [fit for fit in ones if fit.variant or fit.groups in far][:REACH]
+        more = (fit for each in mixed for fit in self.near(each, 1))
+        yield (two := self.ranked([*self.near(self.plain, 2), *more]))
+        yield self.ranked([fit for each in two[:REACH] for fit in self.near(each, 1)])
 
-    def _far(self, fit: Fit) -> bool:
-        return any(group in fit.groups for group, _ in self._problem.starts())
+    def ranked(self, fits: Sequence[Fit]) -> list[Fit]:
+        """Return the fits that can be, the best first, those alike in their order."""
+        return ranked([fit for fit in fits if np.isfinite(score(fit))], score, self.same)
 
     def _undone(self) -> Iterator[Fit]:
         """Yield what errors without a size leave, of those that leave less of a few blocks."""
@@ -139,57 +144,50 @@ class Search:
 
     def _begun(self) -> list[Fit]:
         """Return the best fits of hypotheses that begin at one of some sizes."""
-        few, found = self._problem.few(), list[tuple[float, Group, float]]()
-        before = squares(few.residuals(self.plain.sizes))
-        for group, sizes in self._problem.starts():
-            tried = [squares(few.residuals({**self.plain.sizes, group[0]: s})) for s in sizes]
-            least = min(tried)
-            if least < before:
-                found.append((least, group, sizes[tried.index(least)]))
+        few = self._problem.few()
+        base = {one: prior.mean for one, prior in self._problem.beside.items()}
+        before, found = squares(few.residuals(base)), list[tuple[float, Group, float]]()
+        for group, sizes in self._started:
+            tried = [(squares(few.residuals({**base, group[0]: s})), group, s) for s in sizes]
+            found.append(min(tried, key=lambda each: each[0]))
         best = ranked(found, lambda each: each[0], CANCELLED * before)[:TRIED]
-        return [
-            fitted(self._problem, (group,), {group[0]: size})
-            for _, group, size in found
-            if group in [each[1] for each in best]
-        ]
+        best = [each for each in found if each in best and each[0] < before]
+        return [fitted(self._problem, (group,), {group[0]: size}) for _, group, size in best]
 
     def near(self, anchor: Fit, count: int) -> list[Fit]:
         """Return fits of so many hypotheses more than an anchor's, the best by regression."""
-        if not np.isfinite(anchor.cost):
-            return []
-        groups, of, columns, target = self._plainly if anchor is self.plain else linear(anchor)
+        groups, of, columns, target = self._linear if anchor is self.plain else linear(anchor)
         products, along = columns @ columns.T, columns @ target
-
-        def gain(rows: Sequence[int]) -> float:
-            part = products[np.ix_(rows, rows)]
-            return float(np.linalg.lstsq(part, along[rows], rcond=1e-10)[0] @ along[rows])
-
         same = CANCELLED * float(target @ target)
-        order = ranked([*range(len(of))], lambda i: -gain(of[i]), same, 0.0)
-        if count == 1:
-            first = of[order[0]]
-            alike = [i for i in order if gain(of[i]) >= gain(first) - same]
-            alike = [i for i in alike if _within(columns, first, of[i])]
-            tried: list[tuple[int, ...]] = [(i,) for i in {*order[:TRIED], *alike}]
-        else:
-            pairs = [(i, j) for i, j in combinations(range(len(of)), 2) if {i, j} & {*order[:TRIED]}]
-            tried = ranked([*pairs], lambda p: -gain([*of[p[0]], *of[p[1]]]), same, 0.0)[:TRIED]
+
+        def gain(chosen: tuple[int, ...]) -> float:
+            rows = [row for i in chosen for row in of[i]]
+            sizes = np.linalg.lstsq(products[np.ix_(rows, rows)], along[rows], rcond=1e-10)[0]
+            return float(sizes @ along[rows])
+
+        sets: list[tuple[int, ...]] = [(i,) for i in range(len(of))]
+        tried = ranked(sets, lambda each: -gain(each), same, 0.0)
+        if count == 2:
+            first = {i for (i,) in tried[:TRIED]}
+            sets = [each for each in combinations(range(len(of)), 2) if first & {*each}]
+            tried = ranked(sets, lambda each: -gain(each), same, 0.0)
+        best = [
+            each for i, each in enumerate(tried)
+            if i < TRIED
+            or (gain(each) >= gain(tried[0]) - same and within(columns, of, tried[0], each))
+        ]  # fmt: skip
         return [
-            fitted(
-                anchor.problem,
-                (*anchor.groups, *(groups[i] for i in each)),
-                anchor.sizes,
-                anchor.variant,
-            )
-            for each in sorted(tried)
-        ]
+            fitted(anchor.problem, (*anchor.groups, *(groups[i] for i in each)), anchor.sizes,
+                   anchor.variant)
+            for each in sorted(best)
+        ]  # fmt: skip
 
     @cached_property
-    def _plainly(self) -> tuple[list[Group], list[list[int]], Array, Array]:
+    def _linear(self) -> Linear:
         return linear(self.plain)
 
 
-def linear(anchor: Fit) -> tuple[list[Group], list[list[int]], Array, Array]:
+def linear(anchor: Fit) -> Linear:
     """Return hypotheses with what they do linearly, beside what is fitted already.
 
     Returns:
@@ -204,9 +202,8 @@ def linear(anchor: Fit) -> tuple[list[Group], list[list[int]], Array, Array]:
     most = [max(size.get(one, 0.0) for one in group) for group in groups]
     groups = [
         tuple(one for one in group if size.get(one, 0.0) > UNSEEN * least)
-        for group, least in zip(groups, most)
-        if least
-    ]
+        for group, least in zip(groups, most) if least
+    ]  # fmt: skip
     known = [*dict.fromkeys(one for group in groups for one in group)]
     prior = [(anchor.sizes[one] - p.mean) / p.spread for one, p in problem.beside.items()]
     columns, target = stacked(anchor, known, slopes), np.r_[anchor.left.ravel(), prior]
@@ -218,10 +215,12 @@ def linear(anchor: Fit) -> tuple[list[Group], list[list[int]], Array, Array]:
     return groups, [[known.index(one) for one in group] for group in groups], columns, target
 
 
-def _within(columns: Array, one: Sequence[int], other: Sequence[int]) -> bool:
-    """Return whether some columns span what others do, so that nothing tells them apart."""
-    count = len(independent(columns[[*one]]))
-    return len(independent(columns[[*one, *other]])) == count
+def within(
+    columns: Array, of: Sequence[Sequence[int]], one: tuple[int, ...], other: tuple[int, ...]
+) -> bool:
+    """Return whether the columns of some groups span those of others: nothing tells them apart."""
+    own, more = ([row for i in each for row in of[i]] for each in (one, other))
+    return len(independent(columns[own + more])) == len(independent(columns[own]))
 
 
 def squares(residuals: Array) -> float:
@@ -235,63 +234,47 @@ def is_noise(fit: Fit) -> bool:
     return fit.cost <= LIKELY * fit.left.size
 
 
-def is_reversed(fit: Fit) -> bool:
-    """Return whether an effort seems to have the other sign."""
-    return any(one.quantity == "gear" and abs(fit.sizes[one] + 2.0) < REVERSED for one in fit.ones)
-
-
 def score(fit: Fit) -> float:
     """Return the cost of a fit, and of its parameters; infinite where no robot can be like that."""
     for one in fit.ones:
-        size = fit.sizes.get(one, 0.0)
-        possible = {
-            "mass": -1.0 < size < MOST_HEAVY, "inertia": -1.0 < size < MOST_HEAVY,
-            "gear": abs(1.0 + size) > NONE, "gravity": abs(1.0 + size) > NONE,
-            MOTOR: size > 0.0, LIMIT: size > 0.0,
-        }  # fmt: skip
-        if not possible.get(one.quantity, True):
+        low, high = POSSIBLE.get(one.quantity, (-np.inf, np.inf))
+        if not low < fit.sizes.get(one, 0.0) < high:
             return np.inf
     return fit.cost + COST * len(fit.ones)
 
 
-def alike(fits: Sequence[Fit], same: float) -> list[Fit]:
-    """Return the best of fits and those that the noise does not tell apart from it, in their order.
+def alike(fits: Sequence[Fit]) -> list[Fit]:
+    """Return the best of ranked fits and those that the noise does not tell apart from it.
 
-    Of several fits of the same hypotheses the best. What has no size to fit goes before what has,
-    and single joints before all of them.
+    Of several fits of the same hypotheses the best, and none with more than another has. What has
+    no size to fit goes before what has, and single joints before all of them.
     """
-    best = ranked(fits, score, same)
-    most = score(best[0]) + SIGNIFICANT**2 * best[0].unit
-    found = [fit for fit in fits if score(fit) <= most]
-    least = {fit.places: fit for fit in reversed(ranked(found, score, same))}
-    found = [fit for fit in found if least[fit.places] is fit]
+    most = score(fits[0]) + SIGNIFICANT**2 * fits[0].unit
+    least = {fit.places: fit for fit in reversed(fits)}
+    found = [fit for fit in fits if score(fit) <= most and least[fit.places] is fit]
+    found = [fit for fit in found if not any({*fit.places} > {*each.places} for each in found)]
     if any(fit.variant for fit in found):
         found = [fit for fit in found if fit.variant]
     single = {fit.places[0][0] for fit in found if fit.places[0][1] != EVERY}
     return [f for f in found if f.places[0][1] != EVERY or f.places[0][0] not in single]
 
 
-def held_out(problem: Problem, fit: Fit) -> tuple[float, bool]:
-    """Return the share of the held-out half that is left, and whether it is small enough."""
-    count = len(fit.left)
+def held_out(problem: Problem, fit: Fit) -> float | None:
+    """Return the share that a fit of one half leaves of the other; None where it is too much."""
+    count, found = len(fit.left), list[Fit]()
     if count < 2:
-        return np.nan, False
+        return None
     first, last = slice(0, (count + 1) // 2), slice((count + 1) // 2, count)
-    parts = [(problem, (), None), (fit.problem, fit.groups, fit.variant)]
-    plain, found = (
-        _of(each.part(last), fitted(each.part(first), groups, fit.sizes, variant))
-        for each, groups, variant in parts
-    )
-    return found.cost / plain.cost, problem.explains(plain, found, HELD)
-
-
-def _of(problem: Problem, fit: Fit) -> Fit:
-    """Return what a fit leaves of another problem."""
-    try:
-        left = problem.residuals(fit.sizes) if np.isfinite(fit.cost) else np.array([np.inf])
-    except AccordError:
-        left = np.array([np.inf])
-    return Fit(problem, fit.variant, fit.groups, fit.sizes, {}, squares(left), left)
+    for each, groups, variant in ((problem, (), None), (fit.problem, fit.groups, fit.variant)):
+        half, rest = fitted(each.part(first), groups, fit.sizes, variant), each.part(last)
+        try:
+            left = rest.residuals(half.sizes)
+        except AccordError:
+            return None
+        found.append(Fit(rest, variant, groups, half.sizes, {}, squares(left), left))
+    plain, own = found
+    better = own.cost < plain.cost and problem.explains(plain, own, HELD)
+    return own.cost / plain.cost if better else None
 
 
 def is_sure(fit: Fit) -> bool:
@@ -312,39 +295,32 @@ def causes_of(fit: Fit) -> tuple[Cause, ...]:
     return tuple(found)
 
 
-def explain(problem: Problem) -> tuple[Explanation, Fit]:
-    """Return what explains the residuals of a problem, and the fit that does, or one of none."""
+def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
+    """Return what explains residuals, the fit without a cause, and the one with those named."""
     search = Search(problem)
-    now, others, most, every = search.plain, list[Fit](), search.plain, list[Fit]()
-    for fits in search.stages():
-        fits = [fit for fit in fits if np.isfinite(score(fit))]
-        if not fits:
+    now, fits, most = search.plain, list[Fit](), tuple[Cause, ...]()
+    for tried in search.stages():
+        if not tried or not problem.adds(now, tried[0]):
             break
-        best = ranked(fits, score, search.same)[0]
-        if not problem.adds(now, best):
-            break
-        most = best if most is search.plain else most
-        now, others, every = best, alike(fits, search.same), fits
+        now, fits = tried[0], tried
+        most = most or causes_of(now)
         if is_noise(now):
             break
+    total = search.plain.cost
 
     def share(fit: Fit) -> float:  # the last bits are not shown
         return max(fit.cost, float(fit.left.size), ROUND_OFF * total) / total
 
-    total = search.plain.cost
-    named = others if problem.explains(search.plain, now, 1.0) else []
-    named = [fit for fit in named if is_sure(fit)]
-    halves = [(fit, *held_out(problem, fit)) for fit in named]
-    halves = [each for each in halves if each[2]]
-    if not halves:
+    others = alike(fits) if fits and problem.explains(search.plain, now, 1.0) else []
+    others = sorted(others, key=lambda fit: fit.places)
+    halves = [(fit, held_out(problem, fit)) for fit in others if is_sure(fit)]
+    named = [(fit, held) for fit, held in halves if held is not None]
+    if not named:
         none = Code.NOTHING_EXPLAINS if now.cost > LEFT * total else Code.NO_SINGLE_CAUSE
-        closest = causes_of(most) if most is not search.plain else ()
-        return Explanation(none, most=closest, left=share(now)), search.plain
-    fit, held, _ = halves[0]
-    alternatives = tuple(causes_of(each) for each, *_ in halves[1:])
-    code = Code.ALIKE if alternatives else Code.TOGETHER if len(fit.places) > 1 else Code.NAMED
-    known = [each.places for each in others]
-    rest = [share(each) for each in ranked(every, score, search.same) if each.places not in known]
-    following = min(rest, default=np.nan)
-    found = Explanation(code, causes_of(fit), alternatives, (), share(fit), following, held)
-    return found, fit
+        return Explanation(none, most=most, left=share(now)), search.plain, search.plain
+    (fit, held), *rest = named
+    code = Code.ALIKE if rest else Code.TOGETHER if len(fit.places) > 1 else Code.NAMED
+    instead, known = tuple(causes_of(each) for each, _ in rest), [each.places for each in others]
+    following = next((share(each) for each in fits if each.places not in known), np.nan)
+    found = Explanation(code, causes_of(fit), instead, (), share(fit), following, held)
+    return found, search.plain, fit

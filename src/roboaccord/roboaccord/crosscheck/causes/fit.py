@@ -11,9 +11,10 @@ may be correlated within a block and with the next ones [Newey and West 1987].
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -40,17 +41,21 @@ class Prior(NamedTuple):
     high: float
 
 
-class Problem(Protocol):
-    """Predict residuals under hypotheses; it never changes, and another is made of it instead."""
+class Problem(ABC):
+    """Predict residuals under hypotheses; it never changes, and another is made of it instead.
+
+    Attributes:
+        beside: what is fitted beside any hypothesis.
+    """
+
+    beside: ClassVar[Mapping[Hypothesis, Prior]] = {}
 
     @property
-    def beside(self) -> Mapping[Hypothesis, Prior]:
-        """What is fitted beside any hypothesis."""
-
-    @property
+    @abstractmethod
     def independent(self) -> int:
         """Number of residuals that are independent of each other."""
 
+    @abstractmethod
     def residuals(self, sizes: Sizes) -> Array:
         """Return residuals over what noise explains (b, r), with sizes in force.
 
@@ -58,32 +63,42 @@ class Problem(Protocol):
             AccordError: for a model that cannot be.
         """
 
+    @abstractmethod
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> Mapping[Hypothesis, Array]:
         """Return how residuals change with sizes (b, r); none that do nothing."""
 
-    def groups(self) -> Sequence[Group]:
+    @abstractmethod
+    def groups(self) -> list[Group]:
         """Return the hypotheses, in the order of names."""
 
+    @abstractmethod
     def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
         """Yield hypotheses of which a fit must begin at one of some sizes."""
 
+    @abstractmethod
     def variants(self) -> Iterator[tuple[Cause, Self]]:
         """Yield problems in which an error without a size is undone."""
 
+    @abstractmethod
     def part(self, which: slice) -> Self:
         """Return the problem of some of its blocks."""
 
     def few(self) -> Self:
-        """Return the problem of few of its blocks, for a first look."""
+        """Return the problem of the blocks at which variants and starts are tried first."""
+        return self
 
+    @abstractmethod
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
         """Return whether a fit leaves so little, or so many times that, that it may be named."""
 
-    def cause(self, fit: Fit, one: Hypothesis) -> Cause:
-        """Return what is off by a component of a fit."""
-
+    @abstractmethod
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit with more causes leaves so much less that these matter."""
+
+    def cause(self, fit: Fit, one: Hypothesis) -> Cause:
+        """Return what is off by a component of a fit."""
+        size, half, axis = fit.sizes[one], fit.half_width(one), one.component
+        return Cause(one.quantity, one.where, size, (size - half, size + half), one.unit, axis)
 
 
 @dataclass(frozen=True)
@@ -126,12 +141,6 @@ class Fit:
     def half_width(self, one: Hypothesis) -> float:
         """Return half the width of the interval of 95 % of a size."""
         return INTERVAL * self.deviations.get(one, 0.0)
-
-
-def cause_of(fit: Fit, one: Hypothesis) -> Cause:
-    """Return what is off by a component of a fit, as it is."""
-    size, half = fit.sizes[one], fit.half_width(one)
-    return Cause(one.quantity, one.where, size, (size - half, size + half), one.unit, one.component)
 
 
 def fitted(

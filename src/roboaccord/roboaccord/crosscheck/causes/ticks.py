@@ -7,8 +7,8 @@ place.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -18,8 +18,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.causes.explain import FIRST, LIKELY, Explanation, explain
-from roboaccord.crosscheck.causes.fit import Fit, Prior, cause_of
+from roboaccord.crosscheck.causes.explain import LIKELY, Explanation, explain
+from roboaccord.crosscheck.causes.fit import Fit, Problem
 from roboaccord.crosscheck.causes.hypotheses import (
     AXES,
     ZERO,
@@ -48,13 +48,13 @@ from roboaccord.simulators.base import Simulator
 PROBABLE = 1e-3  # of the squared residuals, left by what is named
 BETTER = 1e-3  # times what fewer causes leave: more are named
 MOST_STEPS = 10
+FIRST = 3  # ticks of a first look
 DELAY, LAG, CLOCK = Hypothesis("delay"), Hypothesis("lag"), Hypothesis("clock")
-NOTHING: Mapping[Hypothesis, Prior] = {}
 STEPS = "physics steps"  # unit
 
 
 @dataclass(frozen=True)
-class TickProblem(ABC):
+class TickProblem(Problem):
     """Predict ticks of an engine's run by a simulator of our own (Problem): a block is a tick.
 
     Args:
@@ -76,8 +76,6 @@ class TickProblem(ABC):
     rest: Array = field(default_factory=lambda: np.zeros(1))
     late: int = 0
     more: int = 0
-
-    beside = NOTHING
 
     @property
     def independent(self) -> int:
@@ -162,10 +160,6 @@ class TickProblem(ABC):
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether more causes leave far less than fewer."""
         return fit.cost < before.cost * (BETTER if before.places else 1.0)
-
-    def cause(self, fit: Fit, one: Hypothesis) -> Cause:
-        """Return what is off by a component of a fit."""
-        return cause_of(fit, one)
 
 
 @dataclass(frozen=True, kw_only=True)
