@@ -381,7 +381,7 @@ def carry_out(name: str, encoder: str, seed: int = 0, draw: int = 0) -> Row:
     cause = max(own, key=lambda each: abs(each.size or 0.0), default=None)
     named = cause is not None
     low, high = cause.interval or (-1.0, -1.0) if cause else (np.nan, np.nan)
-    held = low <= error.value <= high
+    held = bool(low <= error.value <= high)
     text = "; ".join(map(with_interval, found.causes)) or found.levels.one_step["log"].reason
     return Row(name, encoder, found.verdict or "", named, held, len(found.instead), text, draw)
 

@@ -50,7 +50,6 @@ DELAY = Hypothesis("delay")  # samples, from the one before the stamp
 PRIORS = [(0.0, 0.7, -1.1, 1.1), *[(0.0, 0.5, -1.1, 1.1)] * 2, (0.5, 0.7, -0.6, 1.6)]
 BESIDE = {Hypothesis("scheme", "", i): Prior(*each) for i, each in enumerate(PRIORS)}
 """a, b, c and the part of the delay [samples]: no scheme is later, and more is a delay."""
-OF_DRIVES = ("armature", "damping", DRY)  # what descriptions of real robots lack
 OF_EFFORTS = ("gear", MOTOR, LIMIT)
 SLIDING = {
     "N m s/rad": "N s/m", "N m": "N", "kg m^2": "kg", "rad": "m",
@@ -123,7 +122,8 @@ class LogProblem(Problem):
         for i, one in enumerate(BESIDE):
             if one in ones:
                 found[one] = self._scheme(i, shift)
-        body, asked = self.windows.body.varied(self._of_body(base)), list[Hypothesis]()
+        own, asked = self.windows.body.varied(self._of_body(base)), list[Hypothesis]()
+        needed = self.windows.needed(own)
         efforts, probed = self._log(base).effort, list[Array]()
         for one in ones:
             more = {**base, one: base.get(one, 0.0) + one.probe}
@@ -133,14 +133,14 @@ class LogProblem(Problem):
             elif one != DELAY and one not in BESIDE:
                 asked.append(one)
                 other = self.windows.body.varied(self._of_body(more))
-                probed.append((self.windows.needed(other) - self.windows.needed(body)) / one.probe)
+                probed.append((self.windows.needed(other) - needed) / one.probe)
         if asked:
             columns = np.moveaxis(self.windows.made_by(np.stack(probed, axis=-1)), -1, 0)
             found |= dict(zip(asked, columns))
         return {one: slope[self.kept] for one, slope in found.items() if slope.any()}
 
     def groups(self) -> list[Group]:
-        """Return the hypotheses, in the order of names; those of whole drives at last."""
+        """Return the hypotheses, in the order of names."""
         log, tree = self.windows.log, self.windows.body.tree
         links = [link.name for link in tree.links[1:] if link.mass]
         kinds = (*OF_JOINTS, "axis", "zero", OFFSET)
@@ -151,7 +151,7 @@ class LogProblem(Problem):
         found += [components(Hypothesis(*each)) for each in product(kinds, log.joints)]
         found += [(Hypothesis("gravity", "", UPWARDS),), (Hypothesis("clock"),)]
         found += [tuple(Hypothesis(TILT, "", axis) for axis in (0, 1))]
-        return found + [tuple(Hypothesis(each, j) for each in OF_DRIVES) for j in log.joints]
+        return found
 
     def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
         """Yield a delay by whole samples, and what drives may do."""

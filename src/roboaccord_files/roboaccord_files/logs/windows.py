@@ -226,14 +226,18 @@ class Windows:
         return found + body.armature * qdd - body.offset + body.friction(qd)
 
     @cached_property
+    def _needed(self) -> Array:
+        return self.needed(self.body)
+
+    @cached_property
     def _measured(self) -> Array:
-        return self._apart + self.made_by(self.needed(self.body)[..., None])[..., 0]
+        return self._apart + self.made_by(self._needed[..., None])[..., 0]
 
     def needing(self, body: Body) -> Array:
         """Return recorded positions less those of a body under no effort (w, (k + 1) n)."""
         if body is self.body:
             return self._measured
-        more = self.needed(body) - self.needed(self.body)
+        more = self.needed(body) - self._needed
         return self._measured + self.made_by(more[..., None])[..., 0]
 
     def pushed(self, shift: int, efforts: Array) -> Array:

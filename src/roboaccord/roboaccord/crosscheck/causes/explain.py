@@ -129,8 +129,8 @@ class Search:
         yield self.ranked([fit for each in two[:REACH] for fit in self.near(each, 1)])
 
     def ranked(self, fits: Sequence[Fit]) -> list[Fit]:
-        """Return the fits that can be, the best first, those alike in their order."""
-        return ranked([fit for fit in fits if np.isfinite(score(fit))], score, self.same)
+        """Return the fits that can be and are sure, the best first, those alike in their order."""
+        return ranked([f for f in fits if np.isfinite(score(f)) and is_sure(f)], score, self.same)
 
     def _undone(self) -> Iterator[Fit]:
         """Yield what errors without a size leave, of those that leave less of a few blocks."""
@@ -279,9 +279,7 @@ def held_out(problem: Problem, fit: Fit) -> float | None:
 
 def is_sure(fit: Fit) -> bool:
     """Return whether of each hypothesis some size is not 0 by its interval."""
-    return all(
-        any(abs(fit.sizes[one]) > fit.half_width(one) for one in group) for group in fit.groups
-    )
+    return all(any(abs(fit.sizes[o]) > fit.half_width(o) for o in group) for group in fit.groups)
 
 
 def causes_of(fit: Fit) -> tuple[Cause, ...]:
@@ -298,12 +296,11 @@ def causes_of(fit: Fit) -> tuple[Cause, ...]:
 def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
     """Return what explains residuals, the fit without a cause, and the one with those named."""
     search = Search(problem)
-    now, fits, most = search.plain, list[Fit](), tuple[Cause, ...]()
+    now, fits = search.plain, list[Fit]()
     for tried in search.stages():
         if not tried or not problem.adds(now, tried[0]):
             break
         now, fits = tried[0], tried
-        most = most or causes_of(now)
         if is_noise(now):
             break
     total = search.plain.cost
@@ -313,11 +310,11 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
 
     others = alike(fits) if fits and problem.explains(search.plain, now, 1.0) else []
     others = sorted(others, key=lambda fit: fit.places)
-    halves = [(fit, held_out(problem, fit)) for fit in others if is_sure(fit)]
+    halves = [(fit, held_out(problem, fit)) for fit in others]
     named = [(fit, held) for fit, held in halves if held is not None]
     if not named:
         none = Code.NOTHING_EXPLAINS if now.cost > LEFT * total else Code.NO_SINGLE_CAUSE
-        return Explanation(none, most=most, left=share(now)), search.plain, search.plain
+        return Explanation(none, most=causes_of(now), left=share(now)), search.plain, search.plain
     (fit, held), *rest = named
     code = Code.ALIKE if rest else Code.TOGETHER if len(fit.places) > 1 else Code.NAMED
     instead, known = tuple(causes_of(each) for each, _ in rest), [each.places for each in others]

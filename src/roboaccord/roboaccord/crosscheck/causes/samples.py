@@ -30,6 +30,7 @@ ORDERS = {
 MOST_LATE = 3  # ticks
 WHOLE = tuple(float(ticks) for ticks in range(1, MOST_LATE + 1))
 LAGS = (0.5, 2.0, 8.0, 32.0)  # periods: of a motor, from which a fit begins
+GONE = 36.0  # lags after which round-off is all that is left of what has been
 PARTS = (0.05, 0.2, 0.5, 0.8, 0.95)  # of the largest effort: limits, likewise
 
 
@@ -72,10 +73,11 @@ def lagging(samples: Samples, lag: float, where: str) -> Samples:
     period, efforts = float(np.median(np.diff(samples.time))), samples.effort
     lag = max(lag, 1e-9 * period)
     kept = np.exp(-period / lag)
-    mean, now, found = lag / period * (1.0 - kept), efforts[0], np.empty_like(efforts)
-    for i, asked in enumerate(efforts):
-        found[i] = asked + mean * (now - asked)
-        now = asked + kept * (now - asked)
+    gone = int(np.ceil(GONE * lag / period))  # periods after which nothing is left of an effort
+    kernel, rise = (1.0 - kept) * kept ** np.arange(gone), efforts - efforts[0]
+    ends = [np.convolve(column, kernel)[: len(rise)] for column in rise.T]
+    begins = efforts[0] + np.vstack([np.zeros(rise.shape[1]), np.transpose(ends)[:-1]])
+    found = efforts + lag / period * (1.0 - kept) * (begins - efforts)
     own = np.array([where in (joint, EVERY) for joint in samples.joints])
     return replace(samples, effort=np.where(own, found, efforts))
 
