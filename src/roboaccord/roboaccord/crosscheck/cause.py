@@ -2,7 +2,7 @@
 
 RECENT, PATIENCE, JUDGED_EVERY and LEVELS may be tuned: how much is kept, how long and how often a
 cause is looked for, and in how many steps the reference fades. HORIZON, and NUDGE of runs.py, are
-stated in docs/ros.md: change both. Which cause is named is decided in regression.py. `compare_twin`
+stated in docs/ros.md: change both. Which cause is named is decided in causes/. `compare_twin`
 runs in another process, so its arguments are plain data.
 
 Two copies of the reference go from states that differ by `NUDGE`. Where they have parted by
