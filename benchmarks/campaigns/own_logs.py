@@ -1,12 +1,14 @@
 """Which errors `accord crosscheck LOG` names in logs of foreign simulators.
 
     make own-logs OWN_LOGS="--out ../own_logs.jsonl"
+    make own-logs OWN_LOGS="--out ../draws.jsonl --draws 200"
 
 The simulators are raw MuJoCo with an arm of three joints, and textbook equations of a planar arm
 [Spong, Hutchinson and Vidyasagar 2006, 7.4] under a scheme written here. Each planted error is one
 of the simulator or of its logging; the robot's file does not know it. Each is logged exactly, with
 noise of the encoders, and with their steps. A line of the file holds a trial; a run that was ended
-goes on from the file. The end prints a table.
+goes on from the file. The end prints a table. `--draws` logs five errors with that many draws of
+noise each, and prints how many intervals hold the truth.
 """
 
 from __future__ import annotations
@@ -15,23 +17,27 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from benchmarks.campaigns.rows import keep, read
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
+from roboaccord.report.cause_words import with_interval
 from roboaccord.description.tree import Tree
+from roboaccord_files.logs.body import Body
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.log import in_stretches
-from roboaccord_files.logs.parameters import body_of
-from roboaccord_files.logs.result import LogCause, LogReport
+from roboaccord_files.logs.result import LogReport
 
 DURATION = 5.0  # s
 NOISE, STEPS = 2e-4, 2.0 * np.pi / 2**14  # rad: standard deviation, and steps of an encoder
 SHOWN = 90  # characters of a text
 ENCODERS = ("exact", "noise", "steps")
+DRAWN = ("mass of the last link", "centre of mass", "damping", "gear", "gravity")
 
 ARM = """<robot name="arm"><link name="base_link"/>
 <link name="turret"><inertial><origin xyz="0.01 0 0.1"/><mass value="2.0"/>
@@ -320,19 +326,26 @@ def acceleration(p: Mapping[str, Any], q: Array, qd: Array, effort: Array) -> Ar
 RUNS = {"mujoco": run_mujoco, "textbook": run_textbook}
 
 
-def checked(error: Error, encoder: str, seed: int = 0) -> LogReport:
-    """Log a simulator with an error, and check the log."""
-    motion = error.logging(RUNS[error.simulator](error, seed))
+@cache
+def logged(name: str, seed: int) -> Motion:
+    """Log a simulator with an error."""
+    error = {**ERRORS, **SOUND}[name]
+    return error.logging(RUNS[error.simulator](error, seed))
+
+
+def checked(name: str, encoder: str, seed: int = 0, draw: int = 0) -> LogReport:
+    """Check a log of a simulator with an error, by seeds of motion and noise."""
+    error, motion = {**ERRORS, **SOUND}[name], logged(name, seed)
     q = motion.q
     if encoder == "noise":
-        q = q + NOISE * np.random.default_rng(seed).standard_normal(q.shape)
+        q = q + NOISE * np.random.default_rng(draw).standard_normal(q.shape)
     elif encoder == "steps":
         q = STEPS * np.round(q / STEPS)
     dry = error.changes.get("dry", 0.0)
     tree = Tree.parse(ARM if error.simulator == "mujoco" else PLANAR.format(dry=dry))
     joints = tuple(joint.name for joint in tree.moving)
     log = in_stretches(joints, motion.time, q, motion.effort, {}, [])
-    return check_log(log, body_of(tree, joints, 9.81))
+    return check_log(log, Body.of(tree, joints, 9.81))
 
 
 @dataclass(frozen=True)
@@ -349,26 +362,28 @@ class Row:
     held: bool
     alike: int
     text: str
+    draw: int = 0
 
 
-def _key(cause: LogCause) -> tuple[str, str]:
+def _key(cause: Cause) -> tuple[str, str]:
     return cause.quantity, cause.where
 
 
-def carry_out(name: str, encoder: str, seed: int = 0) -> Row:
-    """Make a trial."""
+def carry_out(name: str, encoder: str, seed: int = 0, draw: int = 0) -> Row:
+    """Make a trial, of a motion and a draw of noise."""
     error = {**ERRORS, **SOUND}[name]
     try:
-        found = checked(error, encoder, seed)
+        found = checked(name, encoder, seed, draw)
     except AccordError as problem:
-        return Row(name, encoder, "refused", False, False, 0, str(problem))
+        return Row(name, encoder, "refused", False, False, 0, str(problem), draw)
     alone = [x for x in (found.causes, *found.instead) if len({*map(_key, x)}) == 1]
     own = [c for each in alone for c in each if _key(c) == (error.quantity, error.where)]
-    cause = max(own, key=lambda each: abs(each.value), default=None)
+    cause = max(own, key=lambda each: abs(each.size or 0.0), default=None)
     named = cause is not None
-    held = cause is not None and cause.low <= error.value <= cause.high
-    text = "; ".join(map(str, found.causes)) or found.levels.one_step["log"].reason
-    return Row(name, encoder, found.verdict or "", named, held, len(found.instead), text)
+    low, high = cause.interval or (-1.0, -1.0) if cause else (np.nan, np.nan)
+    held = bool(low <= error.value <= high)
+    text = "; ".join(map(with_interval, found.causes)) or found.levels.one_step["log"].reason
+    return Row(name, encoder, found.verdict or "", named, held, len(found.instead), text, draw)
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
@@ -394,6 +409,16 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     )
 
 
+def coverage(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield how many intervals hold the truth, of draws in which the error is named."""
+    for name, errors in [*((each, (each,)) for each in DRAWN), ("all", DRAWN)]:
+        every = [row for row in rows if row.error in errors]
+        own = [row for row in every if row.named]
+        held = sum(row.held for row in own)
+        share = 100.0 * held / max(len(own), 1)
+        yield f"{name}: {len(own)} of {len(every)} named, {held} intervals hold ({share:.1f} %)"
+
+
 def _cell(row: Row | None) -> str:
     if row is None:
         return ""
@@ -409,12 +434,15 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
     parser.add_argument("--only", default="", help="word that the trial's name holds")
     parser.add_argument("--seed", type=int, default=0, help="of motion and noise; a file each")
+    parser.add_argument("--draws", type=int, default=0, help="draws of noise of five errors")
     asked = parser.parse_args()
     done = read(asked.out, Row)
-    known = {(row.error, row.encoder) for row in done}
-    names = [name for name in (*ERRORS, *SOUND) if asked.only in name]
-    left = [(name, e) for e in ENCODERS for name in names if (name, e) not in known]
-    for row in keep(asked.out, (carry_out(*each, asked.seed) for each in left)):
+    known = {(row.error, row.encoder, row.draw) for row in done}
+    trials = [(name, e, asked.seed) for e in ENCODERS for name in (*ERRORS, *SOUND)]
+    if asked.draws:
+        trials = [(name, "noise", draw) for draw in range(asked.draws) for name in DRAWN]
+    left = [each for each in trials if asked.only in each[0] and each not in known]
+    for row in keep(asked.out, (carry_out(*each[:2], asked.seed, each[2]) for each in left)):
         done.append(row)
         print(
             row.encoder,
@@ -426,7 +454,7 @@ def main() -> int:
             row.text,
             flush=True,
         )
-    print(*table(done), sep="\n")
+    print(*(coverage(done) if asked.draws else table(done)), sep="\n")
     return 0
 
 

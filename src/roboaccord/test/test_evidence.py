@@ -14,7 +14,8 @@ from roboaccord.contract.checks import divergence
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Code, Finding, Outcome, because, unless_few
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.hypotheses import Hypothesis, resolution_of
+from roboaccord.crosscheck.causes.hypotheses import Hypothesis
+from roboaccord.crosscheck.causes.resolution import resolution_of
 from roboaccord.crosscheck.levels.events import EventsCheck, EventsLevel
 from roboaccord.crosscheck.levels.scheme import SchemeCheck, SchemeLevel
 from roboaccord.crosscheck.step_check import StepCheck

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.causes.explain import Conclusion
+from roboaccord.crosscheck.causes.name import resolve
 from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.naming import resolve
 from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import spec
 from roboaccord.engines.base import PushedLaw, engine_parts
@@ -29,6 +30,7 @@ from roboaccord.numerics.rotations import (
     quaternion_rpy,
     rpy_matrix,
 )
+from roboaccord.report.cause_words import text_of
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup
@@ -202,7 +204,7 @@ def name_of(robot: str, engine: str, error: str) -> tuple[str, set[tuple[str, st
     specified, names = planted(setup, error, engine)
     found = check_scheme(setup, specified, run_of(setup, specified))
     assert isinstance(found, SchemeCheck) and found.error > found.floor
-    return f"{found.name.quantity}: {found.name.text}", names
+    return text_of(found.explanation), names
 
 
 WORDS = {
@@ -270,7 +272,7 @@ def test_a_joint_that_is_elsewhere_in_the_engines_file_is_named(
     run = run_of(setup_of(str(tmp_path / "panda.urdf")), spec("dart"))
     found = check_scheme(setup_of(PANDA), spec("dart"), run)
     assert isinstance(found, SchemeCheck) and found.error > found.floor
-    assert name in found.name.text, found.name.text
+    assert name in text_of(found.explanation), text_of(found.explanation)
 
 
 ROBOTS = ("snake", "packbot", PANDA)
@@ -304,8 +306,8 @@ def test_what_no_hypothesis_has_is_not_named_but_placed() -> None:
     specified = broken("dart", Wavy)
     found = check_scheme(setup, specified, run_of(setup, specified))
     assert isinstance(found, SchemeCheck)
-    assert found.name.quantity == ""
-    assert "no " in found.name.text and "look at the" in found.name.text
+    assert found.explanation.code in (Conclusion.NO_SINGLE_CAUSE, Conclusion.NOTHING_EXPLAINS)
+    assert found.explanation.causes == () and "look at the" in text_of(found.explanation)
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def outcomes(
     setup: Any = SimpleNamespace(scenario=Scenario(robot="none", crosscheck=spec))
     case = CheckCase(setup, "dart", "dart", Runs({Job(REFERENCE, 1e-3): STANDING}, [1e-3]))
     for name in [level.name for level in levels if level.name in checks]:
-        beside = {"beside": case.beside} if hasattr(checks[name], "beside") else {}
+        beside = {"beside": Beside.of(case)} if hasattr(checks[name], "beside") else {}
         case.checks[name] = replace(checks[name], **beside)
     return {f.level: f for f in judge(case, levels)}
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from roboaccord.contract.outcome import Code, Finding, Levels, Outcome, because, stand_in
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.causes.resolution import Resolved
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
-from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.acceleration import (
     AccelerationCheck,

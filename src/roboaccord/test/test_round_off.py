@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
 from roboaccord.numerics.ranking import descending, first_largest, ranked
+from roboaccord.report.cause_words import text_of
 from slow_cases import late
 from test_naming import planted, run_of, setup_of
 
@@ -47,7 +48,7 @@ def of_engine(name: str, path: Path, seeds: int) -> Iterator[list[str]]:
         columns = {each: shaken(getattr(run, each), seed) for each in ("q", "qd", "effort")}
         found = check_scheme(setup, engine, replace(run, **columns))
         assert isinstance(found, SchemeCheck)
-        yield [found.name.quantity, found.name.where, found.name.text]
+        yield [found.explanation.cause.quantity, text_of(found.explanation)]
 
 
 @pytest.mark.parametrize("name", [ERRORS[0], *late(*ERRORS[1:])])

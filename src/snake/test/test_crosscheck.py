@@ -128,7 +128,7 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
     def by_twin(check=check, **changes):
         checks = {"scheme": replace(scheme, **changes)}
         case = CheckCase(setup, engine, engine, runs, checks=checks)
-        return TrajectoryLevel().judge(replace(check, beside=case.beside), tolerances).outcome
+        return TrajectoryLevel().judge(replace(check, beside=Beside.of(case)), tolerances).outcome
 
     assert by_twin() == "within"  # each tick has the errors of its step
     fallen = EventTicks(9, 0.1, "rate", "joint_01", 0.0)

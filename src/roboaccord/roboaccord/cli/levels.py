@@ -20,13 +20,13 @@ from roboaccord.cli.console import make_table
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import quantities
-from roboaccord.crosscheck.hypotheses import summary_of
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.acceleration import AccelerationCheck
 from roboaccord.crosscheck.levels.one_step import OneStepCheck
 from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.report import Report
+from roboaccord.report.cause_words import summary_of
 from roboaccord.report.tables import level_table, number, text_of
 
 VERDICTS: dict[Verdict | None, str] = {

@@ -2,7 +2,7 @@
 
 RECENT, PATIENCE, JUDGED_EVERY and LEVELS may be tuned: how much is kept, how long and how often a
 cause is looked for, and in how many steps the reference fades. HORIZON, and NUDGE of runs.py, are
-stated in docs/ros.md: change both. Which cause is named is decided in regression.py. `compare_twin`
+stated in docs/ros.md: change both. Which cause is named is decided in causes/. `compare_twin`
 runs in another process, so its arguments are plain data.
 
 Two copies of the reference go from states that differ by `NUDGE`. Where they have parted by
@@ -165,7 +165,9 @@ class CauseFinder:
         recent = Trajectory.from_states(self._setup.joints, states, events)
         step = verdict.step
         far = because(Code.STEP_FAR, share=step.relative, allowed=step.allowed)
-        schemes = [reason for each in verdict.levels.scheme.values() for reason in each.reasons]
+        schemes = [
+            reason for each in verdict.levels.get("scheme", {}).values() for reason in each.reasons
+        ]
         self._worst = Suspect(
             since=self._since,
             link=self._link(self._check.worst),
@@ -183,12 +185,12 @@ class CauseFinder:
         ((_, found),) = isolated(compare_twin, [job], timeout=PATIENCE, workers=1)
         if not isinstance(found, SchemeCheck):
             return replace(worst, what=[*worst.what, because(Code.NO_TWIN, text=found.reason)])
-        name = found.name
-        if not name.text:
+        explanation, cause = found.explanation, found.explanation.cause
+        if not explanation.asked:
             return replace(worst, what=[*worst.what, because(Code.OUR_EQUATIONS)])
-        link = self._link(name.where) or self._link(found.where)
-        what = [because(Code.CAUSE, text=name.text)]
-        return replace(worst, link=link, what=what, named=bool(name.quantity))
+        link = self._link(cause.where) or self._link(found.where)
+        what = [because(Code.CAUSE, of=explanation)]
+        return replace(worst, link=link, what=what, named=bool(cause.quantity))
 
     def _link(self, where: str) -> str:
         """Return the link that a link or a joint stands for, "" for neither."""

@@ -64,21 +64,6 @@ class Difference:
         return {"quantity": self.quantity, "where": self.where, "error": self.finite}
 
 
-@dataclass(frozen=True)
-class Name:
-    """Hold what is off: a quantity as of `Difference` or a cause, where, and in words.
-
-    Args:
-        quantity: "" where it is unknown.
-        where: link, joint or parameter; "" likewise.
-        text: in words; of a description, what to do about it.
-    """
-
-    quantity: str = ""
-    where: str = ""
-    text: str = ""
-
-
 def relative_at(found: Array, expected: Array) -> tuple[float, int]:
     """Return the largest difference over the largest expected value, and its last index.
 

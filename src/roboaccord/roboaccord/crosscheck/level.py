@@ -12,15 +12,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from roboaccord.contract.outcome import Finding
 from roboaccord.contract.results import Json, to_json
+from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Tolerances
-
-if TYPE_CHECKING:
-    from roboaccord.crosscheck.levels.scheme import SchemeCheck
-    from roboaccord.crosscheck.motion import CheckCase
 
 C = TypeVar("C")
 
@@ -80,25 +77,3 @@ class Level(ABC, Generic[C]):
 
 
 AnyLevel = Level[Any]
-
-
-class Beside(NamedTuple):
-    """Hold what other levels know that decides how far a motion can be judged.
-
-    Args:
-        twin: the check of the level `scheme`, where every tick is one of the engine's twin.
-        obeys: whether efforts in force are as commanded; else no tick excuses a trajectory.
-        described: whether the engine's model is as described.
-    """
-
-    twin: SchemeCheck | None = None
-    obeys: bool = True
-    described: bool = True
-
-    @property
-    def open(self) -> bool:
-        """Whether a cause is to be sought in the motion."""
-        return self.obeys and self.described and self.twin is None
-
-
-ALONE = Beside()

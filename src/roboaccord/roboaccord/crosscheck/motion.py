@@ -18,7 +18,6 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.energy_book import EnergyBook, NoBook, energy_of
-from roboaccord.crosscheck.level import Beside
 from roboaccord.crosscheck.runs import REFERENCE, Runs
 from roboaccord.crosscheck.samples import Samples
 from roboaccord.crosscheck.ticks import Index
@@ -108,19 +107,6 @@ class CheckCase:
         same = all(np.array_equal(*both) for both in zip(states(self.run), states(self.again)))
         taken = self.runs.taken.get(self.name) if same else None
         return energy_of(self.setup, self.source, self.run, taken)
-
-    @property
-    def beside(self) -> Beside:
-        """What the levels before know."""
-        from roboaccord.crosscheck.levels.scheme import is_twin
-
-        scheme, drive = self.checks.get("scheme"), self.checks.get("drive")
-        model = self.checks.get("acceleration")
-        return Beside(
-            scheme if is_twin(scheme) else None,
-            not (drive and drive.off),
-            not (model and model.model.differences),
-        )
 
     def picked(self, ticks: Index) -> Index:
         """Return the ticks to look at: all, or `PICKED` spread over the motion, drawn by the seed.

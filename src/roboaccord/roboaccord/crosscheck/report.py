@@ -27,8 +27,8 @@ from roboaccord.contract.profiles import given
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, by_fields, to_json
 from roboaccord.contract.shown import display
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.causes.resolution import Resolved, shown_of
 from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
-from roboaccord.crosscheck.hypotheses import Resolved, shown_of
 from roboaccord.crosscheck.level import AnyLevel, Rows
 from roboaccord.crosscheck.levels.drive import DriveLevel
 from roboaccord.crosscheck.levels.recorded_step import RecordedStep, RecordedStepLevel

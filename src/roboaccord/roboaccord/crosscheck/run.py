@@ -19,13 +19,13 @@ from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse, stand_in
+from roboaccord.crosscheck.causes.name import explain_findings, resolve
+from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
 from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
-from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.trajectory import floor_of
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.naming import ask_resolution, explained, resolve
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
 from roboaccord.crosscheck.report import Measured, Report, report_of
 from roboaccord.crosscheck.runs import (
@@ -198,7 +198,7 @@ def conclude(
     spec = case.setup.scenario.crosscheck
     resolution = resolve(case)
     findings = excuse(judge(case, levels), spec.excuse)
-    findings = explained(case, findings)
+    findings = explain_findings(case, findings)
     if spec.resolution:
         findings = ask_resolution(findings, resolution, spec.resolution, case.setup, case.order)
         findings = excuse(findings, spec.excuse)

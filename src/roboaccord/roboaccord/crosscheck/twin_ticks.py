@@ -23,7 +23,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import HOLDING
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.hypotheses import delayed, parts_of, spread
+from roboaccord.crosscheck.causes.samples import delayed
+from roboaccord.crosscheck.causes.ticks import parts_of, spread
 from roboaccord.crosscheck.levels.scheme import (
     NoTwin,
     SchemeCheck,

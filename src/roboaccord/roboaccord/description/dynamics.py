@@ -2,16 +2,15 @@
 
 Engines are judged by it, so it must stay exact (test_dynamics: closed forms, Pinocchio): an
 approximation would be reported as their error. SINGULAR and SAMPLES only decide what is refused for
-lack of an inertia, and may be tuned. Anything that a cross-check varies is a context manager like
-`changed` or `falling`, which restores the number in `finally` (test_restored). The order of `state`
-is that of articulated.py, of the mass matrix that of engines/base.py.
+lack of an inertia, and may be tuned. What a cross-check varies is another tree, of which another
+object is made. The order of `state` is that of articulated.py, of the mass matrix that of
+engines/base.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import numpy as np
 
@@ -47,6 +46,9 @@ class TreeDynamics:
             None.
         speed: below which dry friction falls to 0 [rad/s].
 
+    Attributes:
+        links: names of those that weigh anything and move, by a joint or with the base.
+
     Raises:
         AccordError: for a joint, or a base, whose acceleration is not determined, for lack of an
             inertia.
@@ -65,9 +67,9 @@ class TreeDynamics:
         n = len(joints)
         self.joints, self._base = joints, KINDS[base]
         parts = _merge(tree, joints)
-        self._links = {name: link for part in parts for name, link in part.links.items()}
+        moving = parts[0 if self._base.moves else 1 :]
+        self.links = [name for part in moving for name, mass in part.links.items() if mass]
         columns = {name: i for i, name in enumerate(joints)}
-        self._parents = {joint.name: joint.parent for joint in tree.joints}
         self._tree = np.array([(p.parent, p.kind, columns.get(p.joint, -1)) for p in parts])
         self._body = np.array([part.row() for part in parts])
         self._body[0, ab.GRAVITY] = gravity
@@ -97,65 +99,6 @@ class TreeDynamics:
     def gravity(self) -> float:
         """Downwards [m/s^2]."""
         return float(self._body[0, ab.GRAVITY])
-
-    @property
-    def links(self) -> list[str]:
-        """Names of the links that weigh anything and move, by a joint or with the base."""
-        first = 0 if self._base.moves else 1
-        return [name for name, part in self._links.items() if part.body >= first and part.mass]
-
-    @contextmanager
-    def changed(self, link: str, quantity: str, axis: int, size: float) -> Iterator[None]:
-        """Change a link for a while.
-
-        Args:
-            link: name.
-            quantity: `mass`, by a part of it, the inertia about its own centre kept; `centre` of
-                mass [m]; `inertia` about that, by a part of its moment, or of the mean of two.
-            axis: along which the centre moves, or component xx xy xz yy yz zz, in the link's axes.
-            size: of the change.
-        """
-        part = self._links[link]
-        row, (mass, centre) = self._body[part.body], (part.mass, part.centre)
-        kept, more, inertia = row.copy(), 0.0, np.zeros((3, 3))
-        moment = row[ab.MASS] * row[ab.CENTRE : ab.CENTRE + 3]
-        if quantity == "mass":
-            more = size * mass
-            self._links[link] = part._replace(mass=mass + more)
-            moment, inertia = moment + more * centre, more * _away(centre)
-        elif quantity == "centre":
-            shift = size * part.turn[:, axis]
-            self._links[link] = part._replace(centre=centre + shift)
-            moment = moment + mass * shift
-            inertia = mass * (_away(centre + shift) - _away(centre))
-        else:
-            i, j = (half[axis] for half in TRIANGLE)
-            inertia[i, j] = inertia[j, i] = size * np.sqrt(
-                abs(part.inertia[i, i] * part.inertia[j, j])
-            )
-            inertia = part.turn @ inertia @ part.turn.T
-        row[ab.MASS] += more
-        row[ab.CENTRE : ab.CENTRE + 3] = moment / row[ab.MASS]
-        row[ab.INERTIA : ab.INERTIA + 6] += inertia[TRIANGLE]
-        try:
-            yield
-        finally:
-            row[:] = kept
-            self._links[link] = part
-
-    @contextmanager
-    def moved(self, joint: int, axis: int, size: float) -> Iterator[None]:
-        """Move the origin of a joint along an axis of its parent link for a while [m]."""
-        row, turn = (
-            self._body[self._rows[joint]],
-            self._links[self._parents[self.joints[joint]]].turn,
-        )
-        kept = row[ab.PLACE : ab.PLACE + 3].copy()
-        row[ab.PLACE : ab.PLACE + 3] += size * turn[:, axis]
-        try:
-            yield
-        finally:
-            row[ab.PLACE : ab.PLACE + 3] = kept
 
     @contextmanager
     def falling(self, part: float) -> Iterator[None]:
@@ -307,16 +250,6 @@ class TreeDynamics:
                 )
 
 
-class _Part(NamedTuple):
-    """Hold a link of a body: its centre of mass and axes in the body's frame, and its inertia."""
-
-    body: int
-    mass: float
-    centre: Array
-    turn: Array
-    inertia: Array
-
-
 class _Body:
     """Gather the links of a body; its frame is that of its first link, its joint along z."""
 
@@ -326,7 +259,7 @@ class _Body:
         self.name, self.joint, self.parent = name, joint.name if joint else "", parent
         self.kind = PRISMATIC if joint and joint.kind == "prismatic" else REVOLUTE
         self.place, self.turn = place, turn
-        self.links = dict[str, _Part]()
+        self.links = dict[str, float]()  # masses
         self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
 
     def add(self, mass: float, centre: Array, inertia: Array) -> None:
@@ -364,7 +297,7 @@ def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
         body, place, turn = frames[name]
         link = links[name]
         centre = place + turn @ link.centre
-        bodies[body].links[name] = _Part(body, link.mass, centre, turn, link.inertia)
+        bodies[body].links[name] = link.mass
         bodies[body].add(link.mass, centre, turn @ link.inertia @ turn.T)
     return bodies
 

@@ -8,8 +8,6 @@ every physics step: arrays are used again by the next call, so a caller that kee
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -174,28 +172,6 @@ class TreeKinematics:
         self._position, self._linear = np.zeros((2, k, 3))
         self._force, self._torque = np.zeros((2, k, 3))
         self._base, self._effort = np.zeros(6), np.zeros(len(joints))
-
-    @contextmanager
-    def shifted(self, link: str, axis: int, size: float) -> Iterator[None]:
-        """Move a link's centre of mass along an axis of the link for a while [m]."""
-        at = self.names.index(link), axis
-        kept = self.centre[at]
-        self.centre[at] += size
-        try:
-            yield
-        finally:
-            self.centre[at] = kept
-
-    @contextmanager
-    def moved(self, joint: int, axis: int, size: float) -> Iterator[None]:
-        """Move the origin of a joint along an axis of its parent link for a while [m]."""
-        at = int(np.flatnonzero(self.column == joint)[0]), axis
-        kept = self.place[at]
-        self.place[at] += size
-        try:
-            yield
-        finally:
-            self.place[at] = kept
 
     def move(
         self, q: Array, qd: Array, position: Array, rotation: Array, twist: Array

@@ -93,6 +93,7 @@ class EngineSimulator(Simulator):
 
     Args:
         model: what is simulated.
+        tree: in place of the description's, of a twin of which a number is otherwise.
 
     Attributes:
         mechanism: the engine's own model.
@@ -101,8 +102,8 @@ class EngineSimulator(Simulator):
     channels = CHANNELS
     mechanism: Mechanism
 
-    def __init__(self, model: EngineModel) -> None:
-        self.tree = Tree.parse(model.urdf, root=model.root)
+    def __init__(self, model: EngineModel, tree: Tree | None = None) -> None:
+        self.tree = tree or model.tree
         super().__init__(
             model.joints, model.effort_limits, model.physics_step,
             faults=model.faults, hinges=self.tree.hinges,
@@ -125,9 +126,10 @@ class EngineSimulator(Simulator):
         missing = [name for name in self.joints if name not in described]
         if missing:
             raise AccordError(f"joint {missing[0]} is missing in the description")
-        if model.root == BASE_LINK:
-            check_world(model.urdf, model.base)
-        warn_massless(model.urdf, self.tree, model.base)
+        if tree is None:
+            if model.root == BASE_LINK:
+                check_world(model.urdf, model.base)
+            warn_massless(model.urdf, self.tree, model.base)
         self._stops = StopWatch.of(self.tree, self.joints)
         self._acting = self._effort
         self._wrench: Array | None = None

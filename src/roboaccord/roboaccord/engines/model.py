@@ -13,6 +13,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -114,6 +115,11 @@ class EngineModel:
     stop_softness: float = 1.0
     restitution: float | None = None
 
+    @property
+    def tree(self) -> Tree:
+        """Links and joints of the description."""
+        return described(self.urdf, self.root)
+
     @classmethod
     def of(cls, setup: Setup, **more: Any) -> EngineModel:
         """Return the model of a setup whose description is complete.
@@ -136,6 +142,12 @@ class EngineModel:
             "options": scenario.engine_options,
         }
         return cls(**(described | more))
+
+
+@lru_cache(maxsize=8)
+def described(urdf: str, root: str) -> Tree:
+    """Return the tree of a description, which twins and engines of one model share."""
+    return Tree.parse(urdf, root=root)
 
 
 @dataclass(frozen=True)
@@ -177,7 +189,7 @@ class Properties:
 
 def intended_properties(model: EngineModel) -> Properties:
     """Return the properties of a model as described, independent of an engine."""
-    tree = Tree.parse(model.urdf, root=model.root)
+    tree = model.tree
     braked = braking(model)
     armature = [] if model.armature is None else model.armature.tolist()
     rotors = dict(zip(model.joints, armature))

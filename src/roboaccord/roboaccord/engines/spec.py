@@ -267,10 +267,7 @@ def _has_rotors(model: EngineModel) -> bool:
 
 
 def _has_stops(model: EngineModel) -> bool:
-    from roboaccord.description.tree import Tree
-
-    joints = Tree.parse(model.urdf, root=model.root).moving
-    return any(abs(end) < FAR for joint in joints for end in (joint.lower, joint.upper))
+    return any(abs(end) < FAR for joint in model.tree.moving for end in (joint.lower, joint.upper))
 
 
 FEATURES: Mapping[Feature, Callable[[EngineModel], bool]] = {

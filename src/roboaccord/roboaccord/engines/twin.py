@@ -1,10 +1,8 @@
 """Twin of an engine: our equations of motion under the engine's own scheme and physics step.
 
 A scheme may be added: a field of `Scheme` in spec.py and a branch here, exact to round-off
-(test_scheme runs each engine beside its twin). A parameter that a cause may be sought in is a name
-in GROUND, OF_JOINTS or OF_LINKS, a branch of `varied` that undoes it in `finally` (test_restored),
-and a hypothesis in crosscheck/hypotheses.py. Those names stay, for reports have them; CUT_OFF is
-fixed by DART, SMALL and ROUNDING by round-off; CREEP may be tuned.
+(test_scheme runs each engine beside its twin). CUT_OFF is fixed by DART, SMALL and ROUNDING by
+round-off. A twin of which a number is otherwise is another twin: deviations.py.
 
 Where no contact and no stop acts, an engine and its twin agree to round-off, tick by tick, so that
 an error shows whatever its size is beside what time stepping explains. A twin is an engine itself,
@@ -16,9 +14,7 @@ quaternion.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -32,7 +28,15 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines import spec
-from roboaccord.engines.base import EngineSimulator, PushedLaw, ScaledLaw
+from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.deviations import (
+    GROUND,
+    OF_FEET,
+    Deviation,
+    deviating,
+    deviating_tree,
+    scaled_ground,
+)
 from roboaccord.engines.grip import Grip
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Footing, Scheme
@@ -46,20 +50,13 @@ from roboaccord.numerics.rotations import (
     turn_twist,
 )
 from roboaccord.simulators.base import Ends
-from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction
+from roboaccord.simulators.joints import LOCK_INERTIA
 from roboaccord.simulators.losses import Losses
 
 WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 STAGES = (0.5, 0.5, 1.0)  # parts of the step at which stages after the first stand
 SMALL = 1e-4  # rad: below it a series stands for the differential of a turn
-CREEP = 1e-3  # rad/s: below it dry friction falls to 0 where the model has none
 CUT_OFF = 1e-3  # rad: below it DART takes two orders of the exponential (dart/math/Geometry.cpp)
-EVERY = "*"  # joint or link
-GROUND = ("friction along", "friction across", "slip speed")
-OF_JOINTS = ("gear", "damping", "dry friction", "armature", "origin")
-OF_LINKS = ("mass", "centre", "inertia")
-OF_FEET = ("friction",)  # of links on which a force law acts
-UPWARDS = 2  # axis
 ROUNDING = 2.0**-52
 NO_TABLE = np.zeros(0, np.int64)
 
@@ -100,16 +97,6 @@ def inverse_differential(since: Array, rate: Array) -> Array:
     return np.asarray(rate + 0.5 * once + share * np.cross(since, once))
 
 
-def scaled_ground(law: EllipseFriction, quantity: str, factor: float) -> EllipseFriction:
-    """Return a friction law of which one quantity of GROUND is larger by a factor."""
-    found = copy.deepcopy(law)
-    if quantity == "slip speed":
-        found.slip_speed *= factor
-    else:
-        found.mu[GROUND.index(quantity)] *= factor
-    return found
-
-
 class Twin(EngineSimulator):
     """Advance a model without contact and stops by a scheme (Simulator).
 
@@ -119,6 +106,7 @@ class Twin(EngineSimulator):
         shaken: seed by which all numbers of the bodies, and the mass matrix, are changed by a
             rounding; 0 for none.
         footing: where friction sticks.
+        off: numbers that are otherwise.
 
     Attributes:
         stopped: whether a joint has been about to be at its stop since the last reset.
@@ -136,9 +124,19 @@ class Twin(EngineSimulator):
         scheme: Scheme,
         shaken: int = 0,
         footing: Footing | None = None,
+        off: Sequence[Deviation] = (),
     ) -> None:
-        law = model.force_law if footing else None
-        super().__init__(replace(model, force_law=None) if law else model)
+        law, tree, shares = model.force_law if footing else None, None, dict[str, float]()
+        model = replace(model, force_law=None) if law else model
+        for one in off:
+            tree = deviating_tree(tree or model.tree, one)
+            if law and one.quantity in OF_FEET:
+                shares[one.where] = shares.get(one.where, 1.0) * (1.0 + one.size)
+            elif isinstance(law, EllipseFriction) and one.quantity in GROUND:
+                law = scaled_ground(law, one.quantity, 1.0 + one.size)
+            else:
+                model = deviating(model, tree, one)
+        super().__init__(model, tree)
         idle = [joint.name for joint in self.tree.moving if joint.name not in self.joints]
         if idle or self.tree.frame:
             raise AccordError(f"{idle[0]} moves freely" if idle else "a ball stands in a frame")
@@ -159,6 +157,7 @@ class Twin(EngineSimulator):
         self._grip: Grip | None = None
         if footing and isinstance(law, EllipseFriction):
             self._grip = Grip(footing, law, self._kinematics, self._rounding)
+            self._grip.shares = np.array([shares.get(link, 1.0) for link in law.links])
         self._place(RobotState(0.0, *np.zeros((3, n))))
 
     @property
@@ -171,91 +170,6 @@ class Twin(EngineSimulator):
         """Names of the links on which friction acts."""
         law = self._grip.law if self._grip else self._law
         return law.links if law else ()
-
-    @contextmanager
-    def varied(self, quantity: str, where: str, axis: int, size: float) -> Iterator[None]:
-        """Change a parameter by a size for a while, where this model has it.
-
-        Args:
-            quantity: `gravity`, or one of OF_LINKS, OF_FEET, OF_JOINTS or GROUND.
-            where: joint or link, EVERY; "" for what there is one of.
-            axis: of a link's centre, a joint's origin or gravity, component of an inertia.
-            size: part of the parameter, or an addend in its unit.
-
-        Raises:
-            AccordError: for a model that cannot be; the twin is as it was.
-            RuntimeError: if it cannot be made that again.
-        """
-        gear, friction, law, rotors = self._gear, self._friction, self._law, self.armature
-        grip = self._grip
-        sliding, shares = (grip.law, grip.shares) if grip else (law, np.ones(0))
-
-        def restore() -> None:  # after the bodies are as they were
-            if grip and isinstance(sliding, EllipseFriction):
-                grip.law, grip.shares = sliding, shares
-            self._gear, self._friction = gear, friction
-            try:
-                self._arm(rotors)
-                self._take_law(law)
-                self._compile()
-            except AccordError as error:  # which would count as that of a model that cannot be
-                raise RuntimeError(f"the twin is not as it was: {error}") from error
-
-        joint = np.array([where in (name, EVERY) for name in self.joints], float)
-        with ExitStack() as stack:
-            stack.callback(restore)
-            if quantity in OF_LINKS:
-                for name in self.links:
-                    if where in (name, EVERY):
-                        stack.enter_context(self._bodies.changed(name, quantity, axis, size))
-                        if quantity == "centre":
-                            stack.enter_context(self._kinematics.shifted(name, axis, size))
-            elif quantity in OF_FEET and sliding and where in sliding.links:
-                if grip:
-                    on = np.array(sliding.links) == where
-                    grip.shares = grip.shares * (1.0 + size * on)
-                else:
-                    self._take_law(ScaledLaw(sliding, {where: 1.0 + size}))
-            elif quantity == "origin":
-                for column in np.flatnonzero(joint).tolist():
-                    stack.enter_context(self._bodies.moved(column, axis, size))
-                    stack.enter_context(self._kinematics.moved(column, axis, size))
-            elif quantity == "gear":
-                self._gear = (1.0 if self._gear is None else self._gear) * (1.0 + size * joint)
-            elif quantity in ("damping", "dry friction"):
-                brake = self._friction or JointFriction(0.0 * joint, 0.0 * joint, CREEP)
-                dry = size * joint if quantity == "dry friction" else 0.0 * joint
-                viscous, sticking = brake.viscous + size * joint - dry, brake.stiction
-                if sticking is not None:
-                    sticking = sticking + dry
-                self._friction = replace(
-                    brake, viscous=viscous, constant=brake.constant + dry, stiction=sticking
-                )
-                self._arm(rotors)
-            elif quantity == "armature":
-                self._arm(self.armature + size * joint)
-            elif quantity == "gravity" and axis == UPWARDS:
-                stack.enter_context(self._bodies.falling(size))
-            elif quantity == "gravity":
-                pull = size * self.intended.gravity * np.eye(3)[axis]
-                self._take_law(
-                    PushedLaw(self._law, {k.name: k.mass * pull for k in self.tree.links if k.mass})
-                )
-            elif isinstance(sliding, EllipseFriction) and quantity in GROUND:
-                ground = scaled_ground(sliding, quantity, 1.0 + size)
-                if grip:
-                    grip.law = ground
-                else:
-                    self._take_law(ground)
-            self._compile()
-            yield
-
-    def _arm(self, armature: Array) -> None:
-        """Take other inertias of the rotors; joints are free until the next reset."""
-        if armature is not self.armature or self.scheme.damping:
-            self.armature = armature
-            for joint in range(len(self.joints)):
-                self.lock(joint, False)
 
     def lock(self, joint: int, locked: bool) -> None:
         inertia = self.armature[joint]
@@ -514,6 +428,7 @@ class TwinSpec(EngineSpec):
     """Specify the twin of an engine, in whose place it stands; `twin_of` makes it."""
 
     shaken: int = 0
+    off: tuple[Deviation, ...] = ()
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
         """Make the twin of one model.
@@ -524,14 +439,16 @@ class TwinSpec(EngineSpec):
         self.check(model)
         if self.scheme is None:
             raise AccordError(f"the integration scheme of {self.name} is not specified")
-        return Twin(model, self.scheme(self.configured(model)), self.shaken, self.footing)
+        scheme = self.scheme(self.configured(model))
+        return Twin(model, scheme, self.shaken, self.footing, self.off)
 
 
-def twin_of(engine: Engine, shaken: int = 0) -> TwinSpec:
+def twin_of(engine: Engine, shaken: int = 0, off: Sequence[Deviation] = ()) -> TwinSpec:
     """Return the twin of an engine, as it is without deliberate errors.
 
     Args:
         engine: by name or specification.
         shaken: seed by which the bodies' numbers are changed by a rounding; 0 for none.
+        off: numbers that are otherwise.
     """
-    return TwinSpec.of(spec(engine), shaken=shaken)
+    return TwinSpec.of(spec(engine), shaken=shaken, off=tuple(off))

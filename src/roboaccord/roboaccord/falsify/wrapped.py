@@ -28,9 +28,9 @@ from roboaccord.description.tree import Tree
 from roboaccord.description.xml_numbers import edit_numbers
 from roboaccord.engines import spec
 from roboaccord.engines.base import EngineSimulator, ScaledLaw
+from roboaccord.engines.deviations import scaled_ground
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.engines.twin import scaled_ground
 from roboaccord.falsify.perturbation import KINDS, Perturbation
 from roboaccord.numerics.rotations import axis_angle_matrix
 from roboaccord.scenario.setup import Setup

@@ -14,6 +14,7 @@ from typing import Any
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason
 from roboaccord.crosscheck.report import Report
+from roboaccord.report.cause_words import hidden, text_of
 
 Figures = Mapping[str, Any]
 KINDS = {
@@ -261,8 +262,8 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     "--set initial.qd.JOINT=0.5, or efforts",
     Code.NOTHING_CAN_MOVE: "nothing can move",
     Code.KINEMATIC: "the reference is kinematic: one step compares the rates in its place",
-    Code.HIDDEN: _text,
-    Code.CAUSE: _text,
+    Code.HIDDEN: lambda of: hidden(**of),
+    Code.CAUSE: lambda of: text_of(of["of"]),
     Code.MODEL: _model,
     Code.ACCELERATION: "accelerations differ by {error:.2g} relative, allowed {allowed:.0e}",
     Code.OFF_BY: "{size:.2g} {unit} off",
@@ -282,8 +283,8 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     "scheme (level scheme), and in {count} of {others} others, with an event or a joint at its "
     "stop, errors vanish with the step",
     Code.THE_TWIN_BUT_UNRESOLVED: _but_unresolved,
-    Code.EVENT_TICKS: "in ticks with an event or a joint at its stop the {quantity} of {where} keeps "
-    "{excess:.2g} times the error that time stepping explains (median of {count} ticks), in that "
+    Code.EVENT_TICKS: "in ticks with an event or a joint at its stop the {quantity} of {where} "
+    "keeps {excess:.2g} times the error that time stepping explains (median of {count} ticks), in that "
     "at t = {time:g} s for one",
     Code.NOT_REPEATED: "the same run again differs by {apart:.2g} from t = {time:g} s on, first in "
     "{quantity} of {where}",
@@ -305,8 +306,8 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.TOLERANCE_BELOW_NOISE: "the tolerance of {limit:g} m is below the noise floor of "
     "{floor:.2g} m",
     Code.TOO_FAR: "{error:.3gm} mm from the reference at {step:g} s, allowed {limit:gm} mm",
-    Code.RUN_ORDER: "converges with order {order:.2f} only, expected {expected} and at least {least:g}; "
-    "{error:.3gm} mm are left at {step:g} s",
+    Code.RUN_ORDER: "converges with order {order:.2f} only, expected {expected} and at least "
+    "{least:g}; {error:.3gm} mm are left at {step:g} s",
     Code.RUN_REMAINDER: "{where} keeps an error of {left:.2g} at a physics step of 0, of which "
     "time stepping and round-off explain only {bound:.2g}",
     Code.CHAOTIC: "the motion is chaotic: statistics over seeds compare it in its place",
@@ -317,8 +318,8 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.FEW_RUNS: "engine and reference have too few runs with a {figure}",
     Code.SHARES: "{positive:.3g%} of the runs have {figure} above 0, unlike the reference's: "
     "probability {probability:.2g} if the shares were alike",
-    Code.UNSETTLED: "the difference of median {figure} is known to +-{precision:.2g} {unit} only, from "
-    "seeds and physics step: take more seeds or a smaller step",
+    Code.UNSETTLED: "the difference of median {figure} is known to +-{precision:.2g} {unit} only, "
+    "from seeds and physics step: take more seeds or a smaller step",
     Code.NO_FIGURE_AT_STEP: "at another physics step there is no {figure}: take a smaller step",
     Code.MEDIANS: _medians,
     Code.NO_EVENTS: "nothing happens that an engine logs",

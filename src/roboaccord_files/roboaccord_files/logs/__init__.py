@@ -1,8 +1,8 @@
 """Logs of foreign simulators and robots: reading, windows, and what differs from the file.
 
-From below: tables.py, columns.py and log.py (reading), parameters.py and windows.py (the file's
-equations along the log), regression.py, selection.py and causes.py (what explains the residuals),
+From below: tables.py, columns.py and log.py (reading), body.py and windows.py (the file's equations
+along the log), problem.py (what may be off, for the core's regressor: crosscheck/causes),
 check.py (all of it); door.py and command.py are `ra.crosscheck(LOG)` and `accord crosscheck LOG`.
-Readers, names of columns and hypotheses may be added (tables.py, columns.py, regression.py); the
+Readers, names of columns and hypotheses may be added (tables.py, columns.py, problem.py); the
 fields of result.py, keys of `--json`, stay.
 """

@@ -1,39 +1,42 @@
 """A log of a foreign simulator or robot against its robot's file: what differs.
 
-SHORTEST, FEWEST, MISTAKEN and FALL may be tuned. They move verdicts: `make own-logs` measures what
-is then found (docs/own_log.md), and test_own_log.py tests the cases. The texts may be changed;
-quantity and joint of a Finding, part of the JSON, stay.
+SHORTEST, FEWEST and FALL may be tuned. They move verdicts: `make own-logs` measures what is then
+found (docs/own_log.md), and test_own_log.py tests the cases. The texts may be changed; quantity and
+joint of a Finding, part of the JSON, stay.
 
-What the file's equations leave in windows of a log (windows.py) is regressed on the hypotheses of
-the cross-check (regression.py), of which the fewest that explain it are named (selection.py). The
-lengths of windows are chosen here, and signs and orders of columns tried.
+What the file's equations leave in windows of a log (windows.py) goes to the regressor of the
+cross-check. The lengths of windows are chosen here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
-
 import numpy as np
-from roboaccord.contract.outcome import Finding, Levels, unless_few, verdict_of
-from roboaccord.crosscheck.hypotheses import ORDERS, signed, swapped
+from roboaccord.contract.outcome import Cause, Finding, Levels, unless_few, verdict_of
+from roboaccord.contract.state import Array
+from roboaccord.crosscheck.causes.explain import LIKELY, MOST, Explanation, explain
+from roboaccord.crosscheck.causes.fit import Fit
 from roboaccord.numerics.ranking import first_largest
+from roboaccord.report.cause_words import with_interval
 
-from roboaccord_files.logs.causes import causes_of, scheme_of
+from roboaccord_files.logs.body import DRY, Body
 from roboaccord_files.logs.log import Log
-from roboaccord_files.logs.parameters import DRY, DynamicParameters
-from roboaccord_files.logs.regression import Fit, LogRegression
-from roboaccord_files.logs.result import EXCHANGED, LogCause, LogReport
-from roboaccord_files.logs.selection import LIKELY, NOISY, TOGETHER, UNKNOWN, alike, selected
+from roboaccord_files.logs.noise import noise_of
+from roboaccord_files.logs.problem import NOISY, UNKNOWN, LogProblem
+from roboaccord_files.logs.result import LogReport
 from roboaccord_files.logs.windows import Windows
 
 ENGINE = "log"
 SHORTEST, FEWEST = 6, 20  # steps of a window, and windows of a log
-MISTAKEN = 0.2  # of what efforts do in a window: residuals of wrong columns
 FALL = 2.2  # power by which noise falls with longer windows, at least
+SCHEMES = {
+    "forward Euler": (1.0, 0.5),
+    "semi-implicit Euler": (0.0, 0.5),
+    "of order 2 or more": (0.0, 0.0),
+}  # a and b
+NEAR = 0.15  # samples from a scheme's a and b
 
 
-def check_log(log: Log, body: DynamicParameters) -> LogReport:
+def check_log(log: Log, body: Body) -> LogReport:
     """Check a log by the equations of a robot's file, and name what differs."""
     windows = chosen(log, body)
     noise = float(windows.share.max())
@@ -47,60 +50,54 @@ def check_log(log: Log, body: DynamicParameters) -> LogReport:
             "undecided", Levels.of([finding]), window=windows.size, noise=noise,
             columns=log.columns, notes=log.notes,
         )  # fmt: skip
-    file = [joint for joint, dry in zip(log.joints, body.dry.T) if dry.any()]
-    work = LogRegression(windows, file)
-    plain = work.fit(())
-    choice = selected(work, plain)
-    seen = (*choice.fit.ones, *choice.most.ones)
-    if more := {one.where for one in seen if one.quantity == DRY} - work.dry:
-        work = LogRegression(windows, work.dry | more)
-        plain = work.fit(())
-        choice = selected(work, plain)
-    found = choice.fit
-    named = len(found.groups) == 1 and not reversed_effort(found)
-    wrong = not named and work.share(plain.left).max() > MISTAKEN
-    if wrong and (mistaken := [*mistakes(log, body, windows.size, work.dry)]):
-        fits = alike([fit for _, fit in mistaken], lambda fit: fit.cost)
-        causes = [[cause] for fit in fits for cause, own in mistaken if own is fit]
-        return reported(work, plain, fits[0], causes)
-    longer = LogRegression(Windows(log, body, 2 * windows.size), work.dry)
-    fits = [found, *choice.alike] if found.groups else []
-    most = causes_of(choice.most, longer) if choice.most.groups and not fits else []
-    return reported(work, plain, found, [causes_of(each, longer) for each in fits], most)
+    dry = {joint for joint, each in zip(log.joints, body.dry.T) if each.any()}
+    problem = LogProblem.of(windows, dry)
+    found, plain, fit = explain(problem)
+    every = (*found.causes, *found.most, *(each for one in found.instead for each in one))
+    if more := {cause.where for cause in every if cause.quantity == DRY} - dry:
+        problem = LogProblem.of(windows, dry | more)
+        found, plain, fit = explain(problem)
+    return reported(problem, found, plain, fit)
 
 
-def reported(
-    work: LogRegression,
-    plain: Fit,
-    found: Fit,
-    causes: Sequence[Sequence[LogCause]] = (),
-    most: Sequence[LogCause] = (),
-) -> LogReport:
+def effort_share(problem: LogProblem) -> Array:
+    """Return what noise of the efforts does in windows, over what the efforts do (n,)."""
+    windows, rng = problem.windows, np.random.default_rng(0)
+    effort = windows.log.effort
+    noise = noise_of(windows.log, effort) * rng.standard_normal(effort.shape)
+    return problem.share(windows.pushed(0, noise)[problem.kept])
+
+
+def in_words(causes: tuple[Cause, ...]) -> str:
+    """Return causes that act together, with their intervals."""
+    return "; ".join(map(with_interval, causes))
+
+
+def reported(problem: LogProblem, found: Explanation, plain: Fit, fit: Fit) -> LogReport:
     """Return what was found.
 
     Args:
-        work: regression.
-        plain, found: fits without and with causes.
-        causes: that explain the residuals, and others that may instead.
-        most: what explains most of them, where it is not enough.
+        problem: that was explained.
+        found: what explains it.
+        plain, fit: fits without and with its causes.
     """
-    windows, log = work.windows, work.windows.log
-    share, left = work.share(plain.left), work.share(found.left)
+    windows, log = problem.windows, problem.windows.log
+    share, left = problem.share(plain.left), problem.share(fit.left)
     text = f"residuals of {100 * share.max():.3g} % of what the efforts do in {windows.size} steps"
-    noise = np.hypot(windows.share, work.effort_share)
+    noise = np.hypot(windows.share, effort_share(problem))
     beyond, whole = (
         np.sqrt(np.maximum(left**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
     )
     finding = Finding("one_step", ENGINE, "within")
-    finding = unless_few(finding, work.kept.sum(), len(work.kept), "windows")
-    if causes:
-        text += f": {'; or '.join('; '.join(map(str, each)) for each in causes)}"
-        first = causes[0][0]
+    finding = unless_few(finding, problem.kept.sum(), len(problem.kept), "windows")
+    if found.causes:
+        text += f": {'; or '.join(map(in_words, (found.causes, *found.instead)))}"
+        first = found.causes[0]
         finding = Finding("one_step", ENGINE, "outside", text, first.quantity, first.where)
     elif beyond.max() > UNKNOWN:
         worst = log.joints[first_largest(beyond)]
-        text += f", which no {TOGETHER} known errors explain; look at {worst}"
-        text += f"; most of it by {'; '.join(map(str, most))}" if most else ""
+        text += f", which no {MOST} known errors explain; look at {worst}"
+        text += f"; most of it by {in_words(found.most)}" if found.most else ""
         finding = Finding("one_step", ENGINE, "outside", text, "", worst)
     elif whole.max() > UNKNOWN and noise.max() > NOISY:
         text = f"noise: {text}, and that of the efforts may make {100 * noise.max():.2g} %"
@@ -108,47 +105,31 @@ def reported(
     return LogReport(
         verdict=verdict_of([finding]),
         levels=Levels.of([finding]),
-        causes=causes[0] if causes else (),
-        instead=causes[1:],
-        most=most,
+        causes=found.causes,
+        instead=found.instead,
+        most=() if found.causes else found.most,
         window=windows.size,
         noise=float(windows.share.max()),
         share=float(share.max()),
         left=float(left.max()),
-        scheme=scheme_of(found),
+        scheme=scheme_of(fit),
         columns=log.columns,
         notes=log.notes,
     )
 
 
-def reversed_effort(fit: Fit) -> bool:
-    """Return whether the sign of an effort seems to be reversed."""
-    pairs = zip(fit.ones, fit.sizes)
-    return any(one.quantity == "gear" and abs(size + 2.0) < 0.2 for one, size in pairs)
+def scheme_of(fit: Fit) -> str:
+    """Return the scheme that a fit shows, "" where it does not."""
+    late, slow, *_ = fit.problem.beside
+    if max(fit.half_width(late), fit.half_width(slow)) > NEAR:
+        return ""
+    at = fit.sizes[late], fit.sizes[slow]
+    near = {name: max(abs(at[0] - a), abs(at[1] - b)) for name, (a, b) in SCHEMES.items()}
+    name = min(near, key=near.__getitem__)
+    return name if near[name] < NEAR else ""
 
 
-def mistakes(
-    log: Log, body: DynamicParameters, size: int, dry: Iterable[str]
-) -> Iterator[tuple[LogCause, Fit]]:
-    """Yield the signs and orders of columns that leave little, were they others, and the fits."""
-    pairs = [*combinations(range(len(log.joints)), 2)]
-    for names, quantity, _ in ORDERS:
-        known = [name for name in names if hasattr(log, name)]
-        if not known:
-            continue
-        tried: list[tuple[str, tuple[int, ...], Log]] = [
-            (f"sign of {quantity}", (i,), signed(log, known, i)) for i in range(len(log.joints))
-        ]
-        tried += [(f"order of {quantity}", (i, j), swapped(log, known, i, j)) for i, j in pairs]
-        for name, at, other in tried:
-            work = LogRegression(Windows(other, body, size), dry)
-            left = work.fit(())
-            if left.cost <= LIKELY * left.left.size or work.share(left.left).max() < UNKNOWN:
-                where = ", ".join(log.joints[i] for i in at)
-                yield LogCause(name, where, -1.0, -1.0, -1.0, EXCHANGED), left
-
-
-def chosen(log: Log, body: DynamicParameters) -> Windows:
+def chosen(log: Log, body: Body) -> Windows:
     """Return the shortest windows in which noise is below the bound, or the longest."""
     lengths = np.array([s.stop - s.start - 1 for s in log.segments])
     sizes = np.arange(SHORTEST, max(SHORTEST, lengths.sum() // FEWEST) + 1)

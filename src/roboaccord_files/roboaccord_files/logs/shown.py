@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.console import figure_lines
 from roboaccord.cli.levels import VERDICTS
+from roboaccord.report.cause_words import with_interval
 
 from roboaccord_files.logs.result import LogReport
 
@@ -30,9 +31,9 @@ def log_lines(report: LogReport) -> list[RenderableType]:
     if report.scheme:
         figures["scheme"] = (report.scheme, "")
     for i, cause in enumerate(report.causes):
-        figures["cause" if i == 0 else f"cause {i + 1}"] = (str(cause), "")
+        figures["cause" if i == 0 else f"cause {i + 1}"] = (with_interval(cause), "")
     for i, causes in enumerate(report.instead):
-        figures[f"or {i + 1}"] = ("; ".join(map(str, causes)), "")
+        figures[f"or {i + 1}"] = ("; ".join(map(with_interval, causes)), "")
     (finding,) = report.levels.one_step.values()
     verdict = Text(report.verdict or "none", VERDICTS[report.verdict])
     why = "" if report.causes or not finding.reason else f": {finding.reason}"

@@ -1,7 +1,7 @@
 """Windows of a log, and how errors of a model show in them.
 
 DEGREE, KNOTS, FLOOR, MOST, SLOW and FEW may be tuned: smoothness, speed, and what is left out. The
-equations are fixed by what follows; a term that a robot needs belongs to `DynamicParameters`.
+equations are fixed by what follows; a term that a robot needs belongs to `Body`.
 
 Along a smooth motion q_s through the log's positions the equations of the robot's file leave
 
@@ -26,16 +26,17 @@ from functools import cached_property
 
 import numpy as np
 from roboaccord.contract.state import Array
+from roboaccord.description.inverse import add_efforts, inverse_dynamics, link_motions
 
-from roboaccord_files.logs.inverse import add_efforts, inverse_dynamics, link_motions
+from roboaccord_files.logs.body import Body
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
-from roboaccord_files.logs.parameters import PROBE, DynamicParameters
 
 DEGREE = 5  # of the splines, whose accelerations are smooth
 KNOTS = 4  # a window
 FLOOR = 1e-4  # of what the efforts do: errors below are not looked into
 MOST = 3000  # samples that are looked at
+PROBE = 1e-5  # of derivatives
 SLOW, FEW = 0.1, 0.2  # of a joint's rate, and of the windows
 
 
@@ -48,8 +49,8 @@ class Windows:
         size: k, the steps of a window; w windows of k + 1 samples.
     """
 
-    def __init__(self, log: Log, body: DynamicParameters, size: int) -> None:
-        self.log, self.size = log, size
+    def __init__(self, log: Log, body: Body, size: int) -> None:
+        self.log, self.size, self._pushed = log, size, dict[int, Array]()
         starts = np.concatenate([np.arange(s.start, s.stop - size, size) for s in log.segments])
         few = max(MOST // size, 1)
         if len(starts) > few:
@@ -191,9 +192,8 @@ class Windows:
         """Return the columns (w, (k + 1) n, c) of efforts (w (2 k + 1), n, c)."""
         return self._propagate(self._fine(efforts))
 
-    def applied(self, shift: int, efforts: Array | None = None) -> Array:
-        """Return efforts of samples, the log's by default, so many samples later (w, k, n)."""
-        efforts = self.log.effort if efforts is None else efforts
+    def applied(self, shift: int, efforts: Array) -> Array:
+        """Return efforts of samples (k, n), so many samples later, by step (w, k, n)."""
         found = np.empty((*self._steps.shape, self.joints))
         for s in self.log.segments:
             inside = (self.samples[:, 0] >= s.start) & (self.samples[:, 0] < s.stop)
@@ -205,7 +205,7 @@ class Windows:
         """Return the columns (w, (k + 1) n, c) of efforts (w, k, n, c) that are held over steps."""
         return self._propagate(self._held(efforts))
 
-    def needed(self, body: DynamicParameters) -> Array:
+    def needed(self, body: Body) -> Array:
         """Return the efforts (w (2 k + 1), n) that the motion needs of a body.
 
         Motions of links are computed again only where joints, gravity, zeros or clock are others.
@@ -226,14 +226,27 @@ class Windows:
         return found + body.armature * qdd - body.offset + body.friction(qd)
 
     @cached_property
-    def plain(self) -> Array:
-        """The efforts (w (2 k + 1), n) that the motion needs of the file's robot."""
+    def _needed(self) -> Array:
         return self.needed(self.body)
 
     @cached_property
-    def measured(self) -> Array:
-        """Recorded positions less predicted ones under no effort (w, (k + 1) n)."""
-        return self._apart + self.made_by(self.plain[..., None])[..., 0]
+    def _measured(self) -> Array:
+        return self._apart + self.made_by(self._needed[..., None])[..., 0]
+
+    def needing(self, body: Body) -> Array:
+        """Return recorded positions less those of a body under no effort (w, (k + 1) n)."""
+        if body is self.body:
+            return self._measured
+        more = self.needed(body) - self._needed
+        return self._measured + self.made_by(more[..., None])[..., 0]
+
+    def pushed(self, shift: int, efforts: Array) -> Array:
+        """Return what efforts of samples (k, n), so many samples later, do (w, (k + 1) n)."""
+        own = efforts is self.log.effort
+        if own and shift in self._pushed:
+            return self._pushed[shift]
+        found = np.asarray(self.driven(self.applied(shift, efforts)[..., None])[..., 0])
+        return self._pushed.setdefault(shift, found) if own else found
 
     @cached_property
     def scheme(self) -> Array:

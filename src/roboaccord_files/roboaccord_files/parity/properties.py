@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.differences import Difference, Name
+from roboaccord.crosscheck.differences import Difference
 from roboaccord.description.tree import Tree
 from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import Reading
@@ -34,6 +35,14 @@ DOUBLE = "duplicate joint name"
 OF_LINKS = ("link", "mass", "centre", "inertia")
 DEGREES = 180.0 / np.pi
 LIKE = 1e-6  # relative: how close numbers are that are taken for the same
+
+
+class Name(NamedTuple):
+    """Name what is off, where, and what to do about it."""
+
+    quantity: str
+    where: str
+    cure: str
 
 
 def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[DifferenceCause]:
@@ -61,7 +70,7 @@ def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[DifferenceCause
         twice = [t for t in traps if t.cause == DOUBLE and name.quantity == "joint dropped"]
         where = twice[0].where if twice else (name.where,)
         found.append(
-            DifferenceCause(DOUBLE if twice else name.quantity, where, before, after, name.text)
+            DifferenceCause(DOUBLE if twice else name.quantity, where, before, after, name.cure)
         )
     return list(dict.fromkeys(found))
 

@@ -28,6 +28,7 @@ from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.causes.ticks import parts_of
 from roboaccord.crosscheck.energy_book import (
     UNMEASURED,
     EnergyBook,
@@ -45,7 +46,6 @@ from roboaccord.crosscheck.extrapolation import (
     no_restart,
     remainder_of_samples,
 )
-from roboaccord.crosscheck.hypotheses import parts_of
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.levels.scheme import SAFETY as MANY
 from roboaccord.crosscheck.levels.scheme import SHAKEN, NoTwin, SchemeCheck, is_twin

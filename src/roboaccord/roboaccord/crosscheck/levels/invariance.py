@@ -29,7 +29,7 @@ from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.hypotheses import spread
+from roboaccord.crosscheck.causes.ticks import spread
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.levels.scheme import LOSS, SAFETY, read_back
 from roboaccord.crosscheck.motion import CheckCase
@@ -189,9 +189,7 @@ def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:
     )
 
 
-def measure_floor(
-    simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int
-) -> Array:
+def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int) -> Array:
     """Return what round-off makes of each tick, by pairs of starts and group (k, 6)."""
     ticks = len(plain)
     count = float(run.time[ticks] - run.time[0]) / simulator.physics_step

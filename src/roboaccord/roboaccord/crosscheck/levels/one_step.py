@@ -38,8 +38,8 @@ from roboaccord.crosscheck.extrapolation import (
     no_restart,
     remainder_of_samples,
 )
-from roboaccord.crosscheck.level import ALONE, Beside, Entry, Level, Rows
-from roboaccord.crosscheck.levels.scheme import by_twin
+from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.levels.scheme import ALONE, Beside, by_twin
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import Index, at_stops, difference, kinks, left_out, predicted
@@ -131,9 +131,9 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
     def measure(self, case: CheckCase) -> OneStepCheck | NoFreeTick:
         arguments = case.setup, case.engine, case.order, case.by_step
         if not case.chaotic:
-            return replace(check_steps(*arguments, case.picked), beside=case.beside)
+            return replace(check_steps(*arguments, case.picked), beside=Beside.of(case))
         found = check_free_steps(*arguments)
-        return NoFreeTick() if found is None else replace(found, beside=case.beside)
+        return NoFreeTick() if found is None else replace(found, beside=Beside.of(case))
 
     def judge(self, check: OneStepCheck | NoFreeTick, tolerances: Tolerances) -> Finding:
         if isinstance(check, NoFreeTick):

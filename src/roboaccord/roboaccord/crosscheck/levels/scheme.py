@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, TypeGuard
+from typing import Annotated, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,20 +26,14 @@ from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because,
 from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.causes.explain import Explanation
+from roboaccord.crosscheck.causes.resolution import Resolved, largest, resolution_of
+from roboaccord.crosscheck.causes.samples import MOST_LATE
+from roboaccord.crosscheck.causes.ticks import TwinProblem, explain_ticks, spread
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.event_ticks import EventTicks, check_event_ticks
-from roboaccord.crosscheck.hypotheses import (
-    MOST_LATE,
-    Predictor,
-    Resolved,
-    largest,
-    resolution_of,
-    spread,
-)
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.regression import Regression
 from roboaccord.crosscheck.ticks import (
     Index,
     by_group,
@@ -64,7 +58,7 @@ PROBED = 8  # ticks at which parameters are changed
 NAMED = 12  # ticks of which an error is named
 SPARSE = 0.5  # of all ticks: an error of fewer comes and goes
 FEWEST = 5  # ticks with an event, from which a median can be judged
-NOTHING = Name()
+NOTHING = Explanation()
 SHAKEN = (1, 2)  # seeds
 LOSS = 4e-10  # relative, of a state that is set: twice what DART cuts off; more is not an excuse
 
@@ -93,7 +87,7 @@ class SchemeCheck:
         left_out: number of ticks with an event, a contact, or a joint at its stop.
         touching: number of those with a contact.
         others: what those have, where nothing touches and all that are judged are the twin's.
-        name: what explains the differences, where they are not explained by round-off.
+        explanation: of the differences, where round-off does not explain them.
         resolution: smallest errors that would not be, the largest effects first.
         looked_at: number of ticks that are compared; 0 for all that are judged.
     """
@@ -107,7 +101,7 @@ class SchemeCheck:
     left_out: int
     touching: int = 0
     others: EventTicks | None = None
-    name: Name = NOTHING
+    explanation: Explanation = field(default=NOTHING, metadata=LEFT_OUT)
     resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
     looked_at: int = 0
 
@@ -193,7 +187,7 @@ def check_scheme(
         engine: to compare.
         run: of it.
         picked: returns those to compare, of the ticks in which nothing happens; all by default.
-        named: whether a difference gets a name.
+        named: whether a difference is explained.
         resolved: whether the resolution is found, which takes a third of the time.
     """
     if any(joint.mimic for joint in setup.tree.moving):
@@ -220,14 +214,14 @@ def check_scheme(
     floors = spread(floor, errors.shape[1])
     ratios = np.abs(errors) / floors
     tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
+    problem = TwinProblem(setup, twin, run, chosen, 1.0 / floors, engine=engine)
     resolution: Sequence[Resolved] = ()
     if resolved:
         probed = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
-        slopes = Predictor(twin, run, chosen[probed]).slopes()
-        resolution = resolution_of(largest(slopes, floor), "scheme")
+        resolution = resolution_of(largest(replace(problem, ticks=chosen[probed])), "scheme")
     known = NOTHING
     if named and ratios[tick, column] > 1.0:
-        known = name_ticks(twin, run, chosen, ratios.max(axis=1), floor)
+        known = explain_chosen(problem, ratios.max(axis=1))
     others = None
     left = round((len(run) - 1 - len(free)) + len(free) * (1.0 - len(chosen) / len(few)))
     rest = np.union1d(np.flatnonzero(apart), np.setdiff1d(few, chosen))
@@ -239,7 +233,7 @@ def check_scheme(
         floor=float(floors[column]),
         quantity=quantity,
         where=where,
-        name=known,
+        explanation=known,
         resolution=resolution,
         time=float(run.time[chosen[tick]]),
         judged=len(run) - 1 - left,
@@ -250,10 +244,9 @@ def check_scheme(
     )
 
 
-def name_ticks(
-    twin: Simulator, run: Trajectory, chosen: Index, ratios: Array, floor: Array
-) -> Name:
-    """Name what explains the ticks that are outside (k,), the worst of them and others evenly."""
+def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
+    """Explain the ticks that are outside (k,), by the worst of them and others evenly."""
+    chosen, run = problem.ticks, problem.run
     outside = np.flatnonzero(ratios > 1.0)
     inside = (chosen >= MOST_LATE) & (chosen < len(run) - 1 - MOST_LATE)
     if (inside & (ratios > 1.0)).any():  # what is late is known there
@@ -261,15 +254,13 @@ def name_ticks(
     worst = outside[descending(ratios[outside])][: NAMED // 2]
     others = outside[np.linspace(0, len(outside) - 1, NAMED // 2).astype(int)]
     few = chosen[list(dict.fromkeys([*worst.tolist(), *others.tolist()]))]
-    name = Regression(Predictor(twin, run, few), floor).name()
-    count = np.count_nonzero(ratios > 1.0)
-    if count < SPARSE * len(ratios):
-        return replace(name, text=f"in {count} of {len(ratios)} ticks {name.text}")
-    return name
+    found = explain_ticks(replace(problem, ticks=few))
+    count = int(np.count_nonzero(ratios > 1.0))
+    return replace(found, counted=(count, len(ratios)) if count < SPARSE * len(ratios) else ())
 
 
-def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
-    """Name what differs from the twin in ticks from random states under random efforts."""
+def explain_drawn(setup: Setup, engine: EngineSpec) -> Explanation:
+    """Explain what differs from the twin in ticks from random states under random efforts."""
     simulator, period = make_simulator(setup, engine), setup.scenario.control_period
     mimics = any(joint.mimic for joint in setup.tree.moving)
     if mimics or setup.contact is not None or simulator.unplaced:  # random states touch
@@ -290,7 +281,9 @@ def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
         return NOTHING
     floor = measure_floor(twin, shaken, run, chosen)
     ratios = (by_group(np.abs(errors)) / floor).max(axis=1)
-    return name_ticks(twin, run, chosen, ratios, floor) if ratios.max() > 1.0 else NOTHING
+    weight = 1.0 / spread(floor, errors.shape[1])
+    problem = TwinProblem(setup, twin, run, chosen, weight, engine=engine)
+    return explain_chosen(problem, ratios) if ratios.max() > 1.0 else NOTHING
 
 
 class SchemeLevel(Level["SchemeCheck | NoTwin"]):
@@ -310,10 +303,9 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
             return unless_few(Finding.within(), check.judged, total)
         names = ("quantity", "where", "time", "error", "floor")
         why = because(Code.NOT_THE_TWIN, **{name: getattr(check, name) for name in names})
-        cause = [because(Code.CAUSE, text=check.name.text)] * bool(check.name.text)
-        name = check.name
-        where = name.where or check.where
-        return Finding.outside(why, *cause, quantity=name.quantity, where=where, size=check.error)
+        return explained(
+            Finding.outside(why, where=check.where, size=check.error), check.explanation
+        )
 
     def rows(self, check: SchemeCheck | NoTwin) -> Rows:
         if isinstance(check, NoTwin):
@@ -326,6 +318,45 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
             "looked at": Entry(check.looked_at or check.judged),
             "left out": Entry(check.left_out),
         }
+
+
+class Beside(NamedTuple):
+    """Hold what other levels know that decides how far a motion can be judged.
+
+    Args:
+        twin: the check of this level, where every tick is one of the engine's twin.
+        obeys: whether efforts in force are as commanded; else no tick excuses a trajectory.
+        described: whether the engine's model is as described.
+    """
+
+    twin: SchemeCheck | None = None
+    obeys: bool = True
+    described: bool = True
+
+    @classmethod
+    def of(cls, case: CheckCase) -> Beside:
+        """Return what the levels before have found."""
+        scheme, drive, model = (case.checks.get(n) for n in ("scheme", "drive", "acceleration"))
+        differs = bool(model and model.model.differences)
+        return cls(scheme if is_twin(scheme) else None, not (drive and drive.off), not differs)
+
+    @property
+    def open(self) -> bool:
+        """Whether a cause is to be sought in the motion."""
+        return self.obeys and self.described and self.twin is None
+
+
+ALONE = Beside()
+
+
+def explained(finding: Finding, explanation: Explanation) -> Finding:
+    """Return a finding with what explains it; where it is off, if the explanation knows better."""
+    if not explanation.asked:
+        return finding
+    cause = explanation.cause
+    where = cause.where or finding.where
+    found = finding.also(because(Code.CAUSE, of=explanation))
+    return replace(found, quantity=cause.quantity, where=where)
 
 
 def by_twin(finding: Finding, check: SchemeCheck) -> Finding:

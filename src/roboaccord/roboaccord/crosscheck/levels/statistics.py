@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field, replace
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.results import LEFT_OUT
-from roboaccord.crosscheck.level import ALONE, Beside, Entry, Level, Rows
-from roboaccord.crosscheck.levels.scheme import by_twin
+from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.levels.scheme import ALONE, Beside, by_twin
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import REFERENCE
 from roboaccord.numerics.statistics import (
@@ -91,7 +91,7 @@ class StatisticsLevel(Level[StatisticsCheck]):
             return None
         pair = samples.cells[REFERENCE], samples.cells[case.name]
         found = compare_cells(*pair, spec, samples.by_step)
-        return replace(found, loop=samples.loop, beside=case.beside)
+        return replace(found, loop=samples.loop, beside=Beside.of(case))
 
     def judge(self, check: StatisticsCheck, tolerances: Tolerances) -> Finding:
         found = judge_seeds(check)

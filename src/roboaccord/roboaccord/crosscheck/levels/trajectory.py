@@ -27,9 +27,9 @@ from roboaccord.crosscheck.extrapolation import (
     observed_order,
     remainder_over_time,
 )
-from roboaccord.crosscheck.level import ALONE, Beside, Entry, Level, Rows
+from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.levels.one_step import settling
-from roboaccord.crosscheck.levels.scheme import by_twin
+from roboaccord.crosscheck.levels.scheme import ALONE, Beside, by_twin
 from roboaccord.crosscheck.links import largest_distance, name_coordinate
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import REFERENCE, Job, Runs
@@ -169,7 +169,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
             floor = floor.with_height(height, len(tree.links))
         check = check_convergence(tree, runs, name, case.simulator, floor)
         movable = bool(case.setup.joints or case.setup.base.moves)
-        return replace(check, engine=name, movable=movable, beside=case.beside)
+        return replace(check, engine=name, movable=movable, beside=Beside.of(case))
 
     def judge(self, check: ConvergenceCheck | Seeds, tolerances: Tolerances) -> Finding:
         if isinstance(check, Seeds):

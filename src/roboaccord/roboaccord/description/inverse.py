@@ -1,9 +1,8 @@
 """Inverse dynamics of a tree on a fixed base, at all samples of a motion at once.
 
 Only speed may be changed: the equations are fixed, the recursive ones of Newton and Euler in the
-world's axes [Featherstone 2008, 5.3], and test_own_log.py compares them with the core's forward
-dynamics. windows.py keeps what `link_motions` returns, for links that change alone. Every operation
-is one of NumPy over the samples, so that thousands take milliseconds.
+world's axes [Featherstone 2008, 5.3], and test_dynamics compares them with the forward dynamics.
+Every operation is one of NumPy over the samples, so that thousands take milliseconds.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Link, Tree
 from roboaccord.numerics.rotations import axis_angle_matrix

@@ -1,0 +1,69 @@
+"""Hypotheses: what may be off, as data.
+
+A hypothesis may be added: what it changes is a branch of engines/deviations.py, a function of
+RECORDED (samples.py), or a `Problem` of its own knows it; with a unit in UNITS, unless its size is
+a part. Names of quantities are in reports and stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from roboaccord.engines.deviations import OF_JOINTS
+
+UNITS = {
+    "damping": "N m s/rad", "dry friction": "N m", "armature": "kg m^2", "centre": "m",
+    "origin": "m", "axis": "rad", "zero": "rad", "delay": "ticks", "lag": "ticks",
+    "motor lag": "s", "effort limit": "N m", "effort offset": "N m", "gravity direction": "rad",
+}  # fmt: skip
+AXES = {"centre": ("x", "y", "z"), "inertia": ("xx", "xy", "xz", "yy", "yz", "zz")}
+AXES["gravity"] = AXES["origin"] = AXES["axis"] = AXES["centre"]
+ZERO, LIMIT, MOTOR = "zero", "effort limit", "motor lag"
+OF_ENCODERS_AND_DRIVES = (ZERO, LIMIT, MOTOR, "axis", "effort offset")
+BENT = ("centre", "origin", "axis", ZERO, "clock", LIMIT, MOTOR)  # not linear
+PROBE = 1e-4  # by which a parameter is changed
+PROBES = {"armature": 1e-7, MOTOR: 1e-6}  # of which light links have little; of a short time
+
+
+class Hypothesis(NamedTuple):
+    """Name a parameter: a quantity, its joint or link, and the axis or component of it."""
+
+    quantity: str
+    where: str = ""
+    axis: int = 0
+
+    @property
+    def whole(self) -> Hypothesis:
+        """The quantity of which it may be one of several components."""
+        return self._replace(axis=0)
+
+    @property
+    def unit(self) -> str:
+        """Unit of its sizes; 1 for parts of the parameter."""
+        return UNITS.get(self.quantity, "1")
+
+    @property
+    def probe(self) -> float:
+        """By how much it is changed to see what that does."""
+        return PROBES.get(self.quantity, PROBE)
+
+    @property
+    def place(self) -> str:
+        """What `where` names."""
+        return "joint" if self.quantity in (*OF_JOINTS, *OF_ENCODERS_AND_DRIVES) else "link"
+
+    @property
+    def component(self) -> str:
+        """Name of the axis or component; "" where there is one."""
+        return AXES[self.quantity][self.axis] if self.quantity in AXES else ""
+
+
+Group = tuple[Hypothesis, ...]
+"""Components that are fitted together."""
+Sizes = Mapping[Hypothesis, float]
+
+
+def components(one: Hypothesis) -> Group:
+    """Return the components of a quantity."""
+    return tuple(one._replace(axis=axis) for axis in range(len(AXES.get(one.quantity, "1"))))

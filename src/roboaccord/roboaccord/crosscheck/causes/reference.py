@@ -1,0 +1,170 @@
+"""Control periods of an engine's run, predicted by the reference with what may be off in it.
+
+A new parameter of a robot needs no entry: `parameters_of` finds it. The reference is no twin: what
+links, gears and damping do is an effort on the joints; of links that is known on a fixed base.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.causes.hypotheses import Hypothesis, Sizes
+from roboaccord.crosscheck.causes.ticks import TickProblem
+from roboaccord.crosscheck.extrapolation import SAFETY, STEPS, estimates
+from roboaccord.crosscheck.ticks import Index, vector
+from roboaccord.description.inverse import inverse_dynamics
+from roboaccord.description.tree import Tree
+from roboaccord.engines.deviations import EVERY, OF_LINKS, Deviation, deviating_tree
+from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+
+
+@dataclass(frozen=True)
+class ReferenceProblem(TickProblem):
+    """Predict ticks by a reference, which has parameters of its own.
+
+    Args:
+        only: how the scenario's keys of its own parameters begin.
+    """
+
+    only: str = ""
+
+    def parameters(self) -> Iterator[Hypothesis]:
+        """Yield what is an effort on the joints, and the reference's own parameters."""
+        joints = [*self.run.joints, *([EVERY] if len(self.run.joints) > 1 else [])]
+        yield from (Hypothesis(what, joint) for joint in joints for what in ("gear", "damping"))
+        if self.setup.scenario.base == "fixed" and self.run.joints and not self.setup.tree.frame:
+            links = [link.name for link in self.setup.tree.links[1:] if link.mass]
+            yield from (Hypothesis(what, link) for link in links for what in OF_LINKS)
+        yield from map(Hypothesis, self._numbers)
+
+    @cached_property
+    def _numbers(self) -> dict[str, float]:
+        return parameters_of(self.setup, self.only)
+
+    @cached_property
+    def _unlimited(self) -> Simulator:
+        """The reference without effort limits, for efforts that stand for something else."""
+        found = make_simulator(self.setup, physics_step=self.simulator.physics_step)
+        found.effort_limits = np.full_like(found.effort_limits, np.inf)
+        return found
+
+    def made(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
+        """Return the reference and the run, with numbers that are otherwise."""
+        effort, setup, tree = run.effort, self.setup, self.setup.tree
+        for one, size in sizes.items():
+            joint = size * np.array([one.where in (j, EVERY) for j in run.joints], float)
+            if one.quantity == "gear":
+                effort = effort * (1.0 + joint)
+            elif one.quantity == "damping":
+                rates = np.vstack([run.qd[:1], 0.5 * (run.qd[:-1] + run.qd[1:])])
+                effort = effort - joint * rates
+            elif one.quantity in OF_LINKS:
+                tree = deviating_tree(tree, Deviation(*one, size))
+            else:
+                number = self._numbers[one.quantity] * (1.0 + size)
+                setup = with_parameter(setup, one.quantity, number) or setup
+        if tree is not self.setup.tree:
+            effort = effort - self._needed(run, tree) + self._needed(run, self.setup.tree)
+        if setup is not self.setup:
+            found = make_simulator(setup, physics_step=self.simulator.physics_step)
+            return found, replace(run, effort=effort)
+        return self._unlimited, replace(run, effort=effort)
+
+    def _needed(self, run: Trajectory, tree: Tree) -> Array:
+        """Return the efforts that bodies take in the middle of ticks, at their ends (k, n)."""
+        out, i = np.zeros_like(run.effort), self.ticks
+        pull = np.array([0.0, 0.0, -getattr(self.setup.parameters, "gravity", 0.0)])
+        q, qd = (0.5 * (x[i] + x[i + 1]) for x in (run.q, run.qd))
+        change = (run.qd[i + 1] - run.qd[i]) / (run.time[i + 1] - run.time[i])[:, None]
+        out[i + 1] = inverse_dynamics(tree, run.joints, pull, q, qd, change)
+        return out
+
+
+def bounded(
+    setup: Setup, runs: Mapping[float, Trajectory], order: int, ticks: Index, only: str = ""
+) -> tuple[ReferenceProblem, Array]:
+    """Return what predicts ticks by the reference, and a bound on its rms residuals (2 n + 12,).
+
+    As of the level `one_step`: time stepping, and the reference's own error.
+    """
+    steps = sorted(runs, reverse=True)[-STEPS:]
+    run = runs[steps[-1]]
+    fine, coarse = (make_simulator(setup, physics_step=dt) for dt in (steps[-1], steps[-2:][0]))
+    plain = ReferenceProblem(setup, fine, run, ticks, only=only)
+    errors = [replace(plain, run=runs[dt]).residuals() for dt in steps]
+    floor = np.finfo(float).eps * np.maximum(np.abs(vector(run)).max(axis=0), 1.0)
+    if len(errors) < STEPS:
+        return plain, np.asarray(rms(errors[-1]) + floor)
+    floor = floor + rms(replace(plain, simulator=coarse).residuals() - errors[-1])
+    first, last = estimates(errors, order)
+    return replace(plain, rest=errors[-1] - last), np.asarray(SAFETY * rms(last - first) + floor)
+
+
+def rms(values: Array) -> Array:
+    """Return root mean squares over ticks."""
+    return np.asarray(np.sqrt(np.mean(values**2, axis=0)))
+
+
+def parameters_of(setup: Setup, only: str = "") -> dict[str, float]:
+    """Return the numbers of a setup that level 1 does not show, by scenario key.
+
+    Those whose key begins with `only`: each is a description to expand.
+    """
+    seen, found = _compared(setup), {}
+    for key, value in numbers_of(setup).items():
+        if not key.startswith(only):
+            continue
+        changed = with_parameter(setup, key, value * 1.001)
+        if changed is not None and np.array_equal(_compared(changed), seen):
+            found[key] = value
+    return found
+
+
+def numbers_of(setup: Setup) -> dict[str, float]:
+    """Return the numbers of a setup's friction and parameters that are not 0, by scenario key."""
+    given = {k: v for k, v in setup.scenario.friction.items() if k != "law"}
+    robot = setup.robot
+    law = {**robot.friction_laws, **robot.contacts}.get(setup.scenario.friction.get("law", ""))
+    defaults = inspect.signature(law).parameters if law else {}
+    found = {
+        f"friction.{k}": v for k, p in defaults.items() if _number(v := given.get(k, p.default))
+    }
+    parameters = setup.parameters.as_dict().items()
+    return found | {f"parameters.{k}": v for k, v in parameters if _number(v)}
+
+
+def _number(value: Json) -> bool:
+    return isinstance(value, float) and math.isfinite(value) and value != 0.0
+
+
+def with_parameter(setup: Setup, key: str, value: float) -> Setup | None:
+    """Return a setup with one number changed; None where that is not allowed."""
+    data = setup.scenario.data()
+    group, _, name = key.partition(".")
+    data[group] = {**data[group], name: value}
+    try:
+        return Setup.of(make_scenario(data), setup.robot)
+    except AccordError:
+        return None
+
+
+def _compared(setup: Setup) -> Array:
+    """Return what level 1 compares directly."""
+    tree = setup.tree
+    links = [np.r_[k.mass, k.centre, k.inertia.ravel()] for k in tree.links]
+    joints = [np.r_[j.position, j.rotation.ravel(), j.axis, j.lower, j.upper] for j in tree.joints]
+    gravity = getattr(setup.parameters, "gravity", 0.0)
+    return np.concatenate([*links, *joints, setup.effort_limits, [gravity]])

@@ -1,0 +1,148 @@
+"""Explanations, causes and resolutions in English, for terminal and page alike.
+
+Texts may be reworded: no verdict and no caller hangs on them. A code or a quantity that is new
+needs its words here where the general ones do not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from roboaccord.contract.outcome import Cause
+from roboaccord.crosscheck.causes.explain import Conclusion, Explanation
+from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, Hypothesis
+from roboaccord.engines.deviations import EVERY
+
+if TYPE_CHECKING:
+    from roboaccord.crosscheck.causes.resolution import Resolved
+
+MANY = 6  # causes that explain alike
+EXPLAINS = 0.95  # of the squared residuals: what leaves more is not shown as the next best
+COLUMNS = {"state": "position and rate", "axis": "position, rate and effort"}
+
+
+def text_of(found: Explanation) -> str:
+    """Return what explains residuals, in words; "" where nobody asked."""
+    text, place = "", f"look at the {found.quantity} of {found.where}"
+    match found.code:
+        case Conclusion.NAMED | Conclusion.TOGETHER:
+            text = together(found.causes)
+            if found.left == found.left:
+                text += f", which leaves {found.left:.0g} of it or less"
+                if found.following < EXPLAINS:
+                    text += f" and the next best {found.following:.1g}"
+        case Conclusion.ALIKE:
+            each = [together(causes) for causes in (found.causes, *found.instead)]
+            more = f"; and {len(each) - MANY} more" if len(each) > MANY else ""
+            text = f"cannot be distinguished: {'; '.join(each[:MANY])}{more}"
+        case Conclusion.NO_SINGLE_CAUSE:
+            text = f"no known error explains all but {found.left:.1g} of it"
+            text += f"; closest: {together(found.most)}; {place}" if found.most else f"; {place}"
+        case Conclusion.NOTHING_EXPLAINS:
+            text = f"no one to three known errors explain it; {place}"
+        case Conclusion.EVENTS:
+            text = f"it lies in the periods with events: {', '.join(found.kinds)}"
+    if found.counted and text:
+        text = "in {} of {} ticks {}".format(*found.counted, text)
+    if found.since is not None:
+        near = " near {} of {}".format(*found.near) if found.near else ""
+        text = f"it departs at t = {found.since:.4g} s{near}; {text}".strip("; ")
+    return text
+
+
+def together(causes: Sequence[Cause]) -> str:
+    """Return causes that act together, in words, the components of one quantity as one."""
+    own = groupby(causes, lambda cause: (cause.quantity, cause.where))
+    return " and ".join(_off([*each]) for _, each in own)
+
+
+def _off(causes: Sequence[Cause]) -> str:
+    """Return a cause, or the components of one."""
+    cause = causes[0]
+    kind, _, what = cause.quantity.partition(" of ")
+    where, size = cause.where.replace(", ", " and "), cause.size or 0.0
+    count = f"{size:.4g}"
+    many = f"{count} {cause.unit.removesuffix('s')}{'s' * (count != '1')}"
+    match kind, cause.unit:
+        case "sign", _:
+            return f"the {COLUMNS.get(what, what)} of {where} has the other sign"
+        case "order", _:
+            return f"the {COLUMNS.get(what, what)} of {where} are interchanged"
+        case "frame", _ if cause.axis == "orientation":
+            return "the base's orientation is inverted"
+        case "frame", _:
+            return "the base's velocities are in the world's axes"
+        case "mimic", _:
+            return f"it moves {where}, which mimics, by a law of its own, and the reference exactly"
+        case "delay", "physics steps":
+            return f"efforts act {many} late"
+        case "clock", "physics steps":
+            return f"a tick has 1 physics step too {'few' if size < 0.0 else 'many'}"
+        case "delay", "ticks":
+            return f"efforts act {many} late, or states are recorded {many} late"
+        case "lag", "ticks":
+            return f"rates are recorded {many} late"
+        case _ if cause.quantity == LIMIT:
+            return f"the effort of {where} is clipped at {size:.4g} {cause.unit}"
+        case _ if cause.quantity == MOTOR:
+            return f"the effort of {_every(cause)} follows by a lag of first order of {size:.3g} s"
+    shown = [f"{each.axis} {sized(each.size or 0.0, each.unit)}".strip() for each in causes]
+    return f"{_named(cause)} is {', '.join(shown)} off"
+
+
+def _named(cause: Cause) -> str:
+    return f"{cause.quantity} of {_every(cause)}" if cause.where else cause.quantity
+
+
+def _every(cause: Cause) -> str:
+    place = Hypothesis(cause.quantity).place
+    return f"every {place}" if cause.where == EVERY else cause.where
+
+
+def sized(size: float, unit: str, form: str = "+.2g") -> str:
+    """Return a size in words."""
+    return f"{100 * size:{form}} %" if unit == "1" else f"{size:{form}} {unit}"
+
+
+def with_interval(cause: Cause) -> str:
+    """Return a cause with its interval of 95 %, in words."""
+    if cause.size is None or cause.interval is None:
+        return _off([cause])
+    name = " ".join(filter(None, [_named(cause), cause.axis]))
+    factor, unit = (100.0, "%") if cause.unit == "1" else (1.0, cause.unit)
+    size, low, high = (f"{factor * x:+.4g}" for x in (cause.size, *cause.interval))
+    return f"{name} {size} {unit} [{low}, {high}]"
+
+
+def resolved(one: Resolved) -> str:
+    """Return a parameter and the smallest error that would have been seen."""
+    return f"{_named(Cause(one.parameter, one.where))} {_smallest(one)}"
+
+
+def _smallest(one: Resolved) -> str:
+    return "not at all" if one.unseen else sized(one.smallest, one.unit, ".1g")
+
+
+def summary_of(found: Sequence[Resolved]) -> str:
+    """Return what would have been seen, ten: of a quantity of many, the least at any."""
+    words = []
+    for last in [*{each.parameter: each for each in found}.values()][:10]:
+        alone = sum(each.parameter == last.parameter for each in found) == 1
+        any_of = f"{last.parameter} of any {Hypothesis(last.parameter).place} {_smallest(last)}"
+        words.append(resolved(last) if alone else any_of)
+    return ", ".join(words)
+
+
+def hidden(most: Resolved | None, asked: float, key: str, value: float) -> str:
+    """Return what could go unnoticed, and the scenario's key and value that would show it."""
+    if most is None:
+        return "crosscheck.resolution: how large an error could go unnoticed is not known"
+    cure = "next to nothing depends on it here: choose another motion"
+    if key and value:
+        cure = f"set {key}={value:.6g} or {'longer' if key == 'control_period' else 'smaller'}"
+    elif key:
+        cure = f"{key} allows it"
+    could = f"{resolved(most)} could go unnoticed, {100 * asked:g} % is required"
+    return f"crosscheck.resolution: {could}; {cure}"

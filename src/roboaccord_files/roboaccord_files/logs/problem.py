@@ -1,0 +1,223 @@
+"""The windows of a log as a problem of the regressor: what its file leaves, and what may be off.
+
+`groups` yields what is tried: errors may be added, a hypothesis there and a case of `Body.varied`.
+The bounds may be tuned, and each states in what it is measured; docs/own_log.md gives the rates of
+detection and of false alarms that `make own-logs` measured with them.
+
+Time step and scheme of the log are unknown. To first order a scheme takes q, qd and friction from
+times that are late by a, b and c: forward Euler's steps of h have a = h and b = c = h/2,
+semi-implicit ones a = 0 [Hairer, Lubich and Wanner 2006, IX], and those of a higher order 0. All
+three are fitted beside each hypothesis, and when efforts act: from their stamp on, up to it, or
+between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Self
+
+import numpy as np
+from roboaccord.contract.outcome import Cause
+from roboaccord.contract.state import Array
+from roboaccord.crosscheck.causes.explain import LEFT, LIKELY, SIGNIFICANT
+from roboaccord.crosscheck.causes.fit import Fit, Prior, Problem, fitted
+from roboaccord.crosscheck.causes.hypotheses import (
+    BENT,
+    LIMIT,
+    MOTOR,
+    Group,
+    Hypothesis,
+    Sizes,
+    components,
+)
+from roboaccord.crosscheck.causes.samples import exchanged, lagging, limited, starts
+from roboaccord.engines.deviations import EVERY, OF_JOINTS, OF_LINKS, UPWARDS
+
+from roboaccord_files.logs.body import DRY, OFFSET, SPEEDS, TILT
+from roboaccord_files.logs.log import Log
+from roboaccord_files.logs.windows import FLOOR, Windows
+
+BOUND = 2e-3  # of what efforts do in a window: what an error explains at least
+NEARLY = 0.3  # of the residuals, and of the bound: a cause that leaves less may be that small
+NOISY = 0.05  # of what efforts do in a window: most that noise may be
+UNKNOWN = 5.0 * BOUND  # of what efforts do in a window: residuals without a name
+MISTAKEN = 0.2  # of what efforts do in a window: residuals of wrong columns
+LEFT_BY_TWO = 1e-2  # of the squared residuals, by several causes
+LATEST = 20  # samples by which efforts are tried to act late
+DELAY = Hypothesis("delay")  # samples, from the one before the stamp
+PRIORS = [(0.0, 0.7, -1.1, 1.1), *[(0.0, 0.5, -1.1, 1.1)] * 2, (0.5, 0.7, -0.6, 1.6)]
+BESIDE = {Hypothesis("scheme", "", i): Prior(*each) for i, each in enumerate(PRIORS)}
+"""a, b, c and the part of the delay [samples]: no scheme is later, and more is a delay."""
+OF_EFFORTS = ("gear", MOTOR, LIMIT)
+SLIDING = {
+    "N m s/rad": "N s/m", "N m": "N", "kg m^2": "kg", "rad": "m",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LogProblem(Problem):
+    """Predict windows of a log by the equations of its file (Problem): a block is a window.
+
+    Args:
+        windows: of the log, w of them.
+        kept: which are looked at (w,).
+    """
+
+    windows: Windows
+    kept: Array
+
+    beside = BESIDE
+
+    @classmethod
+    def of(cls, windows: Windows, dry: Iterable[str]) -> Self:
+        """Return the problem without windows in which joints with dry friction turn back."""
+        return cls(windows, windows.moving(dry))
+
+    @property
+    def independent(self) -> int:
+        """Number of residuals."""
+        return int(self.kept.sum() * self.windows.samples.shape[1] * self.windows.joints)
+
+    def residuals(self, sizes: Sizes) -> Array:
+        """Return recorded positions less predicted ones, over noise (b, (k + 1) n)."""
+        own = {one: size for one, size in sizes.items() if size}
+        found = self.windows.needing(self.windows.body.varied(self._of_body(own)))
+        found = found - self.windows.pushed(self._shift(own), self._log(own).effort)
+        for i, one in enumerate(BESIDE):
+            found = found + sizes.get(one, 0.0) * self._scheme(i, self._shift(own))
+        return np.asarray(found[self.kept])
+
+    def _scheme(self, i: int, shift: int) -> Array:
+        if i < len(BESIDE) - 1:
+            return np.asarray(self.windows.scheme[..., i])
+        effort = self.windows.log.effort
+        return self.windows.pushed(shift, effort) - self.windows.pushed(shift + 1, effort)
+
+    @staticmethod
+    def _of_body(sizes: Sizes) -> Sizes:
+        apart = {DELAY, *BESIDE}
+        return {o: s for o, s in sizes.items() if o not in apart and o.quantity not in OF_EFFORTS}
+
+    @staticmethod
+    def _shift(sizes: Sizes) -> int:
+        return round(sizes.get(DELAY, 0.0)) - 1
+
+    def _log(self, sizes: Sizes) -> Log:
+        log = self.windows.log
+        for one, size in sizes.items():
+            if one.quantity == "gear":
+                own = np.array([one.where in (joint, EVERY) for joint in log.joints])
+                log = replace(log, effort=log.effort * (1.0 + size * own))
+            elif one.quantity in OF_EFFORTS:
+                log = (lagging if one.quantity == MOTOR else limited)(log, size, one.where)
+        return log
+
+    def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
+        """Return how residuals change with sizes; none of a delay, which is tried by samples."""
+        bent = {one: size for one, size in at.items() if size and one.quantity in BENT}
+        base = dict(at) if bent else {DELAY: at.get(DELAY, 0.0)}
+        shift, found = self._shift(base), dict[Hypothesis, Array]()
+        for i, one in enumerate(BESIDE):
+            if one in ones:
+                found[one] = self._scheme(i, shift)
+        own, asked = self.windows.body.varied(self._of_body(base)), list[Hypothesis]()
+        needed = self.windows.needed(own)
+        efforts, probed = self._log(base).effort, list[Array]()
+        for one in ones:
+            more = {**base, one: base.get(one, 0.0) + one.probe}
+            if one.quantity in OF_EFFORTS:
+                changed = (self._log(more).effort - efforts) / one.probe
+                found[one] = -self.windows.pushed(shift, changed)
+            elif one != DELAY and one not in BESIDE:
+                asked.append(one)
+                other = self.windows.body.varied(self._of_body(more))
+                probed.append((self.windows.needed(other) - needed) / one.probe)
+        if asked:
+            columns = np.moveaxis(self.windows.made_by(np.stack(probed, axis=-1)), -1, 0)
+            found |= dict(zip(asked, columns))
+        return {one: slope[self.kept] for one, slope in found.items() if slope.any()}
+
+    def groups(self) -> list[Group]:
+        """Return the hypotheses, in the order of names."""
+        log, tree = self.windows.log, self.windows.body.tree
+        links = [link.name for link in tree.links[1:] if link.mass]
+        kinds = (*OF_JOINTS, "axis", "zero", OFFSET)
+        found: list[Group] = [
+            (Hypothesis(DRY, joint, i),) for joint, i in product(log.joints, range(1, len(SPEEDS)))
+        ]
+        found += [components(Hypothesis(*each)) for each in product(OF_LINKS, links)]
+        found += [components(Hypothesis(*each)) for each in product(kinds, log.joints)]
+        found += [(Hypothesis("gravity", "", UPWARDS),), (Hypothesis("clock"),)]
+        found += [tuple(Hypothesis(TILT, "", axis) for axis in (0, 1))]
+        return found
+
+    def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
+        """Yield a delay by whole samples, and what drives may do."""
+        shortest = min(s.stop - s.start for s in self.windows.log.segments)
+        latest = min(LATEST, shortest // 10)
+        yield (DELAY,), [float(1 + each) for each in range(latest + 1)]
+        for quantity, where, sizes in starts(self.windows.log):
+            yield (Hypothesis(quantity, where),), sizes
+
+    def variants(self) -> Iterator[tuple[Cause, Self]]:
+        """Yield signs and orders of columns, where residuals are those of wrong columns."""
+        windows = self.windows
+        if self.share(fitted(self).left).max() > MISTAKEN:
+            for cause, log in exchanged(windows.log, ("q", "effort")):
+                other = Windows(log, windows.body, windows.size)
+                yield cause, replace(self, windows=other)
+
+    def part(self, which: slice) -> Self:
+        """Return some of the windows."""
+        kept = np.zeros_like(self.kept)
+        kept[np.flatnonzero(self.kept)[which]] = True
+        return replace(self, kept=kept)
+
+    def share(self, left: Array) -> Array:
+        """Return rms residuals over what the efforts do (n,)."""
+        windows = self.windows
+        rms = np.sqrt((left.reshape(-1, len(windows.scale)) ** 2).mean(axis=0))
+        return np.asarray(rms * windows.scale / windows.reach)
+
+    def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
+        """Return whether a fit leaves little, less if by several causes, or no more than noise."""
+        one = len(fit.places) == 1
+        left = self.share(fit.left).max()
+        if fit.variant:
+            return bool(fit.cost <= LIKELY * fit.left.size or left < times * UNKNOWN)
+        least = (LEFT if one else LEFT_BY_TWO) * plain.cost
+        most = np.hypot(NOISY if one else UNKNOWN, LIKELY * self.windows.share.max())
+        return bool(fit.cost <= times * max(least, LIKELY * fit.left.size) and left < times * most)
+
+    def adds(self, before: Fit, fit: Fit) -> bool:
+        """Return whether a fit leaves so much less than another that schemes do not explain it."""
+        if fit.variant:
+            return fit.cost < before.cost
+        count = max(len(fit.ones) - len(before.ones), 1)
+        if before.cost - fit.cost < SIGNIFICANT**2 * fit.unit * count:
+            return False
+        explained = float(self.share(before.left - fit.left).max())
+        nearly_all = fit.cost < NEARLY**2 * before.cost
+        return explained > (NEARLY * BOUND if nearly_all else BOUND)
+
+    def cause(self, fit: Fit, one: Hypothesis) -> Cause:
+        """Return what is off by a component of a fit; a delay from the stamp of an effort."""
+        windows = self.windows
+        if one == DELAY:
+            *_, part = BESIDE
+            size = windows.log.period * (self._shift(fit.sizes) + fit.sizes[part])
+            half = windows.log.period * (0.5 + fit.half_width(part))  # a scheme moves it so far
+            return Cause("delay", "", size, (size - half, size + half), "s")
+        found = super().cause(fit, one)
+        assert found.interval
+        slope = self.slopes([one], fit.sizes).get(one)
+        wide = FLOOR / self.share(slope).max() if slope is not None else 0.0
+        unit = found.unit
+        slides = {joint.name for joint in windows.body.tree.moving if joint.kind == "prismatic"}
+        if one.where in slides:
+            unit = SLIDING.get(unit, unit)
+        low, high = found.interval
+        axis = "" if one.quantity == "gravity" else found.axis
+        return replace(found, interval=(low - wide, high + wide), unit=unit, axis=axis)
