@@ -126,6 +126,7 @@ class Twin(EngineSimulator):
         footing: Footing | None = None,
         off: Sequence[Deviation] = (),
     ) -> None:
+        self._described = model, footing
         law, tree, shares = model.force_law if footing else None, None, dict[str, float]()
         model = replace(model, force_law=None) if law else model
         for one in off:
@@ -159,6 +160,11 @@ class Twin(EngineSimulator):
             self._grip = Grip(footing, law, self._kinematics, self._rounding)
             self._grip.shares = np.array([shares.get(link, 1.0) for link in law.links])
         self._place(RobotState(0.0, *np.zeros((3, n))))
+
+    def otherwise(self, off: Sequence[Deviation]) -> Twin:
+        """Return another twin of the model, with numbers that are otherwise."""
+        model, footing = self._described
+        return Twin(model, self.scheme, footing=footing, off=off)
 
     @property
     def links(self) -> list[str]:

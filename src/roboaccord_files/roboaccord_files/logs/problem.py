@@ -21,18 +21,11 @@ from typing import Self
 import numpy as np
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
+from roboaccord.crosscheck.causes import hypotheses as known
 from roboaccord.crosscheck.causes.explain import LEFT, LIKELY, SIGNIFICANT
 from roboaccord.crosscheck.causes.fit import Fit, Prior, Problem, fitted
-from roboaccord.crosscheck.causes.hypotheses import (
-    BENT,
-    LIMIT,
-    MOTOR,
-    Group,
-    Hypothesis,
-    Sizes,
-    components,
-)
-from roboaccord.crosscheck.causes.samples import exchanged, lagging, limited, starts
+from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis, Sizes, components
+from roboaccord.crosscheck.causes.samples import RECORDED, exchanged, starts
 from roboaccord.engines.deviations import EVERY, OF_JOINTS, OF_LINKS, UPWARDS
 
 from roboaccord_files.logs.body import DRY, OFFSET, SPEEDS, TILT
@@ -50,7 +43,7 @@ DELAY = Hypothesis("delay")  # samples, from the one before the stamp
 PRIORS = [(0.0, 0.7, -1.1, 1.1), *[(0.0, 0.5, -1.1, 1.1)] * 2, (0.5, 0.7, -0.6, 1.6)]
 BESIDE = {Hypothesis("scheme", "", i): Prior(*each) for i, each in enumerate(PRIORS)}
 """a, b, c and the part of the delay [samples]: no scheme is later, and more is a delay."""
-OF_EFFORTS = ("gear", MOTOR, LIMIT)
+OF_EFFORTS = ("gear", known.MOTOR, known.LIMIT)
 SLIDING = {
     "N m s/rad": "N s/m", "N m": "N", "kg m^2": "kg", "rad": "m",
 }  # fmt: skip
@@ -111,12 +104,12 @@ class LogProblem(Problem):
                 own = np.array([one.where in (joint, EVERY) for joint in log.joints])
                 log = replace(log, effort=log.effort * (1.0 + size * own))
             elif one.quantity in OF_EFFORTS:
-                log = (lagging if one.quantity == MOTOR else limited)(log, size, one.where)
+                log = RECORDED[one.quantity](log, size, one.where)
         return log
 
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
         """Return how residuals change with sizes; none of a delay, which is tried by samples."""
-        bent = {one: size for one, size in at.items() if size and one.quantity in BENT}
+        bent = {one: size for one, size in at.items() if size and one.quantity in known.BENT}
         base = dict(at) if bent else {DELAY: at.get(DELAY, 0.0)}
         shift, found = self._shift(base), dict[Hypothesis, Array]()
         for i, one in enumerate(BESIDE):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -28,7 +28,6 @@ SETTLED = 1e-2, 1e-3  # of a square of the noise, and of what is left: less is n
 DEPENDENT = 1e-7  # of a column: what those before it leave
 FAR = 1.0  # m or rad: no such error is larger
 LAGS = 3
-SURE = 1e-9  # spread of what stands at its bound
 INTERVAL = 1.96  # of 95 % of a normal distribution, in standard errors
 
 
@@ -177,10 +176,13 @@ def fitted(
         moved = [one for one in ones if one in slopes]
         if not settled and any(one not in slopes for one in best.ones if sizes[one] == 0.0):
             break
-        change, inverse = _step(left, slopes, moved, sizes, beside)
+        best = Fit(problem, variant, groups, sizes, {}, cost, left)
+        if not moved:
+            break
+        change, inverse = _step(left, slopes, best, moved)
         spread = _deviations(np.array([slopes[one] for one in moved]), left, inverse)
-        best = Fit(problem, variant, groups, sizes, dict(zip(moved, spread.tolist())), cost, left)
-        if settled or not moved:
+        best = replace(best, deviations=dict(zip(moved, spread.tolist())))
+        if settled:
             break
         sizes = dict(sizes)
         for one, more in zip(moved, change.tolist()):
@@ -215,39 +217,32 @@ def independent(columns: Array) -> list[int]:
 
 
 def _step(
-    left: Array,
-    slopes: Mapping[Hypothesis, Array],
-    ones: Sequence[Hypothesis],
-    sizes: Sizes,
-    beside: Mapping[Hypothesis, Prior],
+    left: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, ones: Sequence[Hypothesis]
 ) -> tuple[Array, Array]:
     """Return the change (p,) of sizes that leaves least, and the inverse of the normal matrix.
 
     What would go beyond its bounds stands there.
     """
-    columns = np.array([slopes[one].ravel() for one in ones]).reshape(len(ones), left.size)
-    whole, along = columns @ columns.T, -columns @ left.ravel()
-    base = independent(columns)
-    priors = {i: beside[one] for i, one in enumerate(ones) if one in beside}
-    while True:
-        normal, right = whole.copy(), along.copy()
-        for i, prior in priors.items():
-            normal[i, i] += prior.spread**-2
-            right[i] += (prior.mean - sizes[ones[i]]) / prior.spread**2
-        rows = sorted({*base, *priors})
-        size = np.sqrt(np.maximum(np.diag(normal)[rows], np.finfo(float).tiny))
-        part = np.linalg.pinv(normal[np.ix_(rows, rows)] / np.outer(size, size), hermitian=True)
-        inverse = np.zeros_like(normal)
-        inverse[np.ix_(rows, rows)] = part / np.outer(size, size)
-        change = inverse @ right
-        for i, prior in priors.items():
-            now = sizes[ones[i]] + change[i]
-            if prior.spread != SURE and not prior.low <= now <= prior.high:
-                bound = min(max(now, prior.low), prior.high)
-                priors[i] = prior._replace(mean=bound, spread=SURE)
-                break
-        else:
-            return change, inverse
+    beside, change = fit.problem.beside, np.zeros(len(ones))
+    columns, target = stacked(fit, ones, slopes), np.r_[left.ravel(), _prior(beside, fit.sizes)]
+    free, normal, inverse = independent(columns), columns @ columns.T, np.zeros((len(ones),) * 2)
+    size = np.sqrt(np.maximum(np.diag(normal), np.finfo(float).tiny))
+    while free:
+        own = np.ix_(free, free)
+        inverse[:] = 0.0
+        inverse[own] = np.linalg.pinv((normal / np.outer(size, size))[own], hermitian=True)
+        inverse[own] /= np.outer(size, size)[own]
+        change[free] = 0.0
+        change[free] = (inverse @ -(columns @ target + normal @ change))[free]
+        bounds = {i: beside[ones[i]] for i in free if ones[i] in beside}
+        now = {i: fit.sizes[ones[i]] + change[i] for i in bounds}
+        beyond = [i for i, prior in bounds.items() if not prior.low <= now[i] <= prior.high]
+        if not beyond:
+            break
+        i = beyond[0]
+        change[i] += min(max(now[i], bounds[i].low), bounds[i].high) - now[i]
+        free.remove(i)
+    return change, inverse
 
 
 def _deviations(columns: Array, left: Array, inverse: Array) -> Array:
@@ -258,8 +253,6 @@ def _deviations(columns: Array, left: Array, inverse: Array) -> Array:
         left: residuals (b, r).
         inverse: of the normal matrix (p, p).
     """
-    if not len(columns):
-        return np.zeros(0)
     scores = np.einsum("pbr,br->bp", columns, left)
     found = scores.T @ scores
     for lag in range(1, min(LAGS, len(scores))):

@@ -20,24 +20,10 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import LIKELY, Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, Problem
-from roboaccord.crosscheck.causes.hypotheses import (
-    AXES,
-    ZERO,
-    Group,
-    Hypothesis,
-    Sizes,
-    components,
-)
+from roboaccord.crosscheck.causes.hypotheses import ZERO, Group, Hypothesis, Sizes, components
 from roboaccord.crosscheck.causes.samples import RECORDED, WHOLE, exchanged, framed, starts
 from roboaccord.crosscheck.ticks import Index, difference, names, predicted
-from roboaccord.engines.deviations import (
-    EVERY,
-    GROUND,
-    OF_FEET,
-    OF_JOINTS,
-    OF_LINKS,
-    Deviation,
-)
+from roboaccord.engines.deviations import EVERY, GROUND, OF_FEET, OF_JOINTS, OF_LINKS, Deviation
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import Twin, twin_of
 from roboaccord.numerics.ranking import first_largest
@@ -176,6 +162,8 @@ class TwinProblem(TickProblem):
     def made(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
         """Return a twin with numbers that are otherwise, and the run."""
         off = [Deviation(*one, size) for one, size in sizes.items()]
+        if isinstance(self.simulator, Twin):  # of one model, and nothing stands in front of it
+            return self.simulator.otherwise(off), run
         return make_simulator(self.setup, twin_of(self.engine, off=off)), run
 
     def parameters(self) -> Iterator[Hypothesis]:
@@ -188,8 +176,8 @@ class TwinProblem(TickProblem):
         for quantities, places in ((OF_LINKS, links), (OF_JOINTS, joints)):
             every = [EVERY] if len(places) > 1 else []
             for quantity in quantities:
-                for where in [*places, *(every if quantity not in AXES else [])]:
-                    yield Hypothesis(quantity, where)
+                alone = [] if Hypothesis(quantity).component else every
+                yield from (Hypothesis(quantity, where) for where in [*places, *alone])
         yield from (Hypothesis(quantity, where) for quantity in OF_FEET for where in feet)
         yield from (Hypothesis(ZERO, where) for where in joints)
         yield from map(Hypothesis, ("gravity", *GROUND))
