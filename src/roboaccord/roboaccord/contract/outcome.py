@@ -134,6 +134,27 @@ def because(code: Code | str, **figures: Any) -> Reason:
 
 
 @dataclass(frozen=True)
+class Cause:
+    """Hold what is off.
+
+    Args:
+        quantity: mass, gear, delay, sign of rate, ...
+        where: link or joint, a pair of them, `*` for each; "" where there is one of it.
+        size: by how much, a part of the quantity where the unit is 1; None where it has none.
+        interval: of 95 %, low and high; None where there is none.
+        unit: of both.
+        axis: along or about which, or component; "" where it has none.
+    """
+
+    quantity: str
+    where: str = ""
+    size: float | None = None
+    interval: tuple[float, float] | None = None
+    unit: str = ""
+    axis: str = ""
+
+
+@dataclass(frozen=True)
 class Finding:
     """Hold the outcome of one level of one engine.
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.levels.scheme import SchemeCheck
     from roboaccord.crosscheck.motion import CheckCase
 
+K = TypeVar("K")
 C = TypeVar("C")
 
 
@@ -48,26 +49,19 @@ Rows = Mapping[str, Entry]
 """The figures of a check, by heading."""
 
 
-class Level(ABC, Generic[C]):
-    """Measure one engine's motion, and judge it by its own tolerances.
+class LevelOf(ABC, Generic[K, C]):
+    """Measure a case, whatever is checked of an engine, and judge it by tolerances.
 
     Attributes:
         name: in findings, excuses and tolerances.
         title: of its table; "" for none.
-        of_motion: whether it follows from the motion, and is not judged where the reference
-            diverges.
-        of_reference: whether it measures the reference, too, which is not judged.
-        substitute: name of the level whose outcome stands in for this one where it says so.
     """
 
     name: ClassVar[str]
     title: ClassVar[str] = ""
-    of_motion: ClassVar[bool] = True
-    of_reference: ClassVar[bool] = False
-    substitute: ClassVar[str] = ""
 
     @abstractmethod
-    def measure(self, case: CheckCase) -> C | None:
+    def measure(self, case: K) -> C | None:
         """Return what is measured; None where the level has nothing to say."""
 
     @abstractmethod
@@ -77,6 +71,21 @@ class Level(ABC, Generic[C]):
     def rows(self, check: C) -> Rows:
         """Return the figures of a check, by heading."""
         return {}
+
+
+class Level(LevelOf["CheckCase", C]):
+    """Measure one engine's motion, and judge it by its own tolerances.
+
+    Attributes:
+        of_motion: whether it follows from the motion, and is not judged where the reference
+            diverges.
+        of_reference: whether it measures the reference, too, which is not judged.
+        substitute: name of the level whose outcome stands in for this one where it says so.
+    """
+
+    of_motion: ClassVar[bool] = True
+    of_reference: ClassVar[bool] = False
+    substitute: ClassVar[str] = ""
 
 
 AnyLevel = Level[Any]

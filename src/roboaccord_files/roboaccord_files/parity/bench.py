@@ -25,7 +25,7 @@ from roboaccord.engines import check_engine, specs
 from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
 from roboaccord.engines.spec import EngineSpec
 
-from roboaccord_files.parity.ablation import Outcome
+from roboaccord_files.parity.asked import Asked
 from roboaccord_files.parity.compare import SAME, ReferenceReading, accelerations, compare
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
@@ -154,7 +154,7 @@ class Bench:
         """Links whose mesh is far too large."""
         return large_meshes(self.file)
 
-    def ask(self, engine: str, settings: str, urdf: str) -> Outcome:
+    def ask(self, engine: str, settings: str, urdf: str) -> Asked:
         """Return what an engine makes of a text, against the reference of the same text.
 
         A planted text is held against the file's own.
@@ -170,11 +170,11 @@ class Bench:
             if reference is None:
                 if set(question.joints) == set(reading.joints):
                     accelerations(reading, question)  # which the engine may refuse
-                return Outcome((_unknown(unknown, self.tree),), reading, unknown)
+                return Asked((_unknown(unknown, self.tree),), reading, unknown)
             found = compare(reference, reading)
         except AccordError as error:
-            return Outcome((), None, str(error))
-        return Outcome(tuple(found), reading, "", reference)
+            return Asked((), None, str(error))
+        return Asked(tuple(found), reading, "", reference)
 
 
 def _unknown(reason: str, tree: Tree) -> Difference:

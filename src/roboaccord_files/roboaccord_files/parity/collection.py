@@ -1,7 +1,7 @@
 """Many robots in all engines: each file in a process of its own, with limits.
 
 TIMEOUT and WAITING may be tuned for slow engines: who exceeds them is `undecided`, never wrong.
-What is examined of a robot stands in examine.py and apart.py; its functions are called by name in
+What is examined of a robot stands in levels.py; functions of answers.py are called by name in
 other processes, so their arguments must be pickled.
 """
 
@@ -19,11 +19,12 @@ from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.jit import is_disabled
 from roboaccord.run.pieces import cluster, on_workers
 
-from roboaccord_files.parity.answers import engine_parity, unread
+from roboaccord_files.parity.answers import Part, answered, examine_file, examine_one, unread
 from roboaccord_files.parity.bench import Bench, ReadingOptions
-from roboaccord_files.parity.examine import Part, examine_file, examine_one
 from roboaccord_files.parity.files import Source
-from roboaccord_files.parity.result import Done, EngineParity, RobotParity
+from roboaccord_files.parity.levels import LEVELS
+from roboaccord_files.parity.result import Done, RobotParity
+from roboaccord_files.parity.words import ParityCode
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -54,9 +55,9 @@ def examine_all(
         done: called with each robot, as it is done.
     """
     _compile()
-    names, found = tuple(engines), dict[int, RobotParity]()
+    found = dict[int, RobotParity]()
     limits = {"cpu": TIMEOUT * len(engines), "timeout": WAITING * TIMEOUT * len(engines)}
-    whole = [(file, names, options) for file in files]
+    whole = [(file, engines, options) for file in files]
     for i, result in run_isolated(examine_file, whole, **limits):
         if isinstance(result, RobotParity):
             found[i] = result
@@ -71,21 +72,20 @@ def examine_all(
 def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOptions) -> RobotParity:
     """Return what engines make of a file, each in a process of its own."""
     limits = {"cpu": TIMEOUT, "timeout": WAITING * TIMEOUT}
-    ((_, robot),) = run_isolated(examine_file, [(source, (), options)], **limits)
+    ((_, robot),) = run_isolated(examine_file, [(source, {}, options)], **limits)
     if isinstance(robot, Crash):
-        return unread(source, robot.reason, tuple(engines), options, judged=not robot.late)
+        return unread(source, robot.reason, engines, options, judged=not robot.late)
     if robot.unread:
-        return unread(source, robot.unread, tuple(engines), options)
-    jobs = [(source, name, options, whole) for name in engines for whole in (False, True)]
-    parts = dict[int, Part]()
-    for i, result in run_isolated(examine_one, jobs, **limits):
-        parts[i] = Part(result, result.words) if isinstance(result, Crash) else result
-    found = dict[str, EngineParity]()
-    for i, name in enumerate(engines):
-        bare, whole = parts[2 * i], parts[2 * i + 1]
-        words = (*bare.words, *whole.words)
-        found[name] = engine_parity(name, bare.answer, whole.answer, words, options)
-    return replace(robot, engines=found)
+        return unread(source, robot.unread, engines, options)
+    jobs = [(source, engine, level, options) for engine in engines for level in LEVELS]
+    parts = dict[tuple[str, str], Part]()
+    for i, part in run_isolated(examine_one, jobs, **limits):
+        _, engine, level, _ = jobs[i]
+        if isinstance(part, Crash):
+            ended = ParityCode.NO_ANSWER if part.late else ParityCode.CRASH
+            part = Part(level.absent(ended, part.reason), part.words)
+        parts[engine, level.name] = part
+    return answered(replace(robot, versions=engines), parts)
 
 
 def run_isolated(

@@ -18,9 +18,9 @@ def errors(result: Parity) -> dict[str, Any]:
     """Return a figure of the largest error of each robot, by engine."""
     found = {
         engine: {
-            robot.name: robot.engines[engine].examined.worst
+            robot.name: check.worst
             for robot in result.robots
-            if engine in robot.engines
+            if (check := robot.checks["reading"].get(engine))
         }
         for engine in result.versions
     }
