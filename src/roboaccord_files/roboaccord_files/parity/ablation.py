@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from roboaccord_files.parity.asked import Asked
+from roboaccord_files.parity.compare import Asked
 from roboaccord_files.repair.find import repaired
-from roboaccord_files.repair.trap import Flaw, Trap
+from roboaccord_files.repair.trap import Flaw, Trap, at
 
 Ask = Callable[[str], Asked]
 
@@ -57,8 +57,8 @@ def jointly(urdf: str, traps: Sequence[Trap], known: Sequence[Trap], ask: Ask) -
 
 
 def _proven(trap: Trap, before: Asked, after: Asked) -> Flaw:
-    where = _narrow(trap.where, before)
-    return Flaw.of(trap.cause, where, trap.fix, before.error, after.error)
+    causes = at(trap.cause, _narrow(trap.where, before))
+    return Flaw(causes, trap.fix, before.error, after.error)
 
 
 def _elsewhere(trap: Trap, places: Iterable[str]) -> Trap:

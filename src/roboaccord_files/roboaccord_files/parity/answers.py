@@ -1,7 +1,7 @@
 """Answers of engines in other processes, and what stands for one that crashed or did not answer.
 
 A crash is outside, and no answer in time not judged, for the robot is not to blame: that is fixed,
-and test_parity.py tests both. MOST_WORDS, how much the JSON keeps of an engine's own, may be tuned.
+and test_parity.py tests both. A level may be added in levels.py, without a change here.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 import contextlib
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Levels
+from roboaccord.contract.outcome import Finding, Levels
+from roboaccord.crosscheck.level import Rows
 from roboaccord.description.urdf_file import UrdfFile
-from roboaccord.numerics.isolation import hearing
+from roboaccord.numerics.isolation import Crash, hearing
 from roboaccord.scenario.scenario import Tolerances
 
-from roboaccord_files.parity.bench import Bench, ReadingOptions
-from roboaccord_files.parity.case import FileCase, FileLevel
-from roboaccord_files.parity.files import Source, Unread
+from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, ReadingOptions
+from roboaccord_files.parity.files import Source, read
 from roboaccord_files.parity.levels import LEVELS
 from roboaccord_files.parity.result import RobotParity
 from roboaccord_files.parity.words import ParityCode
@@ -28,20 +28,11 @@ from roboaccord_files.repair.find import find_traps
 from roboaccord_files.rules.find import findings, unreadable
 from roboaccord_files.rules.findings import RuleFinding
 
-MOST_WORDS = 40  # lines that are kept of an engine
 NUMBERS = ("number-invalid", "number-count")  # rules of what no reader gets past
 
 
-@dataclass(frozen=True)
-class Part:
-    """Hold what a level measured of a file in an engine, and what that printed."""
-
-    check: Any
-    words: tuple[str, ...] = ()
-
-
-Parts = Mapping[tuple[str, str], Part]
-"""By engine and level."""
+Checks = Mapping[tuple[str, str], Any | Crash]
+"""By engine and level what was measured, or why there is nothing."""
 
 
 def examine_file(
@@ -64,60 +55,49 @@ def examine_file(
     except AccordError as error:
         return unread(source, str(error), versions, options)
     asked = [(engine, level) for engine in versions for level in LEVELS]
-    return answered(robot, {(e, each.name): _part(bench, e, each, options) for e, each in asked})
+    return answered(robot, {(e, each.name): _measure(bench, e, each, options) for e, each in asked})
 
 
-def examine_one(
-    source: Source, engine: str, level: FileLevel[Any], options: ReadingOptions
-) -> Part:
+def examine_one(source: Source, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
     """Return what one level measures of a file in one engine; for another process."""
-    return _part(_bench(source, options), engine, level, options)
+    return _measure(_bench(source, options), engine, level, options)
 
 
 def _bench(source: Source, options: ReadingOptions) -> Bench:
-    file = source.read() if isinstance(source, Unread) else source
-    return Bench(file, options.base, options.seed)
+    return Bench(read(source), options.base, options.seed)
 
 
-def _part(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Part:
+def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
     with hearing() as words:
         try:
-            check = level.measure(FileCase(bench, engine, options.settings))
+            found = level.measure(FileCase(bench, engine, options.settings))
         except AccordError as error:
-            check = level.absent(ParityCode.CRASH, str(error))
+            found = Crash(str(error))
         except subprocess.TimeoutExpired as error:
-            late = f"no answer of {engine} in {error.timeout:g} s"
-            check = level.absent(ParityCode.NO_ANSWER, late)
+            found = Crash(f"no answer of {engine} in {error.timeout:g} s", late=True)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            check = level.absent(ParityCode.CRASH, reason)
-    return Part(check, tuple(words))
+            found = Crash(f"{type(error).__name__}: {error}".splitlines()[0])
+    return replace(found, words=tuple(words))
 
 
-def answered(robot: RobotParity, parts: Parts) -> RobotParity:
+def answered(robot: RobotParity, measured: Checks) -> RobotParity:
     """Return a robot with what its engines make of it, judged."""
-    tolerances = Tolerances()
-    judged = [
-        replace(level.judge(parts[e, level.name].check, tolerances), level=level.name, engine=e)
-        for e in robot.engines
-        for level in LEVELS
-    ]
-    checks = {each.name: {e: parts[e, each.name].check for e in robot.engines} for each in LEVELS}
-    messages = dict[str, tuple[str, ...]]()
-    for e in robot.engines:
-        words = (word for level in LEVELS for word in parts[e, level.name].words)
-        lines = dict.fromkeys(filter(None, (checks["reading"][e].refusal, *words)))
-        messages[e] = tuple(lines)[:MOST_WORDS]
-    return replace(
-        robot,
-        levels=Levels.of(judged),
-        checks=checks,
-        rows={
-            each.name: {e: each.rows(check) for e, check in checks[each.name].items()}
-            for each in LEVELS
-        },
-        messages=messages,
-    )
+    checks, rows = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Rows]]()
+    judged, tolerances = list[Finding](), Tolerances()
+    for level in LEVELS:
+        name, found = level.name, {e: measured[e, level.name] for e in robot.engines}
+        for engine, crash in found.items():
+            if isinstance(crash, Crash):
+                late = ParityCode.NO_ANSWER if crash.late else ParityCode.CRASH
+                check = level.absent(ParityCode.NOT_READ if robot.unread else late, crash.reason)
+                found[engine] = replace(check, words=crash.words)
+        checks[name] = found
+        rows[name] = {engine: level.rows(check) for engine, check in found.items()}
+        judged += [
+            replace(level.judge(check, tolerances), level=name, engine=engine)
+            for engine, check in found.items()
+        ]
+    return replace(robot, levels=Levels.of(judged), checks=checks, rows=rows)
 
 
 def unread(
@@ -135,7 +115,7 @@ def unread(
     found = list[RuleFinding]()
     if judged and (isinstance(source, UrdfFile) or source.path.suffix != ".xacro"):
         with contextlib.suppress(AccordError):
-            found = findings(source if isinstance(source, UrdfFile) else source.read())
+            found = findings(read(source))
         if not any(each.severity == "error" for each in found):
             found.append(unreadable(source.path, reason))
     numbers = [each.message for each in found if each.rule in NUMBERS]
@@ -149,5 +129,4 @@ def unread(
         settings=options.settings,
         versions=versions,
     )
-    absent = {level.name: Part(level.absent(ParityCode.NOT_READ, reason)) for level in LEVELS}
-    return answered(robot, {(e, name): absent[name] for e in versions for name in absent})
+    return answered(robot, {(e, level.name): Crash(reason) for e in versions for level in LEVELS})

@@ -14,7 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import strip
 from roboaccord.engines.reading import Reading
 
-from roboaccord_files.parity.case import FileCase
+from roboaccord_files.parity.bench import FileCase
 from roboaccord_files.parity.compare import SAME
 from roboaccord_files.parity.result import Apart
 from roboaccord_files.repair.joints import MIMIC

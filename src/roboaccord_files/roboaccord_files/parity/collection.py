@@ -19,12 +19,11 @@ from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.jit import is_disabled
 from roboaccord.run.pieces import cluster, on_workers
 
-from roboaccord_files.parity.answers import Part, answered, examine_file, examine_one, unread
+from roboaccord_files.parity.answers import answered, examine_file, examine_one, unread
 from roboaccord_files.parity.bench import Bench, ReadingOptions
 from roboaccord_files.parity.files import Source
 from roboaccord_files.parity.levels import LEVELS
 from roboaccord_files.parity.result import Done, RobotParity
-from roboaccord_files.parity.words import ParityCode
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -78,14 +77,9 @@ def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOpti
     if robot.unread:
         return unread(source, robot.unread, engines, options)
     jobs = [(source, engine, level, options) for engine in engines for level in LEVELS]
-    parts = dict[tuple[str, str], Part]()
-    for i, part in run_isolated(examine_one, jobs, **limits):
-        _, engine, level, _ = jobs[i]
-        if isinstance(part, Crash):
-            ended = ParityCode.NO_ANSWER if part.late else ParityCode.CRASH
-            part = Part(level.absent(ended, part.reason), part.words)
-        parts[engine, level.name] = part
-    return answered(replace(robot, versions=engines), parts)
+    asked = run_isolated(examine_one, jobs, **limits)
+    checks = {(jobs[i][1], jobs[i][2].name): check for i, check in asked}
+    return answered(replace(robot, versions=engines), checks)
 
 
 def run_isolated(

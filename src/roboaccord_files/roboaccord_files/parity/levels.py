@@ -5,7 +5,7 @@ To add one, write its file and enter it in LEVELS.
 
 from typing import Any
 
-from roboaccord_files.parity.case import FileLevel
+from roboaccord_files.parity.bench import FileLevel
 from roboaccord_files.parity.reading import ReadingLevel
 from roboaccord_files.parity.shipped import ShippedLevel
 

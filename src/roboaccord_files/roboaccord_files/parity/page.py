@@ -7,7 +7,8 @@ changes both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
 
 from roboaccord.contract.results import unit_of
 
@@ -43,16 +44,13 @@ def error_text(error: float | None) -> str:
     return "" if error is None else f"{error:.0e}"
 
 
-@dataclass(frozen=True)
-class CauseRow:
+class CauseRow(NamedTuple):
     """Hold a cause of an engine with all its places, and its proof in words."""
 
     engine: str
-    cause: str
-    where: list[str]
+    cause: Flaw
     before: str
     after: str
-    fix: str
 
 
 def group_causes(robot: RobotParity) -> list[CauseRow]:
@@ -61,9 +59,11 @@ def group_causes(robot: RobotParity) -> list[CauseRow]:
     for name, check in robot.checks["reading"].items():
         for cause in check.causes:
             key = name, cause.quantity, cause.before, cause.after
+            if key in found:
+                first = found[key].cause
+                cause = replace(first, causes=(*first.causes, *cause.causes))
             proof = _with_it(cause, robot.status[name]), error_text(cause.after)
-            row = CauseRow(name, cause.quantity, [], *proof, cause.fix)
-            found.setdefault(key, row).where.extend(cause.where)
+            found[key] = CauseRow(name, cause, *proof)
     return list(found.values())
 
 
@@ -85,7 +85,7 @@ def message_lines(robot: RobotParity, most: int) -> list[str]:
     found = list[str]()
     for name, status in robot.status.items():
         refusal = robot.checks["shipped"][name].refusal
-        messages = [refusal, *(robot.messages[name] if status != "same" else ())]
+        messages = [refusal, *(robot.messages(name) if status != "same" else ())]
         lines = [*dict.fromkeys(line for line in messages if line)]
         found += [f"{name}: {line}" for line in lines[:most]]
         if len(lines) > most:

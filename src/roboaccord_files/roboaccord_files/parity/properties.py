@@ -19,9 +19,9 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import Reading
 
-from roboaccord_files.parity.asked import Asked
 from roboaccord_files.parity.compare import (
     DYNAMICS,
+    Asked,
     ReferenceReading,
     compare,
     kept,
@@ -29,7 +29,7 @@ from roboaccord_files.parity.compare import (
     relative_poses,
 )
 from roboaccord_files.parity.words import cure
-from roboaccord_files.repair.trap import Flaw, Trap
+from roboaccord_files.repair.trap import Flaw, Trap, at
 
 DOUBLE = "duplicate joint name"
 OF_LINKS = ("link", "mass", "centre", "inertia")
@@ -61,7 +61,7 @@ def by_property(outcome: Asked, traps: Sequence[Trap]) -> list[Flaw]:
         name, fix = _name(places[place], reference, reading, traps)
         twice = [t for t in traps if t.cause == DOUBLE and name == "joint dropped"]
         name, where = (DOUBLE, twice[0].where) if twice else (name, (place,))
-        found.append(Flaw.of(name, where, fix, before, after))
+        found.append(Flaw(at(name, where), fix, before, after))
     return list(dict.fromkeys(found))
 
 
@@ -79,11 +79,8 @@ def _upmost(tree: Tree, places: dict[str, list[Difference]]) -> list[str]:
 
     joints = [j.name for j in tree.joints if j.name in places and not carried(j.parent)]
     links = [k.name for k in tree.links if k.name in places]
-    return [
-        *links,
-        *joints,
-        *(n for n in places if n not in {*links, *(j.name for j in tree.joints)}),
-    ]
+    known = {*links, *(joint.name for joint in tree.joints)}
+    return [*links, *joints, *(name for name in places if name not in known)]
 
 
 def _with(reference: ReferenceReading, reading: Reading, places: Iterable[str]) -> float | None:

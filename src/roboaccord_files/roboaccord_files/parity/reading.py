@@ -20,16 +20,14 @@ from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.parity.ablation import ablate, jointly
 from roboaccord_files.parity.apart import read_apart
-from roboaccord_files.parity.asked import Asked, finding_of
-from roboaccord_files.parity.bench import Bench, reader, without_mimic
-from roboaccord_files.parity.case import FileCase, FileLevel
-from roboaccord_files.parity.compare import SAME
+from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, reader, without_mimic
+from roboaccord_files.parity.compare import SAME, Asked, finding_of
 from roboaccord_files.parity.properties import by_property
 from roboaccord_files.parity.result import Apart, ReadingCheck
 from roboaccord_files.parity.words import ENDED, ParityCode, cure, status_of
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
-from roboaccord_files.repair.trap import Flaw, Trap
+from roboaccord_files.repair.trap import Flaw, Trap, at
 from roboaccord_files.rules.extensions import EFFECTS
 
 FOR_ALL = ("limit in degrees",)  # traps that no reader sees
@@ -52,7 +50,9 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             AccordError: if the engine is not installed.
         """
         asked, traps = case.ask(case.urdf), find_traps(case.given)
-        reading, settings = asked.reading, reader(case.engine).has_settings
+        reading, ours = asked.reading, None
+        if reader(case.engine).has_settings:
+            ours = case.bench.ask(case.engine, "accord", case.urdf).finding
         causes, gazebo = _causes(case, traps), list(_beside(case))
         names = {cause.quantity for cause in causes}
         causes += [
@@ -70,7 +70,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             worst=asked.worst,
             apart=read_apart(case, reading) if reading else Apart(),
             gazebo=bool(gazebo),
-            accord=case.bench.ask(case.engine, "accord", case.urdf).finding if settings else None,
+            accord=ours,
             acceleration=errors[0] if errors else None,
             refusal=asked.refusal,
         )
@@ -97,7 +97,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
 
     def absent(self, ended: ParityCode, reason: str) -> ReadingCheck:
         """Return what stands for no answer."""
-        return ReadingCheck(ended, (Flaw.of(ENDED[ended], fix=reason),))
+        return ReadingCheck(ended, (Flaw(at(ENDED[ended]), reason),))
 
 
 def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
@@ -126,7 +126,7 @@ def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     if all(cause.quantity == MIMIC for cause in causes):
         where = (asked.worst.where,) if asked.worst else ()
         fix = asked.refusal or cure(UNEXPLAINED)
-        causes.append(Flaw.of(UNEXPLAINED, where, fix, asked.error))
+        causes.append(Flaw(at(UNEXPLAINED, where), fix, asked.error))
     return causes
 
 
@@ -153,7 +153,7 @@ def _remarks(bench: Bench, asked: Asked, traps: list[Trap]) -> Iterator[Flaw]:
 
 
 def _remark(cause: str, *where: str, **figures: Any) -> Flaw:
-    return Flaw.of(cause, where, cure(cause, **figures))
+    return Flaw(at(cause, where), cure(cause, **figures))
 
 
 def _beside(case: FileCase) -> Iterator[Flaw]:
@@ -169,4 +169,4 @@ def _beside(case: FileCase) -> Iterator[Flaw]:
         return
     for cause, places in found.items():
         does, instead = EFFECTS[cause.replace(" ", "-")]
-        yield Flaw.of(cause, tuple(places), cure("gazebo", does=does, cure=instead))
+        yield Flaw(at(cause, [*places]), cure("gazebo", does=does, cure=instead))

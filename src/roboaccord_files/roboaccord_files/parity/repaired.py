@@ -20,8 +20,8 @@ from roboaccord.run.output import make_folder
 
 from roboaccord_files.parity.bench import Bench, ReadingOptions
 from roboaccord_files.parity.collection import examine_all
-from roboaccord_files.parity.compare import lump
-from roboaccord_files.parity.files import Source, Unread
+from roboaccord_files.parity.compare import lump, reaches
+from roboaccord_files.parity.files import Source, read
 from roboaccord_files.parity.result import Body, Done, Repair, RobotParity, errors_of
 from roboaccord_files.repair.edits import applied, unified
 from roboaccord_files.repair.find import find_traps, written
@@ -76,12 +76,9 @@ def changed(file: UrdfFile, data: bytes) -> UrdfFile:
 
 def body_of(tree: Tree) -> Body:
     """Return what a robot is as a whole, at q = 0."""
-    root, reach = tree.links[0].name, {tree.links[0].name: 0.0}
-    for joint in tree.joints:
-        reach[joint.child] = reach[joint.parent] + float(np.linalg.norm(joint.position))
-    whole = lump(tree, root, [link.name for link in tree.links])
+    whole = lump(tree, tree.links[0].name, [link.name for link in tree.links])
     moments = np.linalg.eigvalsh(whole.inertia)
-    return Body(whole.mass, tuple(map(float, moments)), max(reach.values()))
+    return Body(whole.mass, tuple(map(float, moments)), max(reaches(tree).values()))
 
 
 def write_repaired(
@@ -107,11 +104,7 @@ def write_repaired(
     """
     repaired, wanted = list(robots), [flaws_of(robot) for robot in robots]
     left = [i for i, robot in enumerate(robots) if not robot.unread]
-    files = {
-        i: each.read() if isinstance(each, Unread) else each
-        for i, each in enumerate(sources)
-        if i in left
-    }
+    files = {i: read(sources[i]) for i in left}
     while left:
         texts = [repair(files[i], wanted[i]) for i in left]
         again = [changed(files[i], text.data) for i, text in zip(left, texts, strict=True)]

@@ -30,6 +30,8 @@ from roboaccord_files.parity.words import SHIPPED, STATUSES, ParityCode, status_
 from roboaccord_files.repair.trap import Flaw
 from roboaccord_files.rules.findings import RuleFinding
 
+MOST = 40  # lines that are kept of an engine
+
 
 @dataclass(frozen=True)
 class Apart:
@@ -62,6 +64,7 @@ class ReadingCheck:
         accord: the outcome with our settings; None where the engine has none.
         acceleration: error; None where there is none or it is not finite.
         refusal: why the engine refuses the robot.
+        words: lines that it printed meanwhile.
     """
 
     ended: ParityCode | None = None
@@ -74,6 +77,7 @@ class ReadingCheck:
     accord: Finding | None = None
     acceleration: Annotated[float | None, Quantity("1", "largest error of accelerations")] = None
     refusal: str = ""
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,11 +89,13 @@ class ShippedCheck:
         refusal: in its own words.
         geometry: numbers of collision shapes by kind in the file and in the engine, where they
             differ.
+        words: lines that it printed meanwhile.
     """
 
     ended: ParityCode | None = None
     refusal: str = ""
     geometry: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class RobotParity:
-    """Hold what the engines make of a robot; the last six as of a cross-check's report.
+    """Hold what the engines make of a robot; the last four as of a cross-check's report.
 
     Args:
         name, file: of the robot.
@@ -149,7 +155,6 @@ class RobotParity:
         repair: None where none was asked for.
         unread: why the file cannot be read, or is not a tree; "" where it can.
         settings: of the engines: their own, or ours.
-        messages: lines that each engine printed.
         levels: the finding of each level and engine.
         checks: what each level measured, by level and engine.
         rows: the figures of each level, likewise.
@@ -166,7 +171,6 @@ class RobotParity:
     repair: Repair | None = None
     unread: str = ""
     settings: str = "default"
-    messages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     levels: Levels = field(default_factory=Levels)
     checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: Mapping[str, Mapping[str, Rows]] = field(default_factory=dict)
@@ -192,6 +196,11 @@ class RobotParity:
         """The word for what each engine makes of it."""
         return {engine: status_of(found) for engine, found in self.reading.items()}
 
+    def messages(self, engine: str) -> list[str]:
+        """Return the first lines that an engine printed."""
+        found, shipped = self.checks["reading"][engine], self.checks["shipped"][engine]
+        return [*dict.fromkeys(filter(None, (found.refusal, *found.words, *shipped.words)))][:MOST]
+
     def to_json(self) -> Mapping[str, Json]:
         """Return levels and checks by engine, and the repair's fields beside those of the robot."""
         names = "name file base joints mass traps engines findings unread".split()
@@ -204,13 +213,22 @@ class RobotParity:
         found: ReadingCheck = self.checks["reading"][engine]
         shipped: ShippedCheck = self.checks["shipped"][engine]
         geometry = {"geometry": shipped.geometry} if shipped.geometry else {}
-        status = {"status": self.status[engine], "settings": self.settings}
-        figures = {name: getattr(found, name) for name in ("mass", "order", "worst")}
         data = {
-            **status,
+            "status": self.status[engine],
+            "settings": self.settings,
             "version": self.versions[engine],
-            **figures,
-            "causes": [row for cause in found.causes for row in cause.rows],
+            **{name: getattr(found, name) for name in ("mass", "order", "worst")},
+            "causes": [
+                {
+                    "cause": flaw.quantity,
+                    "where": place,
+                    "before": flaw.before,
+                    "after": flaw.after,
+                    "fix": flaw.fix,
+                }
+                for flaw in found.causes
+                for place in flaw.where
+            ],
             "apart": {**found.apart.to_json(), **geometry},
             "accord": status_of(found.accord or self.reading[engine]),
             "acceleration": found.acceleration,
@@ -220,7 +238,7 @@ class RobotParity:
                 "cause": SHIPPED.get(shipped.ended, "no answer") if shipped.ended else "",
                 "said": shipped.refusal,
             },
-            "messages": self.messages[engine],
+            "messages": self.messages(engine),
         }
         return {key: to_json(value) for key, value in data.items()}
 

@@ -13,8 +13,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding
 from roboaccord.scenario.scenario import Tolerances
 
-from roboaccord_files.parity.asked import finding_of
-from roboaccord_files.parity.case import FileCase, FileLevel
+from roboaccord_files.parity.bench import FileCase, FileLevel
+from roboaccord_files.parity.compare import finding_of
 from roboaccord_files.parity.result import ShippedCheck
 from roboaccord_files.parity.words import ParityCode
 

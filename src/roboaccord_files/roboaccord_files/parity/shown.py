@@ -88,10 +88,11 @@ def causes_shown(robot: RobotParity) -> list[RenderableType]:
                        text=["where"])  # fmt: skip
     rows = group_causes(robot)
     for row in rows:
-        table.add_row(row.engine, row.cause, Text(places_text(row.where)), row.before, row.after)
+        where = Text(places_text(row.cause.where))
+        table.add_row(row.engine, row.cause.quantity, where, row.before, row.after)
     if not rows:
         return []
-    fixes = {row.cause: row.fix for row in rows}
+    fixes = {row.cause.quantity: row.cause.fix for row in rows}
     return [table, *(Text.assemble((f"{cause}: ", "bold"), fix) for cause, fix in fixes.items())]
 
 

@@ -34,18 +34,6 @@ class Flaw:
     before: Annotated[float | None, Quantity("1", "largest error with it")] = None
     after: Annotated[float | None, Quantity("1", "largest error without")] = None
 
-    @classmethod
-    def of(
-        cls,
-        quantity: str,
-        where: Sequence[str] = (),
-        fix: str = "",
-        before: float | None = None,
-        after: float | None = None,
-    ) -> Flaw:
-        """Return one of a quantity: the name of a trap, or of the property that is off."""
-        return cls(tuple(Cause(quantity, each) for each in where or ("",)), fix, before, after)
-
     @property
     def quantity(self) -> str:
         """The name of a trap, or of the property that is off."""
@@ -60,11 +48,10 @@ class Flaw:
         """Return it without its proof, all places as one."""
         return {"cause": self.quantity, "where": self.where, "fix": self.fix}
 
-    @property
-    def rows(self) -> list[Mapping[str, Json]]:
-        """A row for each link or joint, with the proof."""
-        proof = {"before": self.before, "after": self.after, "fix": self.fix}
-        return [{"cause": self.quantity, "where": place, **proof} for place in self.where]
+
+def at(quantity: str, where: Sequence[str] = ()) -> tuple[Cause, ...]:
+    """Return causes of one quantity, one for each link or joint; without any, one of the whole."""
+    return tuple(Cause(quantity, each) for each in where or ("",))
 
 
 @dataclass(frozen=True)
@@ -92,7 +79,7 @@ class Trap:
     @property
     def flaw(self) -> Flaw:
         """What it is, without its repair."""
-        return Flaw.of(self.cause, self.where, self.fix)
+        return Flaw(at(self.cause, self.where), self.fix)
 
     def edit(self, top: ET.Element) -> None:
         """Repair a parsed text."""
