@@ -58,7 +58,7 @@ def jointly(urdf: str, traps: Sequence[Trap], known: Sequence[Trap], ask: Ask) -
 
 def _proven(trap: Trap, before: Asked, after: Asked) -> Flaw:
     causes = at(trap.cause, _narrow(trap.where, before))
-    return Flaw(causes, trap.fix, before.error, after.error)
+    return Flaw(causes, before.error, after.error, trap.fix)
 
 
 def _elsewhere(trap: Trap, places: Iterable[str]) -> Trap:

@@ -30,7 +30,6 @@ from roboaccord_files.rules.findings import RuleFinding
 
 NUMBERS = ("number-invalid", "number-count")  # rules of what no reader gets past
 
-
 Checks = Mapping[tuple[str, str], Any | Crash]
 """By engine and level what was measured, or why there is nothing."""
 
@@ -70,7 +69,7 @@ def _bench(source: Source, options: ReadingOptions) -> Bench:
 def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
     with hearing() as words:
         try:
-            found = level.measure(FileCase(bench, engine, options.settings))
+            found: Any = level.measure(FileCase(bench, engine, options.settings))
         except AccordError as error:
             found = Crash(str(error))
         except subprocess.TimeoutExpired as error:
@@ -85,19 +84,20 @@ def answered(robot: RobotParity, measured: Checks) -> RobotParity:
     checks, rows = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Rows]]()
     judged, tolerances = list[Finding](), Tolerances()
     for level in LEVELS:
-        name, found = level.name, {e: measured[e, level.name] for e in robot.engines}
-        for engine, crash in found.items():
-            if isinstance(crash, Crash):
-                late = ParityCode.NO_ANSWER if crash.late else ParityCode.CRASH
-                check = level.absent(ParityCode.NOT_READ if robot.unread else late, crash.reason)
-                found[engine] = replace(check, words=crash.words)
-        checks[name] = found
-        rows[name] = {engine: level.rows(check) for engine, check in found.items()}
-        judged += [
-            replace(level.judge(check, tolerances), level=name, engine=engine)
-            for engine, check in found.items()
-        ]
+        name, ended = level.name, ParityCode.NOT_READ if robot.unread else None
+        found = {e: _check(level, measured[e, name], ended) for e in robot.engines}
+        checks[name], rows[name] = found, {e: level.rows(check) for e, check in found.items()}
+        outcomes = {e: level.judge(check, tolerances) for e, check in found.items()}
+        judged += [replace(each, level=name, engine=e) for e, each in outcomes.items()]
     return replace(robot, levels=Levels.of(judged), checks=checks, rows=rows)
+
+
+def _check(level: FileLevel[Any], found: Any, ended: ParityCode | None) -> Any:
+    """Return what a level measured, or what stands for it."""
+    if not isinstance(found, Crash):
+        return found
+    late = ParityCode.NO_ANSWER if found.late else ParityCode.CRASH
+    return replace(level.absent(ended or late, found.reason), words=found.words)
 
 
 def unread(

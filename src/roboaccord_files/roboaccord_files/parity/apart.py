@@ -41,21 +41,14 @@ def read_apart(case: FileCase, reading: Reading) -> Apart:
         reading = reading if text == case.urdf else bench.read(engine, case.settings, text)
     except AccordError as error:
         return Apart(refused=str(error))
-    wanted: dict[str, dict[str, float]] = {key: {} for key in APART}
-    for joint in ET.fromstring(bench.file.text).findall("joint"):
-        name = joint.get("name", "")
-        for key, (tag, attribute) in APART.items():
-            element = joint.find(tag)
-            if element is not None and name in reading.joints:
-                wanted[key][name] = float(element.get(attribute, "0")) if attribute else 1.0
-    found = {}
-    for key, values in wanted.items():
+    found, joints = {}, ET.fromstring(bench.file.text).findall("joint")
+    for key, (tag, attribute) in APART.items():
         have = reading.apart.get(key, {})
-        names = [n for n in reading.joints if not _alike(values.get(n, 0.0), have.get(n, 0.0))]
-        if names:
-            found[key] = {n: (values.get(n, 0.0), have.get(n, 0.0)) for n in names}
-    return Apart(found)
-
-
-def _alike(a: float, b: float) -> bool:
-    return a == b or math.isclose(a, b, rel_tol=SAME)
+        wanted = {
+            joint.get("name", ""): float(element.get(attribute, "0")) if attribute else 1.0
+            for joint in joints
+            if (element := joint.find(tag)) is not None
+        }
+        pairs = {name: (wanted.get(name, 0.0), have.get(name, 0.0)) for name in reading.joints}
+        found[key] = {n: pair for n, pair in pairs.items() if not math.isclose(*pair, rel_tol=SAME)}
+    return Apart({key: joints for key, joints in found.items() if joints})

@@ -61,7 +61,7 @@ def by_property(outcome: Asked, traps: Sequence[Trap]) -> list[Flaw]:
         name, fix = _name(places[place], reference, reading, traps)
         twice = [t for t in traps if t.cause == DOUBLE and name == "joint dropped"]
         name, where = (DOUBLE, twice[0].where) if twice else (name, (place,))
-        found.append(Flaw(at(name, where), fix, before, after))
+        found.append(Flaw(at(name, where), before, after, fix))
     return list(dict.fromkeys(found))
 
 

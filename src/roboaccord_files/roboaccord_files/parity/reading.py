@@ -97,7 +97,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
 
     def absent(self, ended: ParityCode, reason: str) -> ReadingCheck:
         """Return what stands for no answer."""
-        return ReadingCheck(ended, (Flaw(at(ENDED[ended]), reason),))
+        return ReadingCheck(ended, (Flaw(at(ENDED[ended]), fix=reason),))
 
 
 def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
@@ -126,7 +126,7 @@ def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     if all(cause.quantity == MIMIC for cause in causes):
         where = (asked.worst.where,) if asked.worst else ()
         fix = asked.refusal or cure(UNEXPLAINED)
-        causes.append(Flaw(at(UNEXPLAINED, where), fix, asked.error))
+        causes.append(Flaw(at(UNEXPLAINED, where), asked.error, fix=fix))
     return causes
 
 
@@ -153,7 +153,7 @@ def _remarks(bench: Bench, asked: Asked, traps: list[Trap]) -> Iterator[Flaw]:
 
 
 def _remark(cause: str, *where: str, **figures: Any) -> Flaw:
-    return Flaw(at(cause, where), cure(cause, **figures))
+    return Flaw(at(cause, where), fix=cure(cause, **figures))
 
 
 def _beside(case: FileCase) -> Iterator[Flaw]:
@@ -169,4 +169,4 @@ def _beside(case: FileCase) -> Iterator[Flaw]:
         return
     for cause, places in found.items():
         does, instead = EFFECTS[cause.replace(" ", "-")]
-        yield Flaw(at(cause, [*places]), cure("gazebo", does=does, cure=instead))
+        yield Flaw(at(cause, [*places]), fix=cure("gazebo", does=does, cure=instead))

@@ -219,15 +219,9 @@ class RobotParity:
             "version": self.versions[engine],
             **{name: getattr(found, name) for name in ("mass", "order", "worst")},
             "causes": [
-                {
-                    "cause": flaw.quantity,
-                    "where": place,
-                    "before": flaw.before,
-                    "after": flaw.after,
-                    "fix": flaw.fix,
-                }
+                {"cause": each.quantity, "where": each.where, **by_fields(flaw)}
                 for flaw in found.causes
-                for place in flaw.where
+                for each in flaw.causes
             ],
             "apart": {**found.apart.to_json(), **geometry},
             "accord": status_of(found.accord or self.reading[engine]),

@@ -15,12 +15,7 @@ from roboaccord.cli.console import make_table
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.level import Entry
 
-from roboaccord_files.parity.page import (
-    apart_lines,
-    body_lines,
-    group_causes,
-    message_lines,
-)
+from roboaccord_files.parity.page import apart_lines, body_lines, group_causes, message_lines
 from roboaccord_files.parity.result import Parity, RobotParity, errors_of
 from roboaccord_files.parity.words import STATUSES, status_of
 from roboaccord_files.rules.findings import Severity
@@ -66,14 +61,8 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
     if rest:
         rules.append(Text(f"{' and '.join(rest)} on the file: accord check {robot.file}"))
     words = [Text(line, "dim") for line in message_lines(robot, MESSAGES)]
-    return [
-        table,
-        Text(versions),
-        *causes_shown(robot),
-        *words,
-        *map(Text, apart_lines(robot)),
-        *rules,
-    ]
+    apart = map(Text, apart_lines(robot))
+    return [table, Text(versions), *causes_shown(robot), *words, *apart, *rules]
 
 
 def cell(entry: Entry) -> str:

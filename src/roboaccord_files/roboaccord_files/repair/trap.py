@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.results import Json, Quantity
+from roboaccord.contract.results import LEFT_OUT, Json, Quantity
 
 Edit = Callable[[ET.Element, Collection[str]], None]
 
@@ -24,15 +24,15 @@ class Flaw:
 
     Args:
         causes: of one quantity, one for each link or joint.
-        fix: what to write in the file.
         before: the largest error with them alone; None where the engine refuses, or unproven.
         after: without them, likewise.
+        fix: what to write in the file.
     """
 
-    causes: tuple[Cause, ...]
-    fix: str
+    causes: tuple[Cause, ...] = field(metadata=LEFT_OUT)
     before: Annotated[float | None, Quantity("1", "largest error with it")] = None
     after: Annotated[float | None, Quantity("1", "largest error without")] = None
+    fix: str = ""
 
     @property
     def quantity(self) -> str:
@@ -79,7 +79,7 @@ class Trap:
     @property
     def flaw(self) -> Flaw:
         """What it is, without its repair."""
-        return Flaw(at(self.cause, self.where), self.fix)
+        return Flaw(at(self.cause, self.where), fix=self.fix)
 
     def edit(self, top: ET.Element) -> None:
         """Repair a parsed text."""
