@@ -20,7 +20,6 @@ from roboaccord.scenario.scenario import Tolerances
 
 if TYPE_CHECKING:
     from roboaccord.crosscheck.levels.scheme import SchemeCheck
-    from roboaccord.crosscheck.motion import CheckCase
 
 K = TypeVar("K")
 C = TypeVar("C")
