@@ -20,6 +20,7 @@ from roboaccord.scenario.scenario import Tolerances
 
 if TYPE_CHECKING:
     from roboaccord.crosscheck.levels.scheme import SchemeCheck
+    from roboaccord.crosscheck.motion import CheckCase
 
 K = TypeVar("K")
 C = TypeVar("C")
@@ -72,7 +73,7 @@ class LevelOf(ABC, Generic[K, C]):
         return {}
 
 
-class Level(LevelOf["CheckCase", C]):
+class Level(LevelOf[Any, C]):
     """Measure one engine's motion, and judge it by its own tolerances.
 
     Attributes:
@@ -85,6 +86,10 @@ class Level(LevelOf["CheckCase", C]):
     of_motion: ClassVar[bool] = True
     of_reference: ClassVar[bool] = False
     substitute: ClassVar[str] = ""
+
+    @abstractmethod
+    def measure(self, case: CheckCase) -> C | None:
+        """Return what is measured; None where the level has nothing to say."""
 
 
 AnyLevel = Level[Any]

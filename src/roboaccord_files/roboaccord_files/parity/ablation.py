@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from roboaccord_files.parity.compare import Asked
 from roboaccord_files.repair.find import repaired
-from roboaccord_files.repair.trap import Flaw, Trap, at
+from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 
 Ask = Callable[[str], Asked]
 
@@ -57,7 +57,7 @@ def jointly(urdf: str, traps: Sequence[Trap], known: Sequence[Trap], ask: Ask) -
 
 
 def _proven(trap: Trap, before: Asked, after: Asked) -> Flaw:
-    causes = at(trap.cause, _narrow(trap.where, before))
+    causes = causes_at(trap.cause, _narrow(trap.where, before))
     return Flaw(causes, before.error, after.error, trap.fix)
 
 

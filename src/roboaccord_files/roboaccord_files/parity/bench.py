@@ -31,7 +31,6 @@ from roboaccord_files.parity.compare import SAME, Asked, ReferenceReading, compa
 from roboaccord_files.parity.words import ParityCode
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
-from roboaccord_files.repair.meshes import large_meshes
 from roboaccord_files.repair.names import duplicates
 
 Settings: TypeAlias = Literal["default", "accord"]
@@ -151,11 +150,6 @@ class Bench:
                 package, _, inside = name.removeprefix(PACKAGE).partition("/")
                 found.setdefault(package, path.parents[inside.count("/")])
         return found
-
-    @cached_property
-    def large(self) -> tuple[str, ...]:
-        """Links whose mesh is far too large."""
-        return large_meshes(self.file)
 
     def ask(self, engine: str, settings: str, urdf: str) -> Asked:
         """Return what an engine makes of a text, against the reference of the same text.

@@ -113,9 +113,8 @@ def apart_lines(robot: RobotParity) -> list[str]:
 
 def body_lines(repair: Repair) -> list[str]:
     """Return mass, moments of inertia and reach, as shipped and repaired."""
-    rows = (
+    return [
         f"{name}: {body.mass:.6g} kg, {' '.join(f'{x:.6g}' for x in body.moments)} kg m^2 about "
         f"the centre of mass at q = 0, reach {body.reach:.6g} m"
         for name, body in (("as shipped", repair.before), ("repaired", repair.after))
-    )
-    return [*rows]
+    ]

@@ -29,7 +29,7 @@ from roboaccord_files.parity.compare import (
     relative_poses,
 )
 from roboaccord_files.parity.words import cure
-from roboaccord_files.repair.trap import Flaw, Trap, at
+from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 
 DOUBLE = "duplicate joint name"
 OF_LINKS = ("link", "mass", "centre", "inertia")
@@ -61,7 +61,7 @@ def by_property(outcome: Asked, traps: Sequence[Trap]) -> list[Flaw]:
         name, fix = _name(places[place], reference, reading, traps)
         twice = [t for t in traps if t.cause == DOUBLE and name == "joint dropped"]
         name, where = (DOUBLE, twice[0].where) if twice else (name, (place,))
-        found.append(Flaw(at(name, where), before, after, fix))
+        found.append(Flaw(causes_at(name, where), before, after, fix))
     return list(dict.fromkeys(found))
 
 

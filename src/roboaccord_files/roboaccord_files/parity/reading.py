@@ -27,7 +27,8 @@ from roboaccord_files.parity.result import Apart, ReadingCheck
 from roboaccord_files.parity.words import ENDED, ParityCode, cure, status_of
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
-from roboaccord_files.repair.trap import Flaw, Trap, at
+from roboaccord_files.repair.meshes import large_meshes
+from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 from roboaccord_files.rules.extensions import EFFECTS
 
 FOR_ALL = ("limit in degrees",)  # traps that no reader sees
@@ -97,7 +98,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
 
     def absent(self, ended: ParityCode, reason: str) -> ReadingCheck:
         """Return what stands for no answer."""
-        return ReadingCheck(ended, (Flaw(at(ENDED[ended]), fix=reason),))
+        return ReadingCheck(ended, (Flaw(causes_at(ENDED[ended]), fix=reason),))
 
 
 def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
@@ -126,7 +127,7 @@ def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     if all(cause.quantity == MIMIC for cause in causes):
         where = (asked.worst.where,) if asked.worst else ()
         fix = asked.refusal or cure(UNEXPLAINED)
-        causes.append(Flaw(at(UNEXPLAINED, where), asked.error, fix=fix))
+        causes.append(Flaw(causes_at(UNEXPLAINED, where), asked.error, fix=fix))
     return causes
 
 
@@ -148,12 +149,12 @@ def _remarks(bench: Bench, asked: Asked, traps: list[Trap]) -> Iterator[Flaw]:
     for trap in traps:
         if trap.cause in FOR_ALL:
             yield trap.flaw
-    if bench.large:
-        yield _remark("mesh scale", *bench.large)
+    if large := large_meshes(bench.file):
+        yield _remark("mesh scale", *large)
 
 
 def _remark(cause: str, *where: str, **figures: Any) -> Flaw:
-    return Flaw(at(cause, where), fix=cure(cause, **figures))
+    return Flaw(causes_at(cause, where), fix=cure(cause, **figures))
 
 
 def _beside(case: FileCase) -> Iterator[Flaw]:
@@ -169,4 +170,4 @@ def _beside(case: FileCase) -> Iterator[Flaw]:
         return
     for cause, places in found.items():
         does, instead = EFFECTS[cause.replace(" ", "-")]
-        yield Flaw(at(cause, [*places]), fix=cure("gazebo", does=does, cure=instead))
+        yield Flaw(causes_at(cause, [*places]), fix=cure("gazebo", does=does, cure=instead))

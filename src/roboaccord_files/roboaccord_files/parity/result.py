@@ -14,15 +14,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from roboaccord.contract.outcome import Finding, Findings, Levels, Verdict, verdict_of
-from roboaccord.contract.results import (
-    Drawn,
-    Json,
-    Kilograms,
-    Metres,
-    Quantity,
-    by_fields,
-    to_json,
-)
+from roboaccord.contract.results import Drawn, Json, Kilograms, Metres, Quantity, by_fields, to_json
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.level import Rows
 
@@ -247,18 +239,6 @@ def errors_of(robot: RobotParity) -> list[RuleFinding]:
 
 
 @dataclass(frozen=True)
-class Counts:
-    """Hold how many robots have each status in an engine, and each cause."""
-
-    statuses: Mapping[str, int]
-    causes: Mapping[str, int]
-
-    def to_json(self) -> Mapping[str, int]:
-        """Return both side by side."""
-        return {**self.statuses, **self.causes}
-
-
-@dataclass(frozen=True)
 class Parity(Drawn):
     """Hold what the engines make of all robots.
 
@@ -297,18 +277,18 @@ class Parity(Drawn):
         return self.verdict == "pass" and not lacking
 
     @property
-    def counts(self) -> Mapping[str, Counts]:
-        """The counts of each engine."""
+    def counts(self) -> Mapping[str, Mapping[str, int]]:
+        """How many robots have each status in an engine, and each cause, by engine."""
         found = {}
         for name in self.versions:
             statuses = Counter(robot.status[name] for robot in self.robots)
             seen = [robot.checks["reading"][name].causes for robot in self.robots]
             causes = Counter(c for each in seen for c in dict.fromkeys(k.quantity for k in each))
-            found[name] = Counts({status: statuses[status] for status in STATUSES}, causes)
+            found[name] = {status: statuses[status] for status in STATUSES} | causes
         return found
 
     def to_json(self) -> Mapping[str, Json]:
         """Return verdict and counts too."""
         data = by_fields(self)
-        judged = {"verdict": self.verdict, "counts": to_json(self.counts)}
+        judged = {"verdict": self.verdict, "counts": self.counts}
         return {"robots": data.pop("robots"), **judged, **data}

@@ -100,9 +100,9 @@ def fleet_shown(result: Parity) -> list[RenderableType]:
         table.add_row(robot.name, str(robot.joints), *cells)
     total = make_table("engine", *COLOURS, "causes", text=["causes"])
     for name, count in result.counts.items():
-        most = sorted(count.causes.items(), key=lambda pair: -pair[1])
-        causes = ", ".join(f"{cause} {n}" for cause, n in most)
-        total.add_row(name, *map(str, count.statuses.values()), causes)
+        most = sorted([*count][len(STATUSES) :], key=lambda cause: -count[cause])
+        causes = ", ".join(f"{cause} {count[cause]}" for cause in most)
+        total.add_row(name, *(str(count[status]) for status in STATUSES), causes)
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
     alike = f"all read {result.alike} of {len(result.robots)} robots alike; {versions}"
     wrong = sum(bool(errors_of(robot)) for robot in result.robots)

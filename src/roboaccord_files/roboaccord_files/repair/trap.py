@@ -49,7 +49,7 @@ class Flaw:
         return {"cause": self.quantity, "where": self.where, "fix": self.fix}
 
 
-def at(quantity: str, where: Sequence[str] = ()) -> tuple[Cause, ...]:
+def causes_at(quantity: str, where: Sequence[str] = ()) -> tuple[Cause, ...]:
     """Return causes of one quantity, one for each link or joint; without any, one of the whole."""
     return tuple(Cause(quantity, each) for each in where or ("",))
 
@@ -79,7 +79,7 @@ class Trap:
     @property
     def flaw(self) -> Flaw:
         """What it is, without its repair."""
-        return Flaw(at(self.cause, self.where), fix=self.fix)
+        return Flaw(causes_at(self.cause, self.where), fix=self.fix)
 
     def edit(self, top: ET.Element) -> None:
         """Repair a parsed text."""
