@@ -8,6 +8,7 @@ import shutil
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,14 @@ import pytest
 from isolated_jobs import end
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.differences import Difference
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import draw_question, read_tree
 from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
 from roboaccord.scenario.scenario import Tolerances
+from roboaccord_files.parity import words
 from roboaccord_files.parity.bench import Bench, FileCase, ReadingOptions, reader_names, version_of
 from roboaccord_files.parity.collection import examine_all
 from roboaccord_files.parity.compare import ReferenceReading
@@ -31,7 +34,7 @@ from roboaccord_files.parity.levels import LEVELS
 from roboaccord_files.parity.properties import _name_link
 from roboaccord_files.parity.repaired import causes_of
 from roboaccord_files.parity.result import ReadingCheck
-from roboaccord_files.parity.words import status_of
+from roboaccord_files.parity.words import ParityCode, status_of
 from roboaccord_files.repair.find import find_traps
 from test_round_off import shaken
 
@@ -185,6 +188,43 @@ def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
         assert [c.quantity for c in found.causes] == [fault]
         assert causes[0].before > 1e-3
         assert causes[0].after < 1e-8
+
+
+ENDS = {
+    ParityCode.REFUSED: ("outside", "refused"), ParityCode.CRASH: ("outside", "refused"),
+    ParityCode.NO_ANSWER: ("not_judged", "undecided"),
+    ParityCode.NOT_READ: ("not_judged", "undecided"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ended", ParityCode)
+def test_an_outcome_is_a_code_and_a_word_follows(ended: ParityCode) -> None:
+    """Of both levels; a reading that differs is one that has not ended."""
+    if ended is ParityCode.DIFFERS:
+        off = ReadingCheck(worst=Difference("mass", "fore", 2e-8, 1e-8))
+        found = READING.judge(off, Tolerances())
+        assert (found.outcome, found.codes, status(off)) == ("outside", ("differs",), "differ")
+        assert (found.quantity, found.where, found.size) == ("mass", "fore", 2e-8)
+        assert status(ReadingCheck(worst=Difference("mass", "fore", 1e-8, 1e-8))) == "same"
+        return
+    for level, check in (
+        (READING, ReadingCheck(ended, refusal="no")), (SHIPPED, SHIPPED.absent(ended, "no")),
+    ):  # fmt: skip
+        found = replace(level.judge(check, Tolerances()), level=level.name)
+        assert (found.outcome, status_of(found)) == ENDS[ended]
+        assert found.codes == (ended, "text") and found.reason.endswith("no")
+
+
+def test_no_outcome_hangs_on_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    need("mujoco")
+    tag, place, edit = FAULTS["inertial rotated"]
+    robot = bench(arm(), mujoco=change(arm(), tag, place, edit))
+    before = examine(robot, "mujoco")
+    monkeypatch.setattr(words, "CURES", dict.fromkeys(words.CURES, "same"))
+    after = examine(robot, "mujoco")
+    assert [flaw.fix for flaw in after.causes] == ["same"] != [flaw.fix for flaw in before.causes]
+    assert READING.judge(after, Tolerances()) == READING.judge(before, Tolerances())
+    assert [flaw.causes for flaw in after.causes] == [flaw.causes for flaw in before.causes]
 
 
 def moments(*values: str) -> Callable[[ET.Element], None]:

@@ -4,7 +4,7 @@ A level of one's own derives from `Level`, and is given to `crosscheck(levels=..
 is a file in levels/ and an entry of LEVELS there. Nothing else has to know it: terminal, page and
 `--json` show its `rows`, a scenario excuses it and gives it a tolerance by its name.
 docs/new_level.md shows one. Levels are measured in their order, in other processes, so that checks
-are plain data.
+are plain data. A level of anything but a motion, as of a robot's file, derives from `LevelOf`.
 """
 
 from __future__ import annotations
