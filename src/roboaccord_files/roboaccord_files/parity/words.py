@@ -1,8 +1,8 @@
-"""The words of a parity check, for `--json`, terminal and page alike: outcomes, cures, lines.
+"""The codes of a parity check, and its words for `--json`, terminal and page alike.
 
-Words of cures and lines may be changed. Those of STATUSES, ENDED and SHIPPED are the interface of
-`--json`, and stay; they are made here alone, from outcome and code. Cures of traps stand with each
-trap, in roboaccord_files/repair. Nothing is decided here.
+Words of CURES may be changed; those of STATUSES, ENDED and SHIPPED are the interface of `--json`,
+and stay: they are made here alone, from outcome and code. Cures of traps stand with each trap, in
+roboaccord_files/repair, lines of page and terminal in page.py. Nothing is decided here.
 """
 
 from __future__ import annotations
