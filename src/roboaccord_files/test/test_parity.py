@@ -8,6 +8,7 @@ import shutil
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,20 +18,23 @@ import pytest
 from isolated_jobs import end
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.differences import Difference
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import draw_question, read_tree
 from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
-from roboaccord_files.parity.apart import load_shipped
-from roboaccord_files.parity.bench import Bench, ReadingOptions, reader_names, version_of
+from roboaccord.scenario.scenario import Tolerances
+from roboaccord_files.parity import words
+from roboaccord_files.parity.bench import Bench, FileCase, ReadingOptions, reader_names, version_of
 from roboaccord_files.parity.collection import examine_all
 from roboaccord_files.parity.compare import ReferenceReading
 from roboaccord_files.parity.door import files_of, parity
-from roboaccord_files.parity.examine import examine
+from roboaccord_files.parity.levels import LEVELS
 from roboaccord_files.parity.properties import _name_link
 from roboaccord_files.parity.repaired import causes_of
-from roboaccord_files.parity.result import ReadingStatus
+from roboaccord_files.parity.result import ReadingCheck
+from roboaccord_files.parity.words import ParityCode, status_of
 from roboaccord_files.repair.find import find_traps
 from test_round_off import shaken
 
@@ -126,6 +130,19 @@ def bench(urdf: str, **planted: str) -> Bench:
     return Bench(UrdfFile(Path("arm.urdf"), "arm", urdf, {}), planted=planted)
 
 
+READING, SHIPPED = LEVELS
+
+
+def examine(robot: Bench, engine: str) -> ReadingCheck:
+    """Return what an engine makes of a robot without geometry."""
+    return READING.measure(FileCase(robot, engine))
+
+
+def status(check: ReadingCheck) -> str:
+    """Return the word for it."""
+    return status_of(READING.judge(check, Tolerances()))
+
+
 def need(engine: str) -> None:
     """Skip a test where an engine is not installed."""
     try:
@@ -157,20 +174,57 @@ def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
     tag, place, edit = FAULTS[fault]
     found = examine(bench(arm(), **{engine: change(arm(), tag, place, edit)}), engine)
     if fault == "mimic":  # never mixed in: the file has none, and the engine one, or drops it
-        assert found.status is ReadingStatus.SAME
+        assert status(found) == "same"
         assert found.acceleration < 1e-11
         if engine == "sdformat":  # whose converter drops it
             assert not found.causes
             return
     where = "elbow" if fault == "duplicate joint name" else place
-    causes = [c for c in found.causes if c.cause == fault and where in c.where]
-    assert (found.status is ReadingStatus.SAME) == (fault == "mimic")
+    causes = [c for c in found.causes if c.quantity == fault and where in c.where]
+    assert (status(found) == "same") == (fault == "mimic")
     assert len(causes) == 1, found.causes
     assert causes[0].fix
     if fault in ("inertial rotated", "mass", "axis flipped", "limit in degrees"):
-        assert [c.cause for c in found.causes] == [fault]
+        assert [c.quantity for c in found.causes] == [fault]
         assert causes[0].before > 1e-3
         assert causes[0].after < 1e-8
+
+
+ENDS = {
+    ParityCode.REFUSED: ("outside", "refused"), ParityCode.CRASH: ("outside", "refused"),
+    ParityCode.NO_ANSWER: ("not_judged", "undecided"),
+    ParityCode.NOT_READ: ("not_judged", "undecided"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ended", ParityCode)
+def test_an_outcome_is_a_code_and_a_word_follows(ended: ParityCode) -> None:
+    """Of both levels; a reading that differs is one that has not ended."""
+    if ended is ParityCode.DIFFERS:
+        off = ReadingCheck(worst=Difference("mass", "fore", 2e-8, 1e-8))
+        found = READING.judge(off, Tolerances())
+        assert (found.outcome, found.codes, status(off)) == ("outside", ("differs",), "differ")
+        assert (found.quantity, found.where, found.size) == ("mass", "fore", 2e-8)
+        assert status(ReadingCheck(worst=Difference("mass", "fore", 1e-8, 1e-8))) == "same"
+        return
+    for level, check in (
+        (READING, ReadingCheck(ended, refusal="no")), (SHIPPED, SHIPPED.absent(ended, "no")),
+    ):  # fmt: skip
+        found = replace(level.judge(check, Tolerances()), level=level.name)
+        assert (found.outcome, status_of(found)) == ENDS[ended]
+        assert found.codes == (ended, "text") and found.reason.endswith("no")
+
+
+def test_no_outcome_hangs_on_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    need("mujoco")
+    tag, place, edit = FAULTS["inertial rotated"]
+    robot = bench(arm(), mujoco=change(arm(), tag, place, edit))
+    before = examine(robot, "mujoco")
+    monkeypatch.setattr(words, "CURES", dict.fromkeys(words.CURES, "same"))
+    after = examine(robot, "mujoco")
+    assert [flaw.fix for flaw in after.causes] == ["same"] != [flaw.fix for flaw in before.causes]
+    assert READING.judge(after, Tolerances()) == READING.judge(before, Tolerances())
+    assert [flaw.causes for flaw in after.causes] == [flaw.causes for flaw in before.causes]
 
 
 def moments(*values: str) -> Callable[[ET.Element], None]:
@@ -214,8 +268,10 @@ def test_refusal_is_explained(cause: str) -> None:
     for engine in installed():
         found = examine(bench(text), engine)
         refused = engine in refusing
-        assert found.status is (ReadingStatus.REFUSED if refused else ReadingStatus.SAME), engine
-        assert [(c.cause, c.places) for c in found.causes] == [(cause, (place,))] * refused, engine
+        assert status(found) == ("refused" if refused else "same"), engine
+        assert [(c.quantity, c.where) for c in found.causes] == [(cause, (place,))] * refused, (
+            engine
+        )
 
 
 def test_cause_behind_another_is_named() -> None:
@@ -225,7 +281,7 @@ def test_cause_behind_another_is_named() -> None:
     text = text.replace('<limit lower="-1.5" upper="1.2" effort="10" velocity="1" />',
                         '<limit effort="0"/>', 1)  # fmt: skip
     found = examine(bench(text), "dart")
-    assert {c.cause: c.where for c in found.causes} == {
+    assert {c.quantity: c.where for c in found.causes} == {
         "limit incomplete": ("shoulder",), "limits missing": ("shoulder", "wrist")
     }  # fmt: skip
     need("mujoco")
@@ -234,7 +290,7 @@ def test_cause_behind_another_is_named() -> None:
     tip += '<parent link="tip"/><child link="end"/></joint></robot>'
     text = change(change(arm(), "link", "fore", weightless), "link", "hand", no_inertial)
     found = examine(bench(text.replace("</robot>", tip)), "mujoco")
-    assert {(c.cause, c.where[-1]) for c in found.causes} == {
+    assert {(c.quantity, c.where[-1]) for c in found.causes} == {
         ("0 kg link in the middle", "fore"), ("missing inertial", "hand"),
         ("0 kg link fixed to others", "end"),
     }  # fmt: skip
@@ -248,8 +304,8 @@ def test_mass_from_which_sdformat_takes_a_link() -> None:
     for mass, more, kept in (("1.01e-6", "", True), ("1e-6", "", False), ("6e-7", twin, True)):
         text = arm().replace("</robot>", f"{more}</robot>").replace('"0.7"', f'"{mass}"')
         found = examine(bench(text), "sdformat")
-        assert found.status is (ReadingStatus.SAME if kept else ReadingStatus.DIFFER)
-        causes = [(c.cause, c.where) for c in found.causes]
+        assert status(found) == ("same" if kept else "differ")
+        causes = [(c.quantity, c.where) for c in found.causes]
         assert causes == ([] if kept else [("vanishing mass", ("hand",))])
         assert [t.cause for t in find_traps(text)] == [cause for cause, _ in causes]
 
@@ -277,7 +333,7 @@ def test_prefixes_that_sdformat_does_not_declare_are_read() -> None:
     text = arm().replace("</robot>", f"{link}{mount}{sensor}{other}</robot>")
     text = text.replace("<robot ", '<robot xmlns:s="s" ')
     found = examine(bench(text), "sdformat")
-    assert (found.status, found.causes) == (ReadingStatus.SAME, ())
+    assert (status(found), found.causes) == ("same", ())
 
 
 @pytest.mark.parametrize(("factor", "cause"), [(57.3, "limit in degrees"), (57.2, "limit")])
@@ -290,7 +346,7 @@ def test_degrees_of_an_engine_are_told_from_other_limits(factor: float, cause: s
         return change(arm(), "joint", "elbow", limits)
 
     found = examine(bench(limited(1.0), dart=limited(factor)), "dart")
-    assert [(c.cause, c.where) for c in found.causes] == [(cause, ("elbow",))]
+    assert [(c.quantity, c.where) for c in found.causes] == [(cause, ("elbow",))]
 
 
 @pytest.mark.parametrize("engine", reader_names())
@@ -300,8 +356,8 @@ def test_sound_robot_is_read_alike(engine: str) -> None:
     text = arm().replace('axis xyz="0 1 0"', 'axis xyz="0 3 4"')
     for base in ("free", "fixed"):
         found = examine(Bench(bench(text).file, base), engine)  # type: ignore[arg-type]
-        named = [cause.cause for cause in found.causes]
-        assert found.status is ReadingStatus.SAME
+        named = [cause.quantity for cause in found.causes]
+        assert status(found) == "same"
         assert named == (["welded root"] if (engine, base) == ("mujoco", "fixed") else [])
         assert found.acceleration < 1e-11
         assert found.order == tuple(JOINTS)
@@ -322,15 +378,15 @@ def test_what_is_kept_apart(engine: str) -> None:
     urdf = arm().replace("</robot>", ROTOR)
     urdf = urdf.replace('<link name="fore">', f'<link name="fore">{shapes}')
     found = examine(bench(urdf), engine)
-    assert found.status is ReadingStatus.SAME
+    assert status(found) == "same"
     assert set(found.apart.joints) == ({"armature", "effort"} if engine == "drake" else set())
     if engine == "drake":  # which limits what has a transmission: the reflected inertia is N^2 J
         assert found.apart.joints["armature"] == {"elbow": (0.0, pytest.approx(0.25))}
         assert "elbow" not in found.apart.joints["effort"]
-    assert load_shipped(bench(urdf), engine, "default").geometry == {}
+    assert SHIPPED.measure(FileCase(bench(urdf), engine)).geometry == {}
     capsule = urdf.replace('<sphere radius="0.1"/>', '<capsule radius="0.1" length="0.2"/>')
     lost = {} if engine in ("mujoco", "drake") else {"capsule": (1, 0)}  # as these versions do
-    assert load_shipped(bench(capsule), engine, "default").geometry == lost
+    assert SHIPPED.measure(FileCase(bench(capsule), engine)).geometry == lost
 
 
 DATA = Path(__file__).parents[2] / "roboaccord" / "test" / "data" / "urdf"
@@ -354,9 +410,9 @@ def test_ten_real_robots(name: str) -> None:
     robot = Bench(read_urdf(DATA / f"{name}.urdf"))
     for engine in installed():
         found = examine(robot, engine)
-        causes = {c.cause for c in found.causes if c.before or c.after} - {"mimic"}
+        causes = {c.quantity for c in found.causes if c.before or c.after} - {"mimic"}
         assert causes == ({TEN[name][engine]} if engine in TEN[name] else set()), engine
-        assert (found.status is ReadingStatus.SAME) == (engine not in TEN[name])
+        assert (status(found) == "same") == (engine not in TEN[name])
 
 
 def test_round_off_is_allowed_ten_times_by_the_condition_of_the_masses() -> None:
@@ -428,9 +484,9 @@ def test_trap_is_as_the_page_says(title: str) -> None:
     message = dict(zip(engines, cells, strict=True))
     for engine in installed():
         found = examine(robot, engine)
-        causes = {c.cause for c in found.causes if c.cause != "joint order"}
-        status, _, cause = message[engine].partition(": ")
-        assert (found.status, causes) == (status, {cause} if cause else set()), engine
+        causes = {c.quantity for c in found.causes if c.quantity != "joint order"}
+        word, _, cause = message[engine].partition(": ")
+        assert (status(found), causes) == (word, {cause} if cause else set()), engine
 
 
 def test_refusal_of_dart_says_why(capfd: pytest.CaptureFixture[str]) -> None:
@@ -556,7 +612,7 @@ def test_axis_without_a_direction_is_refused(
 def test_robot_of_ours() -> None:
     """An installed robot is named as in every command."""
     snake = files_of("snake", {}, {}, print)[0]
-    assert {examine(Bench(snake), engine).status for engine in installed()} == {ReadingStatus.SAME}
+    assert {status(examine(Bench(snake), engine)) for engine in installed()} == {"same"}
 
 
 COLLECTION = sorted(Path(sys.prefix).glob("lib/*/site-packages/*/share/example-robot-data/robots"))
@@ -594,4 +650,4 @@ def test_a_turned_inertial_is_measured_whatever_the_axes_of_equal_moments() -> N
             LinkProperties(1.0, np.zeros(3), a @ np.diag(shaken(np.diag(rod), seed)) @ a.T)
             for a in (axes, axes @ turn)
         )
-        assert "5 degrees off" in _name_link("rod", want, have, {"inertia": ""}).text
+        assert "5 degrees off" in _name_link(want, have, {"inertia": ""})[1]

@@ -12,12 +12,13 @@ from roboaccord.cli.main import run
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord_files.parity.bench import Bench
 from roboaccord_files.parity.door import targets_of
-from roboaccord_files.parity.examine import examine
 from roboaccord_files.parity.files import find_files
+from roboaccord_files.parity.files import read as read_source
 from roboaccord_files.rules.find import findings
 from test_formats import ARM, LEG, LEGS, QUADRUPED, read
 from test_interpreted import chain, interpreted
 from test_mimic import LEADS, text
+from test_parity import examine
 
 
 @interpreted
@@ -49,7 +50,7 @@ def test_a_script_without_a_guard_has_the_same_verdict(tmp_path: Path) -> None:
 
 def test_engines_that_hold_it_otherwise_are_named() -> None:
     found = examine(Bench(UrdfFile(Path("r.urdf"), "r", text(LEADS))), "dart")
-    assert [cause.cause for cause in found.causes] == ["mimic"]
+    assert [cause.quantity for cause in found.causes] == ["mimic"]
     assert found.causes[0].before is not None
     assert found.causes[0].before > 0.1  # of what the constraint has
 
@@ -68,7 +69,7 @@ def test_parity_of_a_folder_takes_its_robots_alone(tmp_path):
     assert [each.path.name for each in found] == ["dog.urdf", "dog.xml"]
     targets = targets_of(tmp_path / "out", found, tmp_path)
     assert [path.name for path in targets] == ["dog.urdf", "dog.xml.urdf"]
-    assert "trunk" in found[1].read().text
+    assert "trunk" in read_source(found[1]).text
 
 
 def test_a_robot_of_mjcf_has_no_errors_by_the_rules(tmp_path: Path) -> None:
@@ -119,4 +120,4 @@ def test_a_folder_of_models_has_those_with_joints(tmp_path: Path) -> None:
     (tmp_path / "shelf.sdf").write_text(model.format(link.format("shelf")))
     (found,) = find_files(tmp_path, {})
     assert found.path.name == "model.sdf"
-    assert 'name="shoulder"' in found.read().text
+    assert 'name="shoulder"' in read_source(found).text

@@ -48,8 +48,9 @@ def _printed(result: object) -> Console:
 
 def shown_of(result: Any) -> Sequence[RenderableType]:
     """Return what the command prints of a result."""
-    if (own := f"show.{type(result).__name__}") in entries("functions"):  # of a package beside
-        return list[RenderableType](load("functions", own)(result))
+    for kind in (type(result), type(getattr(result, "step", None))):
+        if (own := f"show.{kind.__name__}") in entries("functions"):  # of a package beside
+            return list[RenderableType](load("functions", own)(result))
     match type(result).__name__:
         case name if name in PRINTERS:
             module, _, function = PRINTERS[name].partition(":")

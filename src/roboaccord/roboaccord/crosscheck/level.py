@@ -4,7 +4,7 @@ A level of one's own derives from `Level`, and is given to `crosscheck(levels=..
 is a file in levels/ and an entry of LEVELS there. Nothing else has to know it: terminal, page and
 `--json` show its `rows`, a scenario excuses it and gives it a tolerance by its name.
 docs/new_level.md shows one. Levels are measured in their order, in other processes, so that checks
-are plain data.
+are plain data. A level of anything but a motion, as of a robot's file, derives from `LevelOf`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from roboaccord.contract.results import Json, to_json
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Tolerances
 
+K = TypeVar("K")
 C = TypeVar("C")
 
 
@@ -45,26 +46,19 @@ Rows = Mapping[str, Entry]
 """The figures of a check, by heading."""
 
 
-class Level(ABC, Generic[C]):
-    """Measure one engine's motion, and judge it by its own tolerances.
+class LevelOf(ABC, Generic[K, C]):
+    """Measure a case, whatever is checked of an engine, and judge it by tolerances.
 
     Attributes:
         name: in findings, excuses and tolerances.
         title: of its table; "" for none.
-        of_motion: whether it follows from the motion, and is not judged where the reference
-            diverges.
-        of_reference: whether it measures the reference, too, which is not judged.
-        substitute: name of the level whose outcome stands in for this one where it says so.
     """
 
     name: ClassVar[str]
     title: ClassVar[str] = ""
-    of_motion: ClassVar[bool] = True
-    of_reference: ClassVar[bool] = False
-    substitute: ClassVar[str] = ""
 
     @abstractmethod
-    def measure(self, case: CheckCase) -> C | None:
+    def measure(self, case: K) -> C | None:
         """Return what is measured; None where the level has nothing to say."""
 
     @abstractmethod
@@ -74,6 +68,25 @@ class Level(ABC, Generic[C]):
     def rows(self, check: C) -> Rows:
         """Return the figures of a check, by heading."""
         return {}
+
+
+class Level(LevelOf[Any, C]):
+    """Measure one engine's motion, and judge it by its own tolerances.
+
+    Attributes:
+        of_motion: whether it follows from the motion, and is not judged where the reference
+            diverges.
+        of_reference: whether it measures the reference, too, which is not judged.
+        substitute: name of the level whose outcome stands in for this one where it says so.
+    """
+
+    of_motion: ClassVar[bool] = True
+    of_reference: ClassVar[bool] = False
+    substitute: ClassVar[str] = ""
+
+    @abstractmethod
+    def measure(self, case: CheckCase) -> C | None:
+        """Return what is measured; None where the level has nothing to say."""
 
 
 AnyLevel = Level[Any]

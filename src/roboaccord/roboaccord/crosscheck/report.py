@@ -184,8 +184,9 @@ class Report(Drawn):
 
     def to_json(self) -> dict[str, Json]:
         """Return the figures that `--json` prints."""
-        if self.of_run:
-            return self._json_of_run()
+        if document := getattr(self.step, "document", None):
+            whole: dict[str, Json] = document(self)
+            return whole
         names = "robot scenario verdict reasons remarks perturbations levels judged duration"
         step, run = ("rms", "max"), ("dt", "error", "order")
         data = {
@@ -200,17 +201,6 @@ class Report(Drawn):
             "rows": self.rows,
         }
         return {key: to_json(value) for key, value in data.items()}
-
-    def _json_of_run(self) -> dict[str, Json]:
-        """Return the figures of one run."""
-        found = {"outcome": self.finding.outcome, "reason": self.finding.reason}
-        more = {"levels": self.levels, "resolution": [*map(by_fields, *self.resolution.values())]}
-        there = {"drive", "scheme"} & set(self.levels)
-        return {
-            **{key: to_json(value) for key, value in found.items()},
-            **by_fields(self.step),
-            **{key: to_json(value) for key, value in more.items() if there},
-        }
 
     def _figures(self, level: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return some figures of a level by engine, of those that were measured."""

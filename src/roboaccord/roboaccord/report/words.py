@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason
+from roboaccord.crosscheck.causes.explain import MOST
 from roboaccord.crosscheck.report import Report
-from roboaccord.report.cause_words import hidden, text_of
+from roboaccord.report.cause_words import hidden, text_of, with_interval
 
 Figures = Mapping[str, Any]
 KINDS = {
@@ -244,6 +245,18 @@ def _suspect(of: Figures) -> str:
     return f"outside since t = {of['since']:g} s, {how_far}: {of['link']}: {what}"
 
 
+def _residuals(of: Figures) -> str:
+    """Return what is left in windows of a log, and what explains it."""
+    found, text = of["of"], "residuals of {share:.3g%} of what the efforts do in {window} steps"
+    text = FORMS.format(text, **of)
+    if found.causes:
+        every = (found.causes, *found.instead)
+        return f"{text}: {'; or '.join('; '.join(map(with_interval, each)) for each in every)}"
+    text += f", which no {MOST} known errors explain; look at {of['where']}"
+    most = "; ".join(map(with_interval, found.most))
+    return f"{text}; most of it by {most}" if most else text
+
+
 def _level(of: Figures) -> str:
     return f"{of['engine']}: {of['level']}"
 
@@ -341,6 +354,10 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.STEP_FAR: "{share:.3g%} of the change of a step where {allowed:.3g%} are allowed",
     Code.LARGEST_ERROR: "largest error beside what the time step explains",
     Code.OUR_EQUATIONS: "its equations of motion are ours",
+    Code.LOG_NOISE: "noise: {size:.2g} rad or m of {where} is {share:.2g%} of what the efforts do in "
+    "windows of {window} steps, more than {most:g%}",
+    Code.LOG_EFFORT_NOISE: "noise: that of the efforts may make {share:.2g%}",
+    Code.LOG_RESIDUALS: _residuals,
     Code.LEVEL_EXCUSED: lambda of: f"{_level(of)} excused: {words_of(of['of'])}",
     Code.LEVEL_WITHIN: lambda of: f"{_level(of)} within: {words_of(of['of'])}",
     Code.NO_EXCUSE_NEEDED: lambda of: f"{_level(of)} needs no excuse here",

@@ -1,8 +1,7 @@
 """A log of a foreign simulator or robot against its robot's file: what differs.
 
 SHORTEST, FEWEST and FALL may be tuned. They move verdicts: `make own-logs` measures what is then
-found (docs/own_log.md), and test_own_log.py tests the cases. The texts may be changed; quantity and
-joint of a Finding, part of the JSON, stay.
+found (docs/own_log.md), and test_own_log.py tests the cases.
 
 What the file's equations leave in windows of a log (windows.py) goes to the regressor of the
 cross-check. The lengths of windows are chosen here.
@@ -10,19 +9,22 @@ cross-check. The lengths of windows are chosen here.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-from roboaccord.contract.outcome import Cause, Finding, Levels, unless_few, verdict_of
+from roboaccord.contract.outcome import Levels, verdict_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.explain import LIKELY, MOST, Explanation, explain
+from roboaccord.crosscheck.causes.explain import LIKELY, explain
 from roboaccord.crosscheck.causes.fit import Fit
+from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.ranking import first_largest
-from roboaccord.report.cause_words import with_interval
+from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.logs.body import DRY, Body
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
-from roboaccord_files.logs.problem import NOISY, UNKNOWN, LogProblem
-from roboaccord_files.logs.result import LogReport
+from roboaccord_files.logs.problem import NOISY, LogProblem
+from roboaccord_files.logs.result import LogCheck, LogLevel
 from roboaccord_files.logs.windows import Windows
 
 ENGINE = "log"
@@ -36,20 +38,34 @@ SCHEMES = {
 NEAR = 0.15  # samples from a scheme's a and b
 
 
-def check_log(log: Log, body: Body) -> LogReport:
+def check_log(log: Log, body: Body) -> Report:
     """Check a log by the equations of a robot's file, and name what differs."""
+    level, check = LogLevel(), measured(log, body)
+    finding = replace(level.judge(check, Tolerances()), level=level.name, engine=ENGINE)
+    return Report(
+        robot="",
+        scenario="",
+        verdict=verdict_of([finding]),
+        levels=Levels.of([finding]),
+        checks={level.name: {ENGINE: check}},
+        rows={level.name: {ENGINE: level.rows(check)}},
+        engines=[ENGINE],
+    )
+
+
+def measured(log: Log, body: Body) -> LogCheck:
+    """Return what the equations of a robot's file leave of a log, and what explains it."""
     windows = chosen(log, body)
-    noise = float(windows.share.max())
-    if noise > NOISY:
-        worst = log.joints[first_largest(windows.share)]
-        text = f"noise: {windows.noise[log.joints.index(worst)]:.2g} rad or m of {worst} is "
-        text += f"{100 * noise:.2g} % of what the efforts do in windows of {windows.size} steps"
-        text += f", more than {100 * NOISY:g} %"
-        finding = Finding("one_step", ENGINE, "not_judged", text, "noise", worst)
-        return LogReport(
-            "undecided", Levels.of([finding]), window=windows.size, noise=noise,
-            columns=log.columns, notes=log.notes,
-        )  # fmt: skip
+    worst = first_largest(windows.share)
+    check = LogCheck(
+        windows.size,
+        float(windows.share[worst]),
+        (log.joints[worst], float(windows.noise[worst])),
+        log.columns,
+        log.notes,
+    )
+    if check.noise > NOISY:
+        return check
     dry = {joint for joint, each in zip(log.joints, body.dry.T) if each.any()}
     problem = LogProblem.of(windows, dry)
     found, plain, fit = explain(problem)
@@ -57,7 +73,24 @@ def check_log(log: Log, body: Body) -> LogReport:
     if more := {cause.where for cause in every if cause.quantity == DRY} - dry:
         problem = LogProblem.of(windows, dry | more)
         found, plain, fit = explain(problem)
-    return reported(problem, found, plain, fit)
+    left = problem.share(fit.left)
+    noise = np.hypot(windows.share, effort_share(problem))
+    beyond, whole = (
+        np.sqrt(np.maximum(left**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
+    )
+    return replace(
+        check,
+        share=float(problem.share(plain.left).max()),
+        left=float(left.max()),
+        beyond=float(beyond.max()),
+        worst=log.joints[first_largest(beyond)],
+        whole=float(whole.max()),
+        efforts=float(noise.max()),
+        scheme=scheme_of(fit),
+        judged=int(problem.kept.sum()),
+        windows=len(problem.kept),
+        explanation=found,
+    )
 
 
 def effort_share(problem: LogProblem) -> Array:
@@ -66,56 +99,6 @@ def effort_share(problem: LogProblem) -> Array:
     effort = windows.log.effort
     noise = noise_of(windows.log, effort) * rng.standard_normal(effort.shape)
     return problem.share(windows.pushed(0, noise)[problem.kept])
-
-
-def in_words(causes: tuple[Cause, ...]) -> str:
-    """Return causes that act together, with their intervals."""
-    return "; ".join(map(with_interval, causes))
-
-
-def reported(problem: LogProblem, found: Explanation, plain: Fit, fit: Fit) -> LogReport:
-    """Return what was found.
-
-    Args:
-        problem: that was explained.
-        found: what explains it.
-        plain, fit: fits without and with its causes.
-    """
-    windows, log = problem.windows, problem.windows.log
-    share, left = problem.share(plain.left), problem.share(fit.left)
-    text = f"residuals of {100 * share.max():.3g} % of what the efforts do in {windows.size} steps"
-    noise = np.hypot(windows.share, effort_share(problem))
-    beyond, whole = (
-        np.sqrt(np.maximum(left**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
-    )
-    finding = Finding("one_step", ENGINE, "within")
-    finding = unless_few(finding, problem.kept.sum(), len(problem.kept), "windows")
-    if found.causes:
-        text += f": {'; or '.join(map(in_words, (found.causes, *found.instead)))}"
-        first = found.causes[0]
-        finding = Finding("one_step", ENGINE, "outside", text, first.quantity, first.where)
-    elif beyond.max() > UNKNOWN:
-        worst = log.joints[first_largest(beyond)]
-        text += f", which no {MOST} known errors explain; look at {worst}"
-        text += f"; most of it by {in_words(found.most)}" if found.most else ""
-        finding = Finding("one_step", ENGINE, "outside", text, "", worst)
-    elif whole.max() > UNKNOWN and noise.max() > NOISY:
-        text = f"noise: {text}, and that of the efforts may make {100 * noise.max():.2g} %"
-        finding = Finding("one_step", ENGINE, "not_judged", text, "noise")
-    return LogReport(
-        verdict=verdict_of([finding]),
-        levels=Levels.of([finding]),
-        causes=found.causes,
-        instead=found.instead,
-        most=() if found.causes else found.most,
-        window=windows.size,
-        noise=float(windows.share.max()),
-        share=float(share.max()),
-        left=float(left.max()),
-        scheme=scheme_of(fit),
-        columns=log.columns,
-        notes=log.notes,
-    )
 
 
 def scheme_of(fit: Fit) -> str:

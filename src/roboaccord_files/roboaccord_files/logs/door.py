@@ -15,6 +15,7 @@ from typing import Any, Unpack
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import AddedMode
 from roboaccord.contract.results import to_json
+from roboaccord.crosscheck.report import Report
 from roboaccord.door.arguments import Options, Settings, changes_of
 from roboaccord.door.checks import is_table
 from roboaccord.run.output import write_text
@@ -24,7 +25,6 @@ from roboaccord.scenario.setup import is_file
 from roboaccord_files.logs.body import Body
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.log import read_log
-from roboaccord_files.logs.result import LogReport
 
 
 def is_log(given: Mapping[str, Any]) -> bool:
@@ -44,7 +44,7 @@ def crosscheck_log(
     out: str | Path | None = None,
     changes: Sequence[str] = (),
     **options: Unpack[Options],
-) -> LogReport:
+) -> Report:
     """Check the log of somebody's own simulator or robot against a robot's file.
 
     Args:

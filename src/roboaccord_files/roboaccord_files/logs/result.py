@@ -1,50 +1,106 @@
-"""The result of the check of a log: causes with their intervals, residuals, and the verdict.
+"""What the check of a log measures, and how that is judged: causes, residuals and noise.
 
-The fields are the keys of summary.json and of `--json`, in this order: one may be added, and those
-there stay.
+Fields of `LogCheck` are keys of `--json` and of summary.json, in the order of `document`: one may
+be added, and those there stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
-from roboaccord.contract.outcome import Cause, Levels, Verdict
-from roboaccord.contract.results import Shown
+from roboaccord.contract.outcome import Code, Finding, because, unless_few
+from roboaccord.contract.results import Json, to_json
+from roboaccord.crosscheck.causes.explain import Explanation
+from roboaccord.crosscheck.level import Entry, LevelOf, Rows
+from roboaccord.crosscheck.report import Report
+from roboaccord.scenario.scenario import Tolerances
+
+from roboaccord_files.logs.problem import NOISY, UNKNOWN
 
 
 @dataclass(frozen=True)
-class LogReport(Shown):
-    """Hold the result of the check of a log.
+class LogCheck:
+    """Hold what is measured of a log.
 
     Args:
-        verdict, levels: of `one_step`, in windows.
-        causes: what explains the residuals together.
-        instead: of each other hypothesis that cannot be distinguished from the first cause, its
-            causes.
-        most: what explains most where nothing explains enough.
         window: steps of a window.
-        noise, share, left: of what the efforts do in a window, where it is most: noise, residuals
-            beside the scheme's, and what the causes leave of them.
-        scheme: that fits, "" where it is unknown.
+        noise: share of what the efforts do in a window, where it is most, and of its joint.
+        noisiest: that joint, and its noise [rad or m].
         columns, notes: what was read, and how.
+        share, left: residuals beside the scheme's, and what the causes leave of them, likewise.
+        beyond, worst: what is left beyond all noise, likewise, and its joint.
+        whole, efforts: what is left beyond that of positions, and noise with that of efforts.
+        scheme: that fits, "" where it is unknown.
+        judged, windows: number of windows that are judged, and of all.
+        explanation: of the residuals.
     """
 
-    verdict: Verdict | None
-    levels: Levels
-    causes: Sequence[Cause] = ()
-    instead: Sequence[Sequence[Cause]] = ()
-    most: Sequence[Cause] = ()
-    window: int = 0
-    noise: float = np.nan
+    window: int
+    noise: float
+    noisiest: tuple[str, float]
+    columns: Mapping[str, str]
+    notes: Sequence[str]
     share: float = np.nan
     left: float = np.nan
+    beyond: float = 0.0
+    worst: str = ""
+    whole: float = 0.0
+    efforts: float = 0.0
     scheme: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    notes: Sequence[str] = ()
+    judged: int = 0
+    windows: int = 0
+    explanation: Explanation = field(default_factory=Explanation)
 
-    @property
-    def ok(self) -> bool:
-        """True if the log is within."""
-        return self.verdict == "pass"
+    def document(self, report: Report) -> dict[str, Json]:
+        """Return the figures that `--json` prints of its report."""
+        found = self.explanation
+        data: dict[str, Any] = {
+            "verdict": report.verdict,
+            "levels": report.levels,
+            "causes": found.causes,
+        }
+        data |= {"instead": found.instead, "most": () if found.causes else found.most}
+        names = ("window", "noise", "share", "left", "scheme", "columns", "notes")
+        return {k: to_json(v) for k, v in {**data, **{n: getattr(self, n) for n in names}}.items()}
+
+
+class LogLevel(LevelOf[Any, LogCheck]):
+    """Judge what the equations of a robot's file leave in windows of a log."""
+
+    name = "one_step"
+    title = "One step: windows of a log"
+
+    def measure(self, case: Any) -> None:
+        """Return nothing: check.py measures a log."""
+
+    def judge(self, check: LogCheck, tolerances: Tolerances) -> Finding:
+        if check.noise > NOISY:
+            where, size = check.noisiest
+            figures = {"where": where, "size": size, "share": check.noise, "window": check.window}
+            why = because(Code.LOG_NOISE, **figures, most=NOISY)
+            return replace(Finding.not_judged(why), quantity="noise", where=where)
+        found = check.explanation
+        why = because(
+            Code.LOG_RESIDUALS, share=check.share, window=check.window, of=found, where=check.worst
+        )
+        if found.causes:
+            first = found.causes[0]
+            return Finding.outside(why, quantity=first.quantity, where=first.where, size=first.size)
+        if check.beyond > UNKNOWN:
+            return Finding.outside(why, where=check.worst, size=check.beyond)
+        if check.whole > UNKNOWN and check.efforts > NOISY:
+            noise = because(Code.LOG_EFFORT_NOISE, share=check.efforts)
+            return replace(Finding.not_judged(why, noise), quantity="noise")
+        return unless_few(Finding.within(), check.judged, check.windows, "windows")
+
+    def rows(self, check: LogCheck) -> Rows:
+        return {
+            "residuals": Entry(check.share, form=".3%"),
+            "after the causes": Entry(check.left, form=".3%"),
+            "noise": Entry(check.noise, form=".2%"),
+            "steps of a window": Entry(check.window),
+            "scheme": Entry(check.scheme),
+        }

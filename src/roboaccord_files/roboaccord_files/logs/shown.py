@@ -10,31 +10,32 @@ from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.console import figure_lines
 from roboaccord.cli.levels import VERDICTS
+from roboaccord.crosscheck.report import Report
 from roboaccord.report.cause_words import with_interval
 
-from roboaccord_files.logs.result import LogReport
 
-
-def log_lines(report: LogReport) -> list[RenderableType]:
+def log_lines(report: Report) -> list[RenderableType]:
     """Return what was read of a log, what differs, and the verdict."""
-    figures = {"columns": (", ".join(f"{k} = {v}" for k, v in report.columns.items()), "")}
-    for i, note in enumerate(report.notes):
+    check = report.step
+    found = check.explanation
+    figures = {"columns": (", ".join(f"{k} = {v}" for k, v in check.columns.items()), "")}
+    for i, note in enumerate(check.notes):
         figures["log" if i == 0 else " " * i] = (note, "")
-    noise = f"noise {100 * report.noise:.2g} % of the effect of the efforts"
-    many = f"{noise} over {report.window} steps"
+    noise = f"noise {100 * check.noise:.2g} % of the effect of the efforts"
+    many = f"{noise} over {check.window} steps"
     figures["windows"] = (many, "")
-    if report.share == report.share:
+    if check.share == check.share:
         parts = (
-            f"{100 * report.share:.3g} % of that effect, {100 * report.left:.3g} % after the causes"
+            f"{100 * check.share:.3g} % of that effect, {100 * check.left:.3g} % after the causes"
         )
         figures["residuals"] = (parts, "")
-    if report.scheme:
-        figures["scheme"] = (report.scheme, "")
-    for i, cause in enumerate(report.causes):
+    if check.scheme:
+        figures["scheme"] = (check.scheme, "")
+    for i, cause in enumerate(found.causes):
         figures["cause" if i == 0 else f"cause {i + 1}"] = (with_interval(cause), "")
-    for i, causes in enumerate(report.instead):
+    for i, causes in enumerate(found.instead):
         figures[f"or {i + 1}"] = ("; ".join(map(with_interval, causes)), "")
-    (finding,) = report.levels.one_step.values()
+    finding = report.finding
     verdict = Text(report.verdict or "none", VERDICTS[report.verdict])
-    why = "" if report.causes or not finding.reason else f": {finding.reason}"
+    why = "" if found.causes or not finding.reason else f": {finding.reason}"
     return [*figure_lines(figures), Text.assemble("verdict: ", verdict, why)]

@@ -1,64 +1,109 @@
 """Answers of engines in other processes, and what stands for one that crashed or did not answer.
 
-A crash is `refused`, and no answer in time `undecided`, for which the robot is not to blame: that
-is fixed, and test_parity.py tests both. Their words may be changed; MOST_WORDS, how much the JSON
-keeps of an engine's own, may be tuned.
+A crash is outside, and no answer in time not judged, for the robot is not to blame: that is fixed,
+and test_parity.py tests both. A level may be added in levels.py, without a change here.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding, Levels
+from roboaccord.crosscheck.level import Rows
 from roboaccord.description.urdf_file import UrdfFile
-from roboaccord.numerics.isolation import Crash
+from roboaccord.numerics.isolation import Crash, hearing
+from roboaccord.scenario.scenario import Tolerances
 
-from roboaccord_files.parity.bench import ReadingOptions, version_of
-from roboaccord_files.parity.files import Source
-from roboaccord_files.parity.result import (
-    DifferenceCause,
-    EngineParity,
-    Examined,
-    Loading,
-    ReadingStatus,
-    RobotParity,
-    Shipped,
-)
+from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, ReadingOptions
+from roboaccord_files.parity.files import Source, read
+from roboaccord_files.parity.levels import LEVELS
+from roboaccord_files.parity.result import RobotParity
+from roboaccord_files.parity.words import ParityCode
+from roboaccord_files.repair.find import find_traps
 from roboaccord_files.rules.find import findings, unreadable
 from roboaccord_files.rules.findings import RuleFinding
 
-MOST_WORDS = 40  # lines that are kept of an engine
 NUMBERS = ("number-invalid", "number-count")  # rules of what no reader gets past
 
-Answer = Examined | Shipped | Crash
+Checks = Mapping[tuple[str, str], Any | Crash]
+"""By engine and level what was measured, or why there is nothing."""
 
 
-def engine_parity(
-    engine: str,
-    examined: Answer,
-    shipped: Answer,
-    words: Sequence[str],
-    options: ReadingOptions,
-) -> EngineParity:
-    """Return what an engine makes of a robot, with what stands for a crash or no answer."""
-    if isinstance(examined, Crash):
-        late = examined.late
-        cause = DifferenceCause("no verdict" if late else "crash", (), None, None, examined.reason)
-        examined = _no_status(engine, cause, options, refused=not late)
-    if isinstance(shipped, Crash):
-        status_shipped = Loading.UNDECIDED if shipped.late else Loading.REFUSED
-        shipped = Shipped(status_shipped, shipped.reason)
-    assert isinstance(examined, Examined)
-    assert isinstance(shipped, Shipped)
-    lines = dict.fromkeys(filter(None, (examined.refusal, *words)))
-    return EngineParity(examined, shipped, tuple(lines)[:MOST_WORDS])
+def examine_file(
+    source: Source, versions: Mapping[str, str], options: ReadingOptions
+) -> RobotParity:
+    """Return what engines make of a file; for another process."""
+    try:
+        bench = _bench(source, options)
+        robot = RobotParity(
+            name=bench.file.name,
+            file=str(bench.file.path),
+            base=bench.question.base,
+            joints=len(bench.tree.moving),
+            mass=sum(link.mass for link in bench.tree.links),
+            traps=tuple(trap.flaw for trap in find_traps(bench.stripped)),
+            findings=tuple(findings(bench.file)),
+            settings=options.settings,
+            versions=versions,
+        )
+    except AccordError as error:
+        return unread(source, str(error), versions, options)
+    asked = [(engine, level) for engine in versions for level in LEVELS]
+    return answered(robot, {(e, each.name): _measure(bench, e, each, options) for e, each in asked})
+
+
+def examine_one(source: Source, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
+    """Return what one level measures of a file in one engine; for another process."""
+    return _measure(_bench(source, options), engine, level, options)
+
+
+def _bench(source: Source, options: ReadingOptions) -> Bench:
+    return Bench(read(source), options.base, options.seed)
+
+
+def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
+    with hearing() as words:
+        try:
+            found: Any = level.measure(FileCase(bench, engine, options.settings))
+        except AccordError as error:
+            found = Crash(str(error))
+        except subprocess.TimeoutExpired as error:
+            found = Crash(f"no answer of {engine} in {error.timeout:g} s", late=True)
+        except Exception as error:  # noqa: BLE001 - libraries raise what they like
+            found = Crash(f"{type(error).__name__}: {error}".splitlines()[0])
+    return replace(found, words=tuple(words))
+
+
+def answered(robot: RobotParity, measured: Checks) -> RobotParity:
+    """Return a robot with what its engines make of it, judged."""
+    checks, rows = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Rows]]()
+    judged, tolerances = list[Finding](), Tolerances()
+    for level in LEVELS:
+        name, ended = level.name, ParityCode.NOT_READ if robot.unread else None
+        found = {e: _check(level, measured[e, name], ended) for e in robot.engines}
+        checks[name], rows[name] = found, {e: level.rows(check) for e, check in found.items()}
+        outcomes = {e: level.judge(check, tolerances) for e, check in found.items()}
+        judged += [replace(each, level=name, engine=e) for e, each in outcomes.items()]
+    return replace(robot, levels=Levels.of(judged), checks=checks, rows=rows)
+
+
+def _check(level: FileLevel[Any], found: Any, ended: ParityCode | None) -> Any:
+    """Return what a level measured, or what stands for it."""
+    if not isinstance(found, Crash):
+        return found
+    late = ParityCode.NO_ANSWER if found.late else ParityCode.CRASH
+    return replace(level.absent(ended or late, found.reason), words=found.words)
 
 
 def unread(
     source: Source,
     reason: str,
-    engines: Sequence[str],
+    versions: Mapping[str, str],
     options: ReadingOptions,
     *,
     judged: bool = True,
@@ -70,38 +115,18 @@ def unread(
     found = list[RuleFinding]()
     if judged and (isinstance(source, UrdfFile) or source.path.suffix != ".xacro"):
         with contextlib.suppress(AccordError):
-            found = findings(source if isinstance(source, UrdfFile) else source.read())
+            found = findings(read(source))
         if not any(each.severity == "error" for each in found):
             found.append(unreadable(source.path, reason))
     numbers = [each.message for each in found if each.rule in NUMBERS]
     if numbers:  # whose words name no link
         reason = f"broken description {source.path.name}: {numbers[0]}"
-    cause, shipped = DifferenceCause("not read", (), None, None, reason), Crash(reason, late=True)
-    return RobotParity(
+    robot = RobotParity(
         name=source.path.name.partition(".")[0],
         file=str(source.path),
-        base="",
-        joints=0,
-        mass=0.0,
-        traps=(),
-        engines={
-            name: engine_parity(name, _no_status(name, cause, options), shipped, (), options)
-            for name in engines
-        },
         findings=tuple(found),
         unread=reason,
-    )
-
-
-def _no_status(
-    engine: str, cause: DifferenceCause, options: ReadingOptions, *, refused: bool = False
-) -> Examined:
-    """Return what stands for an engine that did not answer, or ended by a crash."""
-    status = ReadingStatus.REFUSED if refused else ReadingStatus.UNDECIDED
-    return Examined(
-        status=status,
         settings=options.settings,
-        version=version_of(engine),
-        causes=(cause,),
-        accord=status,
+        versions=versions,
     )
+    return answered(robot, {(e, level.name): Crash(reason) for e in versions for level in LEVELS})

@@ -1,23 +1,22 @@
-"""What no comparison mixes in: friction, effort limits, mimics, meshes and their shapes.
+"""What no comparison mixes in: friction, effort limits, armature, mimics.
 
 A quantity may be added: an entry of APART, by element and attribute of the URDF, and of `apart` in
 each engine's reader; its name becomes a key of the JSON, and stays. What is found here must change
-no status.
+no outcome.
 """
 
 from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections import Counter
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import strip
 from roboaccord.engines.reading import Reading
 
-from roboaccord_files.parity.bench import Bench
+from roboaccord_files.parity.bench import FileCase
 from roboaccord_files.parity.compare import SAME
-from roboaccord_files.parity.result import Apart, Loading, Shipped
+from roboaccord_files.parity.result import Apart
 from roboaccord_files.repair.joints import MIMIC
 
 APART = {
@@ -30,54 +29,26 @@ APART = {
 """What no comparison mixes in: element and attribute of a joint."""
 
 
-def read_apart(bench: Bench, engine: str, settings: str, urdf: str, reading: Reading) -> Apart:
+def read_apart(case: FileCase, reading: Reading) -> Apart:
     """Return what is never mixed into the comparison, where an engine has it otherwise.
 
     Read with mimic, and with the transmissions, for Drake limits no other effort; `reading` is of
-    the text without them, `urdf`.
+    the text without them.
     """
+    bench, engine = case.bench, case.engine
     text = strip(bench.planted.get(engine, bench.file.text), ("gazebo", "material"))
     try:
-        reading = reading if text == urdf else bench.read(engine, settings, text)
+        reading = reading if text == case.urdf else bench.read(engine, case.settings, text)
     except AccordError as error:
         return Apart(refused=str(error))
-    wanted: dict[str, dict[str, float]] = {key: {} for key in APART}
-    for joint in ET.fromstring(bench.file.text).findall("joint"):
-        name = joint.get("name", "")
-        for key, (tag, attribute) in APART.items():
-            element = joint.find(tag)
-            if element is not None and name in reading.joints:
-                wanted[key][name] = float(element.get(attribute, "0")) if attribute else 1.0
-    found = {}
-    for key, values in wanted.items():
+    found, joints = {}, ET.fromstring(bench.file.text).findall("joint")
+    for key, (tag, attribute) in APART.items():
         have = reading.apart.get(key, {})
-        names = [n for n in reading.joints if not _alike(values.get(n, 0.0), have.get(n, 0.0))]
-        if names:
-            found[key] = {n: (values.get(n, 0.0), have.get(n, 0.0)) for n in names}
-    return Apart(found)
-
-
-def _alike(a: float, b: float) -> bool:
-    return a == b or math.isclose(a, b, rel_tol=SAME)
-
-
-def load_shipped(bench: Bench, engine: str, settings: str) -> Shipped:
-    """Return whether an engine loads the file with its meshes.
-
-    By default each engine gets the paths as they are written; with our settings, where they lead.
-    """
-    urdf = bench.file.resolved() if settings == "accord" else bench.file.text
-    wanted = shapes_of(urdf)
-    have = wanted
-    if wanted or "<mesh" in urdf:
-        try:
-            have = bench.read(engine, settings, urdf).shapes
-        except AccordError as error:
-            return Shipped(Loading.REFUSED, str(error))
-    kinds = [kind for kind in sorted({*wanted, *have}) if wanted[kind] != have[kind]]
-    return Shipped(Loading.LOADED, geometry={kind: (wanted[kind], have[kind]) for kind in kinds})
-
-
-def shapes_of(urdf: str) -> Counter[str]:
-    """Return how many collision shapes of each kind a text has."""
-    return Counter(shape.tag for shape in ET.fromstring(urdf).iterfind("link/collision/geometry/*"))
+        wanted = {
+            joint.get("name", ""): float(element.get(attribute, "0")) if attribute else 1.0
+            for joint in joints
+            if (element := joint.find(tag)) is not None
+        }
+        pairs = {name: (wanted.get(name, 0.0), have.get(name, 0.0)) for name in reading.joints}
+        found[key] = {n: pair for n, pair in pairs.items() if not math.isclose(*pair, rel_tol=SAME)}
+    return Apart({key: joints for key, joints in found.items() if joints})

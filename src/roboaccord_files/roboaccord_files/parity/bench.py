@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.differences import Difference
+from roboaccord.crosscheck.level import LevelOf
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes
@@ -25,16 +27,16 @@ from roboaccord.engines import check_engine, specs
 from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
 from roboaccord.engines.spec import EngineSpec
 
-from roboaccord_files.parity.ablation import Outcome
-from roboaccord_files.parity.compare import SAME, ReferenceReading, accelerations, compare
+from roboaccord_files.parity.compare import SAME, Asked, ReferenceReading, compare
+from roboaccord_files.parity.words import ParityCode
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
-from roboaccord_files.repair.meshes import large_meshes
 from roboaccord_files.repair.names import duplicates
 
 Settings: TypeAlias = Literal["default", "accord"]
 """Of engines: their own, or ours."""
 SETTINGS: tuple[Settings, ...] = ("default", "accord")
+C = TypeVar("C")
 
 
 def reader_names() -> tuple[str, ...]:
@@ -149,12 +151,7 @@ class Bench:
                 found.setdefault(package, path.parents[inside.count("/")])
         return found
 
-    @cached_property
-    def large(self) -> tuple[str, ...]:
-        """Links whose mesh is far too large."""
-        return large_meshes(self.file)
-
-    def ask(self, engine: str, settings: str, urdf: str) -> Outcome:
+    def ask(self, engine: str, settings: str, urdf: str) -> Asked:
         """Return what an engine makes of a text, against the reference of the same text.
 
         A planted text is held against the file's own.
@@ -169,12 +166,12 @@ class Bench:
             reading = self.read(engine, settings, urdf, question)
             if reference is None:
                 if set(question.joints) == set(reading.joints):
-                    accelerations(reading, question)  # which the engine may refuse
-                return Outcome((_unknown(unknown, self.tree),), reading, unknown)
+                    reading.accelerations(question.states)  # which the engine may refuse
+                return Asked((_unknown(unknown, self.tree),), reading, unknown)
             found = compare(reference, reading)
         except AccordError as error:
-            return Outcome((), None, str(error))
-        return Outcome(tuple(found), reading, "", reference)
+            return Asked((), None, str(error))
+        return Asked(tuple(found), reading, "", reference)
 
 
 def _unknown(reason: str, tree: Tree) -> Difference:
@@ -188,3 +185,43 @@ def without_mimic(urdf: str) -> str:
     """Return a text in which no joint mimics another."""
     found = [trap for trap in find_traps(urdf) if trap.cause == MIMIC]
     return repaired(urdf, found) if found else urdf
+
+
+@dataclass(frozen=True)
+class FileCase:
+    """Hold what the levels measure: a robot's file in an engine.
+
+    Args:
+        bench: of the robot.
+        engine: its name.
+        settings: the engine's own, or ours.
+    """
+
+    bench: Bench
+    engine: str
+    settings: str = "default"
+    _asked: dict[str, Asked] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def given(self) -> str:
+        """The text that the engine is given, without geometry."""
+        return self.bench.planted.get(self.engine, self.bench.stripped)
+
+    @cached_property
+    def urdf(self) -> str:
+        """The same without mimic."""
+        return without_mimic(self.given)
+
+    def ask(self, text: str) -> Asked:
+        """Return what the engine makes of a text; it is asked once."""
+        if text not in self._asked:
+            self._asked[text] = self.bench.ask(self.engine, self.settings, text)
+        return self._asked[text]
+
+
+class FileLevel(LevelOf[FileCase, C]):
+    """Measure what an engine makes of a file, against the reference."""
+
+    @abstractmethod
+    def absent(self, ended: ParityCode, reason: str) -> C:
+        """Return what stands for a check that came to no end."""

@@ -1,13 +1,13 @@
 """Many robots in all engines: each file in a process of its own, with limits.
 
 TIMEOUT and WAITING may be tuned for slow engines: who exceeds them is `undecided`, never wrong.
-What is examined of a robot stands in examine.py and apart.py; its functions are called by name in
+What is examined of a robot stands in levels.py; functions of answers.py are called by name in
 other processes, so their arguments must be pickled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from multiprocessing import current_process
@@ -19,11 +19,11 @@ from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.jit import is_disabled
 from roboaccord.run.pieces import cluster, on_workers
 
-from roboaccord_files.parity.answers import engine_parity, unread
+from roboaccord_files.parity.answers import answered, examine_file, examine_one, unread
 from roboaccord_files.parity.bench import Bench, ReadingOptions
-from roboaccord_files.parity.examine import Part, examine_file, examine_one
 from roboaccord_files.parity.files import Source
-from roboaccord_files.parity.result import Done, EngineParity, RobotParity
+from roboaccord_files.parity.levels import LEVELS
+from roboaccord_files.parity.result import Done, RobotParity
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -54,10 +54,9 @@ def examine_all(
         done: called with each robot, as it is done.
     """
     _compile()
-    names, found = tuple(engines), dict[int, RobotParity]()
-    limits = {"cpu": TIMEOUT * len(engines), "timeout": WAITING * TIMEOUT * len(engines)}
-    whole = [(file, names, options) for file in files]
-    for i, result in run_isolated(examine_file, whole, **limits):
+    found = dict[int, RobotParity]()
+    whole = [(file, engines, options) for file in files]
+    for i, result in run_isolated(examine_file, whole, TIMEOUT * len(engines)):
         if isinstance(result, RobotParity):
             found[i] = result
             done(result)
@@ -70,54 +69,40 @@ def examine_all(
 
 def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOptions) -> RobotParity:
     """Return what engines make of a file, each in a process of its own."""
-    limits = {"cpu": TIMEOUT, "timeout": WAITING * TIMEOUT}
-    ((_, robot),) = run_isolated(examine_file, [(source, (), options)], **limits)
+    ((_, robot),) = run_isolated(examine_file, [(source, {}, options)], TIMEOUT)
     if isinstance(robot, Crash):
-        return unread(source, robot.reason, tuple(engines), options, judged=not robot.late)
+        return unread(source, robot.reason, engines, options, judged=not robot.late)
     if robot.unread:
-        return unread(source, robot.unread, tuple(engines), options)
-    jobs = [(source, name, options, whole) for name in engines for whole in (False, True)]
-    parts = dict[int, Part]()
-    for i, result in run_isolated(examine_one, jobs, **limits):
-        parts[i] = Part(result, result.words) if isinstance(result, Crash) else result
-    found = dict[str, EngineParity]()
-    for i, name in enumerate(engines):
-        bare, whole = parts[2 * i], parts[2 * i + 1]
-        words = (*bare.words, *whole.words)
-        found[name] = engine_parity(name, bare.answer, whole.answer, words, options)
-    return replace(robot, engines=found)
+        return unread(source, robot.unread, engines, options)
+    jobs = [(source, engine, level, options) for engine in engines for level in LEVELS]
+    asked = run_isolated(examine_one, jobs, TIMEOUT)
+    checks = {(jobs[i][1], jobs[i][2].name): check for i, check in asked}
+    return answered(replace(robot, versions=engines), checks)
 
 
 def run_isolated(
-    function: Callable[[*Ts], T],
-    arguments: Iterable[tuple[*Ts]],
-    *,
-    timeout: float,
-    cpu: float = 0.0,
+    function: Callable[[*Ts], T], calls: Sequence[tuple[*Ts]], cpu: float
 ) -> Iterator[tuple[int, T | Crash]]:
     """Yield number and result of pieces as they are done, each in a process that may crash.
 
     No file keeps them.
 
     Args:
-        function, arguments: as of `run_pieces`.
-        timeout, cpu: as of `isolated`.
+        function, calls: as of `isolated`.
+        cpu: of a process [s]; by the clock, WAITING times that.
     """
-    calls = dict(enumerate(arguments))
     if client := cluster.get():
-        alone: Callable[..., T | Crash] = partial(_isolate, function, timeout, cpu)
-        yield from on_workers(client, alone, calls, False)  # type: ignore[arg-type]
+        alone: Callable[..., T | Crash] = partial(_isolate, function, cpu)
+        yield from on_workers(client, alone, dict(enumerate(calls)), False)  # type: ignore[arg-type]
     else:
-        yield from isolated(function, [*calls.values()], timeout=timeout, cpu=cpu)
+        yield from isolated(function, calls, timeout=WAITING * cpu, cpu=cpu)
 
 
-def _isolate(
-    function: Callable[[*Ts], T], timeout: float, cpu: float, *arguments: *Ts
-) -> T | Crash:
+def _isolate(function: Callable[[*Ts], T], cpu: float, *call: *Ts) -> T | Crash:
     """Do a piece in a process of its own, which Dask's workers by default must not have."""
     current_process().daemon = False
     found: T | Crash
-    ((_, found),) = isolated(function, [arguments], timeout=timeout, cpu=cpu, workers=1)
+    ((_, found),) = isolated(function, [call], timeout=WAITING * cpu, cpu=cpu, workers=1)
     return found
 
 

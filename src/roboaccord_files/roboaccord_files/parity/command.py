@@ -159,7 +159,7 @@ def xacro_arguments(words: list[str]) -> dict[str, str]:
 
 def status_line(robot: RobotParity) -> str:
     """Return the status of each engine in a line, or why the robot cannot be read."""
-    statuses = ", ".join(f"{name} {e.status}" for name, e in robot.engines.items())
+    statuses = ", ".join(f"{name} {status}" for name, status in robot.status.items())
     return f"{robot.name}: {robot.unread or statuses}"
 
 

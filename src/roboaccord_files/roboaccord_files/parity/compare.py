@@ -1,9 +1,9 @@
-"""Comparison of an engine's reading with the reference's: links, joints and dynamics, by name.
+"""Comparison of an engine's reading with the reference's, by name, and its outcome.
 
 The reference is the analytical model. SAME stays, the promise of docs/parity.md. The other bounds
 follow from round-off, each as its comment states, and must not be raised to make an engine pass;
-test_parity.py tests both sides of them. A quantity may be added: a Difference of `_joints`,
-`_links` or DYNAMICS, named in properties.py.
+test_parity.py tests both sides of them. A crash stays outside, and no answer not judged. A quantity
+may be added: a Difference of `_joints`, `_links` or DYNAMICS, named in properties.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from roboaccord.contract.outcome import Code, because
+from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.differences import (
     Difference,
@@ -24,14 +24,11 @@ from roboaccord.crosscheck.differences import (
 )
 from roboaccord.description.tree import MOVING, Tree
 from roboaccord.engines.model import LinkProperties
-from roboaccord.engines.reading import (
-    GRAVITY,
-    Question,
-    Reading,
-    TreeReading,
-)
+from roboaccord.engines.reading import GRAVITY, Question, Reading, TreeReading
 from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import rpy_matrix
+
+from roboaccord_files.parity.words import ParityCode
 
 SAME = 1e-8  # relative
 STATICS = 10  # states in which mass matrices and gravity forces are compared
@@ -40,6 +37,7 @@ ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 9
 DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
 NOISE = 1e-13  # of m L^2: the round-off of an inertia
 ROUND_OFF = 1e-14  # of m g L: that of gravity forces, which cancel where a robot is balanced
+OPEN = (ParityCode.NO_ANSWER, ParityCode.NOT_READ)  # for which an engine is not to blame
 
 
 @dataclass
@@ -58,7 +56,7 @@ class ReferenceReading:
 
     def __post_init__(self) -> None:
         self.reading = TreeReading(self.tree, self.question)
-        self.answers = accelerations(self.reading, self.question)
+        self.answers = self.reading.accelerations(self.question.states)
         self.static = 10.0 * ROUNDED if self.rounded else SAME
         self.cancelled = (self.static if self.rounded else ROUND_OFF) * self._moment()
         self.size = max([float(np.abs(j.position).max()) for j in self.tree.joints] + [0.1])
@@ -74,11 +72,8 @@ class ReferenceReading:
 
     def _moment(self) -> float:
         """Return m g L: the robot's weight at the end of its longest arm [N m]."""
-        tree, reach = self.tree, dict[str, float]()
-        for joint in tree.joints:
-            above = reach.get(joint.parent, 0.0)
-            reach[joint.child] = above + float(np.linalg.norm(joint.position))
-        arms = [reach.get(k.name, 0.0) + float(np.linalg.norm(k.centre)) for k in tree.links]
+        tree, far = self.tree, reaches(self.tree)
+        arms = [far[k.name] + float(np.linalg.norm(k.centre)) for k in tree.links]
         return GRAVITY * self.reading.mass * max(arms)
 
     def _rounding(self) -> float:
@@ -89,13 +84,76 @@ class ReferenceReading:
             for j in self.tree.joints
         )
         turned = TreeReading(replace(self.tree, joints=joints), self.question)
-        pairs = zip(accelerations(turned, self.question), self.answers, strict=True)
+        pairs = zip(turned.accelerations(self.question.states), self.answers, strict=True)
         return 10.0 * max(relative_at(mine, other)[0] for mine, other in pairs)
 
 
-def accelerations(reading: Reading, question: Question) -> list[Array]:
-    """Return the accelerations of a reading in every state."""
-    return reading.accelerations(question.states)
+def reaches(tree: Tree) -> dict[str, float]:
+    """Return the length of the chain of joint origins from the root to each link [m]."""
+    found = {tree.links[0].name: 0.0}
+    for joint in tree.joints:
+        found[joint.child] = found[joint.parent] + float(np.linalg.norm(joint.position))
+    return found
+
+
+def finding_of(worst: Difference | None, ended: ParityCode | None, why: str) -> Finding:
+    """Return the outcome of a reading.
+
+    Args:
+        worst: difference, None where there is none.
+        ended: why there is no reading, None where there is one.
+        why: in the engine's words.
+    """
+    if ended:
+        reasons = because(ended), because(Code.TEXT, text=why)
+        return Finding.not_judged(*reasons) if ended in OPEN else Finding.outside(*reasons)
+    if worst and worst.excess > 1.0:
+        differs = because(ParityCode.DIFFERS, error=worst.error)
+        where, size = worst.where, worst.finite
+        return Finding.outside(differs, quantity=worst.quantity, where=where, size=size)
+    return Finding.within()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Hold what came of asking an engine for a text.
+
+    Args:
+        differences: the worst first.
+        reading: None where the engine refuses the text.
+        refusal: why it does.
+        reference: what it was compared with; None where that has no accelerations.
+    """
+
+    differences: tuple[Difference, ...]
+    reading: Reading | None
+    refusal: str = ""
+    reference: ReferenceReading | None = None
+
+    @property
+    def ended(self) -> ParityCode | None:
+        """Whether the engine refuses the text."""
+        return ParityCode.REFUSED if self.reading is None else None
+
+    @property
+    def worst(self) -> Difference | None:
+        """The worst difference."""
+        return self.differences[0] if self.differences else None
+
+    @property
+    def error(self) -> float | None:
+        """That, relative; None for a refusal and what is not finite."""
+        return self.worst.finite if self.worst else None
+
+    @property
+    def finding(self) -> Finding:
+        """The outcome."""
+        return finding_of(self.worst, self.ended, self.refusal)
+
+    @property
+    def same(self) -> bool:
+        """Whether it is read as by the reference."""
+        return self.finding.outcome is Outcome.WITHIN
 
 
 def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
@@ -126,7 +184,7 @@ def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Differe
         if error / allowed > found[quantity].excess:
             found[quantity] = Difference(quantity, names[where % len(names)], error, allowed)
 
-    answers = accelerations(reading, question), reference.answers
+    answers = reading.accelerations(question.states), reference.answers
     for state, mine, other in zip(question.states, *answers, strict=True):
         see("acceleration", mine, other, state)
     for state in question.states[:STATICS]:

@@ -113,13 +113,13 @@ def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[st
     Raises:
         AccordError: for an unknown one, or one named that is not installed.
     """
-    if names:
-        return {name: version_of(name) for name in names}
     found = {}
-    for name in reader_names():
+    for name in names or reader_names():
         try:
             found[name] = version_of(name)
         except AccordError as error:
+            if names:
+                raise
             tell(f"left out: {error}")
     if not found:
         packages = " ".join(spec(name).package for name in default_names())

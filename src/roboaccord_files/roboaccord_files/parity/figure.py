@@ -16,22 +16,10 @@ from roboaccord_files.parity.result import Parity
 
 def errors(result: Parity) -> dict[str, Any]:
     """Return a figure of the largest error of each robot, by engine."""
-    found = {
-        engine: {
-            robot.name: robot.engines[engine].examined.worst
-            for robot in result.robots
-            if engine in robot.engines
-        }
-        for engine in result.versions
-    }
-    data = [
-        {
-            **line(engine, [*result.versions], [], []),
-            "mode": "markers",
-            "x": [name for name, worst in errors.items() if worst],
-            "y": [worst.finite for worst in errors.values() if worst],
-        }
-        for engine, errors in found.items()
-        if any(errors.values())
-    ]
+    data = []
+    for engine in result.versions:
+        worst = {robot.name: robot.checks["reading"][engine].worst for robot in result.robots}
+        found = {name: each.finite for name, each in worst.items() if each}
+        marks = {"mode": "markers", "x": [*found], "y": [*found.values()]}
+        data += [{**line(engine, [*result.versions], [], []), **marks}] * bool(found)
     return {"data": data, "layout": {"yaxis": {**axis("largest error, relative"), "type": "log"}}}

@@ -42,16 +42,19 @@ class Unread:
     packages: Mapping[str, Path]
     arguments: Mapping[str, str]
 
-    def read(self) -> UrdfFile:
-        """Return the file.
-
-        Raises:
-            AccordError: if it cannot be read.
-        """
-        return read_robot(self.path, self.packages, self.arguments)
-
 
 Source = UrdfFile | Unread
+
+
+def read(source: Source) -> UrdfFile:
+    """Return a robot's file.
+
+    Raises:
+        AccordError: if it cannot be read.
+    """
+    if isinstance(source, UrdfFile):
+        return source
+    return read_robot(source.path, source.packages, source.arguments)
 
 
 def find_files(

@@ -9,31 +9,27 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter
 
-from roboaccord_files.parity.result import Parity, ReadingStatus
+from roboaccord_files.parity.result import Parity
 
-JUNIT = {
-    ReadingStatus.DIFFER: "failure",
-    ReadingStatus.REFUSED: "error",
-    ReadingStatus.UNDECIDED: "skipped",
-}
+JUNIT = {"differ": "failure", "refused": "error", "undecided": "skipped"}
 
 
 def junit(result: Parity) -> str:
     """Return the result as JUnit: a suite for each robot, a case for each engine."""
     top = ET.Element("testsuites", name="accord parity")
     for robot in result.robots:
-        kinds = Counter(engine.status for engine in robot.engines.values())
+        kinds = Counter(robot.status.values())
         suite = ET.SubElement(
             top, "testsuite", name=robot.name, tests=str(len(robot.engines)),
-            failures=str(kinds[ReadingStatus.DIFFER]), errors=str(kinds[ReadingStatus.REFUSED]),
-            skipped=str(kinds[ReadingStatus.UNDECIDED]),
+            failures=str(kinds["differ"]), errors=str(kinds["refused"]),
+            skipped=str(kinds["undecided"]),
         )  # fmt: skip
-        for name, engine in robot.engines.items():
+        for name, status in robot.status.items():
             case = ET.SubElement(suite, "testcase", classname=robot.name, name=name)
-            if engine.status in JUNIT:
-                ET.SubElement(case, JUNIT[engine.status], message=engine.status).text = "; ".join(
-                    f"{cause.cause} at {place}: {cause.fix}"
-                    for cause in engine.examined.causes
-                    for place in cause.places
+            if status in JUNIT:
+                ET.SubElement(case, JUNIT[status], message=status).text = "; ".join(
+                    f"{cause.quantity} at {place}: {cause.fix}"
+                    for cause in robot.checks["reading"][name].causes
+                    for place in cause.where
                 )
     return ET.tostring(top, encoding="unicode")

@@ -7,18 +7,13 @@ changes both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
 
 from roboaccord.contract.results import unit_of
 
-from roboaccord_files.parity.result import (
-    DifferenceCause,
-    EngineParity,
-    Parity,
-    ReadingStatus,
-    Repair,
-    RobotParity,
-)
+from roboaccord_files.parity.result import Parity, Repair, RobotParity
+from roboaccord_files.repair.trap import Flaw
 
 LINES = 40  # that an engine printed
 
@@ -49,38 +44,35 @@ def error_text(error: float | None) -> str:
     return "" if error is None else f"{error:.0e}"
 
 
-@dataclass(frozen=True)
-class CauseRow:
+class CauseRow(NamedTuple):
     """Hold a cause of an engine with all its places, and its proof in words."""
 
     engine: str
-    cause: str
-    where: list[str]
+    cause: Flaw
     before: str
     after: str
-    fix: str
 
 
 def group_causes(robot: RobotParity) -> list[CauseRow]:
     """Return the causes of a robot's differences, those of one proof as one."""
     found = dict[tuple[str, str, float | None, float | None], CauseRow]()
-    for name, engine in robot.engines.items():
-        for cause in engine.examined.causes:
-            key = name, cause.cause, cause.before, cause.after
-            proof = _with_it(cause, engine), error_text(cause.after)
-            row = CauseRow(name, cause.cause, [], *proof, cause.fix)
-            found.setdefault(key, row).where.extend(cause.places)
+    for name, check in robot.checks["reading"].items():
+        for cause in check.causes:
+            key = name, cause.quantity, cause.before, cause.after
+            if key in found:
+                first = found[key].cause
+                cause = replace(first, causes=(*first.causes, *cause.causes))
+            proof = _with_it(cause, robot.status[name]), error_text(cause.after)
+            found[key] = CauseRow(name, cause, *proof)
     return list(found.values())
 
 
-def _with_it(cause: DifferenceCause, engine: EngineParity) -> str:
+def _with_it(cause: Flaw, status: str) -> str:
     """Return what an engine makes of a robot with this cause alone, nothing if not proven."""
     if cause.before is not None or cause.after is None:
         return error_text(cause.before)
     # What mimic does changes no status: an engine that reads the rest alike refuses that.
-    return (
-        "refused" if engine.status in (ReadingStatus.SAME, ReadingStatus.REFUSED) else "not finite"
-    )
+    return "refused" if status in ("same", "refused") else "not finite"
 
 
 def message_lines(robot: RobotParity, most: int) -> list[str]:
@@ -91,9 +83,9 @@ def message_lines(robot: RobotParity, most: int) -> list[str]:
         most: lines of an engine.
     """
     found = list[str]()
-    for name, engine in robot.engines.items():
-        messages = [engine.shipped.refusal] if engine.shipped.refusal else []
-        messages += engine.messages if engine.status is not ReadingStatus.SAME else ()
+    for name, status in robot.status.items():
+        refusal = robot.checks["shipped"][name].refusal
+        messages = [refusal, *(robot.messages(name) if status != "same" else ())]
         lines = [*dict.fromkeys(line for line in messages if line)]
         found += [f"{name}: {line}" for line in lines[:most]]
         if len(lines) > most:
@@ -104,13 +96,13 @@ def message_lines(robot: RobotParity, most: int) -> list[str]:
 def apart_lines(robot: RobotParity) -> list[str]:
     """Return a line for each engine that has what is kept apart otherwise than the file."""
     lines = list[str]()
-    for name, engine in robot.engines.items():
-        apart = engine.examined.apart
+    for name, check in robot.checks["reading"].items():
+        apart = check.apart
         found = [
             f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
             for quantity, places in apart.joints.items()
         ]
-        for kind, (wanted, have) in engine.shipped.geometry.items():
+        for kind, (wanted, have) in robot.checks["shipped"][name].geometry.items():
             found.append(f"{have} collision shapes of kind {kind} for {wanted}")
         if apart.refused:
             found.append(f"with mimic and transmissions: {apart.refused}")
@@ -121,9 +113,8 @@ def apart_lines(robot: RobotParity) -> list[str]:
 
 def body_lines(repair: Repair) -> list[str]:
     """Return mass, moments of inertia and reach, as shipped and repaired."""
-    rows = (
+    return [
         f"{name}: {body.mass:.6g} kg, {' '.join(f'{x:.6g}' for x in body.moments)} kg m^2 about "
         f"the centre of mass at q = 0, reach {body.reach:.6g} m"
         for name, body in (("as shipped", repair.before), ("repaired", repair.after))
-    )
-    return [*rows]
+    ]

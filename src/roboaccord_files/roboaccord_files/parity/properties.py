@@ -1,16 +1,16 @@
 """Causes by property: what is off in an engine's reading, proven by the same in the reference.
 
 The reference is the analytical model. A name for a difference may be added: a case of `_name`, or
-of `_name_link` for masses and inertias; names are keys of `counts` in the JSON, and stay. A
-property that engines may read otherwise must be given to the reference in `_transplant`: without
-that no cause of it has a proof.
+of `_name_link` for masses and inertias, with its cure in words.py; names are keys of `counts` in
+the JSON, and stay. A property that engines may read otherwise must be given to the reference in
+`_transplant`: without that no cause of it has a proof.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
@@ -19,17 +19,17 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import Reading
 
-from roboaccord_files.parity.ablation import Outcome
 from roboaccord_files.parity.compare import (
     DYNAMICS,
+    Asked,
     ReferenceReading,
     compare,
     kept,
     lumps,
     relative_poses,
 )
-from roboaccord_files.parity.result import DifferenceCause
-from roboaccord_files.repair.trap import Trap
+from roboaccord_files.parity.words import cure
+from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 
 DOUBLE = "duplicate joint name"
 OF_LINKS = ("link", "mass", "centre", "inertia")
@@ -37,15 +37,7 @@ DEGREES = 180.0 / np.pi
 LIKE = 1e-6  # relative: how close numbers are that are taken for the same
 
 
-class Name(NamedTuple):
-    """Name what is off, where, and what to do about it."""
-
-    quantity: str
-    where: str
-    cure: str
-
-
-def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[DifferenceCause]:
+def by_property(outcome: Asked, traps: Sequence[Trap]) -> list[Flaw]:
     """Return what is off in a reading, link by link, proven by giving the reference the same.
 
     Args:
@@ -66,12 +58,10 @@ def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[DifferenceCause
         others = [name for name in named if name != place]
         before = _with(reference, reading, others)
         after = _with(reference, reading, named)
-        name = _name(places[place], reference, reading, traps)
-        twice = [t for t in traps if t.cause == DOUBLE and name.quantity == "joint dropped"]
-        where = twice[0].where if twice else (name.where,)
-        found.append(
-            DifferenceCause(DOUBLE if twice else name.quantity, where, before, after, name.cure)
-        )
+        name, fix = _name(places[place], reference, reading, traps)
+        twice = [t for t in traps if t.cause == DOUBLE and name == "joint dropped"]
+        name, where = (DOUBLE, twice[0].where) if twice else (name, (place,))
+        found.append(Flaw(causes_at(name, where), before, after, fix))
     return list(dict.fromkeys(found))
 
 
@@ -89,11 +79,8 @@ def _upmost(tree: Tree, places: dict[str, list[Difference]]) -> list[str]:
 
     joints = [j.name for j in tree.joints if j.name in places and not carried(j.parent)]
     links = [k.name for k in tree.links if k.name in places]
-    return [
-        *links,
-        *joints,
-        *(n for n in places if n not in {*links, *(j.name for j in tree.joints)}),
-    ]
+    known = {*links, *(joint.name for joint in tree.joints)}
+    return [*links, *joints, *(name for name in places if name not in known)]
 
 
 def _with(reference: ReferenceReading, reading: Reading, places: Iterable[str]) -> float | None:
@@ -137,46 +124,47 @@ def _name(
     reference: ReferenceReading,
     reading: Reading,
     traps: Sequence[Trap],
-) -> Name:
+) -> tuple[str, str]:
     """Name a cause and its cure, from what is off at one place."""
     place, off = differences[0].where, {d.quantity: d.text for d in differences}
     for trap in traps:
         of_link = trap.cause.startswith("0 kg") or "inertia" in trap.cause
         if place in trap.where and (of_link and off.keys() & set(OF_LINKS)):
-            return Name(trap.cause, place, trap.fix)
+            return trap.cause, trap.fix
     if off.keys() & {"link", "joint"}:
-        kind = "link" if "link" in off else "joint"
-        text = "check the link that carries it: that was lost with all that is attached to it"
-        return Name(f"{kind} dropped", place, text)
+        return _named("link dropped" if "link" in off else "joint dropped")
     if off.keys() & set(OF_LINKS):
-        return _name_link(place, kept(reference, reading)[place], reading.links[place], off)
+        return _name_link(kept(reference, reading)[place], reading.links[place], off)
     want, have = reference.reading.hinges[place], reading.hinges[place]
     if "axis" in off:
         if np.allclose(want.axis, -have.axis, atol=LIKE):
-            return Name("axis flipped", place, "reverse the sign of the joint's <axis>")
-        return Name("axis", place, f"the axis is {off['axis']}")
+            return _named("axis flipped")
+        return _named("axis", how=off["axis"])
     if "origin" in off:
-        return Name("origin", place, "the joint's <origin> is read differently")
+        return _named("origin")
     ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
     if np.isfinite(ends).all() and ends.any():
         ratio = float(np.abs(ends[1]).max() / (np.abs(ends[0]).max() or 1.0))
         if abs(ratio / DEGREES - 1.0) < 1e-3:
-            return Name("limit in degrees", place, "write lower and upper in rad")
-    text = f"write lower and upper: it has {have.lower:.4g} to {have.upper:.4g}"
-    return Name("limit", place, text)
+            return _named("limit in degrees")
+    return _named("limit", lower=have.lower, upper=have.upper)
+
+
+def _named(cause: str, **figures: Any) -> tuple[str, str]:
+    """Return a cause with its cure."""
+    return cause, cure(cause, **figures)
 
 
 def _name_link(
-    place: str, want: LinkProperties, have: LinkProperties, off: Mapping[str, str]
-) -> Name:
+    want: LinkProperties, have: LinkProperties, off: Mapping[str, str]
+) -> tuple[str, str]:
+    """Name what is off in a link, and its cure."""
     if not have.mass and want.mass:
-        text = "the link has no mass there: write its <inertial>"
-        return Name("missing inertial", place, text)
+        return _named("missing inertial")
     if "mass" in off:
-        text = f"the mass is {off['mass']}: {have.mass:.6g} kg for {want.mass:.6g}"
-        return Name("mass", place, text)
+        return _named("mass", how=off["mass"], have=have.mass, want=want.mass)
     if "centre" in off:
-        return Name("centre", place, "the centre of mass is read differently")
+        return _named("centre")
     mine, axes = np.linalg.eigh(have.inertia)
     other, frame = np.linalg.eigh(want.inertia)
     if np.allclose(mine, other, rtol=LIKE, atol=0.0):
@@ -184,6 +172,5 @@ def _name_link(
         left, _, right = np.linalg.svd(np.where(same, frame.T @ axes, 0.0))
         turn = frame @ left @ right @ axes.T
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
-        text = f"the inertial's axes are {angle:.3g} degrees off: look at rpy"
-        return Name("inertial rotated", place, text)
-    return Name("inertia", place, "the moments of inertia are read differently")
+        return _named("inertial rotated", angle=angle)
+    return _named("inertia")

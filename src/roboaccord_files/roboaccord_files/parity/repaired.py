@@ -13,15 +13,16 @@ from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.files import is_file, read_bytes, writing
+from roboaccord.contract.outcome import Outcome
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import LARGEST, UrdfFile, decode_xml, plain_xml
 from roboaccord.run.output import make_folder
 
 from roboaccord_files.parity.bench import Bench, ReadingOptions
 from roboaccord_files.parity.collection import examine_all
-from roboaccord_files.parity.compare import lump
-from roboaccord_files.parity.files import Source, Unread
-from roboaccord_files.parity.result import Body, Done, ReadingStatus, Repair, RobotParity, errors_of
+from roboaccord_files.parity.compare import lump, reaches
+from roboaccord_files.parity.files import Source, read
+from roboaccord_files.parity.result import Body, Done, Repair, RobotParity, errors_of
 from roboaccord_files.repair.edits import applied, unified
 from roboaccord_files.repair.find import find_traps, written
 from roboaccord_files.repair.joints import MIMIC
@@ -75,12 +76,9 @@ def changed(file: UrdfFile, data: bytes) -> UrdfFile:
 
 def body_of(tree: Tree) -> Body:
     """Return what a robot is as a whole, at q = 0."""
-    root, reach = tree.links[0].name, {tree.links[0].name: 0.0}
-    for joint in tree.joints:
-        reach[joint.child] = reach[joint.parent] + float(np.linalg.norm(joint.position))
-    whole = lump(tree, root, [link.name for link in tree.links])
+    whole = lump(tree, tree.links[0].name, [link.name for link in tree.links])
     moments = np.linalg.eigvalsh(whole.inertia)
-    return Body(whole.mass, tuple(map(float, moments)), max(reach.values()))
+    return Body(whole.mass, tuple(map(float, moments)), max(reaches(tree).values()))
 
 
 def write_repaired(
@@ -106,11 +104,7 @@ def write_repaired(
     """
     repaired, wanted = list(robots), [flaws_of(robot) for robot in robots]
     left = [i for i, robot in enumerate(robots) if not robot.unread]
-    files = {
-        i: each.read() if isinstance(each, Unread) else each
-        for i, each in enumerate(sources)
-        if i in left
-    }
+    files = {i: read(sources[i]) for i in left}
     while left:
         texts = [repair(files[i], wanted[i]) for i in left]
         again = [changed(files[i], text.data) for i, text in zip(left, texts, strict=True)]
@@ -121,10 +115,8 @@ def write_repaired(
                 draft.write_bytes(text.data)
             bodies = (body_of(Bench(each, options.base).tree) for each in (files[i], file))
             causes = causes_of(robot)
-            statuses = {name: engine.status for name, engine in robot.engines.items()}
-            result = Repair(
-                text.done, statuses, tuple(sorted(causes)), text.diff, text.needs, *bodies
-            )
+            fixed, left_over = tuple(trap.flaw for trap in text.done), tuple(sorted(causes))
+            result = Repair(fixed, robot.status, left_over, text.diff, text.needs, *bodies)
             repaired[i] = replace(robots[i], repair=result)
             if causes - wanted[i]:
                 more.append(i)
@@ -136,16 +128,16 @@ def write_repaired(
 def flaws_of(robot: RobotParity) -> set[str]:
     """Return what is to be repaired: causes, errors by the rules, and what any reader is spared."""
     errors = {finding.rule for finding in errors_of(robot)}
-    wrong = {trap.cause for trap in robot.traps if rule_of(trap.cause) in errors}
+    wrong = {trap.quantity for trap in robot.traps if rule_of(trap.quantity) in errors}
     return causes_of(robot) | wrong | {"number blanks", "axis length"}
 
 
 def causes_of(robot: RobotParity) -> set[str]:
     """Return the causes that make an engine differ from the reference, or refuse the robot."""
     return {
-        cause.cause
-        for engine in robot.engines.values()
-        if engine.status in (ReadingStatus.DIFFER, ReadingStatus.REFUSED)
-        for cause in engine.examined.causes
-        if cause.cause != MIMIC
+        cause.quantity
+        for engine, found in robot.reading.items()
+        if found.outcome is Outcome.OUTSIDE
+        for cause in robot.checks["reading"][engine].causes
+        if cause.quantity != MIMIC
     }

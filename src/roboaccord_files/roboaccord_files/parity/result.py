@@ -1,73 +1,28 @@
 """Results of a parity check: what each engine makes of each robot, and why.
 
-Names of fields, their order and the words of both enumerations are the JSON of `accord parity`: a
-field may be added, those there stay, and `to_json` keeps what once was flat. Verdict and exit
-status are `verdict` and `ok` of Parity. A quantity with a unit carries it in its type.
+Names of fields and their order are the JSON of `accord parity`: a field may be added, those there
+stay, and `to_json` keeps what once was flat; its words are of words.py. A robot's fields are those
+of a cross-check's report: levels, checks, rows, engines. Verdict and exit status are `verdict` and
+`ok` of Parity. A quantity with a unit carries it in its type.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
-from roboaccord.contract.outcome import Verdict
-from roboaccord.contract.results import (
-    Drawn,
-    Json,
-    Kilograms,
-    Metres,
-    Quantity,
-    by_fields,
-    to_json,
-)
+from roboaccord.contract.outcome import Finding, Findings, Levels, Verdict, verdict_of
+from roboaccord.contract.results import Drawn, Json, Kilograms, Metres, Quantity, by_fields, to_json
 from roboaccord.crosscheck.differences import Difference
+from roboaccord.crosscheck.level import Rows
 
+from roboaccord_files.parity.words import SHIPPED, STATUSES, ParityCode, status_of
 from roboaccord_files.repair.trap import Flaw
 from roboaccord_files.rules.findings import RuleFinding
 
-
-class ReadingStatus(StrEnum):
-    """What an engine makes of a robot, against the reference."""
-
-    SAME = "same"
-    DIFFER = "differ"
-    REFUSED = "refused"
-    UNDECIDED = "undecided"  # it did not answer: the robot is not to blame
-
-
-class Loading(StrEnum):
-    """What an engine makes of a file with its meshes."""
-
-    LOADED = "loaded"
-    REFUSED = "refused"
-    UNDECIDED = "undecided"
-
-
-@dataclass(frozen=True)
-class DifferenceCause:
-    """Hold why an engine differs.
-
-    Args:
-        cause: name of a trap, or of the property that is off.
-        where: links or joints.
-        before: with this cause alone; None where the engine refuses.
-        after: without it.
-        fix: what to write in the file.
-    """
-
-    cause: str
-    where: tuple[str, ...]
-    before: Annotated[float | None, Quantity("1", "largest error with it")]
-    after: Annotated[float | None, Quantity("1", "largest error without")]
-    fix: str
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Links or joints; "" where it has none."""
-        return self.where or ("",)
+MOST = 40  # lines that are kept of an engine
 
 
 @dataclass(frozen=True)
@@ -87,88 +42,52 @@ class Apart:
         return {"refused": self.refused} if self.refused else self.joints
 
 
-@dataclass(frozen=True, kw_only=True)
-class Examined:
+@dataclass(frozen=True)
+class ReadingCheck:
     """Hold what an engine makes of a robot without geometry.
 
     Args:
-        status: of the robot whose joints mimic none.
-        settings: the engine's own, or ours.
-        version: of the engine.
+        ended: why there is no reading; None where there is one.
+        causes: of differences.
         mass: None where the engine refuses the robot, as is `order`, of its joints.
         worst: difference.
-        causes: of differences.
-        apart: what no status depends on.
-        accord: the status with our settings.
+        apart: what no outcome depends on.
+        gazebo: whether Gazebo makes another robot of it, by `<gazebo>` alone.
+        accord: the outcome with our settings; None where the engine has none.
         acceleration: error; None where there is none or it is not finite.
         refusal: why the engine refuses the robot.
+        words: lines that it printed meanwhile.
     """
 
-    status: ReadingStatus
-    settings: str
-    version: str
+    ended: ParityCode | None = None
+    causes: tuple[Flaw, ...] = ()
     mass: Annotated[float | None, Quantity("kg", "mass")] = None
     order: tuple[str, ...] | None = None
     worst: Difference | None = None
-    causes: tuple[DifferenceCause, ...]
     apart: Apart = Apart()
-    accord: ReadingStatus
+    gazebo: bool = False
+    accord: Finding | None = None
     acceleration: Annotated[float | None, Quantity("1", "largest error of accelerations")] = None
     refusal: str = ""
-
-    def to_json(self) -> Mapping[str, Json]:
-        """Return a cause for each link or joint."""
-        rows = [by_fields(c) | {"where": place} for c in self.causes for place in c.places]
-        data = by_fields(self) | {"causes": rows, "said": self.refusal}
-        del data["refusal"]
-        return data
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Shipped:
+class ShippedCheck:
     """Hold whether an engine loads a file with its meshes.
 
     Args:
-        status: whether it does.
-        refusal: why it does not.
+        ended: why it does not; None where it does.
+        refusal: in its own words.
         geometry: numbers of collision shapes by kind in the file and in the engine, where they
             differ.
+        words: lines that it printed meanwhile.
     """
 
-    status: Loading
+    ended: ParityCode | None = None
     refusal: str = ""
     geometry: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-
-    def to_json(self) -> Mapping[str, Json]:
-        """Return it without the geometry, which is listed among what no status depends on."""
-        causes = {Loading.LOADED: "", Loading.REFUSED: "mesh", Loading.UNDECIDED: "no answer"}
-        return {"status": self.status, "cause": causes[self.status], "said": self.refusal}
-
-
-@dataclass(frozen=True)
-class EngineParity:
-    """Hold what an engine makes of a robot, without geometry and as shipped.
-
-    Args:
-        examined, shipped: both.
-        messages: lines that it printed meanwhile.
-    """
-
-    examined: Examined
-    shipped: Shipped
-    messages: tuple[str, ...] = ()
-
-    @property
-    def status(self) -> ReadingStatus:
-        """The status without geometry."""
-        return self.examined.status
-
-    def to_json(self) -> Mapping[str, object]:
-        """Return both as one, the geometry with what is kept apart."""
-        geometry = self.shipped.geometry
-        apart = {**self.examined.apart.to_json(), **({"geometry": geometry} if geometry else {})}
-        found = {**self.examined.to_json(), "apart": apart, "shipped": self.shipped}
-        return {**found, "messages": self.messages}
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -192,7 +111,7 @@ class Repair:
 
     Args:
         repairs: what was done.
-        repaired: the status of each engine.
+        repaired: the word for what each engine makes of it.
         left: causes that are still there.
         diff: of the text, unified, with the reason for each hunk.
         needs: numbers that no repair may invent, a line each.
@@ -200,7 +119,7 @@ class Repair:
     """
 
     repairs: tuple[Flaw, ...]
-    repaired: Mapping[str, ReadingStatus]
+    repaired: Mapping[str, str]
     left: tuple[str, ...]
     diff: str
     needs: tuple[str, ...]
@@ -216,7 +135,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class RobotParity:
-    """Hold what the engines make of a robot.
+    """Hold what the engines make of a robot; the last four as of a cross-check's report.
 
     Args:
         name, file: of the robot.
@@ -224,33 +143,90 @@ class RobotParity:
         joints: number of those that move.
         mass: of all links.
         traps: of the file.
-        engines: by name.
         findings: of the rules.
         repair: None where none was asked for.
         unread: why the file cannot be read, or is not a tree; "" where it can.
+        settings: of the engines: their own, or ours.
+        levels: the finding of each level and engine.
+        checks: what each level measured, by level and engine.
+        rows: the figures of each level, likewise.
+        versions: of the engines, by name.
     """
 
     name: str
     file: str
-    base: str
-    joints: int
-    mass: Annotated[float, Quantity("kg", "mass")]
-    traps: tuple[Flaw, ...]
-    engines: Mapping[str, EngineParity]
+    base: str = ""
+    joints: int = 0
+    mass: Annotated[float, Quantity("kg", "mass")] = 0.0
+    traps: tuple[Flaw, ...] = ()
     findings: tuple[RuleFinding, ...] = ()
     repair: Repair | None = None
     unread: str = ""
+    settings: str = "default"
+    levels: Levels = field(default_factory=Levels)
+    checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    rows: Mapping[str, Mapping[str, Rows]] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def alike(self) -> bool:
-        """Whether all engines read it as the reference does."""
-        return all(engine.status is ReadingStatus.SAME for engine in self.engines.values())
+    def engines(self) -> Sequence[str]:
+        """Their names."""
+        return [*self.versions]
+
+    @property
+    def reading(self) -> Findings:
+        """What was found of the robot without geometry, by engine: the verdict depends on this."""
+        return self.levels.get("reading", {})
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether all engines read it as the reference does; None without engines."""
+        return verdict_of([*self.reading.values()])
+
+    @property
+    def status(self) -> Mapping[str, str]:
+        """The word for what each engine makes of it."""
+        return {engine: status_of(found) for engine, found in self.reading.items()}
+
+    def messages(self, engine: str) -> list[str]:
+        """Return the first lines that an engine printed."""
+        found, shipped = self.checks["reading"][engine], self.checks["shipped"][engine]
+        return [*dict.fromkeys(filter(None, (found.refusal, *found.words, *shipped.words)))][:MOST]
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return the repair's fields beside those of the robot."""
-        found = by_fields(self)
-        del found["repair"]
-        return found | (self.repair.to_json() if self.repair else {})
+        """Return levels and checks by engine, and the repair's fields beside those of the robot."""
+        names = "name file base joints mass traps engines findings unread".split()
+        engines = {engine: self._engine(engine) for engine in self.engines}
+        data = {name: to_json(getattr(self, name)) for name in names} | {"engines": engines}
+        return data | (self.repair.to_json() if self.repair else {})
+
+    def _engine(self, engine: str) -> Mapping[str, Json]:
+        """Return what an engine makes of it, the geometry with what is kept apart."""
+        found: ReadingCheck = self.checks["reading"][engine]
+        shipped: ShippedCheck = self.checks["shipped"][engine]
+        geometry = {"geometry": shipped.geometry} if shipped.geometry else {}
+        data = {
+            "status": self.status[engine],
+            "settings": self.settings,
+            "version": self.versions[engine],
+            **{name: getattr(found, name) for name in ("mass", "order", "worst")},
+            "causes": [
+                {"cause": each.quantity, "where": each.where, **by_fields(flaw)}
+                for flaw in found.causes
+                for each in flaw.causes
+            ],
+            "apart": {**found.apart.to_json(), **geometry},
+            "accord": status_of(found.accord or self.reading[engine]),
+            "acceleration": found.acceleration,
+            "said": found.refusal,
+            "shipped": {
+                "status": status_of(self.levels.shipped[engine]),
+                "cause": SHIPPED.get(shipped.ended, "no answer") if shipped.ended else "",
+                "said": shipped.refusal,
+            },
+            "messages": self.messages(engine),
+        }
+        return {key: to_json(value) for key, value in data.items()}
 
 
 Done = Callable[[RobotParity], None]
@@ -260,18 +236,6 @@ Done = Callable[[RobotParity], None]
 def errors_of(robot: RobotParity) -> list[RuleFinding]:
     """Return what the rules find wrong in a robot's file."""
     return [each for each in robot.findings if each.severity == "error"]
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Hold how many robots have each status in an engine, and each cause."""
-
-    statuses: Mapping[str, int]
-    causes: Mapping[str, int]
-
-    def to_json(self) -> Mapping[str, int]:
-        """Return both side by side."""
-        return {**self.statuses, **self.causes}
 
 
 @dataclass(frozen=True)
@@ -293,7 +257,7 @@ class Parity(Drawn):
     @property
     def alike(self) -> int:
         """How many robots all engines read as the reference does."""
-        return sum(robot.alike for robot in self.robots)
+        return sum(robot.verdict in ("pass", None) for robot in self.robots)
 
     @property
     def verdict(self) -> Verdict:
@@ -301,14 +265,10 @@ class Parity(Drawn):
 
         As far as the engines answered, of robots that can be read.
         """
-        read = [robot for robot in self.robots if not robot.unread]
-        found = {engine.status for robot in read for engine in robot.engines.values()}
-        found |= set() if read else {ReadingStatus.UNDECIDED}
-        if found & {ReadingStatus.DIFFER, ReadingStatus.REFUSED} or any(
-            errors_of(r) for r in self.robots
-        ):
+        if any(errors_of(robot) for robot in self.robots):
             return "fail"
-        return "undecided" if ReadingStatus.UNDECIDED in found else "pass"
+        found = [each for r in self.robots if not r.unread for each in r.reading.values()]
+        return verdict_of(found) or "undecided"
 
     @property
     def ok(self) -> bool:
@@ -317,20 +277,18 @@ class Parity(Drawn):
         return self.verdict == "pass" and not lacking
 
     @property
-    def counts(self) -> Mapping[str, Counts]:
-        """The counts of each engine."""
+    def counts(self) -> Mapping[str, Mapping[str, int]]:
+        """How many robots have each status in an engine, and each cause, by engine."""
         found = {}
         for name in self.versions:
-            seen = [robot.engines[name].examined for robot in self.robots]
-            statuses = Counter(each.status for each in seen)
-            causes = Counter(
-                c for each in seen for c in dict.fromkeys(k.cause for k in each.causes)
-            )
-            found[name] = Counts({status: statuses[status] for status in ReadingStatus}, causes)
+            statuses = Counter(robot.status[name] for robot in self.robots)
+            seen = [robot.checks["reading"][name].causes for robot in self.robots]
+            causes = Counter(c for each in seen for c in dict.fromkeys(k.quantity for k in each))
+            found[name] = {status: statuses[status] for status in STATUSES} | causes
         return found
 
     def to_json(self) -> Mapping[str, Json]:
         """Return verdict and counts too."""
         data = by_fields(self)
-        judged = {"verdict": self.verdict, "counts": to_json(self.counts)}
+        judged = {"verdict": self.verdict, "counts": self.counts}
         return {"robots": data.pop("robots"), **judged, **data}

@@ -13,23 +13,14 @@ from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.console import make_table
 from roboaccord.contract.results import unit_of
+from roboaccord.crosscheck.level import Entry
 
-from roboaccord_files.parity.page import (
-    apart_lines,
-    body_lines,
-    error_text,
-    group_causes,
-    message_lines,
-)
-from roboaccord_files.parity.result import Parity, ReadingStatus, RobotParity, errors_of
+from roboaccord_files.parity.page import apart_lines, body_lines, group_causes, message_lines
+from roboaccord_files.parity.result import Parity, RobotParity, errors_of
+from roboaccord_files.parity.words import STATUSES, status_of
 from roboaccord_files.rules.findings import Severity
 
-COLOURS = {
-    ReadingStatus.SAME: "green",
-    ReadingStatus.DIFFER: "red",
-    ReadingStatus.REFUSED: "yellow",
-    ReadingStatus.UNDECIDED: "magenta",
-}
+COLOURS = dict(zip(STATUSES, ("green", "red", "yellow", "magenta"), strict=True))
 NAMED = 3  # links or joints of a cause that the table names
 REST: tuple[Severity, ...] = ("warning", "note")  # findings that are counted
 MESSAGES = 3  # lines that an engine printed
@@ -43,7 +34,7 @@ def shown_of(result: Parity) -> list[RenderableType]:
     return [*shown, *(line for robot in robots for line in repair_lines(robot, alone))]
 
 
-def status_text(status: ReadingStatus) -> Text:
+def status_text(status: str) -> Text:
     """Return a status in its colour."""
     return Text(status, COLOURS[status])
 
@@ -57,33 +48,27 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
         f"base {robot.base}",
         words=["settings", "as read", "with\nours", "as\nshipped"], text=["worst"],
     )  # fmt: skip
-    for name, engine in robot.engines.items():
-        found, worst = engine.examined, engine.examined.worst
-        table.add_row(
-            name,
-            found.settings,
-            status_text(found.status),
-            found.accord,
-            engine.shipped.status,
-            "" if found.mass is None else f"{found.mass:.6g}",
-            f"{worst.quantity} {worst.where}" if worst else " ",
-            error_text(worst.finite) if worst else "",
-        )
-    versions = ", ".join(f"{name} {e.examined.version}" for name, e in robot.engines.items())
+    for name, status in robot.status.items():
+        rows = robot.rows["reading"][name]
+        shipped = status_of(robot.levels.shipped[name])
+        ours, mass, worst, error = map(cell, rows.values())
+        read = status_text(status)
+        table.add_row(name, robot.settings, read, ours, shipped, mass, worst or " ", error)
+    versions = ", ".join(f"{name} {version}" for name, version in robot.versions.items())
     rules = list[RenderableType](errors_of(robot))
     counts = Counter(each.severity for each in robot.findings)
     rest = [f"{counts[kind]} {kind}{'s' * (counts[kind] > 1)}" for kind in REST if counts[kind]]
     if rest:
         rules.append(Text(f"{' and '.join(rest)} on the file: accord check {robot.file}"))
     words = [Text(line, "dim") for line in message_lines(robot, MESSAGES)]
-    return [
-        table,
-        Text(versions),
-        *causes_shown(robot),
-        *words,
-        *map(Text, apart_lines(robot)),
-        *rules,
-    ]
+    apart = map(Text, apart_lines(robot))
+    return [table, Text(versions), *causes_shown(robot), *words, *apart, *rules]
+
+
+def cell(entry: Entry) -> str:
+    """Return an entry as text, nothing for none."""
+    value = entry.value
+    return f"{value:{entry.form}}" if isinstance(value, float | int) else str(value or "")
 
 
 def causes_shown(robot: RobotParity) -> list[RenderableType]:
@@ -92,10 +77,11 @@ def causes_shown(robot: RobotParity) -> list[RenderableType]:
                        text=["where"])  # fmt: skip
     rows = group_causes(robot)
     for row in rows:
-        table.add_row(row.engine, row.cause, Text(places_text(row.where)), row.before, row.after)
+        where = Text(places_text(row.cause.where))
+        table.add_row(row.engine, row.cause.quantity, where, row.before, row.after)
     if not rows:
         return []
-    fixes = {row.cause: row.fix for row in rows}
+    fixes = {row.cause.quantity: row.cause.fix for row in rows}
     return [table, *(Text.assemble((f"{cause}: ", "bold"), fix) for cause, fix in fixes.items())]
 
 
@@ -110,13 +96,13 @@ def fleet_shown(result: Parity) -> list[RenderableType]:
     engines = list(result.versions)
     table = make_table("robot", "joints", *engines, words=engines)
     for robot in result.robots:
-        cells = [status_text(engine.status) for engine in robot.engines.values()]
+        cells = map(status_text, robot.status.values())
         table.add_row(robot.name, str(robot.joints), *cells)
     total = make_table("engine", *COLOURS, "causes", text=["causes"])
     for name, count in result.counts.items():
-        most = sorted(count.causes.items(), key=lambda pair: -pair[1])
-        causes = ", ".join(f"{cause} {n}" for cause, n in most)
-        total.add_row(name, *map(str, count.statuses.values()), causes)
+        most = sorted([*count][len(STATUSES) :], key=lambda cause: -count[cause])
+        causes = ", ".join(f"{cause} {count[cause]}" for cause in most)
+        total.add_row(name, *(str(count[status]) for status in STATUSES), causes)
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
     alike = f"all read {result.alike} of {len(result.robots)} robots alike; {versions}"
     wrong = sum(bool(errors_of(robot)) for robot in result.robots)
@@ -129,7 +115,7 @@ def repair_lines(robot: RobotParity, alone: bool) -> Iterator[str]:
     if robot.repair is None:
         return
     for flaw in robot.repair.repairs:
-        yield f"repaired in {robot.name}: {flaw.cause} at {places_text(flaw.where)}: {flaw.fix}"
+        yield f"repaired in {robot.name}: {flaw.quantity} at {places_text(flaw.where)}: {flaw.fix}"
     yield from robot.repair.diff.splitlines() if alone else ()
     yield from (f"{robot.name} {line}" for line in robot.repair.needs)
     yield from body_lines(robot.repair) if alone else ()

@@ -11,12 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from roboaccord.description.broken import (
-    Found,
-    broken_names,
-    broken_numbers,
-    broken_structure,
-)
+from roboaccord.description.broken import Found, broken_names, broken_numbers, broken_structure
 from roboaccord.description.source import label, numbers
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.formats import read_robot

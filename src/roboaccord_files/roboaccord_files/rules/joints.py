@@ -30,11 +30,8 @@ def joints(source: Source) -> Found:
             yield "joint-type", joint, message, f"one of {', '.join(TYPES)}"
         if kind != "fixed" and axis is not None and (length := norm(numbers(axis, "xyz"))) != 1.0:
             if not length:
-                message, cure = (
-                    f"{label(joint)}: its axis is 0",
-                    'write an axis, such as xyz="0 0 1"',
-                )
-                yield "axis-zero", axis, message, cure
+                cure = 'write an axis, such as xyz="0 0 1"'
+                yield "axis-zero", axis, f"{label(joint)}: its axis is 0", cure
             elif abs(length - 1.0) > 1e-3:
                 cure = f"divide it by {length:.6g}"
                 yield "axis-length", axis, f"{label(joint)}: an axis of length {length:.4g}", cure

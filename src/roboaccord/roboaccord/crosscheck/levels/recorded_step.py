@@ -7,10 +7,10 @@ may be tuned. The control periods are compared in step_check.py, one by one as t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because, unless_few
-from roboaccord.contract.results import LEFT_OUT, Quantity
+from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, to_json
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.levels.one_step import Rates, judge_rates
 from roboaccord.crosscheck.motion import CheckCase
@@ -58,6 +58,15 @@ class RecordedStep:
     least: float = field(default=0.0, metadata=LEFT_OUT)
     period: float = field(default=0.0, metadata=LEFT_OUT)
     refused: Reason | None = field(default=None, metadata=LEFT_OUT)
+
+    def document(self, report: Any) -> dict[str, Json]:
+        """Return the figures that `--json` prints of its report."""
+        found, levels = report.finding, report.levels
+        data = {"outcome": found.outcome, "reason": found.reason, **by_fields(self)}
+        if {"drive", "scheme"} & set(levels):
+            resolution = [each for found in report.resolution.values() for each in found]
+            data |= {"levels": levels, "resolution": resolution}
+        return {key: to_json(value) for key, value in data.items()}
 
 
 class RecordedStepLevel(Level[RecordedStep]):

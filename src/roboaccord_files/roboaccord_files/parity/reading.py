@@ -1,0 +1,173 @@
+"""Level `reading`: what an engine makes of a robot without geometry, and why it differs.
+
+Which causes are sought, and in which order, may be changed here: traps (texts that are read
+differently, ablation.py), properties (properties.py), remarks, and what the file itself has wrong.
+The outcome must stay that of the comparison alone. A trap that every reader falls for alike goes
+into FOR_ALL.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from typing import Any
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding, Outcome, because
+from roboaccord.crosscheck.level import Entry, Rows
+from roboaccord.description.urdf_file import strip
+from roboaccord.scenario.scenario import Tolerances
+
+from roboaccord_files.parity.ablation import ablate, jointly
+from roboaccord_files.parity.apart import read_apart
+from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, reader, without_mimic
+from roboaccord_files.parity.compare import SAME, Asked, finding_of
+from roboaccord_files.parity.properties import by_property
+from roboaccord_files.parity.result import Apart, ReadingCheck
+from roboaccord_files.parity.words import ENDED, ParityCode, cure, status_of
+from roboaccord_files.repair.find import find_traps, repaired
+from roboaccord_files.repair.joints import MIMIC
+from roboaccord_files.repair.meshes import large_meshes
+from roboaccord_files.repair.trap import Flaw, Trap, causes_at
+from roboaccord_files.rules.extensions import EFFECTS
+
+FOR_ALL = ("limit in degrees",)  # traps that no reader sees
+GAZEBO_REFUSED = "gazebo refused"
+UNEXPLAINED = "not explained"
+
+
+class ReadingLevel(FileLevel[ReadingCheck]):
+    """Compare an engine's reading of a robot whose joints mimic none with the reference's.
+
+    What mimic changes is a cause of its own, which changes no outcome.
+    """
+
+    name = "reading"
+
+    def measure(self, case: FileCase) -> ReadingCheck:
+        """Return what the engine reads, and why it differs.
+
+        Raises:
+            AccordError: if the engine is not installed.
+        """
+        asked, traps = case.ask(case.urdf), find_traps(case.given)
+        reading, ours = asked.reading, None
+        if reader(case.engine).has_settings:
+            ours = case.bench.ask(case.engine, "accord", case.urdf).finding
+        causes, gazebo = _causes(case, traps), list(_beside(case))
+        names = {cause.quantity for cause in causes}
+        causes += [
+            each for each in _remarks(case.bench, asked, traps) if each.quantity not in names
+        ]
+        if reading is None:  # which has its own causes
+            gazebo = [cause for cause in gazebo if cause.quantity != GAZEBO_REFUSED]
+        refused = any(cause.quantity == GAZEBO_REFUSED for cause in gazebo)
+        errors = [d.finite for d in asked.differences if d.quantity == "acceleration"]
+        return ReadingCheck(
+            ended=ParityCode.REFUSED if refused else asked.ended,
+            causes=(*causes, *gazebo),
+            mass=reading.mass if reading else None,
+            order=reading.joints if reading else None,
+            worst=asked.worst,
+            apart=read_apart(case, reading) if reading else Apart(),
+            gazebo=bool(gazebo),
+            accord=ours,
+            acceleration=errors[0] if errors else None,
+            refusal=asked.refusal,
+        )
+
+    def judge(self, check: ReadingCheck, tolerances: Tolerances) -> Finding:
+        """Return whether it reads the robot as the reference does, by the round-off of each."""
+        last = "".join(cause.fix for cause in check.causes[-1:])
+        found = finding_of(check.worst, check.ended, check.refusal or last)
+        if found.outcome is Outcome.WITHIN and check.gazebo:
+            cause = check.causes[-1].causes[0]
+            differs = because(ParityCode.DIFFERS)
+            found = Finding.outside(differs, quantity=cause.quantity, where=cause.where)
+        return found
+
+    def rows(self, check: ReadingCheck) -> Rows:
+        """Return the outcome with our settings, the mass, and the worst difference."""
+        worst = check.worst
+        return {
+            "with ours": Entry(status_of(check.accord or self.judge(check, Tolerances()))),
+            "mass": Entry(check.mass, "kg", ".6g"),
+            "worst": Entry(f"{worst.quantity} {worst.where}" if worst else None),
+            "error": Entry(worst.finite if worst else None, "1", ".0e"),
+        }
+
+    def absent(self, ended: ParityCode, reason: str) -> ReadingCheck:
+        """Return what stands for no answer."""
+        return ReadingCheck(ended, (Flaw(causes_at(ENDED[ended]), fix=reason),))
+
+
+def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
+    """Return what is proven to make an engine differ or refuse a text, and what mimic does."""
+    urdf, ask = case.urdf, case.ask
+    asked = ask(urdf)
+    if asked.same:
+        return ablate(case.given, [trap for trap in traps if trap.cause == MIMIC], ask)
+    causes = ablate(case.given, traps, ask)
+    mine = [trap for trap in traps if trap.cause != MIMIC]
+
+    def without(causes: list[Flaw]) -> tuple[list[Trap], Asked]:
+        known = [trap for trap in mine if trap.cause in {cause.quantity for cause in causes}]
+        return known, ask(repaired(urdf, known) if known else urdf)
+
+    found = by_property(without(causes)[1], traps)
+    if not without([*causes, *found])[1].same:
+        hidden, more = list[Flaw](), True
+        while more:
+            known, left = without([*causes, *hidden])
+            again = [] if left.same else jointly(urdf, mine, known, ask)
+            hidden, more = [*hidden, *again], bool(again)
+        found = hidden or found
+    named = {cause.causes for cause in causes}
+    causes += [cause for cause in found if cause.causes not in named]
+    if all(cause.quantity == MIMIC for cause in causes):
+        where = (asked.worst.where,) if asked.worst else ()
+        fix = asked.refusal or cure(UNEXPLAINED)
+        causes.append(Flaw(causes_at(UNEXPLAINED, where), asked.error, fix=fix))
+    return causes
+
+
+def _remarks(bench: Bench, asked: Asked, traps: list[Trap]) -> Iterator[Flaw]:
+    """Yield what changes no dynamics and misleads all the same.
+
+    Joint order and a welded root are the engine's; what no reader sees is the file's.
+    """
+    if reading := asked.reading:
+        order = [n.get("name") for n in ET.fromstring(bench.text).findall("joint")]
+        wanted = [name for name in order if name in reading.joints]
+        if list(reading.joints) != wanted and len(wanted) == len(reading.joints):
+            first = next(a for a, b in zip(reading.joints, wanted, strict=True) if a != b)
+            yield _remark("joint order", first)
+        root, total = bench.tree.links[0], sum(link.mass for link in bench.tree.links)
+        lost = root.name not in reading.links and reading.mass < total * (1.0 - SAME)
+        if lost and bench.question.base == "fixed" and not reading.keeps_root:
+            yield _remark("welded root", root.name)
+    for trap in traps:
+        if trap.cause in FOR_ALL:
+            yield trap.flaw
+    if large := large_meshes(bench.file):
+        yield _remark("mesh scale", *large)
+
+
+def _remark(cause: str, *where: str, **figures: Any) -> Flaw:
+    return Flaw(causes_at(cause, where), fix=cure(cause, **figures))
+
+
+def _beside(case: FileCase) -> Iterator[Flaw]:
+    """Yield what an engine makes of `<gazebo>`, which is taken out of what is compared."""
+    bench, engine = case.bench, case.engine
+    text = without_mimic(strip(bench.planted.get(engine, bench.file.text), ("material",)))
+    if "<gazebo" not in text:
+        return
+    try:
+        found = reader(engine).beside(text)
+    except AccordError as error:
+        yield _remark(GAZEBO_REFUSED, error=error)
+        return
+    for cause, places in found.items():
+        does, instead = EFFECTS[cause.replace(" ", "-")]
+        yield Flaw(causes_at(cause, [*places]), fix=cure("gazebo", does=does, cure=instead))

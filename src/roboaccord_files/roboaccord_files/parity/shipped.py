@@ -1,0 +1,55 @@
+"""Level `shipped`: whether an engine loads a file with its meshes.
+
+What is said of a file that is not loaded may be changed in words.py. No verdict depends on this
+level: whether meshes are found is a matter of the machine.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections import Counter
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding
+from roboaccord.scenario.scenario import Tolerances
+
+from roboaccord_files.parity.bench import FileCase, FileLevel
+from roboaccord_files.parity.compare import finding_of
+from roboaccord_files.parity.result import ShippedCheck
+from roboaccord_files.parity.words import ParityCode
+
+
+class ShippedLevel(FileLevel[ShippedCheck]):
+    """Load the file with its meshes.
+
+    By default each engine gets the paths as they are written; with our settings, where they lead.
+    """
+
+    name = "shipped"
+
+    def measure(self, case: FileCase) -> ShippedCheck:
+        """Return whether the engine loads it, and collision shapes that it lacks or adds."""
+        file = case.bench.file
+        urdf = file.resolved() if case.settings == "accord" else file.text
+        wanted = shapes_of(urdf)
+        have = wanted
+        if wanted or "<mesh" in urdf:
+            try:
+                have = case.bench.read(case.engine, case.settings, urdf).shapes
+            except AccordError as error:
+                return ShippedCheck(ParityCode.REFUSED, str(error))
+        kinds = [kind for kind in sorted({*wanted, *have}) if wanted[kind] != have[kind]]
+        return ShippedCheck(geometry={kind: (wanted[kind], have[kind]) for kind in kinds})
+
+    def judge(self, check: ShippedCheck, tolerances: Tolerances) -> Finding:
+        """Return whether it does; its shapes are not judged."""
+        return finding_of(None, check.ended, check.refusal)
+
+    def absent(self, ended: ParityCode, reason: str) -> ShippedCheck:
+        """Return what stands for no answer."""
+        return ShippedCheck(ended, reason)
+
+
+def shapes_of(urdf: str) -> Counter[str]:
+    """Return how many collision shapes of each kind a text has."""
+    return Counter(shape.tag for shape in ET.fromstring(urdf).iterfind("link/collision/geometry/*"))
