@@ -329,7 +329,8 @@ def test_a_false_mass_is_found_and_named(short, tmp_path, name, link):
     assert levels["repeat"][name].outcome == "within"
     first = result.levels.acceleration[name]
     assert (first.quantity, first.where) == ("mass", link)
-    assert first.size == pytest.approx(0.01, rel=1e-9)
+    share = first.reasons[0].figures["how"].figures["share"]
+    assert share == pytest.approx(0.01, rel=1e-9)
     assert first.codes == (Code.MODEL, Code.ACCELERATION) and "+1 % off" in first.reason
 
 

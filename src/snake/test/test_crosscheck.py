@@ -79,7 +79,8 @@ def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine,
     assert not result.ok
     level = result.levels.acceleration[engine]
     assert (level.outcome, level.quantity, level.where) == ("outside", "mass", named)
-    assert level.size == pytest.approx(0.01, rel=1e-9)
+    share = level.reasons[0].figures["how"].figures["share"]
+    assert share == pytest.approx(0.01, rel=1e-9)
     assert level.codes == (Code.MODEL, Code.ACCELERATION) and "+1 % off" in level.reason
     assert math.isfinite(result.checks["acceleration"][engine].max)
 
