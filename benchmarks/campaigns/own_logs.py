@@ -26,12 +26,12 @@ from benchmarks.campaigns.rows import keep, read
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
-from roboaccord.report.cause_words import with_interval
+from roboaccord.crosscheck.report import Report
 from roboaccord.description.tree import Tree
+from roboaccord.report.cause_words import with_interval
 from roboaccord_files.logs.body import Body
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.log import in_stretches
-from roboaccord_files.logs.result import LogReport
 
 DURATION = 5.0  # s
 NOISE, STEPS = 2e-4, 2.0 * np.pi / 2**14  # rad: standard deviation, and steps of an encoder
@@ -333,7 +333,7 @@ def logged(name: str, seed: int) -> Motion:
     return error.logging(RUNS[error.simulator](error, seed))
 
 
-def checked(name: str, encoder: str, seed: int = 0, draw: int = 0) -> LogReport:
+def checked(name: str, encoder: str, seed: int = 0, draw: int = 0) -> Report:
     """Check a log of a simulator with an error, by seeds of motion and noise."""
     error, motion = {**ERRORS, **SOUND}[name], logged(name, seed)
     q = motion.q
@@ -376,14 +376,30 @@ def carry_out(name: str, encoder: str, seed: int = 0, draw: int = 0) -> Row:
         found = checked(name, encoder, seed, draw)
     except AccordError as problem:
         return Row(name, encoder, "refused", False, False, 0, str(problem), draw)
-    alone = [x for x in (found.causes, *found.instead) if len({*map(_key, x)}) == 1]
+    alone = [
+        x
+        for x in (found.step.explanation.causes, *found.step.explanation.instead)
+        if len({*map(_key, x)}) == 1
+    ]
     own = [c for each in alone for c in each if _key(c) == (error.quantity, error.where)]
     cause = max(own, key=lambda each: abs(each.size or 0.0), default=None)
     named = cause is not None
     low, high = cause.interval or (-1.0, -1.0) if cause else (np.nan, np.nan)
     held = bool(low <= error.value <= high)
-    text = "; ".join(map(with_interval, found.causes)) or found.levels.one_step["log"].reason
-    return Row(name, encoder, found.verdict or "", named, held, len(found.instead), text, draw)
+    text = (
+        "; ".join(map(with_interval, found.step.explanation.causes))
+        or found.levels.one_step["log"].reason
+    )
+    return Row(
+        name,
+        encoder,
+        found.verdict or "",
+        named,
+        held,
+        len(found.step.explanation.instead),
+        text,
+        draw,
+    )
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:

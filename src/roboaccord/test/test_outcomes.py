@@ -27,7 +27,7 @@ from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.acceleration import AccelerationCheck, ModelCheck, relative
 from roboaccord.crosscheck.levels.one_step import OneStepCheck
-from roboaccord.crosscheck.levels.scheme import SchemeCheck
+from roboaccord.crosscheck.levels.scheme import Beside, SchemeCheck
 from roboaccord.crosscheck.levels.statistics import compare_cells
 from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck, Seeds, uncertainty_of
 from roboaccord.crosscheck.motion import CheckCase

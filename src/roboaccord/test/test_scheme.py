@@ -25,7 +25,6 @@ from roboaccord.crosscheck.levels.scheme import (
     check_scheme,
 )
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.naming import ask_resolution, resolve
 from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.deviations import Deviation

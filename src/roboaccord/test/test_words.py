@@ -9,9 +9,9 @@ from dataclasses import fields, replace
 from typing import Any
 
 import pytest
-from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse, verdict_of
+from roboaccord.contract.outcome import Cause, Code, Finding, Reason, because, excuse, verdict_of
 from roboaccord.crosscheck import levels
-from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.causes.explain import Conclusion, Explanation
 from roboaccord.crosscheck.energy_book import NoBook
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.motion import CheckCase
@@ -52,6 +52,7 @@ FAR = levels.one_step.Rates(
     "base", 0.5, 0.1, because(Code.STEPPING_EXPLAINS, share=0.1, scheme=True)
 )
 WALL = because(Code.REFUSED_STATE, time=0.1, text="a wall")
+FOUND = Explanation(Conclusion.NAMED, (Cause("mass", "a", 0.01, unit="1"),))
 MADE: Mapping[str, Sequence[Any]] = {
     "acceleration": (
         CHECKS["acceleration"],
@@ -65,7 +66,7 @@ MADE: Mapping[str, Sequence[Any]] = {
     ),
     "scheme": (
         NO_TWIN, TWIN, replace(TWIN, others=None), replace(TWIN, others=None, left_out=0),
-        replace(TWIN, error=1.0, name=Name("mass", "a", "mass of a is off")),
+        replace(TWIN, error=1.0, explanation=FOUND),
         *(replace(TWIN, others=replace(OTHERS, excess=2.0, count=count)) for count in (2, 9)),
     ),
     "repeat": (levels.repeat.RepeatCheck(), levels.repeat.RepeatCheck(1e-9, "rate", "a", 0.1)),

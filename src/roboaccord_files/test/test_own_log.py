@@ -16,6 +16,7 @@ import roboaccord as ra
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.crosscheck.report import Report
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.inverse import inverse_dynamics
 from roboaccord.description.tree import Tree
@@ -25,7 +26,6 @@ from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.columns import assigned
 from roboaccord_files.logs.log import in_stretches, read_log
 from roboaccord_files.logs.noise import noise_of
-from roboaccord_files.logs.result import LogReport
 from test_evidence import rates_of
 from test_round_off import PENDULUM, said_by_kernels, shaken
 
@@ -66,7 +66,7 @@ def pendulum(error: Callable[[float], float] = lambda q: 0.0, inertia: float = 0
     return np.array(rows)
 
 
-def judged(table: Array, noise: float = 0.0) -> LogReport:
+def judged(table: Array, noise: float = 0.0) -> Report:
     """Check a pendulum's log with noise of its encoder."""
     time, q, effort = table.T
     q = q + noise * np.random.default_rng(1).standard_normal(len(q))
@@ -201,7 +201,11 @@ def test_a_sound_log_passes_and_an_error_is_named() -> None:
     assert (sound.verdict, sound.causes) == ("pass", ())
     found = judged(pendulum(inertia=0.022), noise=1e-4)
     assert found.verdict == "fail"
-    named = [cause for causes in (found.causes, *found.instead) for cause in causes]
+    named = [
+        cause
+        for causes in (found.step.explanation.causes, *found.step.explanation.instead)
+        for cause in causes
+    ]
     (own,) = [cause for cause in named if cause.quantity == "inertia"]
     low, high = own.interval or (0.0, 0.0)
     assert 0.1 < low < 0.2 < high
@@ -209,14 +213,22 @@ def test_a_sound_log_passes_and_an_error_is_named() -> None:
 
 def test_an_effort_of_the_other_sign_is_named_in_words() -> None:
     found = judged(pendulum() * [1.0, 1.0, -1.0])
-    words = [with_interval(each) for causes in (found.causes, *found.instead) for each in causes]
+    words = [
+        with_interval(each)
+        for causes in (found.step.explanation.causes, *found.step.explanation.instead)
+        for each in causes
+    ]
     assert "the effort of hinge has the other sign" in words
 
 
 def test_no_scheme_hides_an_error_in_a_short_log() -> None:
     """A quarter of a second without noise: what a scheme could make of it is bounded."""
     found = judged(pendulum(inertia=0.03)[:130])
-    named = [cause for causes in (found.causes, *found.instead) for cause in causes]
+    named = [
+        cause
+        for causes in (found.step.explanation.causes, *found.step.explanation.instead)
+        for cause in causes
+    ]
     (own,) = [cause for cause in named if cause.quantity == "inertia"]
     low, high = own.interval or (0.0, 0.0)
     assert 0.9 < low < 1.0 < high < 1.1
@@ -225,7 +237,7 @@ def test_no_scheme_hides_an_error_in_a_short_log() -> None:
 def test_what_is_not_known_is_outside_without_a_cause() -> None:
     """A magnet in the bearing is no error that the method knows."""
     found = judged(pendulum(lambda q: 0.3 * np.sin(25.0 * q)))
-    assert (found.verdict, found.causes) == ("fail", ())
+    assert (found.verdict, found.step.explanation.causes) == ("fail", ())
     assert "no 3 known errors" in found.levels.one_step["log"].reason
 
 
@@ -320,7 +332,10 @@ def of_log(name: str, seed: int = 0) -> list[object]:
     found = judged(log)
     return [
         found.verdict,
-        *([*map(with_interval, each)] for each in (found.causes, *found.instead)),
+        *(
+            [*map(with_interval, each)]
+            for each in (found.step.explanation.causes, *found.step.explanation.instead)
+        ),
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from roboaccord.contract.outcome import Code
 from roboaccord.crosscheck.event_ticks import EventTicks
 from roboaccord.crosscheck.levels.one_step import check_one_step, check_steps, judge_step, predict
-from roboaccord.crosscheck.levels.scheme import check_scheme
+from roboaccord.crosscheck.levels.scheme import Beside, check_scheme
 from roboaccord.crosscheck.levels.trajectory import (
     TrajectoryLevel,
     check_convergence,

@@ -297,8 +297,8 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     "stop, errors vanish with the step",
     Code.THE_TWIN_BUT_UNRESOLVED: _but_unresolved,
     Code.EVENT_TICKS: "in ticks with an event or a joint at its stop the {quantity} of {where} "
-    "keeps {excess:.2g} times the error that time stepping explains (median of {count} ticks), in that "
-    "at t = {time:g} s for one",
+    "keeps {excess:.2g} times the error that time stepping explains (median of {count} ticks), "
+    "in that at t = {time:g} s for one",
     Code.NOT_REPEATED: "the same run again differs by {apart:.2g} from t = {time:g} s on, first in "
     "{quantity} of {where}",
     Code.NO_MOVE: lambda of: of["text"] or "there is nothing to move",
@@ -354,8 +354,8 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.STEP_FAR: "{share:.3g%} of the change of a step where {allowed:.3g%} are allowed",
     Code.LARGEST_ERROR: "largest error beside what the time step explains",
     Code.OUR_EQUATIONS: "its equations of motion are ours",
-    Code.LOG_NOISE: "noise: {size:.2g} rad or m of {where} is {share:.2g%} of what the efforts do in "
-    "windows of {window} steps, more than {most:g%}",
+    Code.LOG_NOISE: "noise: {size:.2g} rad or m of {where} is {share:.2g%} of what the efforts do "
+    "in windows of {window} steps, more than {most:g%}",
     Code.LOG_EFFORT_NOISE: "noise: that of the efforts may make {share:.2g%}",
     Code.LOG_RESIDUALS: _residuals,
     Code.LEVEL_EXCUSED: lambda of: f"{_level(of)} excused: {words_of(of['of'])}",
