@@ -33,6 +33,9 @@ TEXTS: Mapping[str, Mapping[Code, str]] = {
     "a wrong one": dict.fromkeys(Code, "below round-off: nothing moves; the engine is right"),
 }
 ELSEWHERE = {
+    Code.LOG_NOISE,
+    Code.LOG_EFFORT_NOISE,
+    Code.LOG_RESIDUALS,
     *(Code.TEXT, Code.HIDDEN, Code.OFF_BY, Code.OFF_BY_ANGLE, Code.INSTEAD, Code.READS),
     *(Code.SUSPECT, Code.STEP_FAR, Code.LARGEST_ERROR, Code.OUR_EQUATIONS, Code.MISSING),
     *(Code.SENSITIVE, Code.SAME_SETTINGS, Code.EXCITED, Code.NO_RESTART),

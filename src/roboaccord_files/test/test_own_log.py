@@ -198,7 +198,7 @@ def test_noise_is_estimated_and_so_are_steps_of_an_encoder() -> None:
 def test_a_sound_log_passes_and_an_error_is_named() -> None:
     """The inertia about the hinge is 0.02 by the file; 0.022 is one of 20 % about its centre."""
     sound = judged(pendulum())
-    assert (sound.verdict, sound.causes) == ("pass", ())
+    assert (sound.verdict, sound.step.explanation.causes) == ("pass", ())
     found = judged(pendulum(inertia=0.022), noise=1e-4)
     assert found.verdict == "fail"
     named = [
