@@ -29,7 +29,7 @@ from roboaccord.cli.console import log, make_table, out
 PACKAGES = (
     "numba", "llvmlite", "numpy", "scipy", "heyoka", "mujoco", "dartpy", "pin", "coal", "rclpy",
 )  # fmt: skip
-OTHERS = ("rows", "precision", "gait_heyoka")  # modules that have no rows
+OTHERS = ("rows", "precision", "gait_heyoka", "check_cost")  # modules that have no rows
 MODULES = [
     module.name
     for module in pkgutil.iter_modules(benchmarks.speed.__path__)
