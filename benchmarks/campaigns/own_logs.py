@@ -28,7 +28,7 @@ from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.words import with_interval
 from roboaccord.description.tree import Tree
-from roboaccord_files.logs.body import Body
+from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.log import in_stretches
 from roboaccord_files.logs.result import LogReport
@@ -345,7 +345,7 @@ def checked(name: str, encoder: str, seed: int = 0, draw: int = 0) -> LogReport:
     tree = Tree.parse(ARM if error.simulator == "mujoco" else PLANAR.format(dry=dry))
     joints = tuple(joint.name for joint in tree.moving)
     log = in_stretches(joints, motion.time, q, motion.effort, {}, [])
-    return check_log(log, Body.of(tree, joints, 9.81))
+    return check_log(log, LogBody.of(tree, joints, 9.81))
 
 
 @dataclass(frozen=True)

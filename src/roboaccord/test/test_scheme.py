@@ -12,8 +12,8 @@ import pytest
 from roboaccord.contract.outcome import Finding
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.causes.name import resolve
-from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution, shown_of
+from roboaccord.crosscheck.causes.name import ask_resolution, resolve
+from roboaccord.crosscheck.causes.resolution import Resolved, shown_of
 from roboaccord.crosscheck.causes.words import summary_of
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.energy_check import check_energy, judge_energy
@@ -26,7 +26,7 @@ from roboaccord.crosscheck.scheme import (
     judge_scheme,
 )
 from roboaccord.engines import default_names, spec
-from roboaccord.engines.deviations import Deviation
+from roboaccord.engines.deviations import ModelChange
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
 from roboaccord.engines.twin import Twin, inverse_differential, twin_of
@@ -352,7 +352,7 @@ def test_damping_at_the_end_of_the_step_divides_the_rate() -> None:
         twin = Twin(model, Scheme("semi-implicit Euler", damping=damping))
         twin.reset(start)
         assert twin.step(end, 0.001).qd[0] == pytest.approx(rate, rel=1e-14)
-    off = [Deviation("damping", "pivot", 0, 5.0)]
+    off = [ModelChange("damping", "pivot", 0, 5.0)]
     twin = Twin(model, Scheme("semi-implicit Euler", damping=True), off=off)
     twin.reset(start)
     assert twin.step(end, 0.001).qd[0] == pytest.approx(1.0 / 1.1, rel=1e-14)

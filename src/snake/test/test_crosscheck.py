@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from roboaccord.crosscheck.causes.explain import Explanation
 from roboaccord.crosscheck.chaotic import linearise_loop
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
-from roboaccord.crosscheck.causes.explain import Explanation
 from roboaccord.crosscheck.event_ticks import EventTicks
 from roboaccord.crosscheck.models import (
     AccelerationCheck,

@@ -21,8 +21,13 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Finding, excuse
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.causes.explain import Explanation
-from roboaccord.crosscheck.causes.name import explain_engine, explain_trajectory, resolve
-from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
+from roboaccord.crosscheck.causes.name import (
+    ask_resolution,
+    explain_engine,
+    explain_trajectory,
+    resolve,
+)
+from roboaccord.crosscheck.causes.resolution import Resolved
 from roboaccord.crosscheck.chaotic import check_statistics, measure_all, refuse_tolerances
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.drive import check_drive

@@ -30,7 +30,7 @@ from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.deviations import (
     GROUND,
     OF_FEET,
-    Deviation,
+    ModelChange,
     deviating,
     deviating_tree,
     scaled_ground,
@@ -106,7 +106,7 @@ class Twin(EngineSimulator):
         scheme: Scheme,
         shaken: int = 0,
         footing: Footing | None = None,
-        off: Sequence[Deviation] = (),
+        off: Sequence[ModelChange] = (),
     ) -> None:
         self._described = model, footing
         law, tree, shares = model.force_law if footing else None, None, dict[str, float]()
@@ -143,7 +143,7 @@ class Twin(EngineSimulator):
             self._grip.shares = np.array([shares.get(link, 1.0) for link in law.links])
         self._place(RobotState(0.0, *np.zeros((3, n))))
 
-    def otherwise(self, off: Sequence[Deviation]) -> Twin:
+    def otherwise(self, off: Sequence[ModelChange]) -> Twin:
         """Return another twin of the model, with numbers that are otherwise."""
         model, footing = self._described
         return Twin(model, self.scheme, footing=footing, off=off)
@@ -398,7 +398,7 @@ class TwinSpec(EngineSpec):
     """Specify the twin of an engine, in whose place it stands; `twin_of` makes it."""
 
     shaken: int = 0
-    off: tuple[Deviation, ...] = ()
+    off: tuple[ModelChange, ...] = ()
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
         """Make the twin of one model.
@@ -413,7 +413,7 @@ class TwinSpec(EngineSpec):
         return Twin(model, scheme, self.shaken, self.footing, self.off)
 
 
-def twin_of(engine: Engine, shaken: int = 0, off: Sequence[Deviation] = ()) -> TwinSpec:
+def twin_of(engine: Engine, shaken: int = 0, off: Sequence[ModelChange] = ()) -> TwinSpec:
     """Return the twin of an engine, as it is without deliberate errors.
 
     Args:

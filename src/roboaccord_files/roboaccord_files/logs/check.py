@@ -18,7 +18,7 @@ from roboaccord.crosscheck.causes.fit import Fit
 from roboaccord.crosscheck.causes.words import with_interval
 from roboaccord.numerics.ranking import first_largest
 
-from roboaccord_files.logs.body import DRY, Body
+from roboaccord_files.logs.body import DRY, LogBody
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
 from roboaccord_files.logs.problem import NOISY, UNKNOWN, LogProblem
@@ -36,7 +36,7 @@ SCHEMES = {
 NEAR = 0.15  # samples from a scheme's a and b
 
 
-def check_log(log: Log, body: Body) -> LogReport:
+def check_log(log: Log, body: LogBody) -> LogReport:
     """Check a log by the equations of a robot's file, and name what differs."""
     windows = chosen(log, body)
     noise = float(windows.share.max())
@@ -129,7 +129,7 @@ def scheme_of(fit: Fit) -> str:
     return name if near[name] < NEAR else ""
 
 
-def chosen(log: Log, body: Body) -> Windows:
+def chosen(log: Log, body: LogBody) -> Windows:
     """Return the shortest windows in which noise is below the bound, or the longest."""
     lengths = np.array([s.stop - s.start - 1 for s in log.segments])
     sizes = np.arange(SHORTEST, max(SHORTEST, lengths.sum() // FEWEST) + 1)

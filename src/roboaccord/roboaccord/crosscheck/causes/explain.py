@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from functools import cached_property
 from itertools import combinations
 
@@ -48,7 +48,7 @@ POSSIBLE = {
 Linear = tuple[list[Group], list[list[int]], Array, Array]
 
 
-class Code(Enum):
+class Code(StrEnum):
     """What an explanation comes to."""
 
     NOT_ASKED = "not_asked"

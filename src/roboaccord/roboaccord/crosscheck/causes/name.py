@@ -7,17 +7,19 @@ then the reference) decides what is named, and stays. test_naming and test_schem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from roboaccord.contract.outcome import Cause
+from roboaccord.contract.outcome import Cause, Finding
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import LEFT, Code, Explanation
 from roboaccord.crosscheck.causes.reference import bounded, rms
 from roboaccord.crosscheck.causes.resolution import Resolved, resolution_of
 from roboaccord.crosscheck.causes.ticks import explain_ticks, spread
+from roboaccord.crosscheck.causes.words import hidden
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, explain_drawn
 from roboaccord.crosscheck.ticks import by_group, left_out
@@ -122,3 +124,55 @@ def resolve(
     effects = {one: float(rms(slope).max()) for one, slope in slopes.items()}
     more = [r for r in resolution_of(effects, "one_step") if (r.parameter, r.where) not in known]
     return ranked([*found, *more], lambda each: each.smallest)
+
+
+def ask_resolution(
+    findings: Sequence[Finding],
+    resolved: Sequence[Resolved],
+    asked: float,
+    setup: Setup,
+    order: int,
+) -> list[Finding]:
+    """Return findings on an engine, one not judged where more of a parameter could hide than asked.
+
+    Args:
+        findings: on one engine.
+        resolved: smallest errors that its best levels would have found.
+        asked: part of any parameter that must not be able to hide.
+        setup: robot and scenario.
+        order: of the engine's integrator.
+    """
+    parts = [each for each in resolved if each.unit == "1"]
+    most = next(iter(ranked(parts, lambda each: -each.smallest)), None)
+    if most is not None and most.smallest <= asked:
+        return list(findings)
+    level, where = (most.level, most.where) if most else ("scheme", "")
+    text = hidden(most, asked, *(_enough(most, asked, setup, order) if most else ("", 0.0)))
+    return [
+        replace(
+            each,
+            outcome="not_judged",
+            reason="; ".join(filter(None, [each.reason, text])),
+            where=where,
+        )
+        if each.level == level and each.outcome != "outside"
+        else each
+        for each in findings
+    ]
+
+
+def _enough(most: Resolved, asked: float, setup: Setup, order: int) -> tuple[str, float]:
+    """Return which key of the scenario, at which value, would let no more than asked hide.
+
+    Round-off hides the less the longer a tick is, time stepping the less the shorter a physics
+    step, with order 1 in contact. No key where next to nothing depends on the parameter.
+    """
+    scenario, order = setup.scenario, order if setup.contact is None else 1
+    period, step = scenario.control_period, scenario.physics_step
+    if most.smallest > 1.0:
+        return "", 0.0
+    if most.level == "scheme":
+        return "control_period", math.ceil(period * most.smallest / asked / step) * step
+    if isinstance(scenario.crosscheck.tolerances.at(period).one_step, Allowance):
+        return "crosscheck.tolerances.one_step", 0.0
+    return "physics_step", step / math.ceil((most.smallest / asked) ** (1.0 / order))

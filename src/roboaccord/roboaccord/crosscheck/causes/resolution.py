@@ -6,23 +6,18 @@ tick moves with a parameter is the smallest size that it would have found.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.outcome import Finding
 from roboaccord.contract.results import Quantity
-from roboaccord.crosscheck.causes import words
 from roboaccord.crosscheck.causes.explain import UNSEEN
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis, components
 from roboaccord.crosscheck.causes.ticks import TickProblem
 from roboaccord.engines.deviations import EVERY, UPWARDS
 from roboaccord.numerics.ranking import ranked
-from roboaccord.scenario.scenario import Allowance
-from roboaccord.scenario.setup import Setup
 
 SHOWN = 10  # parameters of a resolution
 BEYOND = 100.0  # m, kg m^2, N m s/rad, ...: no robot's is larger
@@ -71,55 +66,3 @@ def shown_of(found: Sequence[Resolved]) -> list[Resolved]:
     """Return ten: of each quantity where it is seen least, then the largest effects."""
     last = {each.parameter: each for each in found}  # they are in order
     return list(dict.fromkeys([*last.values(), *found]))[:SHOWN]
-
-
-def ask_resolution(
-    findings: Sequence[Finding],
-    resolved: Sequence[Resolved],
-    asked: float,
-    setup: Setup,
-    order: int,
-) -> list[Finding]:
-    """Return findings on an engine, one not judged where more of a parameter could hide than asked.
-
-    Args:
-        findings: on one engine.
-        resolved: smallest errors that its best levels would have found.
-        asked: part of any parameter that must not be able to hide.
-        setup: robot and scenario.
-        order: of the engine's integrator.
-    """
-    parts = [each for each in resolved if each.unit == "1"]
-    most = next(iter(ranked(parts, lambda each: -each.smallest)), None)
-    if most is not None and most.smallest <= asked:
-        return list(findings)
-    level, where = (most.level, most.where) if most else ("scheme", "")
-    text = words.hidden(most, asked, *(_enough(most, asked, setup, order) if most else ("", 0.0)))
-    return [
-        replace(
-            each,
-            outcome="not_judged",
-            reason="; ".join(filter(None, [each.reason, text])),
-            where=where,
-        )
-        if each.level == level and each.outcome != "outside"
-        else each
-        for each in findings
-    ]
-
-
-def _enough(most: Resolved, asked: float, setup: Setup, order: int) -> tuple[str, float]:
-    """Return which key of the scenario, at which value, would let no more than asked hide.
-
-    Round-off hides the less the longer a tick is, time stepping the less the shorter a physics
-    step, with order 1 in contact. No key where next to nothing depends on the parameter.
-    """
-    scenario, order = setup.scenario, order if setup.contact is None else 1
-    period, step = scenario.control_period, scenario.physics_step
-    if most.smallest > 1.0:
-        return "", 0.0
-    if most.level == "scheme":
-        return "control_period", math.ceil(period * most.smallest / asked / step) * step
-    if isinstance(scenario.crosscheck.tolerances.at(period).one_step, Allowance):
-        return "crosscheck.tolerances.one_step", 0.0
-    return "physics_step", step / math.ceil((most.smallest / asked) ** (1.0 / order))
