@@ -102,6 +102,7 @@ class Error:
         logging: what is done to the log.
         delay: steps by which efforts act late.
         gear: factors on the efforts, by joint.
+        limit: of the second joint's effort [N m].
         assumed: whether the method knows errors of this kind.
     """
 
@@ -113,6 +114,7 @@ class Error:
     logging: Callable[[Motion], Motion] = lambda motion: motion
     delay: int = 0
     gear: Sequence[float] = (1.0,)
+    limit: float = np.inf
     assumed: bool = True
 
 
@@ -216,7 +218,8 @@ ERRORS: dict[str, Error] = {
     ),
     "damping, every tenth row": Error("textbook", {"d2": 0.05}, "damping", "knee", 0.03, _thin(10)),
     "wrong sign of Coriolis": Error("textbook", {"coriolis": -1.0}, "?", assumed=False),
-    "motor of first order": Error("textbook", {"lag": 0.01}, "?", assumed=False),
+    "motor of first order": Error("textbook", {"lag": 0.01}, "motor lag", "*", -1e-3 / np.log(0.9)),
+    "effort limit": Error("mujoco", {}, "effort limit", "lift", 8.0, limit=8.0),
     "a spring": Error("mujoco", {"more": 'stiffness="1.5"'}, "?", assumed=False),
 }  # fmt: skip
 SOUND: dict[str, Error] = {
@@ -269,7 +272,9 @@ def run_mujoco(error: Error, seed: int) -> Motion:
     for i in range(round(DURATION / step)):
         effort, acting = act(i, data.qpos, data.qvel)
         rows.append((i * step, *data.qpos, *effort))
-        data.qfrc_applied[:] = acting * np.array(error.gear)
+        acting = acting * np.array(error.gear)
+        acting[1] = np.clip(acting[1], -error.limit, error.limit)
+        data.qfrc_applied[:] = acting
         mujoco.mj_step(model, data)
     table = np.array(rows)
     return Motion(table[:, 0], table[:, 1:4], table[:, 4:])

@@ -13,6 +13,7 @@ import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
+from roboaccord.crosscheck.causes.words import text_of
 from roboaccord.crosscheck.extrapolation import go
 from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
@@ -147,7 +148,8 @@ def test_its_twin_takes_the_same_steps_wherever_the_snake_heads() -> None:
     worse = replace(run, effort=run.effort * (1.0 + 1e-3 * np.eye(21)[10]))
     check = check_scheme(on_ground(setup, "spheres"), spec("gz"), worse)
     assert isinstance(check, SchemeCheck) and check.error > check.floor
-    assert (check.name.quantity, check.name.where) == ("gear", "joint_11")
+    cause = check.explanation.cause
+    assert (cause.quantity, cause.where) == ("gear", "joint_11")
     moved = check_invariance(setup, spec("gz"), run).changes
     assert [*moved] == ["turned by 45 degrees"] and not moved["turned by 45 degrees"].outside
 
@@ -179,4 +181,4 @@ def test_what_is_off_in_gazebo_s_own_description_is_named(
     run = run_setup(setup, make_simulator(setup, "gz"))
     check = check_scheme(on_ground(setup, "spheres"), spec("gz"), run)
     assert isinstance(check, SchemeCheck) and check.error > check.floor
-    assert name in check.name.text
+    assert name in text_of(check.explanation)

@@ -1,6 +1,6 @@
 """What the equations of a robot's file know, and the same robot with something otherwise.
 
-A hypothesis may be added: a field of `LogBody` and a case of `varied`, or one of the core's deviations
+A hypothesis may be added: a field of `LogBody` with a case of `varied`, or one of the core's
 (engines/deviations.py), and an entry of `groups` in problem.py. SPEEDS may be tuned: dry friction
 is tried with each.
 """
