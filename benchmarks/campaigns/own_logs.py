@@ -29,7 +29,7 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.report import Report
 from roboaccord.description.tree import Tree
 from roboaccord.report.cause_words import with_interval
-from roboaccord_files.logs.body import Body
+from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.log import in_stretches
 
@@ -102,6 +102,7 @@ class Error:
         logging: what is done to the log.
         delay: steps by which efforts act late.
         gear: factors on the efforts, by joint.
+        limit: of the second joint's effort [N m].
         assumed: whether the method knows errors of this kind.
     """
 
@@ -113,6 +114,7 @@ class Error:
     logging: Callable[[Motion], Motion] = lambda motion: motion
     delay: int = 0
     gear: Sequence[float] = (1.0,)
+    limit: float = np.inf
     assumed: bool = True
 
 
@@ -216,7 +218,8 @@ ERRORS: dict[str, Error] = {
     ),
     "damping, every tenth row": Error("textbook", {"d2": 0.05}, "damping", "knee", 0.03, _thin(10)),
     "wrong sign of Coriolis": Error("textbook", {"coriolis": -1.0}, "?", assumed=False),
-    "motor of first order": Error("textbook", {"lag": 0.01}, "?", assumed=False),
+    "motor of first order": Error("textbook", {"lag": 0.01}, "motor lag", "*", -1e-3 / np.log(0.9)),
+    "effort limit": Error("mujoco", {}, "effort limit", "lift", 8.0, limit=8.0),
     "a spring": Error("mujoco", {"more": 'stiffness="1.5"'}, "?", assumed=False),
 }  # fmt: skip
 SOUND: dict[str, Error] = {
@@ -269,7 +272,9 @@ def run_mujoco(error: Error, seed: int) -> Motion:
     for i in range(round(DURATION / step)):
         effort, acting = act(i, data.qpos, data.qvel)
         rows.append((i * step, *data.qpos, *effort))
-        data.qfrc_applied[:] = acting * np.array(error.gear)
+        acting = acting * np.array(error.gear)
+        acting[1] = np.clip(acting[1], -error.limit, error.limit)
+        data.qfrc_applied[:] = acting
         mujoco.mj_step(model, data)
     table = np.array(rows)
     return Motion(table[:, 0], table[:, 1:4], table[:, 4:])
@@ -345,7 +350,7 @@ def checked(name: str, encoder: str, seed: int = 0, draw: int = 0) -> Report:
     tree = Tree.parse(ARM if error.simulator == "mujoco" else PLANAR.format(dry=dry))
     joints = tuple(joint.name for joint in tree.moving)
     log = in_stretches(joints, motion.time, q, motion.effort, {}, [])
-    return check_log(log, Body.of(tree, joints, 9.81))
+    return check_log(log, LogBody.of(tree, joints, 9.81))
 
 
 @dataclass(frozen=True)

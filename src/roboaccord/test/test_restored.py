@@ -15,7 +15,7 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.ticks import predicted
-from roboaccord.engines.deviations import GROUND, OF_FEET, OF_JOINTS, OF_LINKS, Deviation
+from roboaccord.engines.deviations import GROUND, OF_FEET, OF_JOINTS, OF_LINKS, ModelChange
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import Scheme
 from roboaccord.engines.twin import Twin
@@ -76,10 +76,10 @@ def test_a_twin_with_a_number_otherwise_is_another_twin() -> None:
     for quantity in kinds:
         where = {OF_JOINTS: "elbow", GROUND: ""}
         place = next((at for each, at in where.items() if quantity in each), "fore")
-        other = Twin(twin.intended, twin.scheme, off=[Deviation(quantity, place, 0, 0.05)])
+        other = Twin(twin.intended, twin.scheme, off=[ModelChange(quantity, place, 0, 0.05)])
         assert (ends(other) != plain).any(), quantity
     for axis in range(3):
-        other = Twin(twin.intended, twin.scheme, off=[Deviation("gravity", "", axis, 0.05)])
+        other = Twin(twin.intended, twin.scheme, off=[ModelChange("gravity", "", axis, 0.05)])
         assert (ends(other) != plain).any()
     assert (ends(twin) == plain).all()
 

@@ -27,7 +27,7 @@ from roboaccord.crosscheck.levels.scheme import (
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import default_names, spec
-from roboaccord.engines.deviations import Deviation
+from roboaccord.engines.deviations import ModelChange
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
 from roboaccord.engines.twin import Twin, inverse_differential, twin_of
@@ -364,7 +364,7 @@ def test_damping_at_the_end_of_the_step_divides_the_rate() -> None:
         twin = Twin(model, Scheme("semi-implicit Euler", damping=damping))
         twin.reset(start)
         assert twin.step(end, 0.001).qd[0] == pytest.approx(rate, rel=1e-14)
-    off = [Deviation("damping", "pivot", 0, 5.0)]
+    off = [ModelChange("damping", "pivot", 0, 5.0)]
     twin = Twin(model, Scheme("semi-implicit Euler", damping=True), off=off)
     twin.reset(start)
     assert twin.step(end, 0.001).qd[0] == pytest.approx(1.0 / 1.1, rel=1e-14)

@@ -21,7 +21,7 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.inverse import inverse_dynamics
 from roboaccord.description.tree import Tree
 from roboaccord.report.cause_words import with_interval
-from roboaccord_files.logs.body import Body
+from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.columns import assigned
 from roboaccord_files.logs.log import in_stretches, read_log
@@ -71,7 +71,7 @@ def judged(table: Array, noise: float = 0.0) -> Report:
     time, q, effort = table.T
     q = q + noise * np.random.default_rng(1).standard_normal(len(q))
     log = in_stretches(("hinge",), time, q[:, None], effort[:, None], {}, [])
-    return check_log(log, Body.of(Tree.parse(PENDULUM), ("hinge",), 9.81))
+    return check_log(log, LogBody.of(Tree.parse(PENDULUM), ("hinge",), 9.81))
 
 
 def test_inverse_dynamics_undo_forward_dynamics() -> None:

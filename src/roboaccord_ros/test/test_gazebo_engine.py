@@ -19,6 +19,7 @@ from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
 from roboaccord.engines import default_names, engine_names, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.gazebo.twin import on_ground
+from roboaccord.report.cause_words import text_of
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario.files import load_scenario, make_scenario
@@ -147,7 +148,8 @@ def test_its_twin_takes_the_same_steps_wherever_the_snake_heads() -> None:
     worse = replace(run, effort=run.effort * (1.0 + 1e-3 * np.eye(21)[10]))
     check = check_scheme(on_ground(setup, "spheres"), spec("gz"), worse)
     assert isinstance(check, SchemeCheck) and check.error > check.floor
-    assert (check.name.quantity, check.name.where) == ("gear", "joint_11")
+    cause = check.explanation.cause
+    assert (cause.quantity, cause.where) == ("gear", "joint_11")
     moved = check_invariance(setup, spec("gz"), run).changes
     assert [*moved] == ["turned by 45 degrees"] and not moved["turned by 45 degrees"].outside
 
@@ -179,4 +181,4 @@ def test_what_is_off_in_gazebo_s_own_description_is_named(
     run = run_setup(setup, make_simulator(setup, "gz"))
     check = check_scheme(on_ground(setup, "spheres"), spec("gz"), run)
     assert isinstance(check, SchemeCheck) and check.error > check.floor
-    assert name in check.name.text
+    assert name in text_of(check.explanation)

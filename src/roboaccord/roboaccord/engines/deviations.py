@@ -33,7 +33,7 @@ CREEP = 1e-3  # rad/s: below it dry friction falls to 0 where the model has none
 TRIANGLE = np.triu_indices(3)
 
 
-class Deviation(NamedTuple):
+class ModelChange(NamedTuple):
     """Name a number that is off, and by how much.
 
     Args:
@@ -49,7 +49,7 @@ class Deviation(NamedTuple):
     size: float
 
 
-def deviating_tree(tree: Tree, off: Deviation) -> Tree:
+def deviating_tree(tree: Tree, off: ModelChange) -> Tree:
     """Return a tree of which a number of links or joints is otherwise."""
     if off.quantity in OF_LINKS:
         links = (_link(x, off) if off.where in (x.name, EVERY) else x for x in tree.links)
@@ -60,7 +60,7 @@ def deviating_tree(tree: Tree, off: Deviation) -> Tree:
     return tree
 
 
-def _link(link: Link, off: Deviation) -> Link:
+def _link(link: Link, off: ModelChange) -> Link:
     """Return a link with another mass, whose inertia is kept, centre [m] or moment of inertia.
 
     The moment xx xy xz yy yz zz about the centre changes by a part of itself, or of the mean of
@@ -77,7 +77,7 @@ def _link(link: Link, off: Deviation) -> Link:
     return replace(link, inertia=inertia)
 
 
-def _joint(joint: Joint, off: Deviation) -> Joint:
+def _joint(joint: Joint, off: ModelChange) -> Joint:
     """Return a joint moved along an axis of its parent [m], or turned about one of its own."""
     along = np.eye(3)[off.axis]
     if off.quantity == "origin":
@@ -85,7 +85,7 @@ def _joint(joint: Joint, off: Deviation) -> Joint:
     return replace(joint, axis=axis_angle_matrix(along, np.array(off.size)) @ joint.axis)
 
 
-def deviating(model: EngineModel, tree: Tree, off: Deviation) -> EngineModel:
+def deviating(model: EngineModel, tree: Tree, off: ModelChange) -> EngineModel:
     """Return a model of which a number that is not the tree's is otherwise.
 
     Args:

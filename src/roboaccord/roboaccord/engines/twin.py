@@ -32,7 +32,7 @@ from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.deviations import (
     GROUND,
     OF_FEET,
-    Deviation,
+    ModelChange,
     deviating,
     deviating_tree,
     scaled_ground,
@@ -124,7 +124,7 @@ class Twin(EngineSimulator):
         scheme: Scheme,
         shaken: int = 0,
         footing: Footing | None = None,
-        off: Sequence[Deviation] = (),
+        off: Sequence[ModelChange] = (),
     ) -> None:
         self._described = model, footing
         law, tree, shares = model.force_law if footing else None, None, dict[str, float]()
@@ -161,7 +161,7 @@ class Twin(EngineSimulator):
             self._grip.shares = np.array([shares.get(link, 1.0) for link in law.links])
         self._place(RobotState(0.0, *np.zeros((3, n))))
 
-    def otherwise(self, off: Sequence[Deviation]) -> Twin:
+    def otherwise(self, off: Sequence[ModelChange]) -> Twin:
         """Return another twin of the model, with numbers that are otherwise."""
         model, footing = self._described
         return Twin(model, self.scheme, footing=footing, off=off)
@@ -209,8 +209,8 @@ class Twin(EngineSimulator):
         return x.q, v[..., 6:].copy(), x.position, unit(x.orientation), twist
 
     def _read(self) -> RobotState:
-        q, qd, *others = self._motion(self._x, self._v)
-        return RobotState(self._time, q, qd, self._effort, *others)
+        q, qd, position, orientation, twist = self._motion(self._x, self._v)
+        return RobotState(self._time, q, qd, self._effort, position, orientation, twist)
 
     def _stepped(self, turn: Array, linear: Array, angular: Array) -> tuple[Array, Array]:
         """Return vectors in the world in the axes in which they are stepped."""
@@ -434,7 +434,7 @@ class TwinSpec(EngineSpec):
     """Specify the twin of an engine, in whose place it stands; `twin_of` makes it."""
 
     shaken: int = 0
-    off: tuple[Deviation, ...] = ()
+    off: tuple[ModelChange, ...] = ()
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
         """Make the twin of one model.
@@ -449,7 +449,7 @@ class TwinSpec(EngineSpec):
         return Twin(model, scheme, self.shaken, self.footing, self.off)
 
 
-def twin_of(engine: Engine, shaken: int = 0, off: Sequence[Deviation] = ()) -> TwinSpec:
+def twin_of(engine: Engine, shaken: int = 0, off: Sequence[ModelChange] = ()) -> TwinSpec:
     """Return the twin of an engine, as it is without deliberate errors.
 
     Args:

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from roboaccord.contract.outcome import Cause
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation
 from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, Hypothesis
+from roboaccord.crosscheck.causes.resolution import SHOWN, Resolved
 from roboaccord.engines.deviations import EVERY
-
-if TYPE_CHECKING:
-    from roboaccord.crosscheck.causes.resolution import Resolved
 
 MANY = 6  # causes that explain alike
 EXPLAINS = 0.95  # of the squared residuals: what leaves more is not shown as the next best
@@ -128,7 +125,7 @@ def _smallest(one: Resolved) -> str:
 def summary_of(found: Sequence[Resolved]) -> str:
     """Return what would have been seen, ten: of a quantity of many, the least at any."""
     words = []
-    for last in [*{each.parameter: each for each in found}.values()][:10]:
+    for last in [*{each.parameter: each for each in found}.values()][:SHOWN]:
         alone = sum(each.parameter == last.parameter for each in found) == 1
         any_of = f"{last.parameter} of any {Hypothesis(last.parameter).place} {_smallest(last)}"
         words.append(resolved(last) if alone else any_of)

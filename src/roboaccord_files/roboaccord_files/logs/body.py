@@ -1,6 +1,6 @@
 """What the equations of a robot's file know, and the same robot with something otherwise.
 
-A hypothesis may be added: a field of `Body` and a case of `varied`, or one of the core's deviations
+A hypothesis may be added: a field of `LogBody` with a case of `varied`, or one of the core's
 (engines/deviations.py), and an entry of `groups` in problem.py. SPEEDS may be tuned: dry friction
 is tried with each.
 """
@@ -15,7 +15,7 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis
 from roboaccord.description.inverse import inverse_dynamics
 from roboaccord.description.tree import Tree
-from roboaccord.engines.deviations import Deviation, deviating_tree
+from roboaccord.engines.deviations import ModelChange, deviating_tree
 
 SPEEDS = (0.003, 0.01, 0.03, 0.1)  # rad/s or m/s: below which dry friction falls to 0
 OFFSET, TILT, DRY = "effort offset", "gravity direction", "dry friction"
@@ -23,7 +23,7 @@ BY_JOINT = {"damping": "damping", "armature": "armature", OFFSET: "offset", "zer
 
 
 @dataclass(frozen=True)
-class Body:
+class LogBody:
     """Hold what the equations know of a robot.
 
     Args:
@@ -55,7 +55,7 @@ class Body:
         gravity: float,
         damping: float = 1.0,
         dry: float = 1.0,
-    ) -> Body:
+    ) -> LogBody:
         """Return what the equations know of a robot.
 
         Args:
@@ -82,7 +82,7 @@ class Body:
         )
         return np.asarray(self.damping * qd + sum(parts))
 
-    def varied(self, sizes: Mapping[Hypothesis, float]) -> Body:
+    def varied(self, sizes: Mapping[Hypothesis, float]) -> LogBody:
         """Return a robot whose parameters are otherwise."""
         body = self
         for one, size in sizes.items():
@@ -100,5 +100,5 @@ class Body:
                 pull = size * float(np.linalg.norm(body.gravity))
                 body = replace(body, gravity=body.gravity + pull * np.eye(3)[one.axis])
             elif size:
-                body = replace(body, tree=deviating_tree(body.tree, Deviation(*one, size)))
+                body = replace(body, tree=deviating_tree(body.tree, ModelChange(*one, size)))
         return body

@@ -20,7 +20,7 @@ from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.scenario import Tolerances
 
-from roboaccord_files.logs.body import DRY, Body
+from roboaccord_files.logs.body import DRY, LogBody
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
 from roboaccord_files.logs.problem import NOISY, LogProblem
@@ -38,7 +38,7 @@ SCHEMES = {
 NEAR = 0.15  # samples from a scheme's a and b
 
 
-def check_log(log: Log, body: Body) -> Report:
+def check_log(log: Log, body: LogBody) -> Report:
     """Check a log by the equations of a robot's file, and name what differs."""
     level, check = LogLevel(), measured(log, body)
     finding = replace(level.judge(check, Tolerances()), level=level.name, engine=ENGINE)
@@ -53,7 +53,7 @@ def check_log(log: Log, body: Body) -> Report:
     )
 
 
-def measured(log: Log, body: Body) -> LogCheck:
+def measured(log: Log, body: LogBody) -> LogCheck:
     """Return what the equations of a robot's file leave of a log, and what explains it."""
     windows = chosen(log, body)
     worst = first_largest(windows.share)
@@ -112,7 +112,7 @@ def scheme_of(fit: Fit) -> str:
     return name if near[name] < NEAR else ""
 
 
-def chosen(log: Log, body: Body) -> Windows:
+def chosen(log: Log, body: LogBody) -> Windows:
     """Return the shortest windows in which noise is below the bound, or the longest."""
     lengths = np.array([s.stop - s.start - 1 for s in log.segments])
     sizes = np.arange(SHORTEST, max(SHORTEST, lengths.sum() // FEWEST) + 1)

@@ -22,7 +22,7 @@ from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.setup import is_file
 
-from roboaccord_files.logs.body import Body
+from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.log import read_log
 
@@ -78,7 +78,7 @@ def crosscheck_log(
     limits = {joint.name: max(abs(joint.lower), abs(joint.upper)) for joint in hinges}
     log, parameters = read_log(path, setup.joints, columns or {}, limits), setup.parameters
     friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
-    found = check_log(log, Body.of(setup.tree, log.joints, parameters.gravity, *friction))
+    found = check_log(log, LogBody.of(setup.tree, log.joints, parameters.gravity, *friction))
     if out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
         write_text(Path(out) / "summary.json", json.dumps(to_json(found), indent=2))

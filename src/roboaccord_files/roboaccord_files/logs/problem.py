@@ -1,6 +1,6 @@
 """The windows of a log as a problem of the regressor: what its file leaves, and what may be off.
 
-`groups` yields what is tried: errors may be added, a hypothesis there and a case of `Body.varied`.
+`groups` yields what is tried: errors may be added there, with a case of `LogBody.varied`.
 The bounds may be tuned, and each states in what it is measured; docs/own_log.md gives the rates of
 detection and of false alarms that `make own-logs` measured with them.
 

@@ -1,7 +1,7 @@
 """Windows of a log, and how errors of a model show in them.
 
 DEGREE, KNOTS, FLOOR, MOST, SLOW and FEW may be tuned: smoothness, speed, and what is left out. The
-equations are fixed by what follows; a term that a robot needs belongs to `Body`.
+equations are fixed by what follows; a term that a robot needs belongs to `LogBody`.
 
 Along a smooth motion q_s through the log's positions the equations of the robot's file leave
 
@@ -28,7 +28,7 @@ import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.inverse import add_efforts, inverse_dynamics, link_motions
 
-from roboaccord_files.logs.body import Body
+from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
 
@@ -49,7 +49,7 @@ class Windows:
         size: k, the steps of a window; w windows of k + 1 samples.
     """
 
-    def __init__(self, log: Log, body: Body, size: int) -> None:
+    def __init__(self, log: Log, body: LogBody, size: int) -> None:
         self.log, self.size, self._pushed = log, size, dict[int, Array]()
         starts = np.concatenate([np.arange(s.start, s.stop - size, size) for s in log.segments])
         few = max(MOST // size, 1)
@@ -205,7 +205,7 @@ class Windows:
         """Return the columns (w, (k + 1) n, c) of efforts (w, k, n, c) that are held over steps."""
         return self._propagate(self._held(efforts))
 
-    def needed(self, body: Body) -> Array:
+    def needed(self, body: LogBody) -> Array:
         """Return the efforts (w (2 k + 1), n) that the motion needs of a body.
 
         Motions of links are computed again only where joints, gravity, zeros or clock are others.
@@ -233,7 +233,7 @@ class Windows:
     def _measured(self) -> Array:
         return self._apart + self.made_by(self._needed[..., None])[..., 0]
 
-    def needing(self, body: Body) -> Array:
+    def needing(self, body: LogBody) -> Array:
         """Return recorded positions less those of a body under no effort (w, (k + 1) n)."""
         if body is self.body:
             return self._measured

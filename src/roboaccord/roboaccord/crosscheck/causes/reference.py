@@ -24,7 +24,7 @@ from roboaccord.crosscheck.extrapolation import SAFETY, STEPS, estimates
 from roboaccord.crosscheck.ticks import Index, vector
 from roboaccord.description.inverse import inverse_dynamics
 from roboaccord.description.tree import Tree
-from roboaccord.engines.deviations import EVERY, OF_LINKS, Deviation, deviating_tree
+from roboaccord.engines.deviations import EVERY, OF_LINKS, ModelChange, deviating_tree
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
@@ -72,7 +72,7 @@ class ReferenceProblem(TickProblem):
                 rates = np.vstack([run.qd[:1], 0.5 * (run.qd[:-1] + run.qd[1:])])
                 effort = effort - joint * rates
             elif one.quantity in OF_LINKS:
-                tree = deviating_tree(tree, Deviation(*one, size))
+                tree = deviating_tree(tree, ModelChange(*one, size))
             else:
                 number = self._numbers[one.quantity] * (1.0 + size)
                 setup = with_parameter(setup, one.quantity, number) or setup

@@ -23,7 +23,7 @@ from roboaccord.crosscheck.causes.fit import Fit, Problem
 from roboaccord.crosscheck.causes.hypotheses import ZERO, Group, Hypothesis, Sizes, components
 from roboaccord.crosscheck.causes.samples import RECORDED, WHOLE, exchanged, framed, starts
 from roboaccord.crosscheck.ticks import Index, difference, names, predicted
-from roboaccord.engines.deviations import EVERY, GROUND, OF_FEET, OF_JOINTS, OF_LINKS, Deviation
+from roboaccord.engines.deviations import EVERY, GROUND, OF_FEET, OF_JOINTS, OF_LINKS, ModelChange
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import Twin, twin_of
 from roboaccord.numerics.ranking import first_largest
@@ -161,7 +161,7 @@ class TwinProblem(TickProblem):
 
     def made(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
         """Return a twin with numbers that are otherwise, and the run."""
-        off = [Deviation(*one, size) for one, size in sizes.items()]
+        off = [ModelChange(*one, size) for one, size in sizes.items()]
         if isinstance(self.simulator, Twin):  # of one model, and nothing stands in front of it
             return self.simulator.otherwise(off), run
         return make_simulator(self.setup, twin_of(self.engine, off=off)), run

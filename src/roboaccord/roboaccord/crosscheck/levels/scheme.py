@@ -101,7 +101,7 @@ class SchemeCheck:
     left_out: int
     touching: int = 0
     others: EventTicks | None = None
-    explanation: Explanation = field(default=NOTHING, metadata=LEFT_OUT)
+    explanation: Explanation = NOTHING
     resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
     looked_at: int = 0
 
