@@ -37,9 +37,11 @@ from numba.core import caching
 from numba.core.base import BaseContext
 from numba.core.codegen import Codegen
 from numba.core.compiler import CompileResult
+from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
 
+from roboaccord.numerics.jit_library import install
 from roboaccord.numerics.machine import private_folder
 
 Options: TypeAlias = Mapping[str, str | bool]
@@ -62,12 +64,53 @@ def make_dispatcher(function: FunctionType, options: Options) -> Callable[..., A
     """Return what compiles a function when called, and keeps the result by `digest`."""
     if numba.config.DISABLE_JIT:
         return function
-    dispatcher: Callable[..., Any] = numba.njit(**options)(function)
-    try:
-        dispatcher._cache = KernelCache(function, options)  # type: ignore[attr-defined] # as its enable_caching() does
-    except RuntimeError:  # no place can be written
-        _warn_once()
-    return dispatcher
+    install()
+    return Entry(function, options)
+
+
+class Body(CPUDispatcher):
+    """Compile a kernel for other kernels: linked into them, not to be called by itself."""
+
+    def __init__(self, function: FunctionType, options: Options) -> None:
+        super().__init__(function, targetoptions={"nopython": True, "boundscheck": None, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options})
+        try:
+            self._cache = BodyCache(function, options)
+        except RuntimeError:  # no place can be written
+            _warn_once()
+
+
+class Entry(CPUDispatcher):
+    """Compile a kernel for calls from Python: its body with a wrapper around it."""
+
+    def __init__(self, function: FunctionType, options: Options) -> None:
+        super().__init__(function, targetoptions={"nopython": True, "boundscheck": None, **options})
+        self.body = Body(function, options)
+        self._compiler = self
+        try:
+            self._cache = KernelCache(function, options)
+        except RuntimeError:  # no place can be written
+            _warn_once()
+        self.fold_argument_types = self.body.fold_argument_types
+
+    @property
+    def _numba_type_(self):
+        return self.body._numba_type_
+
+    def compile(self, *args):
+        if len(args) == 1:
+            return super().compile(*args)
+        args, return_type = args
+        self.body.compile(args)
+        made = self.body.overloads[args]
+        context = self.targetctx
+        library = context.codegen().create_library(self.__name__)
+        library.enable_object_caching()
+        library.add_linking_library(made.library)
+        with context.push_code_library(library):
+            context.create_cpython_wrapper(library, made.fndesc, made.environment, None, True)
+        entry = context.get_executable(library, made.fndesc, made.environment)
+        library._linking_libraries.clear()
+        return made._replace(library=library, entry_point=entry, metadata=None)
 
 
 @functools.cache
@@ -210,6 +253,15 @@ def _folders(file: Path) -> Iterator[Path]:
         yield private_folder() / part
 
 
+class _BodyPlace(_Place):
+    def get_disambiguator(self) -> str:
+        return super().get_disambiguator() + "b"
+
+
+class _BodyCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_BodyPlace,)
+
+
 class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Place,)
 
@@ -282,3 +334,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
         for file in Path(self.cache_path).glob(f"{before}*{after}.*"):
             if key not in file.name and time.time() - file.stat().st_mtime > STALE:
                 file.unlink(missing_ok=True)
+
+
+class BodyCache(KernelCache):
+    _impl_class = _BodyCacheImpl
