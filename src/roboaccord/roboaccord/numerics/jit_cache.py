@@ -38,6 +38,7 @@ from numba.core.base import BaseContext
 from numba.core.codegen import Codegen
 from numba.core.compiler import CompileResult
 from numba.core.registry import CPUDispatcher
+from numba.core.types import Type
 from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
 
@@ -51,6 +52,7 @@ _log = logging.getLogger(__name__)
 PATIENCE, POLL = 60.0, 0.02  # s that another process may take to compile a kernel, between looks
 STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
 LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's version
+NOPYTHON = {"nopython": True, "boundscheck": None}  # as numba.njit has them
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
@@ -68,49 +70,57 @@ def make_dispatcher(function: FunctionType, options: Options) -> Callable[..., A
     return Entry(function, options)
 
 
-class Body(CPUDispatcher):
-    """Compile a kernel for other kernels: linked into them, not to be called by itself."""
+class Body(CPUDispatcher):  # type: ignore[misc]
+    """Compile a kernel for those that call it: code to be linked, without a way in from Python."""
 
     def __init__(self, function: FunctionType, options: Options) -> None:
-        super().__init__(function, targetoptions={"nopython": True, "boundscheck": None, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options})
-        try:
-            self._cache = BodyCache(function, options)
-        except RuntimeError:  # no place can be written
-            _warn_once()
+        none = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        super().__init__(function, targetoptions={**NOPYTHON, **options, **none})
+        self._cache = _cache(BodyCache, function, options)
 
 
-class Entry(CPUDispatcher):
-    """Compile a kernel for calls from Python: its body with a wrapper around it."""
+class Entry(CPUDispatcher):  # type: ignore[misc]
+    """Compile a kernel for Python: a wrapper around its body, optimised with all it calls."""
 
     def __init__(self, function: FunctionType, options: Options) -> None:
-        super().__init__(function, targetoptions={"nopython": True, "boundscheck": None, **options})
+        super().__init__(function, targetoptions={**NOPYTHON, **options})
         self.body = Body(function, options)
-        self._compiler = self
-        try:
-            self._cache = KernelCache(function, options)
-        except RuntimeError:  # no place can be written
-            _warn_once()
-        self.fold_argument_types = self.body.fold_argument_types
+        self._compiler = _Wrapping(self.body)
+        self._cache = _cache(KernelCache, function, options)
 
     @property
-    def _numba_type_(self):
+    def _numba_type_(self) -> Type:
         return self.body._numba_type_
 
-    def compile(self, *args):
-        if len(args) == 1:
-            return super().compile(*args)
-        args, return_type = args
-        self.body.compile(args)
-        made = self.body.overloads[args]
-        context = self.targetctx
-        library = context.codegen().create_library(self.__name__)
+
+class _Wrapping:
+    """The compiler of an entry, in the place of numba's."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self.fold_argument_types = body.fold_argument_types
+
+    def compile(self, args: tuple[Type, ...], _: Type | None) -> CompileResult:
+        self._body.compile(args)
+        body = self._body.overloads[args]
+        context = self._body.targetctx
+        library = context.codegen().create_library(f"{body.library.name}.entry")
         library.enable_object_caching()
-        library.add_linking_library(made.library)
+        library.add_linking_library(body.library)
         with context.push_code_library(library):
-            context.create_cpython_wrapper(library, made.fndesc, made.environment, None, True)
-        entry = context.get_executable(library, made.fndesc, made.environment)
-        library._linking_libraries.clear()
-        return made._replace(library=library, entry_point=entry, metadata=None)
+            context.create_cpython_wrapper(
+                library, body.fndesc, body.environment, body.call_helper, release_gil=True
+            )
+        entry = context.get_executable(library, body.fndesc, body.environment)
+        return body._replace(library=library, entry_point=entry, metadata=None)
+
+
+def _cache(kind: type[KernelCache], function: FunctionType, options: Options) -> caching._Cache:
+    try:
+        return kind(function, options)
+    except RuntimeError:  # no place can be written
+        _warn_once()
+        return caching.NullCache()
 
 
 @functools.cache
@@ -253,17 +263,13 @@ def _folders(file: Path) -> Iterator[Path]:
         yield private_folder() / part
 
 
-class _BodyPlace(_Place):
-    def get_disambiguator(self) -> str:
-        return super().get_disambiguator() + "b"
-
-
-class _BodyCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (_BodyPlace,)
-
-
 class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Place,)
+
+
+class _BodyCacheImpl(_KernelCacheImpl):
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return f"{super().get_filename_base(fullname, abiflags)}.body"
 
 
 class KernelCache(caching.Cache):  # type: ignore[misc]
@@ -276,6 +282,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
     """
 
     _impl_class = _KernelCacheImpl
+    _emits = True
     _lock: int | None = None  # file descriptor
 
     def __init__(self, function: FunctionType, options: Options) -> None:
@@ -326,6 +333,8 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
     def save_overload(self, sig: Signature, data: CompileResult) -> None:
         """Save compiled code, remove older code, and let other processes go on."""
         try:
+            if self._emits:
+                data.library.emit()  # of a C function, whose address is asked for later
             super().save_overload(sig, data)
         finally:
             self._release()
@@ -337,4 +346,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
 
 
 class BodyCache(KernelCache):
+    """The cache of a body, whose code is kept as it can be linked."""
+
     _impl_class = _BodyCacheImpl
+    _emits = False

@@ -48,6 +48,7 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
         if self._emitted:
             return
         self._emitted = True
+        self._dynamic_globals.clear()  # `finalize` saw those that are left out, too
         self._optimize_final_module()
         self._final_module.verify()
         names = [each.name for each in self._final_module.global_variables]
