@@ -15,6 +15,7 @@ counts with its whole file: what it calls as it compiles is named by no kernel.
 from __future__ import annotations
 
 import contextlib
+import copy
 import dis
 import enum
 import fcntl
@@ -37,12 +38,13 @@ from numba.core import caching
 from numba.core.base import BaseContext
 from numba.core.codegen import Codegen
 from numba.core.compiler import CompileResult
+from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
 from numba.core.types import Type
 from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
 
-from roboaccord.numerics.jit_library import install
+from roboaccord.numerics.jit_library import KernelFlags, install
 from roboaccord.numerics.machine import private_folder
 
 Options: TypeAlias = Mapping[str, str | bool]
@@ -76,6 +78,7 @@ class Body(CPUDispatcher):  # type: ignore[misc]
     def __init__(self, function: FunctionType, options: Options) -> None:
         none = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         super().__init__(function, targetoptions={**NOPYTHON, **options, **none})
+        self._compiler._customize_flags = KernelFlags
         self._cache = _cache(BodyCache, function, options)
 
 
@@ -103,16 +106,22 @@ class _Wrapping:
     def compile(self, args: tuple[Type, ...], _: Type | None) -> CompileResult:
         self._body.compile(args)
         body = self._body.overloads[args]
-        context = self._body.targetctx
+        about = copy.copy(body.fndesc)
+        about.env_name += ".entry"  # where the wrapper's constants are, beside those of the body
+        environment = Environment.from_fndesc(about)
+        context = self._body.targetctx.subtarget(enable_nrt=True)  # arrays are returned
         library = context.codegen().create_library(f"{body.library.name}.entry")
         library.enable_object_caching()
         library.add_linking_library(body.library)
         with context.push_code_library(library):
-            context.create_cpython_wrapper(
-                library, body.fndesc, body.environment, body.call_helper, release_gil=True
-            )
-        entry = context.get_executable(library, body.fndesc, body.environment)
-        return body._replace(library=library, entry_point=entry, metadata=None)
+            context.create_cpython_wrapper(library, about, environment, None, release_gil=True)
+        return body._replace(
+            library=library,
+            fndesc=about,
+            environment=environment,
+            entry_point=context.get_executable(library, about, environment),
+            metadata=None,
+        )
 
 
 def _cache(kind: type[KernelCache], function: FunctionType, options: Options) -> caching._Cache:

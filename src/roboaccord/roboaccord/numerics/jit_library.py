@@ -11,14 +11,20 @@ Python or a C library calls it, is optimised and emitted, with all that it calls
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.compiler import Flags
 from numba.core.environment import Environment, lookup_environment
 from numba.core.registry import cpu_target
+from numba.core.targetconfig import ConfigStack
+from numba.core.types import Function, Type
+from numba.core.typing import Context, Signature
 
 State: TypeAlias = tuple[str, str, Any]
+HASH = hash(Flags())  # numba's is of the options' names, and the same for all flags
 ENVIRONMENT = "_ZN08NumbaEnv"  # how the names of environments begin in numba's modules
 
 
@@ -116,6 +122,37 @@ class Codegen(JITCPUCodegen):  # type: ignore[misc]
             super().set_env(env_name, env)
 
 
+class KernelFlags(Flags):  # type: ignore[misc]
+    """Flags of a compilation that are quick to compare, as numba does at each call it types."""
+
+    def __hash__(self) -> int:
+        return HASH
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, KernelFlags):
+            return bool(self._values == other._values)
+        return bool(super().__eq__(other))
+
+
+class Typing(Context):  # type: ignore[misc]
+    """Numba's types of calls, each looked for once in its many templates, and not once a line."""
+
+    def _resolve_user_function_type(
+        self, func: object, args: Sequence[Type], kws: Mapping[str, Type], literals: None = None
+    ) -> Signature | None:
+        function, flags = self._lookup_global(func) or func, ConfigStack.top_or_none()
+        if not isinstance(function, Function) or not isinstance(flags, KernelFlags):
+            return super()._resolve_user_function_type(func, args, kws, literals)
+        key = function, tuple(args), tuple(kws.items()), flags
+        if key not in _known:
+            _known[key] = super()._resolve_user_function_type(func, args, kws, literals)
+        return _known[key]
+
+
+_known = dict[tuple[Function, tuple[Type, ...], tuple[tuple[str, Type], ...], Flags], Any]()
+
+
 def install() -> None:
-    """Let what numba compiles from now on in this process wait."""
+    """Let numba in this process look types up, and let what it compiles wait."""
+    cpu_target.typing_context.__class__ = Typing
     cpu_target.target_context.codegen().__class__ = Codegen
