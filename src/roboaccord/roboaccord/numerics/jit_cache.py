@@ -93,7 +93,7 @@ class Entry(CPUDispatcher):  # type: ignore[misc]
 
     @property
     def _numba_type_(self) -> Type:
-        return self.body._numba_type_
+        return self.body._numba_type_  # type: ignore[no-any-return]
 
 
 class _Wrapping:
