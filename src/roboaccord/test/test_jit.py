@@ -61,6 +61,22 @@ def inner(x):
     return doubled(x)
 """
 
+RAISING = """from roboaccord.numerics.jit import kernel
+
+@kernel
+def inner(x):
+    if x[0] < 0.0:
+        raise ValueError("negative")
+    return 2.0 * x
+"""
+CALLING = """from roboaccord.numerics.jit import kernel
+from toy_package.inner import inner
+
+@kernel
+def outer(x):
+    return inner(x)
+"""
+
 
 def load(folder: Path, sources: dict[str, str]) -> Kernel:
     """Write a package, and import its outer kernel as a fresh process would."""
@@ -143,15 +159,53 @@ def test_a_kernel_follows_what_its_intrinsics_call(warm: Path) -> None:
 
 def test_the_code_before_is_removed_an_hour_later(warm: Path) -> None:
     files = set((warm / "cache").rglob("outer.outer-*"))
-    assert len(files) == 2  # index and code
+    assert len(files) == 4  # index and code, of what Python calls and of what kernels call
     changed = {**SOURCES, "outer": SOURCES["outer"].replace("+ SHIFT", "- SHIFT")}
     assert compiled(load(warm, changed))
-    assert len(list((warm / "cache").rglob("outer.outer-*"))) == 4  # a run may need the others
+    assert len(list((warm / "cache").rglob("outer.outer-*"))) == 8  # a run may need the others
     for file in files:
         os.utime(file, (0, 0))
     changed["outer"] = SOURCES["outer"].replace("+ SHIFT", "* SHIFT")
     assert compiled(load(warm, changed))
     assert not any(file.exists() for file in files)
+
+
+def test_what_kernels_call_is_emitted_with_them_and_compiled_once(warm: Path) -> None:
+    """A chain of calls costs the optimiser each kernel once, and not once for each caller."""
+    outer = load(warm, {**SOURCES, "inner": SOURCES["inner"].replace("3.0", "5.0")})
+    assert compiled(outer)
+    inner: Any = sys.modules["toy_package.inner"].inner
+    (body,) = inner.dispatcher.body.overloads.values()
+    assert not body.library._emitted
+    assert not inner.dispatcher.overloads
+    assert inner(2.0) == 5.0 * 2.0
+    assert [*inner.dispatcher.body.overloads.values()] == [body]
+
+
+def test_arrays_and_errors_are_the_same_from_the_cache(warm: Path) -> None:
+    """Who calls is loaded first, with a part of what the kernel needs that is called later."""
+    load(warm, {**SOURCES, "inner": RAISING, "outer": CALLING})
+    code = (
+        "import numpy as np\nfrom toy_package.outer import inner, outer\n"
+        "for call in outer, inner:\n"
+        "    assert (call(np.ones(2)) == 2.0).all()\n"
+        "    try:\n        call(-np.ones(2))\n"
+        "    except ValueError as error:\n        print(error)\n"
+    )
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(warm / "cache"),
+        "PYTHONPATH": os.pathsep.join([str(warm), *sys.path]),
+    }
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == "negative\nnegative\n"
 
 
 def test_another_process_finds_what_was_compiled(warm: Path) -> None:
@@ -177,7 +231,7 @@ def test_who_waited_for_the_code_of_another_process_holds_nobody_up(
     files = {file: file.read_bytes() for file in (warm / "cache").rglob("outer.outer-*")}
     for file in files:
         file.unlink()
-    (index,) = (file for file in files if file.suffix == ".nbi")
+    (index,) = (file for file in files if file.suffix == ".nbi" and ".body" not in file.name)
     others, third = (
         os.open(index.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600) for _ in range(2)
     )
@@ -266,7 +320,7 @@ def test_of_processes_that_start_together_one_compiles(
     code = (
         "import numba; from toy_package.inner import inner; from toy_package.outer import outer; "
         "print('ready', flush=True); input(); outer(2.0); "
-        "print(*(sum(k.dispatcher.stats.cache_misses.values()) for k in (outer, inner)))"
+        "print(*(sum(k.dispatcher.body.stats.cache_misses.values()) for k in (outer, inner)))"
     )
     environment = {
         **os.environ,

@@ -15,6 +15,7 @@ counts with its whole file: what it calls as it compiles is named by no kernel.
 from __future__ import annotations
 
 import contextlib
+import copy
 import dis
 import enum
 import fcntl
@@ -37,9 +38,13 @@ from numba.core import caching
 from numba.core.base import BaseContext
 from numba.core.codegen import Codegen
 from numba.core.compiler import CompileResult
+from numba.core.environment import Environment
+from numba.core.registry import CPUDispatcher
+from numba.core.types import Type
 from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
 
+from roboaccord.numerics.jit_library import KernelFlags, install
 from roboaccord.numerics.machine import private_folder
 
 Options: TypeAlias = Mapping[str, str | bool]
@@ -49,6 +54,7 @@ _log = logging.getLogger(__name__)
 PATIENCE, POLL = 60.0, 0.02  # s that another process may take to compile a kernel, between looks
 STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
 LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's version
+NOPYTHON = {"nopython": True, "boundscheck": None}  # as numba.njit has them
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
@@ -62,12 +68,68 @@ def make_dispatcher(function: FunctionType, options: Options) -> Callable[..., A
     """Return what compiles a function when called, and keeps the result by `digest`."""
     if numba.config.DISABLE_JIT:
         return function
-    dispatcher: Callable[..., Any] = numba.njit(**options)(function)
+    install()
+    return Entry(function, options)
+
+
+class Body(CPUDispatcher):  # type: ignore[misc]
+    """Compile a kernel for those that call it: code to be linked, without a way in from Python."""
+
+    def __init__(self, function: FunctionType, options: Options) -> None:
+        none = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        super().__init__(function, targetoptions={**NOPYTHON, **options, **none})
+        self._compiler._customize_flags = KernelFlags
+        self._cache = _cache(BodyCache, function, options)
+
+
+class Entry(CPUDispatcher):  # type: ignore[misc]
+    """Compile a kernel for Python: a wrapper around its body, optimised with all it calls."""
+
+    def __init__(self, function: FunctionType, options: Options) -> None:
+        super().__init__(function, targetoptions={**NOPYTHON, **options})
+        self.body = Body(function, options)
+        self._compiler = _Wrapping(self.body)
+        self._cache = _cache(KernelCache, function, options)
+
+    @property
+    def _numba_type_(self) -> Type:
+        return self.body._numba_type_  # type: ignore[no-any-return]
+
+
+class _Wrapping:
+    """The compiler of an entry, in the place of numba's."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self.fold_argument_types = body.fold_argument_types
+
+    def compile(self, args: tuple[Type, ...], _: Type | None) -> CompileResult:
+        self._body.compile(args)
+        body = self._body.overloads[args]
+        about = copy.copy(body.fndesc)
+        about.env_name += ".entry"  # where the wrapper's constants are, beside those of the body
+        environment = Environment.from_fndesc(about)
+        context = self._body.targetctx.subtarget(enable_nrt=True)  # arrays are returned
+        library = context.codegen().create_library(f"{body.library.name}.entry")
+        library.enable_object_caching()
+        library.add_linking_library(body.library)
+        with context.push_code_library(library):
+            context.create_cpython_wrapper(library, about, environment, None, release_gil=True)
+        return body._replace(
+            library=library,
+            fndesc=about,
+            environment=environment,
+            entry_point=context.get_executable(library, about, environment),
+            metadata=None,
+        )
+
+
+def _cache(kind: type[KernelCache], function: FunctionType, options: Options) -> caching._Cache:
     try:
-        dispatcher._cache = KernelCache(function, options)  # type: ignore[attr-defined] # as its enable_caching() does
+        return kind(function, options)
     except RuntimeError:  # no place can be written
         _warn_once()
-    return dispatcher
+        return caching.NullCache()
 
 
 @functools.cache
@@ -214,6 +276,11 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Place,)
 
 
+class _BodyCacheImpl(_KernelCacheImpl):
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return f"{super().get_filename_base(fullname, abiflags)}.body"
+
+
 class KernelCache(caching.Cache):  # type: ignore[misc]
     """Numba's cache of a function, of which older code is removed when newer is saved.
 
@@ -224,6 +291,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
     """
 
     _impl_class = _KernelCacheImpl
+    _emits = True
     _lock: int | None = None  # file descriptor
 
     def __init__(self, function: FunctionType, options: Options) -> None:
@@ -274,6 +342,8 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
     def save_overload(self, sig: Signature, data: CompileResult) -> None:
         """Save compiled code, remove older code, and let other processes go on."""
         try:
+            if self._emits:
+                data.library.emit()  # of a C function, whose address is asked for later
             super().save_overload(sig, data)
         finally:
             self._release()
@@ -282,3 +352,10 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
         for file in Path(self.cache_path).glob(f"{before}*{after}.*"):
             if key not in file.name and time.time() - file.stat().st_mtime > STALE:
                 file.unlink(missing_ok=True)
+
+
+class BodyCache(KernelCache):
+    """The cache of a body, whose code is kept as it can be linked."""
+
+    _impl_class = _BodyCacheImpl
+    _emits = False

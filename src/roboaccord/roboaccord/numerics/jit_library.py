@@ -1,0 +1,158 @@
+"""Optimise and emit the code of kernels once, where Python calls it, and not once a caller.
+
+Nothing here may be tuned. It overrides private methods of numba, which setup.cfg bounds
+(numba<0.69); look at them with every new numba.
+
+Numba optimises each function, emits it as machine code, and links what has been optimised into each
+caller, to optimise and emit it again. A chain of calls eight deep is compiled eight times. Here the
+library of a function links what it calls, and waits: only one from which an address is asked, since
+Python or a C library calls it, is optimised and emitted, with all that it calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import llvmlite.binding as llvm
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.compiler import Flags
+from numba.core.environment import Environment, lookup_environment
+from numba.core.registry import cpu_target
+from numba.core.targetconfig import ConfigStack
+from numba.core.types import Function, Type
+from numba.core.typing import Context, Signature
+
+State: TypeAlias = tuple[str, str, Any]
+HASH = hash(Flags())  # numba's is of the options' names, and the same for all flags
+ENVIRONMENT = "_ZN08NumbaEnv"  # how the names of environments begin in numba's modules
+
+
+class Library(JITCodeLibrary):  # type: ignore[misc]
+    """Code that is linked at once, but optimised and emitted when an address is asked for."""
+
+    _emitted = False
+
+    def finalize(self) -> None:
+        """Link what is called, after which nothing can be added."""
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        manager = llvm.create_new_module_pass_manager()
+        manager.add_global_dead_code_eliminate_pass()
+        manager.run(self._final_module, self._codegen._pass_builder())
+        self._finalize_dynamic_globals()
+        self._finalized = True
+        prefix = self._codegen._rtlinker.PREFIX
+        if any(each.name.startswith(prefix) for each in self._final_module.global_variables):
+            self.emit()  # of functions that call each other in a circle
+
+    def emit(self) -> None:
+        """Optimise the code and make it ready to run, once."""
+        self._ensure_finalized()
+        if self._emitted:
+            return
+        self._emitted = True
+        self._dynamic_globals.clear()  # `finalize` saw those that are left out, too
+        self._optimize_final_module()
+        self._final_module.verify()
+        names = [each.name for each in self._final_module.global_variables]
+        self._finalize_final_module()
+        for name in names:
+            if name.startswith(ENVIRONMENT) and (found := lookup_environment(name)):
+                self._codegen.set_env(name, found)
+
+    def _optimize_functions(self, ll_module: llvm.ModuleRef) -> None:
+        """Simplify functions a little: `emit` optimises them."""
+        ll_module.data_layout = self._codegen._data_layout
+        manager = llvm.create_new_module_pass_manager()
+        manager.add_sroa_pass()
+        manager.add_simplify_cfg_pass()
+        manager.add_dead_code_elimination_pass()
+        manager.add_global_dead_code_eliminate_pass()
+        manager.run(ll_module, self._codegen._pass_builder())
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return the address of a function, or 0 where there is none of this name."""
+        self._ensure_finalized()
+        if not self._emitted and not any(
+            each.name == name and not each.is_declaration for each in self._final_module.functions
+        ):
+            return 0
+        self.emit()
+        return super().get_pointer_to_function(name)  # type: ignore[no-any-return]
+
+    def serialize_using_object_code(self) -> State:
+        """Return machine code with the names in it, or what can be linked where there is none."""
+        if not self._emitted:
+            return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
+        module = self._final_module
+        names = [
+            each.name
+            for each in (*module.functions, *module.global_variables)
+            if not each.is_declaration
+        ]
+        return self.name, "object", (self._get_compiled_object(), names)
+
+    @classmethod
+    def _unserialize(cls, codegen: JITCPUCodegen, state: State) -> Library:
+        name, kind, data = state
+        self: Library = codegen.create_library(name)
+        if kind == "bitcode":
+            self._final_module = llvm.parse_bitcode(data)
+            self._finalized = True
+            return self
+        self.enable_object_caching()
+        self._set_compiled_object(data[0])
+        self._emitted = True
+        self._finalize_final_module()
+        codegen._engine._defined_symbols.update(data[1])
+        return self
+
+
+class Codegen(JITCPUCodegen):  # type: ignore[misc]
+    """Numba's, with libraries that wait."""
+
+    _library_class = Library
+
+    def set_env(self, env_name: str, env: Environment) -> None:
+        """Set an environment where its function is emitted; `emit` does it else."""
+        if self._engine.is_symbol_defined(env_name):
+            super().set_env(env_name, env)
+
+
+class KernelFlags(Flags):  # type: ignore[misc]
+    """Flags of a compilation that are quick to compare, as numba does at each call it types."""
+
+    def __hash__(self) -> int:
+        return HASH
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, KernelFlags):
+            return bool(self._values == other._values)
+        return bool(super().__eq__(other))
+
+
+class Typing(Context):  # type: ignore[misc]
+    """Numba's types of calls, each looked for once in its many templates, and not once a line."""
+
+    def _resolve_user_function_type(
+        self, func: object, args: Sequence[Type], kws: Mapping[str, Type], literals: None = None
+    ) -> Signature | None:
+        function, flags = self._lookup_global(func) or func, ConfigStack.top_or_none()
+        if not isinstance(function, Function) or not isinstance(flags, KernelFlags):
+            return super()._resolve_user_function_type(func, args, kws, literals)
+        key = function, tuple(args), tuple(kws.items()), flags
+        if key not in _known:
+            _known[key] = super()._resolve_user_function_type(func, args, kws, literals)
+        return _known[key]
+
+
+_known = dict[tuple[Function, tuple[Type, ...], tuple[tuple[str, Type], ...], Flags], Any]()
+
+
+def install() -> None:
+    """Let numba in this process look types up, and let what it compiles wait."""
+    cpu_target.typing_context.__class__ = Typing
+    cpu_target.target_context.codegen().__class__ = Codegen
