@@ -38,11 +38,7 @@ from packbot.contact.collisions import (
     normal,
     stand_around,
 )
-from packbot.controllers.reach import (
-    ReachController,
-    TransitionController,
-    VelocityController,
-)
+from packbot.controllers.reach import ReachController, TransitionController, VelocityController
 from packbot.controllers.recovery import RecoveryController
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, LENS, PackbotParameters, pose
@@ -117,10 +113,7 @@ class Packbot(Robot):
     contacts = {"normal": normal, "joint_clamp": joint_clamp}
     velocity_topic = "joint_velocity_command"
     position_topic = "joint_position_command"
-    cli = commands_of(
-        "packbot",
-        {"collapse": "collapse", "look": "look", "reach": "plan reach"},
-    )
+    cli = commands_of("packbot", {"collapse": "collapse", "look": "look", "reach": "plan reach"})
     terrain = staticmethod(make_environment)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

@@ -67,8 +67,7 @@ def level_triggered(torque: float) -> Gait:
     line.
     """
     return Gait(
-        "level-triggered",
-        (Phase(level(), torque), Phase(SINKING, torque, then=Then.CHANGE)),
+        "level-triggered", (Phase(level(), torque), Phase(SINKING, torque, then=Then.CHANGE))
     )
 
 

@@ -18,8 +18,7 @@ from roboaccord.contract import AccordError, Array, Quantity, Radians, check_kno
 from packbot.model.parameters import JOINTS
 
 ScenarioName = Annotated[
-    str,
-    typer.Option("--scenario", metavar="NAME", help="Scenario with the terrain and the arm."),
+    str, typer.Option("--scenario", metavar="NAME", help="Scenario with the terrain and the arm.")
 ]
 Target = Annotated[
     str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="Target of the finger tips.")

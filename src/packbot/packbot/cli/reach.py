@@ -29,15 +29,7 @@ from roboaccord.cli import (
     progress,
     used_by,
 )
-from roboaccord.contract import (
-    Array,
-    Metres,
-    Quantity,
-    Ratio,
-    Seconds,
-    by_option,
-    check_known,
-)
+from roboaccord.contract import Array, Metres, Quantity, Ratio, Seconds, by_option, check_known
 
 from packbot.cli.options import Pitch, ScenarioName, Target, point
 from packbot.controllers.trial import LONGEST, clear_start, run_reach

@@ -27,25 +27,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract import (
-    AccordError,
-    Array,
-    Contact,
-    Fixture,
-    Json,
-    MeshFixture,
-    check_known,
-)
+from roboaccord.contract import AccordError, Array, Contact, Fixture, Json, MeshFixture, check_known
 from roboaccord.contract import results as si
-from roboaccord.description import (
-    Faces,
-    box,
-    facets,
-    mesh_path,
-    read_geometry,
-    read_mesh,
-    share,
-)
+from roboaccord.description import Faces, box, facets, mesh_path, read_geometry, read_mesh, share
 from roboaccord.numerics import rpy_matrix
 from roboaccord.scenario import Setup
 
