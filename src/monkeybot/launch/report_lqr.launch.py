@@ -7,13 +7,9 @@ ros2 launch monkeybot report_lqr.launch.py sim:=dart
 0], the gait without feedback.
 """
 
-from ament_index_python import get_package_share_path
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the launch file of all robots; its other arguments are this file's."""
-    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "simulate.launch.py")
-    given = {"robot": "monkeybot", "scenario": "report_lqr"}.items()
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])
+    return include("simulate", robot="monkeybot", scenario="report_lqr")
