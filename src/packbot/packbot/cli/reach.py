@@ -74,7 +74,7 @@ def plan_command(
       accord packbot plan --scenario shelf --target 1.05 0 0.55 --pitch 0 --seed 1
     """
     words = list(point(target)) if target else None
-    goal = Goal.read(words, to, pitch)
+    goal = Goal(words, to, pitch)
     setup = load_setup("packbot", scenario, changes)
     begin = pose(start) if start else setup.initial.q
     with log.status("looking for a path"):
