@@ -20,16 +20,8 @@ import numpy as np
 import typer
 from rich.text import Text
 from roboaccord.cli import Result, make_table
-from roboaccord.contract import (
-    INLINE,
-    AccordError,
-    Array,
-    Modes,
-    NewtonMetres,
-    Quantity,
-    Radians,
-    Seconds,
-)
+from roboaccord.contract import AccordError, Array, Modes
+from roboaccord.contract import results as si
 
 from monkeybot.cli.options import RATES, TORQUE, Changes, Tolerance, robot_parameters
 from monkeybot.gaits.gait import Figures, Multipliers, all_multipliers, evaluate, horizontal
@@ -74,16 +66,16 @@ STARTS = {  # rad/s, N m
 class Final:
     """Hold the state at the end, with th1 = 0."""
 
-    th2: Annotated[float, Quantity("rad", form=".8f")]
-    w1: Annotated[float, Quantity("rad/s", form=".8f")]
-    w2: Annotated[float, Quantity("rad/s", form=".8f")]
+    th2: Annotated[float, si.Quantity("rad", form=".8f")]
+    w1: Annotated[float, si.Quantity("rad/s", form=".8f")]
+    w2: Annotated[float, si.Quantity("rad/s", form=".8f")]
 
 
 @dataclass(frozen=True)
 class GaitError:
     """Hold the error of a gait, and its end."""
 
-    figures: Figures = field(metadata=INLINE)
+    figures: Figures = field(metadata=si.INLINE)
     final: Final
 
 
@@ -91,12 +83,12 @@ class GaitError:
 class Repeating:
     """Hold a gait that repeats, and its multipliers by what changes its hands."""
 
-    rates: Annotated[Array, Quantity("rad/s", form=".8f")]
-    torque: NewtonMetres
-    residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
+    rates: Annotated[Array, si.Quantity("rad/s", form=".8f")]
+    torque: si.NewtonMetres
+    residual: Annotated[float, si.Quantity("rad, rad/s", form=".2g")]
     multipliers: Annotated[
         Mapping[str, Multipliers],
-        Quantity("1", "by events, by a clock that each gait resets, by a clock", "", ".5f"),
+        si.Quantity("1", "by events, by a clock that each gait resets, by a clock", "", ".5f"),
     ]
 
 
@@ -115,15 +107,15 @@ def gait_command(
             "the gait repeated open-loop, by the times of one evaluation. Default: its error."
         ),
     ] = None,
-    rates: Annotated[tuple[float, float] | None, Quantity("rad/s"), RATES] = None,
-    torque: Annotated[NewtonMetres | None, TORQUE] = None,
+    rates: Annotated[tuple[float, float] | None, si.Quantity("rad/s"), RATES] = None,
+    torque: Annotated[si.NewtonMetres | None, TORQUE] = None,
     tolerance: Tolerance = FINE,
     angle: Annotated[
-        Radians, typer.Option(help="Guess of the held link's angle, both hands level.")
+        si.Radians, typer.Option(help="Guess of the held link's angle, both hands level.")
     ] = 0.58,
     steps: Annotated[int, typer.Option(min=1, help="Number of gaits.")] = 20,
     sample: Annotated[
-        Seconds,
+        si.Seconds,
         typer.Option(
             min=0.0,
             max=1.0,

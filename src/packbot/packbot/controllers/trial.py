@@ -17,17 +17,8 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract import (
-    LEFT_OUT,
-    AccordError,
-    Array,
-    Controller,
-    Observer,
-    Quantity,
-    RobotState,
-    Seconds,
-    Trajectory,
-)
+from roboaccord.contract import AccordError, Array, Controller, Observer, RobotState, Trajectory
+from roboaccord.contract import results as si
 from roboaccord.run import Hold, KeptMotion, loop, make_simulator, reset_controller
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
@@ -56,9 +47,9 @@ LOOKS = 5  # control periods between looks for contact
 class Noticed:
     """Hold a failure that was found, and how late; as estimated where it was not given."""
 
-    joint: Annotated[str, Quantity("")]
-    kind: Annotated[str, Quantity("", form="s")]
-    delay: Annotated[float, Quantity("s", "after it failed", form=".2f")]
+    joint: Annotated[str, si.Quantity("")]
+    kind: Annotated[str, si.Quantity("", form="s")]
+    delay: Annotated[float, si.Quantity("s", "after it failed", form=".2f")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,20 +75,20 @@ class Reach:
         planner: that planned for the failed arm, to be used again.
     """
 
-    reached: Annotated[bool, Quantity("")] = False
-    error: Annotated[float, Quantity("m", "from the target", name="finger tips", shown="mm")]
-    measured: float = field(default=0.0, metadata=LEFT_OUT)
-    reason: Annotated[str | None, Quantity("")]
-    nearest: Annotated[Array | None, Quantity("m", "nearest point with a path")] = None
+    reached: Annotated[bool, si.Quantity("")] = False
+    error: Annotated[float, si.Quantity("m", "from the target", name="finger tips", shown="mm")]
+    measured: float = field(default=0.0, metadata=si.LEFT_OUT)
+    reason: Annotated[str | None, si.Quantity("")]
+    nearest: Annotated[Array | None, si.Quantity("m", "nearest point with a path")] = None
     detected: Noticed | list[Noticed] | None = None
     path: Array
-    seen: Annotated[float | None, Quantity("1", "of the target by the camera", shown="%")] = None
-    touched: Annotated[Sequence[tuple[str, str]], Quantity("")] = ()
-    load: Annotated[float, Quantity("1", "greatest effort over its limit", form=".2f")] = 0.0
-    duration: Seconds
+    seen: Annotated[float | None, si.Quantity("1", "of the target by the camera", shown="%")] = None
+    touched: Annotated[Sequence[tuple[str, str]], si.Quantity("")] = ()
+    load: Annotated[float, si.Quantity("1", "greatest effort over its limit", form=".2f")] = 0.0
+    duration: si.Seconds
     start: Array
-    trajectory: Trajectory = field(metadata=LEFT_OUT)
-    planner: Recoverer | None = field(default=None, metadata=LEFT_OUT)
+    trajectory: Trajectory = field(metadata=si.LEFT_OUT)
+    planner: Recoverer | None = field(default=None, metadata=si.LEFT_OUT)
 
 
 class OffModel(Simulator):

@@ -15,16 +15,8 @@ from typing import Annotated
 import numpy as np
 import typer
 from roboaccord.cli import Force, Out, Result, command_line, gathers, numbers, results, warn
-from roboaccord.contract import (
-    IF_ANY,
-    Array,
-    Degrees,
-    Metres,
-    MetresPerSecond,
-    Quantity,
-    RadiansPerSecond,
-    by_option,
-)
+from roboaccord.contract import Array, by_option
+from roboaccord.contract import results as si
 from roboaccord.run import made_with
 
 from roller_sphere.model.kinematics import Kinematics, RollerMotion
@@ -35,14 +27,14 @@ from roller_sphere.source.figures import AZIMUTHS, LATITUDES, write_figures
 ALPHA = (10.0, -10.0)
 
 Pair = tuple[float, float]
-Angles = Annotated[Pair, Quantity("deg")]
+Angles = Annotated[Pair, si.Quantity("deg")]
 
 
 @dataclass(frozen=True)
 class RigOptions:
     """Describe a rig of two rollers by pairs of angles."""
 
-    radius: Annotated[Metres, typer.Option(help="Radius of the ball.")] = 1.0
+    radius: Annotated[si.Metres, typer.Option(help="Radius of the ball.")] = 1.0
     azimuth: Annotated[
         Angles,
         typer.Option(
@@ -86,7 +78,7 @@ class RigOptions:
 
 Rollers = Annotated[
     list[str] | None,
-    Quantity("deg"),
+    si.Quantity("deg"),
     typer.Option(
         "--roller",
         metavar="AZ LAT ALPHA",
@@ -95,40 +87,43 @@ Rollers = Annotated[
 ]
 PAPER = RigOptions()
 PAIRS = "azimuth-deg latitude-deg alpha-deg"
-Condition = Annotated[float, Quantity("1", "condition number of the inverse", form=".4g")]
+Condition = Annotated[float, si.Quantity("1", "condition number of the inverse", form=".4g")]
 
 
 @dataclass(frozen=True)
 class Line:
     """Hold a line of all w without slip at a roller."""
 
-    point: Annotated[Array, Quantity("rad/s", "on the line", form=".3f")]
-    direction: Annotated[Array, Quantity("1", "of the contact's normal", form=".3f")]
+    point: Annotated[Array, si.Quantity("rad/s", "on the line", form=".3f")]
+    direction: Annotated[Array, si.Quantity("1", "of the contact's normal", form=".3f")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Motion:
     """Hold a motion of the ball: its velocity at given roller speeds, or vice versa."""
 
-    nu: Annotated[Array | None, Quantity("m/s", "peripheral speeds of the rollers", form=".6f")] = (
-        field(default=None, metadata=IF_ANY)
-    )
-    speed: Annotated[float | None, Quantity("m/s", "|V| of the ball", form=".6f")] = field(
-        default=None, metadata=IF_ANY
+    nu: Annotated[
+        Array | None, si.Quantity("m/s", "peripheral speeds of the rollers", form=".6f")
+    ] = field(default=None, metadata=si.IF_ANY)
+    speed: Annotated[float | None, si.Quantity("m/s", "|V| of the ball", form=".6f")] = field(
+        default=None, metadata=si.IF_ANY
     )
     heading_deg: Annotated[
-        float | None, Quantity("deg", "phi of V, about z from x", "heading", ".4f")
-    ] = field(default=None, metadata=IF_ANY)
-    rho_deg: Annotated[float, Quantity("deg", "of the axis of w above the x-y plane", "rho", ".4f")]
-    omega: Annotated[Array, Quantity("rad/s", "w of the ball", form=".6f")]
+        float | None, si.Quantity("deg", "phi of V, about z from x", "heading", ".4f")
+    ] = field(default=None, metadata=si.IF_ANY)
+    rho_deg: Annotated[
+        float, si.Quantity("deg", "of the axis of w above the x-y plane", "rho", ".4f")
+    ]
+    omega: Annotated[Array, si.Quantity("rad/s", "w of the ball", form=".6f")]
     slip: Annotated[
-        Array, Quantity("m/s", "S of each roller, along the tangent X of its contact", form=".6f")
+        Array,
+        si.Quantity("m/s", "S of each roller, along the tangent X of its contact", form=".6f"),
     ]
     lines: Annotated[
-        list[Line] | None, Quantity("", "lines of all w without slip at a roller, each in turn")
-    ] = field(default=None, metadata=IF_ANY)
+        list[Line] | None, si.Quantity("", "lines of all w without slip at a roller, each in turn")
+    ] = field(default=None, metadata=si.IF_ANY)
     slip_speed: Annotated[
-        Array, Quantity("m/s", "|zeta|, size of each roller's whole slip", form=".6f")
+        Array, si.Quantity("m/s", "|zeta|, size of each roller's whole slip", form=".6f")
     ]
     condition: Condition
 
@@ -153,12 +148,12 @@ class Motion:
 @gathers("--roller", "--nu")
 def inverse_command(
     rig: RigOptions = PAPER,
-    speed: Annotated[MetresPerSecond, typer.Option(help="Speed |V| of the ball.")] = 1.0,
+    speed: Annotated[si.MetresPerSecond, typer.Option(help="Speed |V| of the ball.")] = 1.0,
     heading: Annotated[
-        Degrees, typer.Option("--heading-deg", help="Heading of V, about z from x.")
+        si.Degrees, typer.Option("--heading-deg", help="Heading of V, about z from x.")
     ] = 0.0,
     spin: Annotated[
-        RadiansPerSecond | None,
+        si.RadiansPerSecond | None,
         typer.Option(help="Turn rate w_z of the ball; for three rollers or more."),
     ] = None,
     rollers: Rollers = None,
@@ -187,7 +182,7 @@ def inverse_command(
 def forward_command(
     nu: Annotated[
         str,
-        Quantity("m/s"),
+        si.Quantity("m/s"),
         typer.Option("--nu", metavar="N1 N2 ...", help="Speeds of the rollers."),
     ],
     rig: RigOptions = PAPER,

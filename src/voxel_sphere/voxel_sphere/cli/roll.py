@@ -17,16 +17,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from roboaccord.cli import Force, Result, command_line, counted, log, results
-from roboaccord.contract import (
-    LEFT_OUT,
-    AccordError,
-    Array,
-    Degrees,
-    Modes,
-    Quantity,
-    Seconds,
-    check_target,
-)
+from roboaccord.contract import AccordError, Array, Modes, check_target
+from roboaccord.contract import results as si
 from roboaccord.run import made_with, make_folder
 
 from voxel_sphere.cli.terrain import ALONE, Names
@@ -42,7 +34,7 @@ SAMPLES = 500
 
 FloorZ = Annotated[
     float | None,
-    Quantity("voxels"),
+    si.Quantity("voxels"),
     typer.Option(metavar="Z", help="Height of the centre, where there are two floors."),
 ]
 Scheme = Annotated[
@@ -72,13 +64,13 @@ def roll_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a folder Bitmaps_n.")],
     omega: Annotated[
         tuple[float, float],
-        Quantity("rad/s"),
+        si.Quantity("rad/s"),
         typer.Option(metavar="WX WY", help="Angular velocity, world frame; w_z is 0."),
     ],
-    time: Annotated[Seconds, typer.Option(metavar="T", help="Time to roll.")] = 1.0,
+    time: Annotated[si.Seconds, typer.Option(metavar="T", help="Time to roll.")] = 1.0,
     start: Annotated[
         tuple[float, float] | None,
-        Quantity("voxels"),
+        si.Quantity("voxels"),
         typer.Option(metavar="X Y", help="Start of the centre. Default: the middle."),
     ] = None,
     names: Names = ALONE,
@@ -86,10 +78,11 @@ def roll_command(
     scheme: Scheme = "exact",
     after: After = "parallel",
     steep: Annotated[
-        Degrees, typer.Option(help="Smallest slope of a face of --workspace that counts as a wall.")
+        si.Degrees,
+        typer.Option(help="Smallest slope of a face of --workspace that counts as a wall."),
     ] = STEEP,
     step: Annotated[
-        Seconds | None, typer.Option(help="Step of the integration. Default: 0.02 rad of turn.")
+        si.Seconds | None, typer.Option(help="Step of the integration. Default: 0.02 rad of turn.")
     ] = None,
     samples: Annotated[
         int, typer.Option(help="Number of intervals of the path that is written.")
@@ -180,18 +173,18 @@ def save(path: RolledPath, terrain: Terrain, file: Path) -> list[Path]:
 class Rolled:
     """Hold the end of a run; lengths in voxels, or in radii of the sphere."""
 
-    lengths: Annotated[str, Quantity("", "unit of all lengths")] = field(metadata=LEFT_OUT)
-    centre: Annotated[Array, Quantity("", "of the sphere at the end")]
-    contact: Annotated[Array, Quantity("", "with the ground")]
-    orientation: Annotated[Array, Quantity("", "quaternion x y z w")]
-    montana: Annotated[Array, Quantity("", "x and y of the contact; u, v and psi in rad")]
-    chart: Annotated[int, Quantity("", "of the sphere, in which u and v are")]
-    radius: Annotated[float, Quantity("", "of the sphere")]
+    lengths: Annotated[str, si.Quantity("", "unit of all lengths")] = field(metadata=si.LEFT_OUT)
+    centre: Annotated[Array, si.Quantity("", "of the sphere at the end")]
+    contact: Annotated[Array, si.Quantity("", "with the ground")]
+    orientation: Annotated[Array, si.Quantity("", "quaternion x y z w")]
+    montana: Annotated[Array, si.Quantity("", "x and y of the contact; u, v and psi in rad")]
+    chart: Annotated[int, si.Quantity("", "of the sphere, in which u and v are")]
+    radius: Annotated[float, si.Quantity("", "of the sphere")]
     events: list[RollEvent]
-    status: Annotated[str, Quantity("")]
-    message: Annotated[str, Quantity("")]
-    time: Annotated[float, Quantity("s", "or, with --normalised, of the run")]
-    travel: Annotated[float, Quantity("", "of the centre")]
+    status: Annotated[str, si.Quantity("")]
+    message: Annotated[str, si.Quantity("")]
+    time: Annotated[float, si.Quantity("s", "or, with --normalised, of the run")]
+    travel: Annotated[float, si.Quantity("", "of the centre")]
     path: Path | Array
     files: list[Path]
 

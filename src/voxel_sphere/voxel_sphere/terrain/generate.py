@@ -19,16 +19,8 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract import AccordError, Json, check_folder, check_inside
 
-from voxel_sphere.terrain.slices import (
-    SIZE_WORKSPACE,
-    VOXEL_SIZE,
-    Done,
-    Settings,
-    Volume,
-    nothing,
-    write_settings,
-    write_volume,
-)
+from voxel_sphere.terrain import slices
+from voxel_sphere.terrain.slices import SIZE_WORKSPACE, VOXEL_SIZE, Done, Settings, Volume, nothing
 from voxel_sphere.terrain.surfaces import Surface, fill_below, fill_inside, sphere
 from voxel_sphere.terrain.workspace import (
     LARGEST,
@@ -131,8 +123,8 @@ def place(
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as draft:
             for part in parts:
-                write_volume(Path(draft, "new", part.name), part.volume, done)
-            write_settings(Path(draft, "new"), Settings(size_workspace, voxel_size, volumes))
+                slices.write_volume(Path(draft, "new", part.name), part.volume, done)
+            slices.write_settings(Path(draft, "new"), Settings(size_workspace, voxel_size, volumes))
             _move_in(Path(draft), folder, [part.name for part in parts])
     except OSError as error:
         raise AccordError(f"cannot write {folder}: {error.strerror}") from None

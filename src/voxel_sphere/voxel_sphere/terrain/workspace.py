@@ -18,17 +18,8 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract import AccordError
 
-from voxel_sphere.terrain.slices import (
-    SIZE_WORKSPACE,
-    SOLID,
-    Done,
-    Settings,
-    Volume,
-    nothing,
-    read_settings,
-    read_volume,
-    refuse_pictures,
-)
+from voxel_sphere.terrain import slices
+from voxel_sphere.terrain.slices import SIZE_WORKSPACE, SOLID, Done, Settings, Volume, nothing
 
 ROBOT = "Sphere_robot"
 SMALLEST, LARGEST = 8, 256  # voxels
@@ -112,12 +103,12 @@ class Workspace:
             AccordError: if there is none of this name, its slices are not right, or it is empty.
         """
         if name not in self.kinds:
-            refuse_pictures(self.path / name)
+            slices.refuse_pictures(self.path / name)
             there = ", ".join(self.kinds) or "nothing"
             raise AccordError(
                 f"{self.path}: no volume {name or 'without a name'}; available: {there}"
             )
-        volume = read_volume(self.path / name, self.n, done)
+        volume = slices.read_volume(self.path / name, self.n, done)
         if not volume.any():
             raise AccordError(f"{self.path / name}: all slices are black, so it is empty")
         return volume
@@ -132,7 +123,7 @@ class Workspace:
         """
         robots = self.names("robot")
         if len(robots) != 1:
-            refuse_pictures(self.path)
+            slices.refuse_pictures(self.path)
             raise AccordError(
                 f"{self.path}: {len(robots)} robots; one folder {ROBOT} must be there"
             )
@@ -186,7 +177,7 @@ class Workspace:
             if walls is None and len(wholes) == 1 and not surfaces:
                 return wholes
             if not (surfaces or wholes):
-                refuse_pictures(self.path)
+                slices.refuse_pictures(self.path)
             if len(surfaces) != 1 or wholes or (walls is None and len(all_walls) > 1):
                 there = ", ".join(name for name in self.kinds if self.kinds[name] != "robot")
                 raise AccordError(
@@ -215,7 +206,7 @@ def open_workspace(path: Path) -> Workspace:
     n = grid_size(found[0])
     if not SMALLEST <= n <= LARGEST:
         raise AccordError(f"{found[0]}: grids are of {SMALLEST} to {LARGEST} voxels, not of {n}")
-    return Workspace(found[0], n, read_settings(found[0]))
+    return Workspace(found[0], n, slices.read_settings(found[0]))
 
 
 def grid_size(path: Path) -> int:
