@@ -3,7 +3,7 @@
 `distance` is the report's error and `horizontal` its gait (4.1, 4.2): both stay, for test_gaits
 tests the report's numbers. STEP and FINE, of the differences of maps, and ENSEMBLE, a matter of
 speed, may be tuned. A gait of your own is a function like `horizontal` that returns a Gait
-(docs/monkeybot.md makes one), and needs no change here; a kind that repeats goes into kinds.py.
+(docs/monkeybot.md makes one), and needs no change here.
 
 A gait is a list of phases with the events that end them (its controller), an event that stops it,
 and an error that measures how far its end is from its start. Searches, landscapes (errors over a
