@@ -22,14 +22,7 @@ from roboaccord.contract import AccordError, Json, check_folder, check_inside
 from voxel_sphere.terrain import slices
 from voxel_sphere.terrain.slices import SIZE_WORKSPACE, VOXEL_SIZE, Done, Settings, Volume, nothing
 from voxel_sphere.terrain.surfaces import Surface, fill_below, fill_inside, sphere
-from voxel_sphere.terrain.workspace import (
-    LARGEST,
-    ROBOT,
-    SMALLEST,
-    Workspace,
-    grid_size,
-    open_workspace,
-)
+from voxel_sphere.terrain.workspace import ROBOT, Workspace, check_size, grid_size, open_workspace
 
 
 @dataclass(frozen=True)
@@ -145,8 +138,7 @@ def check_place(
     Raises:
         AccordError: as `place` does, before anything is computed.
     """
-    if not SMALLEST <= n <= LARGEST:
-        raise AccordError(f"grids are of {SMALLEST} to {LARGEST} voxels, not of {n}")
+    check_size(n, "n is")
     if not 2 <= size_workspace <= n:
         raise AccordError(
             f"size_workspace is {size_workspace:g}; the sphere, of radius n / size_workspace, must "
