@@ -17,11 +17,11 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from rich.text import Text
 from roboaccord.cli import Result, make_table
-from roboaccord.contract import AccordError, Array, Modes
+from roboaccord.contract import AccordError, Array, Modes, Quantity
 from roboaccord.contract import results as si
+from typer import Option
 
 from monkeybot.cli.options import RATES, TORQUE, Changes, Tolerance, robot_parameters
 from monkeybot.gaits.gait import Figures, Multipliers, all_multipliers, evaluate, horizontal
@@ -66,9 +66,9 @@ STARTS = {  # rad/s, N m
 class Final:
     """Hold the state at the end, with th1 = 0."""
 
-    th2: Annotated[float, si.Quantity("rad", form=".8f")]
-    w1: Annotated[float, si.Quantity("rad/s", form=".8f")]
-    w2: Annotated[float, si.Quantity("rad/s", form=".8f")]
+    th2: Annotated[float, Quantity("rad", form=".8f")]
+    w1: Annotated[float, Quantity("rad/s", form=".8f")]
+    w2: Annotated[float, Quantity("rad/s", form=".8f")]
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class GaitError:
 class Repeating:
     """Hold a gait that repeats, and its multipliers by what changes its hands."""
 
-    rates: Annotated[Array, si.Quantity("rad/s", form=".8f")]
+    rates: Annotated[Array, Quantity("rad/s", form=".8f")]
     torque: si.NewtonMetres
-    residual: Annotated[float, si.Quantity("rad, rad/s", form=".2g")]
+    residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
     multipliers: Annotated[
         Mapping[str, Multipliers],
-        si.Quantity("1", "by events, by a clock that each gait resets, by a clock", "", ".5f"),
+        Quantity("1", "by events, by a clock that each gait resets, by a clock", "", ".5f"),
     ]
 
 
@@ -100,30 +100,30 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
 def gait_command(
     find: Annotated[
         Find | None,
-        typer.Option(
+        Option(
             help="minimum: the rates of least error near a guess, by the method of Nelder and "
             "Mead; periodic: the gait that repeats exactly near a guess, and its multipliers; "
             "collisionless: a passive gait whose free hand comes to the line at rest; repetition: "
             "the gait repeated open-loop, by the times of one evaluation. Default: its error."
         ),
     ] = None,
-    rates: Annotated[tuple[float, float] | None, si.Quantity("rad/s"), RATES] = None,
+    rates: Annotated[tuple[float, float] | None, Quantity("rad/s"), RATES] = None,
     torque: Annotated[si.NewtonMetres | None, TORQUE] = None,
     tolerance: Tolerance = FINE,
     angle: Annotated[
-        si.Radians, typer.Option(help="Guess of the held link's angle, both hands level.")
+        si.Radians, Option(help="Guess of the held link's angle, both hands level.")
     ] = 0.58,
-    steps: Annotated[int, typer.Option(min=1, help="Number of gaits.")] = 20,
+    steps: Annotated[int, Option(min=1, help="Number of gaits.")] = 20,
     sample: Annotated[
         si.Seconds,
-        typer.Option(
+        Option(
             min=0.0,
             max=1.0,
             help="Period of the controller, to which times are rounded; 0: not rounded.",
         ),
     ] = 0.001,
     clock: Annotated[
-        Clock, typer.Option(help="reset: the clock restarts at the vertical; pure: it runs on.")
+        Clock, Option(help="reset: the clock restarts at the vertical; pure: it runs on.")
     ] = Clock.reset,
     changes: Changes = None,
 ) -> Result:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import typer
 from roboaccord import cli
 from roboaccord.contract import Seconds, by_option, check_known
 from roboaccord.run import run_pieces
+from typer import Option
 
 from packbot.source import collapse
 
@@ -24,16 +24,15 @@ def collapse_command(
     engine: cli.Engine = "reference",
     contact: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="LAW",
             help="Contact model: normal; joint_clamp, the report's, in the reference alone; or "
             "none.",
         ),
     ] = "normal",
-    duration: Annotated[Seconds, typer.Option(metavar="S", help="Duration of the fall.")] = 5.0,
+    duration: Annotated[Seconds, Option(metavar="S", help="Duration of the fall.")] = 5.0,
     perturb: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, help="Let N arms with randomly drawn parameters fall."),
+        int, Option(metavar="N", min=0, help="Let N arms with randomly drawn parameters fall.")
     ] = 0,
     seed: cli.Seed = 0,
     changes: cli.Changes = None,

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from roboaccord import cli
-from roboaccord.contract import AccordError, Array, Modes, to_json
+from roboaccord.contract import AccordError, Array, Modes, Quantity, to_json
 from roboaccord.contract import results as si
 from roboaccord.description import share
 from roboaccord.report import BLUE, INK, legend, picture
 from roboaccord.run import write_columns
 from roboaccord.scenario import Setup
+from typer import Argument, Option
 
 from packbot.cli.options import Pitch, ScenarioName, Target, joint_values, point
 from packbot.contact.clearance import Clearance
@@ -62,39 +62,39 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
 @Modes(_modes, MODES)
 @cli.gathers("--q", "--target", "--sight")
 def look_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a pose.")] = "",
+    name: Annotated[str, Argument(metavar="NAME", help="Name of a pose.")] = "",
     q: Annotated[
-        str, si.Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
+        str, Quantity("rad"), Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
     ] = "",
     target: Target = "",
     pitch: Pitch = None,
-    near: Annotated[str, typer.Option(metavar="NAME", help="Pose to stay near to.")] = "drive",
-    margin: Annotated[si.Metres, typer.Option(min=0.0, help="Clearance to keep.")] = 0.0,
+    near: Annotated[str, Option(metavar="NAME", help="Pose to stay near to.")] = "drive",
+    margin: Annotated[si.Metres, Option(min=0.0, help="Clearance to keep.")] = 0.0,
     distances: Annotated[
-        bool, typer.Option("--distances", help="Measure the distances of all pairs of hulls.")
+        bool, Option("--distances", help="Measure the distances of all pairs of hulls.")
     ] = False,
     sight: Annotated[
-        str, si.Quantity("m"), typer.Option(metavar="X Y Z", help="Point the camera is to see.")
+        str, Quantity("m"), Option(metavar="X Y Z", help="Point that the camera is to see.")
     ] = "",
-    width: Annotated[si.Metres, typer.Option(min=0.0, help="Width of that.")] = 0.0,
+    width: Annotated[si.Metres, Option(min=0.0, help="Width of that.")] = 0.0,
     view: Annotated[
         si.Degrees,
-        typer.Option(
+        Option(
             "--view-deg", min=0.0, max=180.0,
             help="Angle of the camera's field of view. Default: all that is ahead of it.",
         ),
     ] = 180.0,
     joint: Annotated[
-        str, typer.Option(metavar="JOINT", help="Joint that is frozen, its two links one.")
+        str, Option(metavar="JOINT", help="Joint that is frozen, its two links one.")
     ] = "",
     angle: Annotated[
-        si.Radians, typer.Option(metavar="RAD", help="Angle at which it is frozen.")
+        si.Radians, Option(metavar="RAD", help="Angle at which it is frozen.")
     ] = 0.0,
     knots: Annotated[
-        int, typer.Option(min=2, help="Number of angles of the report's interpolation.")
+        int, Option(min=2, help="Number of angles of the report's interpolation.")
     ] = 12,
     shapes: Annotated[
-        bool, typer.Option("--shapes", help="Make the package's meshes of config/shapes.yaml.")
+        bool, Option("--shapes", help="Make the package's meshes of config/shapes.yaml.")
     ] = False,
     scenario: ScenarioName = "collapse",
     changes: cli.Changes = None,
@@ -138,7 +138,7 @@ def look_command(
     if not (name or q or target or distances or sight or joint):
         named = named_poses()
         table = cli.grid_of(
-            ("pose", *JOINTS), named, si.Quantity("rad", form="g"), "named poses [rad]"
+            ("pose", *JOINTS), named, Quantity("rad", form="g"), "named poses [rad]"
         )
         return cli.Result({"poses": to_json(named)}, [table])
     setup = cli.load_setup("packbot", scenario, changes)
@@ -163,13 +163,13 @@ class Pose:
 
     name: str | None
     joints: Sequence[str] = JOINTS
-    q: Annotated[Array, si.Quantity("rad", form=".6f")]
-    tip: Annotated[Array, si.Quantity("m", "finger tips", form=".4f")]
-    hand: Annotated[Array, si.Quantity("1", "its direction", form=".4f")]
-    camera: Annotated[Array, si.Quantity("m", form=".4f")]
-    sight: Annotated[Array, si.Quantity("1", "its direction", form=".4f")]
-    clearance: Annotated[float, si.Quantity("m", "of the closest pair", form=".2f", shown="mm")]
-    closest: Annotated[tuple[str, str], si.Quantity("")]
+    q: Annotated[Array, Quantity("rad", form=".6f")]
+    tip: Annotated[Array, Quantity("m", "finger tips", form=".4f")]
+    hand: Annotated[Array, Quantity("1", "its direction", form=".4f")]
+    camera: Annotated[Array, Quantity("m", form=".4f")]
+    sight: Annotated[Array, Quantity("1", "its direction", form=".4f")]
+    clearance: Annotated[float, Quantity("m", "of the closest pair", form=".2f", shown="mm")]
+    closest: Annotated[tuple[str, str], Quantity("")]
 
 
 def pose_at(setup: Setup, q: Array, name: str) -> cli.Result:
@@ -187,9 +187,9 @@ def pose_at(setup: Setup, q: Array, name: str) -> cli.Result:
 class Pair:
     """Hold the signed distance of two hulls."""
 
-    a: Annotated[str, si.Quantity("", name="hull")]
-    b: Annotated[str, si.Quantity("", name="other hull", form="s")]
-    distance: Annotated[float, si.Quantity("m", form=".3f", shown="mm")]
+    a: Annotated[str, Quantity("", name="hull")]
+    b: Annotated[str, Quantity("", name="other hull", form="s")]
+    distance: Annotated[float, Quantity("m", form=".3f", shown="mm")]
 
 
 def distances_at(setup: Setup, q: Array) -> cli.Result:
@@ -207,8 +207,8 @@ def distances_at(setup: Setup, q: Array) -> cli.Result:
 class Off:
     """Hold what the interpolation is off: the centre, and the share of the inertia."""
 
-    centre: Annotated[float, si.Quantity("m", form=".2f", shown="mm")]
-    inertia: Annotated[float, si.Quantity("1", form=".2f", shown="%")]
+    centre: Annotated[float, Quantity("m", form=".2f", shown="mm")]
+    inertia: Annotated[float, Quantity("1", form=".2f", shown="%")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +265,7 @@ def frozen_at(
     off_by = {f"at {angle:g} rad": found.error, "at most": found.largest}
     return cli.Result(found, [
         *(each for key, t in tables.items() for each in cli.tables_of(t.rows, title=key)),
-        cli.grid_of(("", "exact", f"of {knots} knots"), rows, si.Quantity("", form=".6f"), title),
+        cli.grid_of(("", "exact", f"of {knots} knots"), rows, Quantity("", form=".6f"), title),
         *cli.tables_of([*off_by.values()], title="the interpolation is off by", labels=off_by),
         cli.file_line(found.files),
     ])  # fmt: skip

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-import typer
 from roboaccord import cli
 from roboaccord.contract import Array, Metres, Quantity, Ratio, Seconds, by_option, check_known
+from typer import Option
 
 from packbot.cli.options import Pitch, ScenarioName, Target, point
 from packbot.controllers.trial import LONGEST, clear_start, run_reach
@@ -31,18 +31,15 @@ CONTROLLERS = ("recover", "ignore")
 @by_option("to", "", "target pitch", "from scenario margin speed seed set")
 @cli.gathers("--target")
 def plan_command(
-    to: Annotated[str, typer.Option(metavar="NAME", help="Pose to go to.")] = "",
+    to: Annotated[str, Option(metavar="NAME", help="Pose to go to.")] = "",
     target: Target = "",
     pitch: Pitch = None,
     start: Annotated[
-        str,
-        typer.Option("--from", metavar="NAME", help="Pose to start at. Default: the scenario's."),
+        str, Option("--from", metavar="NAME", help="Pose to start at. Default: the scenario's.")
     ] = "",
     scenario: ScenarioName = "reach",
-    margin: Annotated[Metres, typer.Option(min=1e-4, help="Clearance to keep.")] = MARGIN,
-    speed: Annotated[
-        Ratio, typer.Option(min=0.01, max=1.0, help="Fraction of the speed limits.")
-    ] = 0.8,
+    margin: Annotated[Metres, Option(min=1e-4, help="Clearance to keep.")] = MARGIN,
+    speed: Annotated[Ratio, Option(min=0.01, max=1.0, help="Fraction of the speed limits.")] = 0.8,
     seed: cli.Seed = 0,
     changes: cli.Changes = None,
 ) -> cli.Result:
@@ -103,7 +100,7 @@ def reach_command(
     engine: cli.Engine = "reference",
     controller: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="Controller: recover; or ignore, the healthy arm's, which ignores failures.",
         ),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract import AccordError, Array, Event, Observer, Trajectory
+from roboaccord.contract import AccordError, Array, Event, Observer, Quantity, Trajectory
 from roboaccord.contract import results as si
 from roboaccord.description import parameter_file
 from roboaccord.run import make_simulator, run_setup
@@ -49,17 +49,17 @@ class Collapse:
         perturbed: the collapses of arms with drawn parameters.
     """
 
-    absolute_deg: Annotated[Mapping[str, float], si.Quantity("deg", name="last angle", form=".2f")]
-    settle_time: Annotated[float | None, si.Quantity("s", "from then on the links are at rest")]
-    energy_rise: Annotated[float, si.Quantity("J", "in all", form=".2g")]
-    worst_penetration: Annotated[float, si.Quantity("m", "of two hulls, at most", shown="mm")]
+    absolute_deg: Annotated[Mapping[str, float], Quantity("deg", name="last angle", form=".2f")]
+    settle_time: Annotated[float | None, Quantity("s", "from then on the links are at rest")]
+    energy_rise: Annotated[float, Quantity("J", "in all", form=".2g")]
+    worst_penetration: Annotated[float, Quantity("m", "of two hulls, at most", shown="mm")]
     events: Sequence[Event]
     trajectory: Trajectory = field(metadata=si.LEFT_OUT)
     last_speed: si.RadiansPerSecond = field(metadata=si.LEFT_OUT)
     perturbed: Drawn | None = field(default=None, metadata=si.IF_ANY)
 
     @property
-    def touches(self) -> Annotated[int, si.Quantity("", name="events")]:
+    def touches(self) -> Annotated[int, Quantity("", name="events")]:
         """How many events there were."""
         return len(self.events)
 
@@ -167,14 +167,14 @@ def run_draw(changes: Sequence[str], engine: str, contact: str, duration: float)
 class Drawn:
     """Hold the figures of drawn arms: of each link's angle mean, deviation and extremes."""
 
-    count: Annotated[int, si.Quantity("")]
-    seed: Annotated[int, si.Quantity("")]
-    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], si.Quantity("deg", form=".2f")]
-    at_rest: Annotated[int, si.Quantity("", "in the end")]
+    count: Annotated[int, Quantity("")]
+    seed: Annotated[int, Quantity("")]
+    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], Quantity("deg", form=".2f")]
+    at_rest: Annotated[int, Quantity("", "in the end")]
     refused: list[str]
 
     @property
-    def refusals(self) -> Annotated[int, si.Quantity("", "touched something at the start")]:
+    def refusals(self) -> Annotated[int, Quantity("", "touched something at the start")]:
         """How many did not start."""
         return len(self.refused)
 
