@@ -302,7 +302,11 @@ def repeat(
         else:
             error[i] = distance(start[:, :4], motion.held[None, :4])[0]
             kinetic[i] = motion.energies[0]
-        due = latest if clock == "pure" else _next(motion.time, sample) + to_sample(switch, sample)
+        due = (
+            latest
+            if clock == "pure"
+            else next_sample(motion.time, sample) + to_sample(switch, sample)
+        )
     return Repetition(error, kinetic, height)
 
 
@@ -311,6 +315,6 @@ def to_sample(time: float, sample: float) -> float:
     return round(time / sample) * sample if sample else time
 
 
-def _next(time: float, sample: float) -> float:
+def next_sample(time: float, sample: float) -> float:
     """Return the first sample at a time or after it."""
     return math.ceil(time / sample - 1e-9) * sample if sample else time

@@ -204,16 +204,7 @@ def run_reach(
         plain.reset(setup.scenario.seed)
     except AccordError as error:
         run = Trajectory.from_states(setup.joints, [setup.initial], [], [])
-        away, measured, _ = _errors(setup, target, run, arm)
-        return Reach(
-            error=away,
-            measured=measured,
-            reason=str(error),
-            path=run.q,
-            duration=0.0,
-            start=setup.initial.q,
-            trajectory=run,
-        )
+        return _judged(setup, target, run, None, arm=arm, refused=str(error))
     run = drive(setup, engine, plain, max(plain.motion.duration + AFTER, last), observers)
     return _judged(setup, target, run, plain.motion, arm=arm)
 
@@ -248,6 +239,7 @@ def _judged(
     motion: TimedPath | None,
     failed: RecoveryController | None = None,
     arm: OffModel | None = None,
+    refused: str = "",
 ) -> Reach:
     recovery = failed.recovery if failed else None
     since = failed.started or 0.0 if failed and recovery else 0.0
@@ -260,7 +252,7 @@ def _judged(
     off = error >= REACHED + displaced
     faults = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", off))
     wrong = [word for word, is_so in faults if is_so]
-    reason = (failed.reason if failed else "") or next(iter(wrong), None)
+    reason = refused or (failed.reason if failed else "") or next(iter(wrong), None)
     detected = _noticed(setup, failed) if failed else []
     return Reach(
         reached=not reason,

@@ -58,16 +58,9 @@ class Rig:
         self._check_places()
 
     @classmethod
-    def degrees(
-        cls,
-        radius: float,
-        azimuth: Sequence[float],
-        latitude: Sequence[float],
-        alpha: Sequence[float],
-    ) -> Rig:
-        """Return a rig with its angles given in degrees."""
-        th1, th2, turn = (np.radians(np.asarray(a, float)) for a in (azimuth, latitude, alpha))
-        return cls(radius, th1, th2, turn)
+    def degrees(cls, radius: float, *angles: Sequence[float]) -> Rig:
+        """Return a rig whose azimuths, latitudes and alphas are given in degrees."""
+        return cls(radius, *(np.radians(np.asarray(each, float)) for each in angles))
 
     @property
     def count(self) -> int:
@@ -114,11 +107,6 @@ class Rig:
     def directions(self) -> Array:
         """Unit vectors e_i = eta_i x P_i / r in which the rollers' surfaces move (n, 3)."""
         return np.cross(self.axes, self.normals)
-
-    def split(self, omega: Array) -> tuple[Array, Array]:
-        """Return w_t in the plane of the first two contacts and w_s along e, each (..., 3)."""
-        up = (omega @ self.pole)[..., None] * self.pole
-        return omega - up, up
 
     def _check_numbers(self) -> None:
         angles = (self.azimuth, self.latitude, self.alpha)
