@@ -114,8 +114,7 @@ def test_formulas_of_the_paper(rig, nu):
     omega = kinematics.omega(nu)
     scale = (1.0 + np.abs(nu).max()) / min(n / r, r)
     near = {"abs": 1e-11 * scale}
-    normal = (omega @ e) * e
-    in_plane = omega - normal
+    in_plane, normal = rig.split(omega)
     assert in_plane == pytest.approx(-(nu[1] * c2 * p1 - nu[0] * c1 * p2) / n, **near)
     assert normal == pytest.approx((nu[0] * s1 + nu[1] * s2) / (2.0 * r) * e, **near)
     heights = np.array([nu[0] * s1, nu[1] * s2]) / r  # of the two lines along e, (9)

@@ -139,7 +139,7 @@ def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> Still:
     # In the plane: P1 to the right, X1 upwards.
     plane = np.array([rig.normals[0], rig.across[0]])
     contacts, across = rig.contacts[:2] @ plane.T, rig.radius * rig.across[:2] @ plane.T
-    inside = shrink * plane @ (motion.omega - (motion.omega @ rig.pole) * rig.pole)
+    inside = shrink * plane @ rig.split(motion.omega)[0]
     starts = shrink * kinematics.lines(motion.nu)[0][:2] @ plane.T
     turn = np.linspace(0.0, 2.0 * np.pi, 181)
     with picture(path, SQUARE) as axes:

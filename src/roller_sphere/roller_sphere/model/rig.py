@@ -108,6 +108,11 @@ class Rig:
         """Unit vectors e_i = eta_i x P_i / r in which the rollers' surfaces move (n, 3)."""
         return np.cross(self.axes, self.normals)
 
+    def split(self, omega: Array) -> tuple[Array, Array]:
+        """Return w_t in the plane of the first two contacts and w_s along e, each (..., 3)."""
+        up = (omega @ self.pole)[..., None] * self.pole
+        return omega - up, up
+
     def _check_numbers(self) -> None:
         angles = (self.azimuth, self.latitude, self.alpha)
         sizes = [len(a) for a in angles]
