@@ -189,14 +189,9 @@ def periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) -> Re
 
 
 def repetition(
-    parameters: MonkeyBotParameters,
-    rates: Array,
-    torque: float,
-    steps: int,
-    sample: float,
-    clock: Clock,
-    used: Mapping[str, Any],
-) -> Result:
+    parameters: MonkeyBotParameters, rates: Array, torque: float, steps: int, sample: float,
+    clock: Clock, used: Mapping[str, Any],
+) -> Result:  # fmt: skip
     """Return the repetition of a gait (figures 5 to 8), to be printed.
 
     A gait that never hangs straight down has no error; with a clock that it would have to reset,

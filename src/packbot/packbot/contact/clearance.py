@@ -74,12 +74,9 @@ class Clearance:
     """
 
     def __init__(
-        self,
-        model: pin.Model,
-        shapes: Sequence[Shape],
-        fixtures: Fixtures,
+        self, model: pin.Model, shapes: Sequence[Shape], fixtures: Fixtures,
         link_pairs: Sequence[tuple[str, str]],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.model = model
         self._data = model.createData()
         self.names = tuple(thing.name for thing in (*shapes, *fixtures))

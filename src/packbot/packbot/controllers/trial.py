@@ -147,12 +147,9 @@ def clear_start(setup: Setup) -> Setup:
 
 
 def drive(
-    setup: Setup,
-    engine: str | Simulator,
-    controller: Controller,
-    last: float = LONGEST,
+    setup: Setup, engine: str | Simulator, controller: Controller, last: float = LONGEST,
     observers: Sequence[Observer] = (),
-) -> Trajectory:
+) -> Trajectory:  # fmt: skip
     """Run a controller in an engine until it is done, or for `last` [s]."""
     simulator = make_simulator(setup, engine) if isinstance(engine, str) else engine
     motion = KeptMotion(simulator.joints)
@@ -171,15 +168,9 @@ def drive(
 
 
 def run_reach(
-    setup: Setup,
-    target: Array,
-    engine: str | OffModel = "reference",
-    *,
-    ignore: bool = False,
-    last: float = 0.0,
-    planner: Recoverer | None = None,
-    observers: Sequence[Observer] = (),
-) -> Reach:
+    setup: Setup, target: Array, engine: str | OffModel = "reference", *, ignore: bool = False,
+    last: float = 0.0, planner: Recoverer | None = None, observers: Sequence[Observer] = (),
+) -> Reach:  # fmt: skip
     """Reach for a target, and return what came of it.
 
     Args:
@@ -233,14 +224,9 @@ def _errors(
 
 
 def _judged(
-    setup: Setup,
-    target: Array,
-    run: Trajectory,
-    motion: TimedPath | None,
-    failed: RecoveryController | None = None,
-    arm: OffModel | None = None,
-    refused: str = "",
-) -> Reach:
+    setup: Setup, target: Array, run: Trajectory, motion: TimedPath | None,
+    failed: RecoveryController | None = None, arm: OffModel | None = None, refused: str = "",
+) -> Reach:  # fmt: skip
     recovery = failed.recovery if failed else None
     since = failed.started or 0.0 if failed and recovery else 0.0
     first = int(np.searchsorted(run.time, since))

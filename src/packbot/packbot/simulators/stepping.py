@@ -195,13 +195,9 @@ class EventDrivenStepper:
     """
 
     def __init__(
-        self,
-        motion: ConstrainedDynamics,
-        energy: EnergyBook,
-        options: Mapping[str, float],
-        restitution: float,
-        events: list[Event],
-    ) -> None:
+        self, motion: ConstrainedDynamics, energy: EnergyBook, options: Mapping[str, float],
+        restitution: float, events: list[Event],
+    ) -> None:  # fmt: skip
         self.motion, self.energy, self._events = motion, energy, events
         self._gap_functions = motion.gap_functions
         self._options, self._restitution = options, restitution

@@ -45,14 +45,9 @@ class Part:
 
 
 def surface_parts(
-    surface: Surface,
-    n: int,
-    *,
-    name: str | None = None,
-    recipe: Mapping[str, Json] | None = None,
-    binary: bool = False,
-    done: Done = nothing,
-) -> list[Part]:
+    surface: Surface, n: int, *, name: str | None = None, recipe: Mapping[str, Json] | None = None,
+    binary: bool = False, done: Done = nothing,
+) -> list[Part]:  # fmt: skip
     """Return the ground of a surface and, where it has walls, those as NAME_walls.
 
     Args:
@@ -73,16 +68,10 @@ def surface_parts(
 
 
 def place(
-    out: Path,
-    n: int,
-    parts: Sequence[Part],
-    *,
-    size_workspace: float = SIZE_WORKSPACE,
-    voxel_size: float = VOXEL_SIZE,
-    binary: bool = False,
-    replace: bool = False,
+    out: Path, n: int, parts: Sequence[Part], *, size_workspace: float = SIZE_WORKSPACE,
+    voxel_size: float = VOXEL_SIZE, binary: bool = False, replace: bool = False,
     done: Done = nothing,
-) -> Workspace:
+) -> Workspace:  # fmt: skip
     """Write volumes, and the robot if it is not there, to OUT/Bitmaps_n.
 
     Args:
@@ -125,14 +114,9 @@ def place(
 
 
 def check_place(
-    out: Path,
-    n: int,
-    names: Sequence[str],
-    *,
-    size_workspace: float = SIZE_WORKSPACE,
-    voxel_size: float = VOXEL_SIZE,
-    replace: bool = False,
-) -> Path:
+    out: Path, n: int, names: Sequence[str], *, size_workspace: float = SIZE_WORKSPACE,
+    voxel_size: float = VOXEL_SIZE, replace: bool = False,
+) -> Path:  # fmt: skip
     """Return the `Bitmaps_n` folder that volumes would go to; what is there fits to them.
 
     Raises:

@@ -269,12 +269,9 @@ def check_heights(heights: Array, n: int) -> None:
 
 
 def fill_inside(
-    distance: Callable[[Array, Array, Array], Array],
-    n: int,
-    *,
-    binary: bool = False,
+    distance: Callable[[Array, Array, Array], Array], n: int, *, binary: bool = False,
     done: Done = nothing,
-) -> Volume:
+) -> Volume:  # fmt: skip
     """Return the volume where a signed distance is negative.
 
     Args:
