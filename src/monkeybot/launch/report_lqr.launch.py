@@ -3,8 +3,8 @@
 ros2 launch monkeybot report_lqr.launch.py sim:=dart
 
 `nominal`, `switch_t` and `gain` in scenarios/report_lqr.yaml stay as `accord monkeybot gaits` and
-`accord monkeybot lqr` computed them; the law is LqrController's. For one run `gain` may be [0, 0,
-0], the gait without feedback.
+`accord monkeybot lqr` computed them; the law is LqrController's, of roboaccord_studies, which must
+be installed. For one run `gain` may be [0, 0, 0], the gait without feedback.
 """
 
 from roboaccord_ros.launch_files import LaunchDescription, include
