@@ -1,7 +1,7 @@
 """The launch files of all robots, for those of a scenario to include with some arguments given.
 
-`include` and its names stay: launch files of users' robots have them (`accord new-robot`). It
-imports only what rosdep gives, and nothing of the planner: what is included does.
+`include` stays, for launch files of five robots have it. This imports only what rosdep gives, and
+nothing of the planner: what is included does.
 """
 
 from ament_index_python import get_package_share_path
