@@ -107,7 +107,7 @@ def move(setup: Setup, seed: int, motion: str, engine: str) -> Array:
 def shelf(setup: Setup, seed: int) -> tuple[TimedPath, TimedPath]:
     """Return a path from the start into the shelf, as the scenario has it, and back."""
     spec, planner, start = setup.scenario.controller, Planner(setup), setup.initial.q
-    goal = Goal.read(spec["target"], "", spec["pitch"], look=spec["look"])
+    goal = Goal(spec["target"], "", spec["pitch"], look=spec["look"])
     end = goal.angles(setup, planner.clearance, planner.margin, start)
     corners = planner.plan(start, end, seed)
     return in_time(setup, corners, SPEED), in_time(setup, corners[::-1], SPEED)

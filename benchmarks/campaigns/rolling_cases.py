@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from roboaccord.contract import Array
 from roboaccord.numerics import axis_angle_matrix
-from voxel_sphere.rolling.field import Field, Vector
+from voxel_sphere.rolling.field import CYLINDER, PLANE, SPHERE, WAVE, Field, Vector
 from voxel_sphere.rolling.motion import Roller, roll
 from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source.described import DESCRIBED, roll_as_described
@@ -140,7 +140,7 @@ def _incline() -> RollCase:
         start=(-3.0, -1.2),
         omega=tuple(w),
         duration=6.0,
-        exact=lambda n, r: Field.plane((n / 2, n / 2, 3 * r), normal, radius=r, size=n),
+        exact=lambda n, r: Field.closed(PLANE, [n / 2, n / 2, 3 * r, *normal], r, n),
         reference=lambda t, c, n, r: c + t[:, None] * (r * np.cross(w, normal)),
     )
 
@@ -172,7 +172,7 @@ def _bowl(
         start=start,
         omega=w if callable(w) else tuple(w),
         duration=duration,
-        exact=lambda n, r: Field.bowl(middle(n, r), 5 * r, radius=r, size=n),
+        exact=lambda n, r: Field.closed(SPHERE, [*middle(n, r), 0.0, 0.0, 0.0, 5 * r], r, n),
         reference=reference,
     )
 
@@ -200,7 +200,7 @@ def _cylinder() -> RollCase:
         start=(-3.0, 1.7),
         omega=tuple(w),
         duration=6.5,
-        exact=lambda n, r: Field.cylinder(point(n, r), axis, 4 * r, radius=r, size=n),
+        exact=lambda n, r: Field.closed(CYLINDER, [*point(n, r), *axis, 4 * r], r, n),
         reference=lambda t, c, n, r: in_cylinder(
             t, start=c, point=point(n, r), axis=axis, r=r, w=w
         ),
@@ -214,7 +214,8 @@ def _sinusoid() -> RollCase:
     ])  # fmt: skip
 
     def exact(n: int, r: float) -> Field:
-        return Field.wave(2 * r, 0.3 * r, 5 * r, yaw, radius=r, size=n)
+        params = [np.cos(yaw), np.sin(yaw), 2 * r, 0.3 * r, 2 * np.pi / (5 * r)]
+        return Field.closed(WAVE, params, r, n)
 
     def reference(times: Array, start: Array, n: int, r: float) -> Array:
         k = 2 * np.pi / (5 * r)

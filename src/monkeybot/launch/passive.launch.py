@@ -7,13 +7,9 @@ unrounded: by it the hands change where they are at rest. The gait is unstable, 
 the end. The duration may be changed.
 """
 
-from ament_index_python import get_package_share_path
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the launch file of all robots; its other arguments are this file's."""
-    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "simulate.launch.py")
-    given = {"robot": "monkeybot", "scenario": "passive"}.items()
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])
+    return include("simulate", robot="monkeybot", scenario="passive")

@@ -6,13 +6,9 @@ The start (horizontal) and the change of hands at 0.5 s are in scenarios/swing.y
 be changed; the grip at 0.5 s must stay, for test_event_level and test_monkeybot_energy use it.
 """
 
-from ament_index_python import get_package_share_path
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the launch file of all robots; its other arguments are this file's."""
-    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "simulate.launch.py")
-    given = {"robot": "monkeybot", "scenario": "swing"}.items()
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])
+    return include("simulate", robot="monkeybot", scenario="swing")

@@ -1,10 +1,10 @@
-"""Controllers: by the clock, by a schedule, by the state, with feedback, and by hand.
+"""Controllers: by the clock, by a schedule, by the state, and by hand.
 
 A controller of your own may be added: a class with `reset` and `update`, entered in robot.py. The
 0.428 s of TimedController are the report's and stay; 2 N m follows from its times. The other
 defaults may be changed. Fields stay, keys of scenarios. The sign of `command` is fixed: torque
-counts in the frame of the held hand, as the report has it (test_controllers). HALF_TICK and
-AT_VERTICAL, guards against rounding, stay.
+counts in the frame of the held hand, as the report has it (test_controllers). HALF_TICK, a guard
+against rounding, stays.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from roboaccord.contract import NO_SWITCHES, Array, Command, RobotState, Target
@@ -59,87 +59,6 @@ def seen_from(mode: Mode, state: RobotState) -> Array:
     return np.array(
         [math.remainder(th1, 2.0 * math.pi), math.remainder(th2, 2.0 * math.pi), w1, w2]
     )
-
-
-AT_VERTICAL = 1e-9  # rad: a start that is nearer has just passed the vertical
-
-
-@dataclass(eq=False, repr=False)
-class LqrController:
-    """Change hands a while after the vertical, which depends on the state there.
-
-    As the held link passes the vertical, x = (th2, w1, w2) is measured, between two ticks by
-    interpolation. The hands change switch_t - gain . (x - nominal) later, at the nearest tick; then
-    the motor is on for motor_t. All is seen from the held hand.
-
-    Args:
-        setup: robot and scenario.
-        switch_t: from the vertical to the change of hands.
-        motor_t: how long the motor is on after each change.
-        power: torque of the motor.
-        nominal: x of the gait [rad, rad/s, rad/s].
-        gain: of the feedback; three zeros leave the gait to itself.
-        largest: absolute correction of the time.
-    """
-
-    setup: Setup
-    switch_t: si.Seconds
-    motor_t: si.Seconds
-    power: si.NewtonMetres
-    nominal: Sequence[float]
-    gain: Annotated[Sequence[float], si.Quantity("s/rad, s^2/rad, s^2/rad")]
-    largest: si.Seconds = 0.05
-
-    def __post_init__(self) -> None:
-        if len(self.nominal) != 3 or len(self.gain) != 3:
-            raise ValueError("nominal and gain take three numbers: of th2, w1 and w2")
-        if self.motor_t < 0 or self.largest < 0 or self.switch_t <= self.largest:
-            raise ValueError("motor_t and largest must not be negative, switch_t above largest")
-        self._nominal, self._gain = np.array(self.nominal, float), np.array(self.gain, float)
-        numbers = self.switch_t, self.motor_t, self.power, self.largest
-        if not np.isfinite([*numbers, *self._nominal, *self._gain]).all():
-            raise ValueError("the numbers of lqr must be finite")
-        self._half_period = 0.5 * self.setup.scenario.control_period
-        self.reset(0)
-
-    def reset(self, seed: int) -> None:
-        """Forget the gait so far."""
-        self._next, self._motor_off = math.inf, -math.inf
-        self._last: tuple[float, Array] | None = None
-
-    def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the torque of the moment, and change hands when it is time."""
-        mode = mode_of(state.switches)
-        self._watch(state, mode)
-        if state.time + HALF_TICK >= self._next - self._half_period:
-            mode = other_hand(mode)
-            self._next, self._last = math.inf, None
-            self._motor_off = state.time + self.motor_t
-        on = state.time + HALF_TICK < self._motor_off
-        return command(mode, self.power if on else 0.0, state)
-
-    def _watch(self, state: RobotState, mode: Mode) -> None:
-        """Plan the change of hands when the held link has passed the vertical."""
-        seen = seen_from(mode, state)
-        last, self._last = self._last, (state.time, seen)
-        if self._next < math.inf:
-            return
-        if last is None:
-            if abs(seen[0]) < AT_VERTICAL:
-                self._plan(state.time, seen)
-        elif last[1][0] < 0.0 <= seen[0] < 0.5 * math.pi:
-            before, x = last
-            part = x[0] / (x[0] - seen[0])
-            step = seen - x
-            step[1] = math.remainder(step[1], 2.0 * math.pi)
-            self._plan(before + part * (state.time - before), x + part * step)
-
-    def _plan(self, passed: float, x: Array) -> None:
-        """Set the time of the change from the state at the vertical (4,)."""
-        off = x[1:] - self._nominal
-        off[0] = math.remainder(off[0], 2.0 * math.pi)
-        correction = float(np.clip(-self._gain @ off, -self.largest, self.largest))
-        self._next = passed + self.switch_t + correction
 
 
 class SearchController:

@@ -19,7 +19,6 @@ from roboaccord.simulators import Simulator
 
 from monkeybot.controllers import (
     LevelController,
-    LqrController,
     ScheduleController,
     SearchController,
     TeleopController,
@@ -96,7 +95,6 @@ class MonkeyBot(Robot):
         "schedule": ScheduleController,
         "search": SearchController,
         "level": LevelController,
-        "lqr": LqrController,
         "teleop": TeleopController,
     }
     effort_topics = {"elbow_effort": "elbow"}

@@ -9,11 +9,11 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import evaluate
-from monkeybot.gaits.kinds import SINKING
-from monkeybot.gaits.orbits import shipped_data, shipped_gait
 from monkeybot.model.events import VERTICAL, level
 from monkeybot.model.hybrid import Then
 from monkeybots import REPORT as ROBOT
+from roboaccord_studies.monkeybot.kinds import SINKING
+from roboaccord_studies.monkeybot.orbits import shipped_data, shipped_gait
 
 hy = pytest.importorskip("heyoka", reason="heyoka, a Taylor integrator, has no wheel here")
 

@@ -6,10 +6,10 @@ Strides and heights come from the orbits, which are found without any controller
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.gaits.orbits import shipped_data, shipped_gait
 from monkeybot.model.motion import Motion
 from monkeybots import REPORT, oracle
 from roboaccord import Setup, load_scenario
+from roboaccord_studies.monkeybot.orbits import shipped_data, shipped_gait
 from running import run_in
 from slow_cases import late
 

@@ -7,13 +7,9 @@ Which joints fail, and when, may be changed in the list `faults` of scenarios/fr
 or for one run by `fault:="elbow1=frozen:-1.2"`; the target must stay where both others reach it.
 """
 
-from ament_index_python import get_package_share_path
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the launch file of all robots; its other arguments are this file's."""
-    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "simulate.launch.py")
-    given = {"robot": "packbot", "scenario": "frozen_and_loose"}.items()
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])
+    return include("simulate", robot="packbot", scenario="frozen_and_loose")

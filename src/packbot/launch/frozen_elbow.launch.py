@@ -7,13 +7,9 @@ Target and instant of failure (1.5 s) may be changed in scenarios/frozen_elbow.y
 stay. scenarios/frozen_elbow_real.yaml extends that file and changes with it.
 """
 
-from ament_index_python import get_package_share_path
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the launch file of all robots; its other arguments are this file's."""
-    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "simulate.launch.py")
-    given = {"robot": "packbot", "scenario": "frozen_elbow"}.items()
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])
+    return include("simulate", robot="packbot", scenario="frozen_elbow")

@@ -6,13 +6,9 @@ scenarios/reach_real.yaml extends reach.yaml by `parameters: real`, which stays.
 changed there, and `set:="parameters=real:low"` takes the low end of the estimates.
 """
 
-from ament_index_python import get_package_share_path
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the launch file of all robots; its other arguments are this file's."""
-    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "simulate.launch.py")
-    given = {"robot": "packbot", "scenario": "reach_real"}.items()
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])
+    return include("simulate", robot="packbot", scenario="reach_real")

@@ -31,18 +31,8 @@ from roboaccord.description import Faces
 from roboaccord.scenario import Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
-from packbot.contact.collisions import (
-    ClampContact,
-    joint_clamp,
-    make_environment,
-    normal,
-    stand_around,
-)
-from packbot.controllers.reach import (
-    ReachController,
-    TransitionController,
-    VelocityController,
-)
+from packbot.contact import collisions
+from packbot.controllers.reach import ReachController, TransitionController, VelocityController
 from packbot.controllers.recovery import RecoveryController
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, LENS, PackbotParameters, pose
@@ -114,14 +104,11 @@ class Packbot(Robot):
         "transition": TransitionController,
         "velocity": VelocityController,
     }
-    contacts = {"normal": normal, "joint_clamp": joint_clamp}
+    contacts = {"normal": collisions.normal, "joint_clamp": collisions.joint_clamp}
     velocity_topic = "joint_velocity_command"
     position_topic = "joint_position_command"
-    cli = commands_of(
-        "packbot",
-        {"collapse": "collapse", "look": "look", "reach": "plan reach"},
-    )
-    terrain = staticmethod(make_environment)
+    cli = commands_of("packbot", {"collapse": "collapse", "look": "look", "reach": "plan reach"})
+    terrain = staticmethod(collisions.make_environment)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         """Return the joints of the arm.
@@ -146,7 +133,7 @@ class Packbot(Robot):
         with compiled("the Packbot's reference"):
             from packbot.simulators.reference import PackbotReference
             from packbot.source.variants import JointClampReference
-        if isinstance(setup.contact, ClampContact):
+        if isinstance(setup.contact, collisions.ClampContact):
             return JointClampReference(setup, setup.contact)
         return PackbotReference(setup)
 
@@ -165,7 +152,7 @@ class Packbot(Robot):
         return lambda state: clearance.contact_points(state.q, clearance.near(state.q, CLOSE))
 
     def surroundings(self, setup: Setup) -> Sequence[tuple[Array, Faces]]:
-        return stand_around(setup)
+        return collisions.stand_around(setup)
 
     def world(self, setup: Setup) -> Path | None:
         return make_world(setup)

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 
 import numpy as np
+from packbot.model.parameters import JOINTS
 
 
 @dataclass(frozen=True)
@@ -152,3 +153,12 @@ def potential(bodies, gravity, q):
         origins[..., i, 2] + rotations[..., i, 2, :] @ body.centre for i, body in enumerate(bodies)
     ]
     return gravity * sum(body.mass * height for body, height in zip(bodies, heights))
+
+
+def frames(table, q):
+    """Return the frame behind each row of a DH table, at angles q (..., 7): (..., rows, 4, 4)."""
+    place, behind = table.base, []
+    for row in table.rows:
+        place = place @ row.frame(q[..., JOINTS.index(row.joint)])
+        behind.append(place)
+    return np.stack(behind, axis=-3)

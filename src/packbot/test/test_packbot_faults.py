@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.model.reduced import MergedLinks, camera_table, hand_table, reduce_table
+from rigid_bodies import frames
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.crosscheck.drawn import draw_states
@@ -312,8 +313,8 @@ def test_a_reduced_table_leads_where_the_whole_one_does(q, frozen):
         assert [row.joint for row in reduced.rows] == [
             row.joint for row in table.rows if row.joint not in frozen
         ]
-        end = (reduced.frames(q)[-1] if reduced.rows else reduced.base) @ reduced.tool
-        np.testing.assert_allclose(end, table.frames(q)[-1], atol=1e-12)
+        end = (frames(reduced, q)[-1] if reduced.rows else reduced.base) @ reduced.tool
+        np.testing.assert_allclose(end, frames(table, q)[-1], atol=1e-12)
 
 
 @pytest.mark.parametrize("joint", JOINTS[1:])

@@ -29,7 +29,7 @@ def planner(shelf):
 @pytest.fixture(scope="module")
 def goal(shelf, planner):
     spec = shelf.scenario.controller
-    goal = Goal.read(spec["target"], "", spec["pitch"], look=spec["look"])
+    goal = Goal(spec["target"], "", spec["pitch"], look=spec["look"])
     return goal.angles(shelf, planner.clearance, planner.margin, shelf.initial.q)
 
 
@@ -197,7 +197,7 @@ def test_no_way_is_said_in_one_line(monkeypatch):
     }
     setup = Setup.of(load_scenario("packbot", "packbot", "reach", [f"terrain.boxes={boxes}"]))
     caged = Planner(setup)
-    goal = Goal.read([1.3, 0.0, 0.2]).angles(setup, caged.clearance, caged.margin, setup.initial.q)
+    goal = Goal([1.3, 0.0, 0.2]).angles(setup, caged.clearance, caged.margin, setup.initial.q)
     with pytest.raises(AccordError, match="no path found in 200 tries that keeps 20 mm"):
         caged.plan(setup.initial.q, goal)
 

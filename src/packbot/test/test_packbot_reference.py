@@ -254,7 +254,7 @@ def test_friction_takes_what_coulomb_says(near: list[Near], arm: Arm) -> None:
         v = rng.normal(size=7)
         proximity = touch.proximity
         mu = np.full(len(touch.margins), 0.4)
-        sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, slow)
+        sliding = Sliding(proximity.chain, proximity.owner, mu, slow)
         _, rows, witnesses = touch.measure(features, q)
         directions = sliding.force_directions(features, q, v, rows, witnesses)
         pin.forwardKinematics(arm.model, arm.data, q, v)
@@ -282,7 +282,7 @@ def test_friction_at_impacts_takes_energy_alone(near: list[Near], arm: Arm) -> N
         proximity, v = touch.proximity, 3.0 * rng.normal(size=7)
         features = features[features[:, 0] < LOWER]
         mu = np.full(len(touch.margins), 0.4)
-        sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, 0.01)
+        sliding = Sliding(proximity.chain, proximity.owner, mu, 0.01)
         _, rows, witnesses = touch.measure(features, q)
         mass = arm.mass_matrix(q)
         impulses, parted = impact(mass, rows, v)
@@ -319,7 +319,7 @@ def test_friction_of_an_impact_is_mu_times_its_whole_impulse(near: list[Near], a
     slides = again = 0
     for touch, q, features in near:
         feature, pairs, fixed = features[:1], len(touch.margins), touch.proximity
-        sliding = Sliding(fixed.chain.arrays, fixed.owner, np.full(pairs, mu), 0.01)
+        sliding = Sliding(fixed.chain, fixed.owner, np.full(pairs, mu), 0.01)
         _, rows, witnesses = touch.measure(feature, q)
         mass, v, n = arm.mass_matrix(q), rng.normal(size=7), witnesses[0, 6:]
         v *= -np.sign(rows[0] @ v)
@@ -352,7 +352,7 @@ def test_what_jams_is_stopped_with_a_loss(near: list[Near], arm: Arm) -> None:
         proximity, v = touch.proximity, rng.normal(size=7)
         features = features[features[:, 0] < LOWER][:3]
         mu = np.full(len(touch.margins), 0.4)
-        sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, 1e-9)
+        sliding = Sliding(proximity.chain, proximity.owner, mu, 1e-9)
         _, rows, witnesses = touch.measure(features, q)
         mass = arm.mass_matrix(q)
         after = sliding.stop(mass, features, q, v, witnesses, rows)

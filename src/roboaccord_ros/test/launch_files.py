@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[3]
 SIMULATE = ROOT / "launch/simulate.launch.py"
 OF_ROBOTS = sorted(path for path in ROOT.glob("src/*/launch/*.launch.py") if path.resolve() == path)
 RUNS = [path for path in OF_ROBOTS if path.name != "view_robot.launch.py"]
-GIVEN = re.compile(r'given = \{"robot": "(\w+)", "scenario": "(\w+)"\}')
+GIVEN = re.compile(r'robot="(\w+)", scenario="(\w+)"')
 
 
 def scenario_of(path):

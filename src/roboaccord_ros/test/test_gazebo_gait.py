@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("monkeybot", reason="the MonkeyBot is not installed")
 
 from gazebo_server import crawl
-from monkeybot.gaits.orbits import shipped_gait
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_studies.monkeybot.orbits import shipped_gait
 
 LENGTH = 0.61  # m, of a link
 PHYSICS_STEP = 0.00025  # s, of world wall

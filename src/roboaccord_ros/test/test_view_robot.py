@@ -25,7 +25,7 @@ needs_launch = pytest.mark.skipif(
 def test_every_robot_package_has_one(name):
     text = (ROOT / "src" / name / "launch/view_robot.launch.py").read_text(encoding="utf-8")
     assert f"ros2 launch {name} view_robot.launch.py" in text
-    assert f'{{"robot": "{name}"}}' in text
+    assert f'include("view_robot", robot="{name}")' in text
 
 
 def test_the_displays_are_those_of_a_description_package():

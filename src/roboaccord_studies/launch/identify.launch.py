@@ -5,13 +5,9 @@ identify.launch.py sim:=gz headless:=true The names of robot and scenario below 
 be changed in scenarios/packbot/identify.yaml.
 """
 
-from ament_index_python import get_package_share_path
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the launch file of all robots; its other arguments are this file's."""
-    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "simulate.launch.py")
-    given = {"robot": "packbot", "scenario": "identify"}.items()
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])
+    return include("simulate", robot="packbot", scenario="identify")

@@ -6,13 +6,9 @@ The picture may be changed in urdf/roller_sphere.urdf.xacro; sliders follow from
 names of package and file below must stay.
 """
 
-from ament_index_python import get_package_share_path
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the launch file of all robots; its other arguments are this file's."""
-    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "view_robot.launch.py")
-    given = {"robot": "roller_sphere"}.items()
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])
+    return include("view_robot", robot="roller_sphere")

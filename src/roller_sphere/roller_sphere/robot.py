@@ -16,12 +16,8 @@ from roboaccord.contract import AccordError, AnyEngine, Array, RobotState, Tally
 from roboaccord.scenario import Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
+from roller_sphere.controllers import drive
 from roller_sphere.controllers.dribble import DribbleController
-from roller_sphere.controllers.drive import (
-    DriveController,
-    FigureEightController,
-    HeadingsController,
-)
 from roller_sphere.dribbling.reference import DribbleReference
 from roller_sphere.model.ball import BallFigures, RollingOdometry
 from roller_sphere.model.contact import LINKS, Friction, RollerFriction, coulomb, pressed, viscous
@@ -41,9 +37,9 @@ class RollerSphere(Robot):
     summary = "a ball driven by two rollers, with slip"
     parameters = RollerSphereParameters
     controllers = {
-        "drive": DriveController,
-        "headings": HeadingsController,
-        "figure_eight": FigureEightController,
+        "drive": drive.DriveController,
+        "headings": drive.HeadingsController,
+        "figure_eight": drive.FigureEightController,
         "dribble": DribbleController,
     }
     friction_laws = {"viscous": viscous, "coulomb": coulomb}

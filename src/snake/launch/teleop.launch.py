@@ -8,13 +8,9 @@ Nothing to tune here: friction may be changed in scenarios/teleop.yaml, limits o
 frequency in snake/controllers/steering.py. The file's name stays: test/test_teleop.py asks for it.
 """
 
-from ament_index_python import get_package_share_path
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the launch file of all robots; its other arguments are this file's."""
-    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "simulate.launch.py")
-    given = {"robot": "snake", "scenario": "teleop"}.items()
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])
+    return include("simulate", robot="snake", scenario="teleop")

@@ -6,13 +6,9 @@ The robot may be changed in urdf/snake.urdf.xacro and config/parameters.yaml. Th
 and file below must stay.
 """
 
-from ament_index_python import get_package_share_path
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the launch file of all robots; its other arguments are this file's."""
-    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "view_robot.launch.py")
-    given = {"robot": "snake"}.items()
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])
+    return include("view_robot", robot="snake")

@@ -60,12 +60,7 @@ def test_both_signs_reversed_are_the_same_gait():
 def test_in_portions_or_at_once_is_the_same():
     """Looking at a gait beside the control of a robot gives the same figures, to round-off."""
     model = model_on(0.1, 1.0, joints=8)
-    work = model.evaluating(DEFAULT_GAIT, 7)
-    try:
-        while True:
-            next(work)
-    except StopIteration as end:
-        portions = end.value
+    *_, portions = model.evaluating(DEFAULT_GAIT, 7)
     assert portions.speed == pytest.approx(model.evaluate(DEFAULT_GAIT).speed, rel=1e-9)
 
 

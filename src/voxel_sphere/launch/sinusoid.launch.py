@@ -6,13 +6,9 @@ Waves of 0.3 r and 5 r are defaults of `sinusoid` in terrain/surfaces.py; others
 `terrain.parameters` in scenarios/sinusoid.yaml, as amplitude and wavelength. The names below stay.
 """
 
-from ament_index_python import get_package_share_path
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the launch file of all robots; its other arguments are this file's."""
-    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "simulate.launch.py")
-    given = {"robot": "voxel_sphere", "scenario": "sinusoid"}.items()
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])
+    return include("simulate", robot="voxel_sphere", scenario="sinusoid")

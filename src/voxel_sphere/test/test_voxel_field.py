@@ -1,5 +1,6 @@
 """The field of a volume against the closed form that the volume was made from."""
 
+import closed_fields as closed
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
@@ -14,7 +15,7 @@ N, R = 60, 6.0
 def wave():
     """Return a sinusoid's field from voxels, and in closed form."""
     volume = fill_below(make_surface("sinusoid", N, R).height, N)
-    return Field.build(volume, R), Field.wave(2 * R, 0.3 * R, 5 * R, radius=R, size=N)
+    return Field.build(volume, R), closed.wave(2 * R, 0.3 * R, 5 * R, radius=R, size=N)
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def bowl():
     """Return a bowl's field from voxels, and in closed form."""
     volume = fill_below(make_surface("bowl", N, R, bowl_radius=5.0).height, N)
     middle = (N / 2, N / 2, 6 * R)
-    return Field.build(volume, R), Field.bowl(middle, 5 * R, radius=R, size=N)
+    return Field.build(volume, R), closed.bowl(middle, 5 * R, radius=R, size=N)
 
 
 def centres(closed):
@@ -88,9 +89,9 @@ def test_curvature(bowl, wave):
 @pytest.mark.parametrize("kind", ["plane", "bowl", "cylinder", "wave", "voxels"])
 def test_turning_is_the_normals_derivative(kind, bowl, wave):
     fields = {
-        "plane": Field.plane((30, 30, 12), (0.1, -0.2, 1.0), radius=R, size=N),
+        "plane": closed.plane((30, 30, 12), (0.1, -0.2, 1.0), radius=R, size=N),
         "bowl": bowl[1],
-        "cylinder": Field.cylinder((0, 30, 30), (1, 0.2, 0), 18, radius=R, size=N),
+        "cylinder": closed.cylinder((0, 30, 30), (1, 0.2, 0), 18, radius=R, size=N),
         "wave": wave[1],
         "voxels": bowl[0],
     }
@@ -127,7 +128,7 @@ def test_two_floors():
 )
 def test_wrong_starts(start, words):
     with pytest.raises(AccordError, match=words):
-        Field.plane((0, 0, 20), (0, 0, 1), radius=R, size=N).place(*start)
+        closed.plane((0, 0, 20), (0, 0, 1), radius=R, size=N).place(*start)
 
 
 def test_wrong_volumes():

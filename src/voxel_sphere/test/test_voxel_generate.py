@@ -164,7 +164,7 @@ def test_make_and_what_it_leaves_behind(figures, tmp_path):
         ("make bowl --rim 1", "rim is 1"),
         ("make sinusoid --wavelength 0", "wavelength is 0"),
         ("make arena --half-width 4 --turn-deg 45", "the corners of an arena"),
-        ("make plane --n 300", "8 to 256 voxels, not of 300"),
+        ("make plane --n 300", "n is 300; grids are of 8 to 256 voxels"),
         ("make plane --size-workspace 1.5", "size_workspace is 1.5"),
         ("make plane --voxel-size 0", "voxel_size is 0"),
         ("make plane --n 50 --out Bitmaps_20", "is a folder for another n than 50"),

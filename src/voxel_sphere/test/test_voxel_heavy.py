@@ -1,11 +1,11 @@
 """A heavy sphere: the rolling pendulum, energy, friction's limit, and leaving the ground."""
 
+import closed_fields as closed
 import heavy_newton_euler
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from voxel_sphere.rolling import heavy_kernels as kernels
-from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.heavy import HeavyRoller
 
 N, R, G = 100, 10.0, 981.0
@@ -15,12 +15,12 @@ MIDDLE = (50.0, 50.0, 60.0)
 @pytest.fixture(scope="module")
 def bowl():
     """Return a bowl in which the centre moves on a radius of 4 r."""
-    return Field.bowl(MIDDLE, 5 * R, radius=R, size=N)
+    return closed.bowl(MIDDLE, 5 * R, radius=R, size=N)
 
 
 @pytest.fixture(scope="module")
 def flat():
-    return Field.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
+    return closed.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
 
 
 def heavy(field, *, mass=1.0, friction=np.inf, **start):
@@ -73,15 +73,15 @@ def test_spin_about_the_normal_is_kept_in_a_bowl(bowl):
 K, AXIS = 2 * np.pi / (5 * R), (1.0, 0.2, -0.3)
 SURFACES = {
     "wave": (
-        Field.wave(20, 0.3 * R, 5 * R, 0.4, radius=R, size=N),
+        closed.wave(20, 0.3 * R, 5 * R, 0.4, radius=R, size=N),
         heavy_newton_euler.wave(20, 0.3 * R, K, 0.4), ([0.0, -50.0], [100.0, 50.0]),
     ),
     "tube": (
-        Field.cylinder(MIDDLE, AXIS, 3 * R, radius=R, size=N),
+        closed.cylinder(MIDDLE, AXIS, 3 * R, radius=R, size=N),
         heavy_newton_euler.tube(MIDDLE, AXIS, 3 * R), ([-50.0, -np.pi], [50.0, np.pi]),
     ),
     "bowl": (
-        Field.bowl(MIDDLE, 5 * R, radius=R, size=N),
+        closed.bowl(MIDDLE, 5 * R, radius=R, size=N),
         heavy_newton_euler.bowl(MIDDLE, 5 * R), ([0.1, 0.0], [np.pi - 0.1, 2 * np.pi]),
     ),
 }  # fmt: skip
@@ -136,7 +136,7 @@ def test_the_golfers_dilemma():
 
     It goes round at the rate W, and w.n couples with the descent: z'' = -5/7 g - 2/7 W^2 (z - z0).
     """
-    field = Field.cylinder((50, 50, 0), (0, 0, 1), 4.5 * R, radius=R, size=N)
+    field = closed.cylinder((50, 50, 0), (0, 0, 1), 4.5 * R, radius=R, size=N)
     rate, low = 14.0, np.sqrt(2 / 7)
     about = -rate * 3.5  # of the ball about the upright, at 3.5 r from the middle
     roller = heavy(field, centre=(50 + 3.5 * R, 50, 80), omega=(0, 0, about))
@@ -152,7 +152,7 @@ def test_an_incline(friction):
     """5/7 g sin a while tan a < 7/2 mu, beyond it g (sin a - mu cos a) and slip."""
     angle = np.radians(30.0)
     normal = np.array([-np.sin(angle), 0.0, np.cos(angle)])
-    field = Field.plane((50, 50, 30), normal, radius=R, size=N)
+    field = closed.plane((50, 50, 30), normal, radius=R, size=N)
     roller = heavy(field, centre=field.place(80, 50), friction=friction)
     roller.advance((0, 0, 0), 0.2)
     holds = np.tan(angle) < 3.5 * friction
@@ -193,7 +193,7 @@ def test_a_torque(flat):
 def test_a_crest(part, kinds):
     """It leaves a crest where v^2 passes g times the radius of the centre's surface."""
     k = 2 * np.pi / (5 * R)
-    field = Field.wave(20, 0.3 * R, 5 * R, radius=R, size=N)
+    field = closed.wave(20, 0.3 * R, 5 * R, radius=R, size=N)
     limit = np.sqrt(G * (1 / (0.3 * R * k**2) + R))
     roller = heavy(field, centre=field.place(1.25 * 5 * R, 50), omega=(0, part * limit / R, 0))
     roller.advance((0, 0, 0), 1e-4)
@@ -244,7 +244,7 @@ def test_landing_on_an_incline_slips_on():
     angle, friction = np.radians(30.0), 0.1
     normal = np.array([-np.sin(angle), 0.0, np.cos(angle)])
     along = np.array([-np.cos(angle), 0.0, -np.sin(angle)])
-    field = Field.plane((50, 50, 30), normal, radius=R, size=N)
+    field = closed.plane((50, 50, 30), normal, radius=R, size=N)
     roller = heavy(
         field, centre=field.place(80, 50), velocity=(0, 0, 0.05 * G),
         friction=friction,
@@ -267,7 +267,7 @@ def test_a_start_off_the_ground_is_put_on_it(flat):
 
 
 def test_a_wall_takes_the_speed_and_leaves_the_spin(flat):
-    wall = Field.plane((90, 50, 0), (-1, 0, 0), radius=R, size=N)
+    wall = closed.plane((90, 50, 0), (-1, 0, 0), radius=R, size=N)
     start = {"centre": flat.place(70, 50), "omega": (0, 10.0, 7.0)}
     roller = heavy(flat, walls=wall, friction=0.5, **start)
     while not roller.events:

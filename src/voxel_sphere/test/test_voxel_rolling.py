@@ -1,5 +1,6 @@
 """Rolling against closed forms, quadrature, Montana's equations and geometry."""
 
+import closed_fields as closed
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
@@ -16,7 +17,7 @@ N, R = 100, 10.0
 
 def wave(size=N):
     """Return the issue's kind of sinusoid, in closed form."""
-    return Field.wave(2 * R, 0.3 * R, 5 * R, radius=R, size=size)
+    return closed.wave(2 * R, 0.3 * R, 5 * R, radius=R, size=size)
 
 
 def test_the_plan_path_is_straight():
@@ -29,7 +30,7 @@ def test_the_plan_path_is_straight():
 
 def test_holonomy():
     """A quarter of a turn each to +x, +y, -x, -y is a turn of 120 degrees about (1, 1, -1)."""
-    field = Field.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
+    field = closed.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
     roller = Roller(field, centre=field.place(30, 30))
     for heading in ((1, 0), (0, 1), (-1, 0), (0, -1)):
         roller.advance((-heading[1], heading[0], 0.0), np.pi / 2)
@@ -61,7 +62,7 @@ def test_montanas_equations():
     with (wx, wy, wz) the ball's angular velocity relative to the ground in the ground's frame,
     in which the contact moves by r w x z = r (wy, -wx).
     """
-    field = Field.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
+    field = closed.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
     omega = np.array([0.2, 0.5, 0.3])
     start = Rotation.from_rotvec([0.4, 1.2, -0.7]).as_quat()
     path = roll(Roller(field, centre=field.place(50, 50), orientation=start), omega, 1.0, 400)
@@ -79,7 +80,7 @@ def test_montanas_equations():
 
 
 def test_charts_change_before_the_pole():
-    field = Field.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
+    field = closed.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
     path = roll(Roller(field, centre=field.place(20, 50)), (0, 1, 0), 6.0, 600)
     coordinates, chart = path.montana
     assert np.abs(coordinates[:, 2]).max() < np.radians(80.0)
@@ -88,7 +89,7 @@ def test_charts_change_before_the_pole():
 
 
 def test_no_graph_has_no_coordinates():
-    field = Field.cylinder((0, 50, 50), (1, 0, 0), 3 * R, radius=R, size=N)
+    field = closed.cylinder((0, 50, 50), (1, 0, 0), 3 * R, radius=R, size=N)
     path = roll(Roller(field, centre=field.place(50, 50)), (1.0, 0, 0), 4.0)
     upside_down = path.normal[:, 2] < 0
     assert upside_down.any()
@@ -107,7 +108,7 @@ def test_steps_by_command_are_a_run():
 
 def test_a_script():
     """A level w that turns once round brings the sphere back on a plane."""
-    field = Field.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
+    field = closed.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
     path = roll(
         Roller(field, centre=field.place(50, 50)),
         lambda time: (np.cos(time), np.sin(time), 0.0),
@@ -129,7 +130,7 @@ def test_curvature_is_said():
 
 
 def test_the_edge_ends_a_run():
-    field = Field.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
+    field = closed.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
     path = roll(Roller(field, centre=field.place(50, 50)), (0, 1, 0), 10.0)
     assert (path.status, path.failed) == ("left", False)
     assert path.time[-1] == pytest.approx(5.0, abs=0.03)

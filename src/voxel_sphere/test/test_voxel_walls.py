@@ -2,6 +2,7 @@
 
 import json
 
+import closed_fields as closed
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
@@ -141,7 +142,7 @@ def niche():
 
 def test_more_contacts_than_the_theory_allows(niche):
     """Two walls and the ceiling at once."""
-    ground = Field.plane((30, 30, FLOOR), (0, 0, 1), radius=R, size=N)
+    ground = closed.plane((30, 30, FLOOR), (0, 0, 1), radius=R, size=N)
     path = roll(
         Roller(ground, walls=Field.build(niche, R), centre=(30, 30, FLOOR + R)), (-1, 1, 0), 6.0
     )
@@ -154,9 +155,9 @@ def test_more_contacts_than_the_theory_allows(niche):
 def test_no_wall_normal():
     """A ceiling parallel to a slope cannot turn the path in the plane of the slope."""
     up = np.array([0.0, -0.2, 1.0]) / np.hypot(0.2, 1.0)
-    ground = Field.plane((30, 30, FLOOR), up, radius=R, size=N)
+    ground = closed.plane((30, 30, FLOOR), up, radius=R, size=N)
     near = -up + np.array([-0.03, 0.0, 0.0])  # it comes down slowly towards +x
-    ceiling = Field.plane((40, 30, FLOOR + 2.05 * R), near, radius=R, size=N)
+    ceiling = closed.plane((40, 30, FLOOR + 2.05 * R), near, radius=R, size=N)
     path = roll(Roller(ground, walls=ceiling, centre=ground.place(20, 30)), (0, 1, 0), 6.0)
     assert path.status == "no_wall_normal"
 

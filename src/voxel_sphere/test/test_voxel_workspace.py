@@ -186,7 +186,7 @@ SPOILT = {
     "unknown key voxelsize": settings_of("voxelsize: 1"),
     "voxel_size is -1": settings_of("voxel_size: -1"),
     "which one of Bitmaps_20, Bitmaps_50": lambda f: (f.parent / "Bitmaps_50").mkdir(),
-    "8 to 256 voxels, not of 512": lambda f: f.rename(f.parent / "Bitmaps_512"),
+    "n is 512; grids are of 8 to 256 voxels": lambda f: f.rename(f.parent / "Bitmaps_512"),
     "no folder Bitmaps_n": lambda folder: folder.rename(folder.parent / "pictures"),
 }
 

@@ -23,13 +23,7 @@ from roboaccord.simulators import Simulator
 from voxel_sphere.controllers import DriveController, RollController
 from voxel_sphere.model import VoxelSphereParameters, is_kinematic, rolling, touching
 from voxel_sphere.rolling.scene import Scene
-from voxel_sphere.simulators.engines import (
-    draw_relief,
-    make_engine_simulator,
-    make_scene,
-    make_world,
-    refuse_kinematic,
-)
+from voxel_sphere.simulators import engines
 from voxel_sphere.simulators.reference import HeavyReference, RollingReference
 
 
@@ -62,7 +56,7 @@ class VoxelSphere(Robot):
     controllers = {"roll": RollController, "drive": DriveController}
     contacts = {"rolling": rolling, "contact": touching}
     cli = commands_of("voxel_sphere", {"terrain": "make list", "roll": "roll"})
-    terrain = staticmethod(make_scene)
+    terrain = staticmethod(engines.make_scene)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         """Return no joints: the ball is one body.
@@ -82,14 +76,14 @@ class VoxelSphere(Robot):
         return RollingReference(setup) if is_kinematic(setup) else HeavyReference(setup)
 
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
-        return make_engine_simulator(setup, engine)
+        return engines.make_engine_simulator(setup, engine)
 
     def relief(self, setup: Setup) -> tuple[Array, Faces] | None:
-        return draw_relief(setup)
+        return engines.draw_relief(setup)
 
     def world(self, setup: Setup) -> Path | None:
-        refuse_kinematic(setup, "gz")
-        return make_world(setup)
+        engines.refuse_kinematic(setup, "gz")
+        return engines.make_world(setup)
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Lower the ball onto the ground at its x and y, rolling with the spin that is given.

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
 from roboaccord.cli import Force, Out, Result, counted, in_pieces, results
 from roboaccord.contract import NewtonMetres
+from typer import Option
 
 from monkeybot.cli.options import TORQUE, Changes, robot_parameters
 from monkeybot.source.figures import RANGES, draw_all
@@ -22,10 +22,7 @@ def figures_command(
     folder: Out = None,
     force: Force = False,
     count: Annotated[
-        int,
-        typer.Option(
-            "--points", min=3, max=2001, help="Grid points along each side of a landscape."
-        ),
+        int, Option("--points", min=3, max=2001, help="Grid points along each side of a landscape.")
     ] = 301,
     torque: Annotated[NewtonMetres, TORQUE] = 2.0,
     changes: Changes = None,

@@ -17,19 +17,11 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from rich.text import Text
 from roboaccord.cli import Result, make_table
-from roboaccord.contract import (
-    INLINE,
-    AccordError,
-    Array,
-    Modes,
-    NewtonMetres,
-    Quantity,
-    Radians,
-    Seconds,
-)
+from roboaccord.contract import AccordError, Array, Modes, Quantity
+from roboaccord.contract import results as si
+from typer import Option
 
 from monkeybot.cli.options import RATES, TORQUE, Changes, Tolerance, robot_parameters
 from monkeybot.gaits.gait import Figures, Multipliers, all_multipliers, evaluate, horizontal
@@ -83,7 +75,7 @@ class Final:
 class GaitError:
     """Hold the error of a gait, and its end."""
 
-    figures: Figures = field(metadata=INLINE)
+    figures: Figures = field(metadata=si.INLINE)
     final: Final
 
 
@@ -92,7 +84,7 @@ class Repeating:
     """Hold a gait that repeats, and its multipliers by what changes its hands."""
 
     rates: Annotated[Array, Quantity("rad/s", form=".8f")]
-    torque: NewtonMetres
+    torque: si.NewtonMetres
     residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
     multipliers: Annotated[
         Mapping[str, Multipliers],
@@ -108,7 +100,7 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
 def gait_command(
     find: Annotated[
         Find | None,
-        typer.Option(
+        Option(
             help="minimum: the rates of least error near a guess, by the method of Nelder and "
             "Mead; periodic: the gait that repeats exactly near a guess, and its multipliers; "
             "collisionless: a passive gait whose free hand comes to the line at rest; repetition: "
@@ -116,22 +108,22 @@ def gait_command(
         ),
     ] = None,
     rates: Annotated[tuple[float, float] | None, Quantity("rad/s"), RATES] = None,
-    torque: Annotated[NewtonMetres | None, TORQUE] = None,
+    torque: Annotated[si.NewtonMetres | None, TORQUE] = None,
     tolerance: Tolerance = FINE,
     angle: Annotated[
-        Radians, typer.Option(help="Guess of the held link's angle, both hands level.")
+        si.Radians, Option(help="Guess of the held link's angle, both hands level.")
     ] = 0.58,
-    steps: Annotated[int, typer.Option(min=1, help="Number of gaits.")] = 20,
+    steps: Annotated[int, Option(min=1, help="Number of gaits.")] = 20,
     sample: Annotated[
-        Seconds,
-        typer.Option(
+        si.Seconds,
+        Option(
             min=0.0,
             max=1.0,
             help="Period of the controller, to which times are rounded; 0: not rounded.",
         ),
     ] = 0.001,
     clock: Annotated[
-        Clock, typer.Option(help="reset: the clock restarts at the vertical; pure: it runs on.")
+        Clock, Option(help="reset: the clock restarts at the vertical; pure: it runs on.")
     ] = Clock.reset,
     changes: Changes = None,
 ) -> Result:
@@ -197,14 +189,9 @@ def periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) -> Re
 
 
 def repetition(
-    parameters: MonkeyBotParameters,
-    rates: Array,
-    torque: float,
-    steps: int,
-    sample: float,
-    clock: Clock,
-    used: Mapping[str, Any],
-) -> Result:
+    parameters: MonkeyBotParameters, rates: Array, torque: float, steps: int, sample: float,
+    clock: Clock, used: Mapping[str, Any],
+) -> Result:  # fmt: skip
     """Return the repetition of a gait (figures 5 to 8), to be printed.
 
     A gait that never hangs straight down has no error; with a clock that it would have to reset,

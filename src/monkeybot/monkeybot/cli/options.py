@@ -8,25 +8,21 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
 from roboaccord.contract import AccordError, Ratio
 from roboaccord.description import load_parameters
 from roboaccord.scenario import apply_change
+from typer import Option
 
 from monkeybot.model.parameters import MonkeyBotParameters
 
-RATES = typer.Option(
-    metavar="W1 W2", help="Rates of th1 and th2 where both links hang straight down."
-)
-TORQUE = typer.Option(help="Torque of the motor, in the frame of the held hand.")
+RATES = Option(metavar="W1 W2", help="Rates of th1 and th2 where both links hang straight down.")
+TORQUE = Option(help="Torque of the motor, in the frame of the held hand.")
 Changes = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a parameter of the robot, such as mass_a."
-    ),
+    Option("--set", metavar="KEY=VALUE", help="Change a parameter of the robot, such as mass_a."),
 ]
 Tolerance = Annotated[
-    Ratio, typer.Option(min=1e-14, max=0.1, help="Error tolerance of each step of the integrator.")
+    Ratio, Option(min=1e-14, max=0.1, help="Error tolerance of each step of the integrator.")
 ]
 
 

@@ -1,5 +1,5 @@
-"""Gaits: periodic motions, their search, continuation and return maps.
+"""Gaits: periodic motions, their search and return maps.
 
-Kinds of gaits may be added in kinds.py; names of kinds and fields of results, keys of `--json` and
-of config/gaits.yaml, stay.
+Gaits may be added, as functions like `horizontal` of gait.py; fields of results, keys of `--json`,
+stay.
 """

@@ -3,7 +3,7 @@
 `distance` is the report's error and `horizontal` its gait (4.1, 4.2): both stay, for test_gaits
 tests the report's numbers. STEP and FINE, of the differences of maps, and ENSEMBLE, a matter of
 speed, may be tuned. A gait of your own is a function like `horizontal` that returns a Gait
-(docs/monkeybot.md makes one), and needs no change here; a kind that repeats goes into kinds.py.
+(docs/monkeybot.md makes one), and needs no change here.
 
 A gait is a list of phases with the events that end them (its controller), an event that stops it,
 and an error that measures how far its end is from its start. Searches, landscapes (errors over a
@@ -18,7 +18,7 @@ stable if all eigenvalues of dP/dx, its multipliers, are inside the unit circle.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -142,15 +142,10 @@ def evaluate(
 def has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:
     """Return whether `ensemble` has the gait's motion: held, frictionless, its events linear."""
     events = [gait.stop, *(phase.until for phase in gait.phases)]
-    return (
-        COMPILES
-        and parameters.frictionless
-        and all(phase.then in (Then.NOTHING, Then.CHANGE) for phase in gait.phases)
-        and (
-            parameters.length_a == parameters.length_b
-            or all(event.row[0] != LEVEL for event in events)
-        )
-    )
+    held = all(phase.then in (Then.NOTHING, Then.CHANGE) for phase in gait.phases)
+    alike = parameters.length_a == parameters.length_b
+    linear = alike or all(event.row[0] != LEVEL for event in events)
+    return COMPILES and parameters.frictionless and held and linear
 
 
 def full_starts(starts: Array) -> Array:
@@ -179,15 +174,10 @@ def horizontal(torque: float, *, limit: float = LIMIT) -> Gait:
         raise AccordError(
             f"torque is {torque:g} N m, and cannot restore the energy that the impact takes"
         )
-    return Gait(
-        f"horizontal, {torque:g} N m",
-        (
-            Phase(level(), then=Then.CHANGE, duration=limit),
-            Phase(energy_restored(), torque, may_stop=True, duration=limit),
-            Phase(VERTICAL, duration=limit),
-        ),
-        stop=VERTICAL,
-    )
+    swing = Phase(level(), then=Then.CHANGE, duration=limit)
+    push = Phase(energy_restored(), torque, may_stop=True, duration=limit)
+    coast = Phase(VERTICAL, duration=limit)
+    return Gait(f"horizontal, {torque:g} N m", (swing, push, coast), stop=VERTICAL)
 
 
 def timed(gait: Gait, times: Array, *, clock: str = "reset") -> Gait:
@@ -214,19 +204,22 @@ FINE = 1e-13
 Multipliers = NDArray[np.complex128]
 
 
-def multipliers(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Multipliers:
+def multipliers(
+    gait: Gait, parameters: MonkeyBotParameters, start: Array, moved: Sequence[int] = (1, 2, 3)
+) -> Multipliers:
     """Return the Floquet multipliers of a gait, from the section where it starts.
 
     Args:
         gait: repeats from `start`.
         parameters: of the robot.
-        start: (th1, th2, w1, w2); with a gait that ends at an event of th1 alone the map is of
-            (th2, w1, w2), and has three multipliers.
+        start: (th1, th2, w1, w2).
+        moved: those of which the map is; with a gait that ends at an event of th1 alone three.
 
     Raises:
         AccordError: where the map has no derivative.
     """
-    return _eigenvalues(gait, parameters, np.asarray(start, dtype=float), (1, 2, 3))
+    slope = map_slope(gait, parameters, np.asarray(start, dtype=float))
+    return eigenvalues(slope[np.ix_(moved, moved)])
 
 
 def all_multipliers(
@@ -244,7 +237,7 @@ def all_multipliers(
     return {
         "state_triggered": multipliers(gait, parameters, start),
         "timed": multipliers(timed(gait, times), parameters, start),
-        "clock": _eigenvalues(by_clock, parameters, start, (0, 1, 2, 3)),
+        "clock": multipliers(by_clock, parameters, start, range(4)),
     }
 
 
@@ -266,13 +259,6 @@ def map_slope(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Arra
             "no derivative there"
         )
     return np.asarray(np.einsum("s,msd->dm", weights, final.reshape(4, 4, 4)))
-
-
-def _eigenvalues(
-    gait: Gait, parameters: MonkeyBotParameters, start: Array, moved: tuple[int, ...]
-) -> Multipliers:
-    """Return the eigenvalues of the map's derivative for some of the coordinates."""
-    return eigenvalues(map_slope(gait, parameters, start)[np.ix_(moved, moved)])
 
 
 def eigenvalues(matrix: Array) -> Multipliers:

@@ -98,14 +98,9 @@ class Landscape:
 
 
 def landscape(
-    gait: Gait,
-    parameters: MonkeyBotParameters,
-    w1: Array,
-    w2: Array,
-    *,
-    tolerance: float = TOLERANCE,
-    done: Done | None = None,
-) -> Landscape:
+    gait: Gait, parameters: MonkeyBotParameters, w1: Array, w2: Array, *,
+    tolerance: float = TOLERANCE, done: Done | None = None,
+) -> Landscape:  # fmt: skip
     """Evaluate a gait over a grid of rates at th1 = th2 = 0.
 
     The result does not depend on the number of cores.
@@ -143,11 +138,9 @@ def _evaluate(
 
 
 def save_map(
-    fields: Mapping[str, Array],
-    path: Path,
-    parameters: MonkeyBotParameters,
+    fields: Mapping[str, Array], path: Path, parameters: MonkeyBotParameters,
     versions: Mapping[str, str],
-) -> None:
+) -> None:  # fmt: skip
     """Save the arrays of a map for numpy, with what made it; text as rows of name and value.
 
     Raises:

@@ -254,15 +254,9 @@ class Repetition:
 
 
 def repeat(
-    parameters: MonkeyBotParameters,
-    rates: Array,
-    torque: float,
-    *,
-    steps: int,
-    sample: float = 0.001,
-    clock: str = "reset",
-    times: tuple[float, float] | None = None,
-) -> Repetition:
+    parameters: MonkeyBotParameters, rates: Array, torque: float, *, steps: int,
+    sample: float = 0.001, clock: str = "reset", times: tuple[float, float] | None = None,
+) -> Repetition:  # fmt: skip
     """Repeat the report's gait open-loop, by the times of its state-triggered evaluation.
 
     Args:
@@ -302,7 +296,11 @@ def repeat(
         else:
             error[i] = distance(start[:, :4], motion.held[None, :4])[0]
             kinetic[i] = motion.energies[0]
-        due = latest if clock == "pure" else _next(motion.time, sample) + to_sample(switch, sample)
+        due = (
+            latest
+            if clock == "pure"
+            else next_sample(motion.time, sample) + to_sample(switch, sample)
+        )
     return Repetition(error, kinetic, height)
 
 
@@ -311,6 +309,6 @@ def to_sample(time: float, sample: float) -> float:
     return round(time / sample) * sample if sample else time
 
 
-def _next(time: float, sample: float) -> float:
+def next_sample(time: float, sample: float) -> float:
     """Return the first sample at a time or after it."""
     return math.ceil(time / sample - 1e-9) * sample if sample else time

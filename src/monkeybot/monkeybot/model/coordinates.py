@@ -118,10 +118,7 @@ class Arm:
         Returns:
             the state after it (8,), and the size of the impulse on each of the hands [N s].
         """
-        rows = {
-            MAGNET_A: np.eye(2, 4),
-            MAGNET_B: np.column_stack([np.eye(2), self.jacobian(u)]),
-        }
+        rows = {MAGNET_A: np.eye(2, 4), MAGNET_B: np.column_stack([np.eye(2), self.jacobian(u)])}
         J = np.concatenate([rows[name] for name in held])
         give = np.linalg.solve(mass, J.T)
         # A pseudo-inverse, since two hands on a straight arm hold one direction twice.

@@ -27,17 +27,7 @@ from monkeybot.model.dynamics import energies, impact
 from monkeybot.model.events import ENERGY, LEVEL, LINEAR, event_of
 from monkeybot.model.hybrid import NOTHING, change_frame
 from monkeybot.model.integrator import EVENT, MAX_STEPS, STOP, TIME
-from monkeybot.model.simd import (
-    WIDTH,
-    fma,
-    larger,
-    load,
-    root,
-    sine_cosine,
-    size,
-    smaller,
-    store,
-)
+from monkeybot.model.simd import WIDTH, fma, larger, load, root, sine_cosine, size, smaller, store
 
 ORDER = 16  # of the series; its 16th root is four square roots
 SAFETY = 0.85

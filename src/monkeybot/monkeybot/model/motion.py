@@ -41,14 +41,9 @@ class Motion:
     """
 
     def __init__(
-        self,
-        parameters: MonkeyBotParameters,
-        u: Array,
-        mode: Mode = Mode.SWING_A,
-        *,
-        time: float = 0.0,
-        tolerance: float = TOLERANCE,
-    ) -> None:
+        self, parameters: MonkeyBotParameters, u: Array, mode: Mode = Mode.SWING_A, *,
+        time: float = 0.0, tolerance: float = TOLERANCE,
+    ) -> None:  # fmt: skip
         self.parameters, self.mode, self.time = parameters, mode, time
         self.events: list[Event] = []
         self.taken = 0.0

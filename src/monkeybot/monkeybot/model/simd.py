@@ -34,7 +34,8 @@ SINE = tuple((-1.0) ** i / math.factorial(2 * i + 1) for i in range(11))
 COSINE = tuple((-1.0) ** i / math.factorial(2 * i) for i in range(12))
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 Emit: TypeAlias = Callable[..., ir.Value]
-Generate: TypeAlias = Callable[[BaseContext, ir.IRBuilder, Signature, Sequence[ir.Value]], ir.Value]
+Values: TypeAlias = Sequence[ir.Value]
+Generate: TypeAlias = Callable[[BaseContext, ir.IRBuilder, Signature, Values], ir.Value]
 Typed: TypeAlias = tuple[Signature, Generate]
 Operation: TypeAlias = Callable[[Intrinsic, Intrinsic], Intrinsic]
 
@@ -71,10 +72,7 @@ def _elementwise(name: str, count: int, emit: Emit) -> Intrinsic:
     """Return an intrinsic that does something in each lane."""
 
     def generate(
-        context: BaseContext,
-        builder: ir.IRBuilder,
-        signature: Signature,
-        arguments: Sequence[ir.Value],
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
         pairs = zip(signature.args, arguments, strict=True)
         return emit(builder, *(_spread(context, builder, *pair) for pair in pairs))
@@ -148,10 +146,7 @@ def load(_: BaseContext, rows: types.Type, i: types.Type) -> Typed:
     """Return row i of an array (k, 8)."""
 
     def generate(
-        context: BaseContext,
-        builder: ir.IRBuilder,
-        signature: Signature,
-        arguments: Sequence[ir.Value],
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
         return builder.load(_place(context, builder, signature, *arguments), align=8)
 
@@ -163,10 +158,7 @@ def store(_: BaseContext, rows: types.Type, i: types.Type, x: types.Type) -> Typ
     """Fill row i of an array (k, 8)."""
 
     def generate(
-        context: BaseContext,
-        builder: ir.IRBuilder,
-        signature: Signature,
-        arguments: Sequence[ir.Value],
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
         rows, i, x = arguments
         x = _spread(context, builder, signature.args[2], x)

@@ -131,14 +131,9 @@ def write_diagrams(parameters: MonkeyBotParameters, torque: float, folder: Path)
 
 
 def write_landscapes(
-    parameters: MonkeyBotParameters,
-    torque: float,
-    count: int,
-    folder: Path,
-    *,
-    versions: Mapping[str, str],
-    done: Done | None = None,
-) -> tuple[list[Path], dict[str, Landscape]]:
+    parameters: MonkeyBotParameters, torque: float, count: int, folder: Path, *,
+    versions: Mapping[str, str], done: Done | None = None,
+) -> tuple[list[Path], dict[str, Landscape]]:  # fmt: skip
     """Write figures 3, 4, 9 and 10 with their data, on grids of `count` x `count` rates.
 
     Returns:

@@ -21,6 +21,7 @@ from roboaccord.contract import Array, Quantity, Seconds
 
 from monkeybot.controllers import other_hand
 from monkeybot.gaits.gait import distance, full_starts
+from monkeybot.gaits.search import next_sample
 from monkeybot.model.events import VERTICAL, level
 from monkeybot.model.hybrid import LIMIT
 from monkeybot.model.motion import Motion
@@ -55,7 +56,7 @@ def sampled_gait(
     missed = SampledGait(np.asarray(rates), math.inf, math.nan, math.nan)
     if not motion.advance(LIMIT, until=level()):
         return missed
-    _to_next(motion, sample)
+    motion.advance(next_sample(motion.time, sample) - motion.time)
     switch = motion.time
     motion.hold(other_hand(motion.mode))
     while sum(motion.energies) < energy:
@@ -65,7 +66,7 @@ def sampled_gait(
     motor = motion.time - switch
     if not motion.advance(LIMIT, until=VERTICAL):
         return missed
-    _to_next(motion, sample)
+    motion.advance(next_sample(motion.time, sample) - motion.time)
     error = float(distance(start[:, :4], motion.held[None, :4])[0])
     return SampledGait(np.asarray(rates), error, switch, motor)
 
@@ -84,7 +85,3 @@ def fminsearch(
         options={"xatol": MATLAB, "fatol": MATLAB, "initial_simplex": first, "maxiter": 400},
     )
     return sampled_gait(parameters, best.x, torque, sample=sample)
-
-
-def _to_next(motion: Motion, sample: float) -> None:
-    motion.advance(math.ceil(motion.time / sample - 1e-9) * sample - motion.time)

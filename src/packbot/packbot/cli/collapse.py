@@ -10,50 +10,33 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-from roboaccord.cli import (
-    Changes,
-    Engine,
-    ProgressObserver,
-    Result,
-    Seed,
-    in_pieces,
-    progress,
-    used_by,
-)
+from roboaccord import cli
 from roboaccord.contract import Seconds, by_option, check_known
 from roboaccord.run import run_pieces
+from typer import Option
 
-from packbot.source.collapse import (
-    CONTACTS,
-    Drawn,
-    collapse_setup,
-    draw_changes,
-    run_collapse,
-    run_draw,
-)
+from packbot.source import collapse
 
 
 @by_option("perturb", "seed cluster", "", "engine contact duration set")
-@in_pieces()
+@cli.in_pieces()
 def collapse_command(
-    engine: Engine = "reference",
+    engine: cli.Engine = "reference",
     contact: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="LAW",
             help="Contact model: normal; joint_clamp, the report's, in the reference alone; or "
             "none.",
         ),
     ] = "normal",
-    duration: Annotated[Seconds, typer.Option(metavar="S", help="Duration of the fall.")] = 5.0,
+    duration: Annotated[Seconds, Option(metavar="S", help="Duration of the fall.")] = 5.0,
     perturb: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, help="Let N arms with randomly drawn parameters fall."),
+        int, Option(metavar="N", min=0, help="Let N arms with randomly drawn parameters fall.")
     ] = 0,
-    seed: Seed = 0,
-    changes: Changes = None,
-) -> Result:
+    seed: cli.Seed = 0,
+    changes: cli.Changes = None,
+) -> cli.Result:
     """Let the arm fall from its drive pose, all joints without torque.
 
     Angles are over the horizontal, in degrees: link1 from shoulder to elbow 1, link2 from elbow 1
@@ -73,16 +56,18 @@ def collapse_command(
 
       accord packbot collapse --set friction.restitution=0.3 --duration 8
     """
-    check_known("unknown contact ", contact, CONTACTS)
-    setup = collapse_setup(contact, duration, changes or ())
-    with progress() as bar:
-        watch = ProgressObserver(bar, f"collapse in {engine}", setup.scenario.duration)
-        found = run_collapse(setup, engine, [watch])
+    check_known("unknown contact ", contact, collapse.CONTACTS)
+    setup = collapse.collapse_setup(contact, duration, changes or ())
+    with cli.progress() as bar:
+        watch = cli.ProgressObserver(bar, f"collapse in {engine}", setup.scenario.duration)
+        found = collapse.run_collapse(setup, engine, [watch])
         if perturb:
             task = bar.add_task("drawn arms", total=perturb)
-            drawn = draw_changes(perturb, seed)  # what --set sets stays so, whatever is drawn
+            drawn = collapse.draw_changes(
+                perturb, seed
+            )  # what --set sets stays so, whatever is drawn
             calls = [([*each, *(changes or ())], engine, contact, duration) for each in drawn]
-            draws = run_pieces(run_draw, calls, done=lambda draw: bar.advance(task))
-            found = replace(found, perturbed=Drawn.of(draws, seed))
-    used = used_by(setup, "physics_step") | ({} if perturb else {"perturb": None})
-    return Result(found, used=used)
+            draws = run_pieces(collapse.run_draw, calls, done=lambda draw: bar.advance(task))
+            found = replace(found, perturbed=collapse.Drawn.of(draws, seed))
+    used = cli.used_by(setup, "physics_step") | ({} if perturb else {"perturb": None})
+    return cli.Result(found, used=used)

@@ -15,33 +15,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
-from roboaccord.cli import (
-    Changes,
-    Force,
-    Out,
-    Result,
-    file_line,
-    gathers,
-    grid_of,
-    load_setup,
-    results,
-    tables_of,
-)
-from roboaccord.contract import (
-    AccordError,
-    Array,
-    Degrees,
-    Metres,
-    Modes,
-    Quantity,
-    Radians,
-    to_json,
-)
+from roboaccord import cli
+from roboaccord.contract import AccordError, Array, Modes, Quantity, to_json
+from roboaccord.contract import results as si
 from roboaccord.description import share
 from roboaccord.report import BLUE, INK, legend, picture
 from roboaccord.run import write_columns
 from roboaccord.scenario import Setup
+from typer import Argument, Option
 
 from packbot.cli.options import Pitch, ScenarioName, Target, joint_values, point
 from packbot.contact.clearance import Clearance
@@ -79,47 +60,47 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
 
 
 @Modes(_modes, MODES)
-@gathers("--q", "--target", "--sight")
+@cli.gathers("--q", "--target", "--sight")
 def look_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a pose.")] = "",
+    name: Annotated[str, Argument(metavar="NAME", help="Name of a pose.")] = "",
     q: Annotated[
-        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
+        str, Quantity("rad"), Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
     ] = "",
     target: Target = "",
     pitch: Pitch = None,
-    near: Annotated[str, typer.Option(metavar="NAME", help="Pose to stay near to.")] = "drive",
-    margin: Annotated[Metres, typer.Option(min=0.0, help="Clearance to keep.")] = 0.0,
+    near: Annotated[str, Option(metavar="NAME", help="Pose to stay near to.")] = "drive",
+    margin: Annotated[si.Metres, Option(min=0.0, help="Clearance to keep.")] = 0.0,
     distances: Annotated[
-        bool, typer.Option("--distances", help="Measure the distances of all pairs of hulls.")
+        bool, Option("--distances", help="Measure the distances of all pairs of hulls.")
     ] = False,
     sight: Annotated[
-        str, Quantity("m"), typer.Option(metavar="X Y Z", help="Point that the camera is to see.")
+        str, Quantity("m"), Option(metavar="X Y Z", help="Point that the camera is to see.")
     ] = "",
-    width: Annotated[Metres, typer.Option(min=0.0, help="Width of that.")] = 0.0,
+    width: Annotated[si.Metres, Option(min=0.0, help="Width of that.")] = 0.0,
     view: Annotated[
-        Degrees,
-        typer.Option(
+        si.Degrees,
+        Option(
             "--view-deg", min=0.0, max=180.0,
             help="Angle of the camera's field of view. Default: all that is ahead of it.",
         ),
     ] = 180.0,
     joint: Annotated[
-        str, typer.Option(metavar="JOINT", help="Joint that is frozen, its two links one.")
+        str, Option(metavar="JOINT", help="Joint that is frozen, its two links one.")
     ] = "",
     angle: Annotated[
-        Radians, typer.Option(metavar="RAD", help="Angle at which it is frozen.")
+        si.Radians, Option(metavar="RAD", help="Angle at which it is frozen.")
     ] = 0.0,
     knots: Annotated[
-        int, typer.Option(min=2, help="Number of angles of the report's interpolation.")
+        int, Option(min=2, help="Number of angles of the report's interpolation.")
     ] = 12,
     shapes: Annotated[
-        bool, typer.Option("--shapes", help="Make the package's meshes of config/shapes.yaml.")
+        bool, Option("--shapes", help="Make the package's meshes of config/shapes.yaml.")
     ] = False,
     scenario: ScenarioName = "collapse",
-    changes: Changes = None,
-    folder: Out = None,
-    force: Force = False,
-) -> Result:  # fmt: skip
+    changes: cli.Changes = None,
+    folder: cli.Out = None,
+    force: cli.Force = False,
+) -> cli.Result:  # fmt: skip
     """Show the arm in a pose, its distances and its sight, a frozen joint, or its hulls.
 
     Of a pose, NAME, --q, or that of --target nearest to --near: where finger tips and camera are,
@@ -150,15 +131,17 @@ def look_command(
     if shapes:
         if folder is None:
             return files_of(write_shapes(share("packbot")))
-        with results(folder, "packbot_shapes", force=force) as place:
+        with cli.results(folder, "packbot_shapes", force=force) as place:
             return files_of(write_shapes(place))
     if name and q:
         raise AccordError("look takes NAME or --q, one of the two")
     if not (name or q or target or distances or sight or joint):
         named = named_poses()
-        table = grid_of(("pose", *JOINTS), named, Quantity("rad", form="g"), "named poses [rad]")
-        return Result({"poses": to_json(named)}, [table])
-    setup = load_setup("packbot", scenario, changes)
+        table = cli.grid_of(
+            ("pose", *JOINTS), named, Quantity("rad", form="g"), "named poses [rad]"
+        )
+        return cli.Result({"poses": to_json(named)}, [table])
+    setup = cli.load_setup("packbot", scenario, changes)
     if joint:
         return frozen_at(setup, joint, angle, knots, folder, force)
     angles = pose(name) if name else joint_values(q, "--q") if q else setup.initial.q
@@ -170,7 +153,7 @@ def look_command(
         return distances_at(setup, angles)
     if sight:
         seen = Sight.of(setup, math.radians(view), width)
-        return Result(seen.look(angles, point(sight, "--sight")))
+        return cli.Result(seen.look(angles, point(sight, "--sight")))
     return pose_at(setup, angles, name)
 
 
@@ -189,12 +172,12 @@ class Pose:
     closest: Annotated[tuple[str, str], Quantity("")]
 
 
-def pose_at(setup: Setup, q: Array, name: str) -> Result:
+def pose_at(setup: Setup, q: Array, name: str) -> cli.Result:
     """Return where the arm is at angles q (7,) [rad]."""
     kinematics, clearance = Kinematics(setup), Clearance.of(setup)
     tip, camera = (kinematics.placement(frame, q) for frame in ("tip", "camera"))
     pair, distance = clearance.closest(q)
-    return Result(Pose(
+    return cli.Result(Pose(
         name=name or None, q=q, tip=tip.position, hand=tip.rotation[:, 0], camera=camera.position,
         sight=camera.rotation[:, 0], clearance=distance, closest=clearance.pair_names(pair),
     ))  # fmt: skip
@@ -209,7 +192,7 @@ class Pair:
     distance: Annotated[float, Quantity("m", form=".3f", shown="mm")]
 
 
-def distances_at(setup: Setup, q: Array) -> Result:
+def distances_at(setup: Setup, q: Array) -> cli.Result:
     """Return the distances of all pairs of hulls at angles q (7,) [rad], the closest first."""
     clearance = Clearance.of(setup)
     distances = clearance.distances(q)
@@ -217,7 +200,7 @@ def distances_at(setup: Setup, q: Array) -> Result:
     pairs = [Pair(*clearance.pair_names(i), float(distances[i])) for i in order]
     title = f"the closest of {len(pairs)} pairs"
     data = {"min": float(distances.min()), "pairs": to_json(pairs)}
-    return Result(data, tables_of(pairs[:SHOWN], title=title))
+    return cli.Result(data, cli.tables_of(pairs[:SHOWN], title=title))
 
 
 @dataclass(frozen=True)
@@ -233,7 +216,7 @@ class Reduced:
     """Hold DH tables and inertia of the arm of one link less."""
 
     joint: str
-    angle: Radians
+    angle: si.Radians
     links: Sequence[str]
     knots: int
     tables: Mapping[str, Table]
@@ -246,7 +229,7 @@ class Reduced:
 
 def frozen_at(
     setup: Setup, joint: str, angle: float, knots: int, folder: Path | None, force: bool
-) -> Result:
+) -> cli.Result:
     """Return the arm with a joint frozen at an angle [rad], and draw the interpolation's error."""
     p, merged = setup.parameters, MergedLinks(setup.tree, joint)
     low, high = merged.limits
@@ -255,7 +238,7 @@ def frozen_at(
     (off,), (tensor_off,) = merged.errors(np.array([angle]), knots)
     angles = np.linspace(*merged.limits, SAMPLES)
     centres, tensors = merged.errors(angles, knots)
-    with results(folder, f"packbot_reduced_{joint}", force=force) as place:
+    with cli.results(folder, f"packbot_reduced_{joint}", force=force) as place:
         path = place / f"reduced_{joint}.svg"
         with picture(path) as axes:
             axes.plot(angles, 1e3 * centres, color=BLUE, label="centre of mass [mm]")
@@ -280,15 +263,15 @@ def frozen_at(
         rows[f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]"] = one.inertia[i, k], other.inertia[i, k]
     title = f"{' and '.join(found.links)} as one link, {one.mass:.4g} kg"
     off_by = {f"at {angle:g} rad": found.error, "at most": found.largest}
-    return Result(found, [
-        *(each for key, t in tables.items() for each in tables_of(t.rows, title=key)),
-        grid_of(("", "exact", f"of {knots} knots"), rows, Quantity("", form=".6f"), title),
-        *tables_of([*off_by.values()], title="the interpolation is off by", labels=off_by),
-        file_line(found.files),
+    return cli.Result(found, [
+        *(each for key, t in tables.items() for each in cli.tables_of(t.rows, title=key)),
+        cli.grid_of(("", "exact", f"of {knots} knots"), rows, Quantity("", form=".6f"), title),
+        *cli.tables_of([*off_by.values()], title="the interpolation is off by", labels=off_by),
+        cli.file_line(found.files),
     ])  # fmt: skip
 
 
-def files_of(files: Sequence[Path]) -> Result:
+def files_of(files: Sequence[Path]) -> cli.Result:
     """Return files by name."""
     names = [str(path) for path in files]
-    return Result({"files": names}, names)
+    return cli.Result({"files": names}, names)

@@ -11,21 +11,20 @@ import math
 from typing import Annotated
 
 import numpy as np
-import typer
 from roboaccord.cli import quantity
 from roboaccord.contract import AccordError, Array, Quantity, Radians, check_known
+from typer import Option
 
 from packbot.model.parameters import JOINTS
 
 ScenarioName = Annotated[
-    str,
-    typer.Option("--scenario", metavar="NAME", help="Scenario with the terrain and the arm."),
+    str, Option("--scenario", metavar="NAME", help="Scenario with the terrain and the arm.")
 ]
 Target = Annotated[
-    str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="Target of the finger tips.")
+    str, Quantity("m"), Option("--target", metavar="X Y Z", help="Target of the finger tips.")
 ]
 Pitch = Annotated[
-    Radians | None, typer.Option(help="Pitch of the hand above the horizontal. Default: any.")
+    Radians | None, Option(help="Pitch of the hand above the horizontal. Default: any.")
 ]
 
 

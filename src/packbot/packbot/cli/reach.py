@@ -13,31 +13,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-import typer
-from roboaccord.cli import (
-    Changes,
-    Engine,
-    Faults,
-    ProgressObserver,
-    Result,
-    Seed,
-    gathers,
-    grid_of,
-    lines_of,
-    load_setup,
-    log,
-    progress,
-    used_by,
-)
-from roboaccord.contract import (
-    Array,
-    Metres,
-    Quantity,
-    Ratio,
-    Seconds,
-    by_option,
-    check_known,
-)
+from roboaccord import cli
+from roboaccord.contract import Array, Metres, Quantity, Ratio, Seconds, by_option, check_known
+from typer import Option
 
 from packbot.cli.options import Pitch, ScenarioName, Target, point
 from packbot.controllers.trial import LONGEST, clear_start, run_reach
@@ -51,23 +29,20 @@ CONTROLLERS = ("recover", "ignore")
 
 
 @by_option("to", "", "target pitch", "from scenario margin speed seed set")
-@gathers("--target")
+@cli.gathers("--target")
 def plan_command(
-    to: Annotated[str, typer.Option(metavar="NAME", help="Pose to go to.")] = "",
+    to: Annotated[str, Option(metavar="NAME", help="Pose to go to.")] = "",
     target: Target = "",
     pitch: Pitch = None,
     start: Annotated[
-        str,
-        typer.Option("--from", metavar="NAME", help="Pose to start at. Default: the scenario's."),
+        str, Option("--from", metavar="NAME", help="Pose to start at. Default: the scenario's.")
     ] = "",
     scenario: ScenarioName = "reach",
-    margin: Annotated[Metres, typer.Option(min=1e-4, help="Clearance to keep.")] = MARGIN,
-    speed: Annotated[
-        Ratio, typer.Option(min=0.01, max=1.0, help="Fraction of the speed limits.")
-    ] = 0.8,
-    seed: Seed = 0,
-    changes: Changes = None,
-) -> Result:
+    margin: Annotated[Metres, Option(min=1e-4, help="Clearance to keep.")] = MARGIN,
+    speed: Annotated[Ratio, Option(min=0.01, max=1.0, help="Fraction of the speed limits.")] = 0.8,
+    seed: cli.Seed = 0,
+    changes: cli.Changes = None,
+) -> cli.Result:
     """Plan a path through the scenario's terrain, within the limits of speed and effort.
 
     The corners of the path are joined by straight lines in joint space. Between them, too, all
@@ -82,10 +57,10 @@ def plan_command(
       accord packbot plan --scenario shelf --target 1.05 0 0.55 --pitch 0 --seed 1
     """
     words = list(point(target)) if target else None
-    goal = Goal.read(words, to, pitch)
-    setup = load_setup("packbot", scenario, changes)
+    goal = Goal(words, to, pitch)
+    setup = cli.load_setup("packbot", scenario, changes)
     begin = pose(start) if start else setup.initial.q
-    with log.status("looking for a path"):
+    with cli.log.status("looking for a path"):
         planner = Planner(setup, margin=margin)
         end = goal.angles(setup, planner.clearance, planner.margin, begin)
         path = in_time(setup, planner.plan(begin, end, seed), speed)
@@ -102,8 +77,8 @@ def plan_command(
     )
     rows = {f"{time:.3f}": q for time, q in zip(path.times, path.corners, strict=True)}
     title = "corners of the path, s and rad"
-    table = grid_of(("time", *JOINTS), rows, Quantity("rad", form=".4f"), title)
-    return Result(found, [table, *lines_of(found)])
+    table = cli.grid_of(("time", *JOINTS), rows, Quantity("rad", form=".4f"), title)
+    return cli.Result(found, [table, *cli.lines_of(found)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,22 +93,22 @@ class Plan:
     clearance: Annotated[float, Quantity("m", "of the closest pair", shown="mm")]
 
 
-@gathers("--target")
+@cli.gathers("--target")
 def reach_command(
     target: Target,
-    faults: Faults = None,
-    engine: Engine = "reference",
+    faults: cli.Faults = None,
+    engine: cli.Engine = "reference",
     controller: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="Controller: recover; or ignore, the healthy arm's, which ignores failures.",
         ),
     ] = "recover",
     scenario: ScenarioName = "reach",
-    seed: Seed = 0,
-    changes: Changes = None,
-) -> Result:
+    seed: cli.Seed = 0,
+    changes: cli.Changes = None,
+) -> cli.Result:
     """Reach for a target, with the remaining joints when some fail.
 
     The controller finds failures by itself, from joint states and its efforts. It stops, swaps the
@@ -151,13 +126,13 @@ def reach_command(
       accord packbot reach --target 1.2 0.3 0.15 --fault shoulder=frozen@2 --controller ignore
     """
     check_known("unknown controller ", controller, CONTROLLERS)
-    given = load_setup(
+    given = cli.load_setup(
         "packbot", scenario, [*(changes or []), f"seed={seed}"], faults, endless=True
     )
     aim = point(target)
     check_reach(given.parameters, aim)
     setup = clear_start(given)
-    with progress() as bar:
-        watch = ProgressObserver(bar, f"reach in {engine}", LONGEST)
+    with cli.progress() as bar:
+        watch = cli.ProgressObserver(bar, f"reach in {engine}", LONGEST)
         found = run_reach(setup, aim, engine, ignore=controller == "ignore", observers=[watch])
-    return Result(found, used=used_by(setup, "control_period", "physics_step"))
+    return cli.Result(found, used=cli.used_by(setup, "control_period", "physics_step"))

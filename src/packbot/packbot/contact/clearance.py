@@ -74,12 +74,9 @@ class Clearance:
     """
 
     def __init__(
-        self,
-        model: pin.Model,
-        shapes: Sequence[Shape],
-        fixtures: Fixtures,
+        self, model: pin.Model, shapes: Sequence[Shape], fixtures: Fixtures,
         link_pairs: Sequence[tuple[str, str]],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.model = model
         self._data = model.createData()
         self.names = tuple(thing.name for thing in (*shapes, *fixtures))
@@ -180,10 +177,9 @@ class Clearance:
 
     def touches(self, q: Array, margin: float = 0.0) -> bool:
         """Return whether any pair overlaps, or is closer than `margin` [m]."""
-        check = self._checks.get(margin)
-        if check is None:
-            check = self._checks[margin] = self._checking(margin)
-        return bool(pin.computeCollisions(self.model, self._data, check, q, True))
+        if margin not in self._checks:
+            self._checks[margin] = self._checking(margin)
+        return bool(pin.computeCollisions(self.model, self._data, self._checks[margin], q, True))
 
     def _measure(self, i: int) -> tuple[float, ...]:
         """Return distance, both points, normal n, and p x n of a pair, one after the other.
@@ -202,11 +198,11 @@ class Clearance:
 
     def _sure_normal(self, i: int, normal: Array) -> Array:
         """Return coal's normal of a nearly touching pair, or a separating axis if it is wrong."""
-        placed = []
-        for hull in self.pairs[i].tolist():
-            place = self._found.oMg[hull]
-            placed.append(self.hulls[hull].placed(place.rotation, place.translation))
-        a, b = placed
+        places = self._found.oMg
+        a, b = (
+            self.hulls[hull].placed(places[hull].rotation, places[hull].translation)
+            for hull in self.pairs[i].tolist()
+        )
         overlap = (a.vertices @ normal).max() - (b.vertices @ normal).min()
         if overlap < 2.0 * CLOSE:
             return normal

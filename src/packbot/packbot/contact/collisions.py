@@ -27,25 +27,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract import (
-    AccordError,
-    Array,
-    Contact,
-    Fixture,
-    Json,
-    MeshFixture,
-    check_known,
-)
+from roboaccord.contract import AccordError, Array, Contact, Fixture, Json, MeshFixture, check_known
 from roboaccord.contract import results as si
-from roboaccord.description import (
-    Faces,
-    box,
-    facets,
-    mesh_path,
-    read_geometry,
-    read_mesh,
-    share,
-)
+from roboaccord.description import Faces, box, facets, mesh_path, read_geometry, read_mesh, share
 from roboaccord.numerics import rpy_matrix
 from roboaccord.scenario import Setup
 
@@ -123,8 +107,7 @@ def make_environment(
 
 def _box(name: str, given: Mapping[str, Json]) -> Fixture | MeshFixture:
     key = f"terrain.boxes.{name}"
-    _check_keys(given, key, ("size", "position", "rpy"), needed="size")
-    size, position, rpy = (_vector(given, key, word) for word in ("size", "position", "rpy"))
+    size, position, rpy = _vectors(given, key, "size", "size", "position", "rpy")
     if not np.all(size > 0.0):
         raise AccordError(f"{key}.size: three positive lengths [m] are needed")
     if not rpy.any():
@@ -134,13 +117,11 @@ def _box(name: str, given: Mapping[str, Json]) -> Fixture | MeshFixture:
 
 def _hull(name: str, given: Mapping[str, Json]) -> MeshFixture:
     key = f"terrain.hulls.{name}"
-    _check_keys(given, key, ("file", "position", "rpy"), needed="file")
+    position, rpy = _vectors(given, key, "file", "position", "rpy")
     path = share("packbot") / "meshes" / str(given["file"])
     if not path.is_file():
         path = Path(str(given["file"]))
-    return _fixture(
-        name, read_hull(path), _vector(given, key, "position"), _vector(given, key, "rpy")
-    )
+    return _fixture(name, read_hull(path), position, rpy)
 
 
 def _fixture(name: str, hull: Hull, position: Array, rpy: Array) -> MeshFixture:
@@ -148,10 +129,12 @@ def _fixture(name: str, hull: Hull, position: Array, rpy: Array) -> MeshFixture:
     return MeshFixture(name=name, vertices=turned, faces=hull.faces, position=position, convex=True)
 
 
-def _check_keys(given: Any, key: str, known: tuple[str, ...], *, needed: str) -> None:
+def _vectors(given: Any, key: str, needed: str, *words: str) -> list[Array]:
+    """Return vectors (3,), 0 where one is not given, of what is given with what is needed."""
     if not isinstance(given, Mapping) or needed not in given:
         raise AccordError(f"{key}.{needed} is missing")
-    check_known(f"unknown key {key}.", given, known)
+    check_known(f"unknown key {key}.", given, dict.fromkeys((needed, *words)))
+    return [_vector(given, key, word) for word in words]
 
 
 def _vector(given: Mapping[str, Json], key: str, word: str) -> Array:

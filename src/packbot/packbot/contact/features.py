@@ -19,7 +19,6 @@ distance of the polyhedra has a kink. So contact is held on them, one by one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract import Array, Index
@@ -31,50 +30,24 @@ from packbot.model.arm import add_row, place_bodies, to_body, to_world
 FLAT = 1e-9  # sine of the angle below which two triangles lie in one face
 
 
-@dataclass(frozen=True)
-class Polyhedra:
-    """Hold convex polyhedra in the frames of their bodies, packed for compiled code.
+def pack(hulls: Sequence[Hull]) -> tuple[Array | Index, ...]:
+    """Return hulls in the frames of their bodies, in their order, as kernels take a `shape`.
 
-    Args:
-        vertices: of all (v, 3) [m].
-        vertex_start: index of the first vertex of each, and the end (h + 1,).
-        planes: outward normals and corners of all triangles (f, 12).
-        plane_start: as `vertex_start`.
-        edges: pairs of indices into `vertices`, without the diagonals of faces (e, 2).
-        edge_start: as `vertex_start`.
+    Returns:
+        vertices of all (v, 3) [m], and the index of the first of each, and the end (h + 1,);
+        outward normals and corners of all triangles (f, 12), and where they start; pairs of indices
+        into the vertices, the edges without the diagonals of faces (e, 2), and where they start.
     """
-
-    vertices: Array
-    vertex_start: Index
-    planes: Array
-    plane_start: Index
-    edges: Index
-    edge_start: Index
-
-    @classmethod
-    def pack(cls, hulls: Sequence[Hull]) -> Polyhedra:
-        """Return hulls, packed in their order."""
-        first = np.concatenate([[0], np.cumsum([len(hull.vertices) for hull in hulls])])
-        planes = [_planes(hull) for hull in hulls]
-        edges = [_edges(hull, rows) for hull, rows in zip(hulls, planes, strict=True)]
-        moved = [pairs + start for pairs, start in zip(edges, first, strict=False)]
-        return cls(
-            np.concatenate([hull.vertices for hull in hulls]),
-            first,
-            np.concatenate(planes),
-            np.concatenate([[0], np.cumsum([len(rows) for rows in planes])]),
-            np.concatenate(moved),
-            np.concatenate([[0], np.cumsum([len(pairs) for pairs in edges])]),
-        )
-
-    @property
-    def arrays(self) -> tuple[Array | Index, ...]:
-        """Arguments of the kernels."""
-        return tuple(vars(self).values())
-
-
-def _planes(hull: Hull) -> Array:
-    return np.column_stack([hull.normals, *hull.vertices[hull.faces].transpose(1, 0, 2)])
+    vertices = [hull.vertices for hull in hulls]
+    planes = [
+        np.column_stack([hull.normals, *hull.vertices[hull.faces].transpose(1, 0, 2)])
+        for hull in hulls
+    ]
+    edges = [_edges(hull, rows) for hull, rows in zip(hulls, planes, strict=True)]
+    starts = [np.cumsum([0, *map(len, each)]) for each in (vertices, planes, edges)]
+    moved = [pairs + start for pairs, start in zip(edges, starts[0], strict=False)]
+    packed = (np.concatenate(each) for each in (vertices, planes, moved))
+    return tuple(part for pair in zip(packed, starts, strict=True) for part in pair)
 
 
 def _edges(hull: Hull, planes: Array) -> Index:
@@ -283,7 +256,7 @@ def measure(
     that calls it would be recompiled with all of it.
 
     Args:
-        chain, shape: arrays of `Chain` and `Polyhedra`.
+        chain, shape: of `chain_of` and `pack`.
         owner: body of each hull (h,).
         limits: lower and upper angles (2, n) [rad].
         margins: of each pair (p,) [m].

@@ -29,7 +29,7 @@ from roboaccord.contract import Array, DivergedError, Index
 from roboaccord.numerics import SOLVED, factor, kernel, solve, solve_by_lemke
 
 from packbot.contact.features import LOWER, add_rows
-from packbot.model.arm import place_bodies
+from packbot.model.arm import Chain, place_bodies
 
 SOFT = 1e-9  # part of its diagonal that is added to J M^-1 J^T: redundant contacts leave no rank
 # The same at rest: dJ/dt v has 1e-10 m/s^2 of rounding in it, of which redundant contacts at 1e-9
@@ -107,13 +107,8 @@ def impact(mass: Array, jacobian: Array, v: Array, restitution: float = 0.0) -> 
     Raises:
         DivergedError: if the complementarity problem has no solution that passes its check.
     """
-    m, n = jacobian.shape
-    root, impulses, change = np.zeros((n, n)), np.empty(m), np.empty(n)
-    factor(mass, root)
-    bounds = (1.0 + restitution) * (jacobian @ v)
-    active = bounds < 0.0
-    if solve_contacts(root, jacobian, jacobian, bounds, SOFT, active, impulses, change) != SOLVED:
-        raise DivergedError("the impulses of an impact were not found: its contacts contradict")
+    why = "the impulses of an impact were not found: its contacts contradict"
+    impulses, change = _pushes(mass, jacobian, (1.0 + restitution) * (jacobian @ v), why)
     return impulses, v + change
 
 
@@ -128,13 +123,19 @@ def open_gaps(mass: Array, jacobian: Array, wanted: Array) -> Array:
     Raises:
         DivergedError: if no displacement opens all of them.
     """
+    why = "hulls that overlap cannot be parted: their contacts contradict"
+    return _pushes(mass, jacobian, -wanted, why)[1]
+
+
+def _pushes(mass: Array, jacobian: Array, bounds: Array, why: str) -> tuple[Array, Array]:
+    """Return what solves 0 <= x |_ D x + b >= 0 along the gaps (m,), and M^-1 J^T x (n,)."""
     m, n = jacobian.shape
-    root, forces, change = np.zeros((n, n)), np.empty(m), np.empty(n)
+    root, pushes, change = np.zeros((n, n)), np.empty(m), np.empty(n)
     factor(mass, root)
-    active = wanted > 0.0
-    if solve_contacts(root, jacobian, jacobian, -wanted, SOFT, active, forces, change) != SOLVED:
-        raise DivergedError("hulls that overlap cannot be parted: their contacts contradict")
-    return change
+    active = bounds < 0.0
+    if solve_contacts(root, jacobian, jacobian, bounds, SOFT, active, pushes, change) != SOLVED:
+        raise DivergedError(why)
+    return pushes, change
 
 
 ROUNDS = 50  # of friction and normal impulses at one impact, at most
@@ -183,15 +184,13 @@ class Sliding:
     """Compute friction forces and impulses of features.
 
     Args:
-        chain: arrays of `Chain`.
+        chain: of `chain_of`.
         owner: body of each hull (h,).
         mu: coefficient of every pair (p,).
         slip_speed: eps [m/s].
     """
 
-    def __init__(
-        self, chain: tuple[Array | Index, ...], owner: Index, mu: Array, slip_speed: float
-    ) -> None:
+    def __init__(self, chain: Chain, owner: Index, mu: Array, slip_speed: float) -> None:
         self._chain, self._owner = chain, owner
         self.mu, self._slip_speed = mu, slip_speed
 

@@ -14,21 +14,9 @@ from itertools import product
 import numpy as np
 from roboaccord.contract import Array, ContactPoint, Index
 
+from packbot.contact import features as kernels
 from packbot.contact.clearance import Clearance
-from packbot.contact.features import (
-    EDGE,
-    LOWER,
-    PLAIN,
-    ROOM,
-    TURNING,
-    UPPER,
-    VERTEX,
-    WIDTH,
-    Polyhedra,
-    find_features,
-    measure,
-)
-from packbot.model.arm import Chain
+from packbot.model.arm import chain_of
 
 
 class Proximity:
@@ -41,11 +29,11 @@ class Proximity:
 
     def __init__(self, clearance: Clearance, near: float) -> None:
         self.clearance, self.near = clearance, near
-        self.chain = Chain.of(clearance.model)
-        self.shapes = Polyhedra.pack(clearance.hulls)
+        self.chain = chain_of(clearance.model)
+        self.shapes = kernels.pack(clearance.hulls)
         self.owner, self.reach = clearance.owners, clearance.reaches
         self.bounds = np.zeros(len(clearance.pairs))
-        self._found = np.zeros((ROOM, WIDTH), dtype=np.int64)
+        self._found = np.zeros((kernels.ROOM, kernels.WIDTH), dtype=np.int64)
 
     def restart(self, distances: Array) -> None:
         """Restart from known distances of all pairs (p,) [m]."""
@@ -77,8 +65,8 @@ class Proximity:
 
     def _of_pair(self, q: Array, pair: int, along: Array) -> Index:
         a, b = self.clearance.pairs[pair]
-        count = find_features(
-            self.chain.arrays, self.shapes.arrays, self.owner, q, pair, a, b, along, self.near,
+        count = kernels.find_features(
+            self.chain, self.shapes, self.owner, q, pair, a, b, along, self.near,
             self._found,
         )  # fmt: skip
         return self._found[:count].copy()
@@ -93,7 +81,7 @@ class ClosedGaps:
         active: where the last solution had a force (m,); a guess for the next.
     """
 
-    features: Index = field(default_factory=lambda: np.zeros((0, WIDTH), dtype=np.int64))
+    features: Index = field(default_factory=lambda: np.zeros((0, kernels.WIDTH), dtype=np.int64))
     active: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
 
 
@@ -112,24 +100,21 @@ class GapFunctions:
 
     def __init__(self, proximity: Proximity, margins: Array, limits: Array) -> None:
         self.proximity, self.margins, self.limits = proximity, margins, limits
-        self._fixed = (proximity.chain.arrays, proximity.shapes.arrays, proximity.owner)
-        kinds = ((LOWER, UPPER), range(limits.shape[1]))
-        rows = [(kind, joint, 0, 0, 0, -1) for kind, joint in product(*kinds)]
+        self._fixed = (proximity.chain, proximity.shapes, proximity.owner)
+        kinds = product((kernels.LOWER, kernels.UPPER), range(limits.shape[1]))
+        rows = [(*each, 0, 0, 0, -1) for each in kinds]
         self._stops = np.array(rows, dtype=np.int64)
         self.held = np.zeros(limits.shape[1], dtype=np.bool_)
 
     def features(self, q: Array) -> Index:
         """Return the features that are near, and the limits (m, 6)."""
         stops = self._stops[np.isfinite(self.limits).ravel()]
-        return self.turning(np.concatenate([self.proximity.features(q), stops]))
-
-    def turning(self, features: Index) -> Index:
-        """Return the features (m, 6) whose gaps a joint that is not held can change."""
-        return features if not self.held.any() else features[self.changing(features)]
+        found = np.concatenate([self.proximity.features(q), stops])
+        return found[self.changing(found)] if self.held.any() else found
 
     def changing(self, features: Index) -> np.ndarray:
         """Return whether a joint that is not held can change gaps (m,)."""
-        stops = features[:, 0] >= LOWER
+        stops = features[:, 0] >= kernels.LOWER
         free = np.empty(len(features), dtype=np.bool_)
         free[stops] = ~self.held[features[stops, 1]]
         free[~stops] = self.proximity.reach[features[~stops, 5]][:, ~self.held].any(axis=1)
@@ -137,27 +122,22 @@ class GapFunctions:
 
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:
         """Return gaps (m,) [m, rad], their Jacobian (m, n), and points and normals (m, 9)."""
-        return self._measure(features, q, q, PLAIN)[:3]
+        return self.measure_turning(features, q, q, kernels.PLAIN)[:3]
 
     def measure_turning(
-        self, features: Index, q: Array, v: Array
+        self, features: Index, q: Array, v: Array, shifts: Array = kernels.TURNING
     ) -> tuple[Array, Array, Array, Array]:
         """Return gaps, rows and witnesses, and dJ/dt v (m,) [m/s^2, rad/s^2]."""
-        return self._measure(features, q, v, TURNING)
-
-    def _measure(
-        self, features: Index, q: Array, v: Array, shifts: Array
-    ) -> tuple[Array, Array, Array, Array]:
         m, n = len(features), len(q)
         found = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
-        measure(*self._fixed, self.limits, self.margins, features, q, v, shifts, *found)
+        kernels.measure(*self._fixed, self.limits, self.margins, features, q, v, shifts, *found)
         return found
 
     def name(self, feature: Array) -> str:
         """Return the name of a contact: `link/hull link/hull`, or the joint at its limit."""
         clearance = self.proximity.clearance
         kind, a, _, b = feature[:4]
-        if kind >= LOWER:
+        if kind >= kernels.LOWER:
             return str(clearance.model.names[int(a) + 1])
         return " ".join(map(clearance.full_name, sorted((a, b))))
 
@@ -174,7 +154,7 @@ class GapFunctions:
                 -float(gap + self.margins[f[5]]),
             )
             for f, gap, witness, force in zip(closed.features, gaps, witnesses, forces, strict=True)
-            if f[0] in (VERTEX, EDGE)
+            if f[0] in (kernels.VERTEX, kernels.EDGE)
         ]
 
 

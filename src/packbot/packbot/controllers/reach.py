@@ -234,7 +234,7 @@ class ReachController:
         self._known = known_arm(identified)
         setup = self._known.setup(setup) if self._known else setup
         self._setup, self._speed = setup, speed
-        self._goal = Goal.read(target, pose, pitch, look=look)
+        self._goal = Goal(target, pose, pitch, look=look)
         self._planner = Planner(setup, margin=margin)
         uncertain = uncertainty is not None or self._known is not None
         self._control = ComputedTorque(setup, bandwidth, uncertain=uncertain)

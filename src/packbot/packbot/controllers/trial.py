@@ -17,17 +17,8 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract import (
-    LEFT_OUT,
-    AccordError,
-    Array,
-    Controller,
-    Observer,
-    Quantity,
-    RobotState,
-    Seconds,
-    Trajectory,
-)
+from roboaccord.contract import AccordError, Array, Controller, Observer, RobotState, Trajectory
+from roboaccord.contract import results as si
 from roboaccord.run import Hold, KeptMotion, loop, make_simulator, reset_controller
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
@@ -56,9 +47,9 @@ LOOKS = 5  # control periods between looks for contact
 class Noticed:
     """Hold a failure that was found, and how late; as estimated where it was not given."""
 
-    joint: Annotated[str, Quantity("")]
-    kind: Annotated[str, Quantity("", form="s")]
-    delay: Annotated[float, Quantity("s", "after it failed", form=".2f")]
+    joint: Annotated[str, si.Quantity("")]
+    kind: Annotated[str, si.Quantity("", form="s")]
+    delay: Annotated[float, si.Quantity("s", "after it failed", form=".2f")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,20 +75,20 @@ class Reach:
         planner: that planned for the failed arm, to be used again.
     """
 
-    reached: Annotated[bool, Quantity("")] = False
-    error: Annotated[float, Quantity("m", "from the target", name="finger tips", shown="mm")]
-    measured: float = field(default=0.0, metadata=LEFT_OUT)
-    reason: Annotated[str | None, Quantity("")]
-    nearest: Annotated[Array | None, Quantity("m", "nearest point with a path")] = None
+    reached: Annotated[bool, si.Quantity("")] = False
+    error: Annotated[float, si.Quantity("m", "from the target", name="finger tips", shown="mm")]
+    measured: float = field(default=0.0, metadata=si.LEFT_OUT)
+    reason: Annotated[str | None, si.Quantity("")]
+    nearest: Annotated[Array | None, si.Quantity("m", "nearest point with a path")] = None
     detected: Noticed | list[Noticed] | None = None
     path: Array
-    seen: Annotated[float | None, Quantity("1", "of the target by the camera", shown="%")] = None
-    touched: Annotated[Sequence[tuple[str, str]], Quantity("")] = ()
-    load: Annotated[float, Quantity("1", "greatest effort over its limit", form=".2f")] = 0.0
-    duration: Seconds
+    seen: Annotated[float | None, si.Quantity("1", "of the target by the camera", shown="%")] = None
+    touched: Annotated[Sequence[tuple[str, str]], si.Quantity("")] = ()
+    load: Annotated[float, si.Quantity("1", "greatest effort over its limit", form=".2f")] = 0.0
+    duration: si.Seconds
     start: Array
-    trajectory: Trajectory = field(metadata=LEFT_OUT)
-    planner: Recoverer | None = field(default=None, metadata=LEFT_OUT)
+    trajectory: Trajectory = field(metadata=si.LEFT_OUT)
+    planner: Recoverer | None = field(default=None, metadata=si.LEFT_OUT)
 
 
 class OffModel(Simulator):
@@ -156,12 +147,9 @@ def clear_start(setup: Setup) -> Setup:
 
 
 def drive(
-    setup: Setup,
-    engine: str | Simulator,
-    controller: Controller,
-    last: float = LONGEST,
+    setup: Setup, engine: str | Simulator, controller: Controller, last: float = LONGEST,
     observers: Sequence[Observer] = (),
-) -> Trajectory:
+) -> Trajectory:  # fmt: skip
     """Run a controller in an engine until it is done, or for `last` [s]."""
     simulator = make_simulator(setup, engine) if isinstance(engine, str) else engine
     motion = KeptMotion(simulator.joints)
@@ -180,15 +168,9 @@ def drive(
 
 
 def run_reach(
-    setup: Setup,
-    target: Array,
-    engine: str | OffModel = "reference",
-    *,
-    ignore: bool = False,
-    last: float = 0.0,
-    planner: Recoverer | None = None,
-    observers: Sequence[Observer] = (),
-) -> Reach:
+    setup: Setup, target: Array, engine: str | OffModel = "reference", *, ignore: bool = False,
+    last: float = 0.0, planner: Recoverer | None = None, observers: Sequence[Observer] = (),
+) -> Reach:  # fmt: skip
     """Reach for a target, and return what came of it.
 
     Args:
@@ -213,16 +195,7 @@ def run_reach(
         plain.reset(setup.scenario.seed)
     except AccordError as error:
         run = Trajectory.from_states(setup.joints, [setup.initial], [], [])
-        away, measured, _ = _errors(setup, target, run, arm)
-        return Reach(
-            error=away,
-            measured=measured,
-            reason=str(error),
-            path=run.q,
-            duration=0.0,
-            start=setup.initial.q,
-            trajectory=run,
-        )
+        return _judged(setup, target, run, None, arm=arm, refused=str(error))
     run = drive(setup, engine, plain, max(plain.motion.duration + AFTER, last), observers)
     return _judged(setup, target, run, plain.motion, arm=arm)
 
@@ -251,13 +224,9 @@ def _errors(
 
 
 def _judged(
-    setup: Setup,
-    target: Array,
-    run: Trajectory,
-    motion: TimedPath | None,
-    failed: RecoveryController | None = None,
-    arm: OffModel | None = None,
-) -> Reach:
+    setup: Setup, target: Array, run: Trajectory, motion: TimedPath | None,
+    failed: RecoveryController | None = None, arm: OffModel | None = None, refused: str = "",
+) -> Reach:  # fmt: skip
     recovery = failed.recovery if failed else None
     since = failed.started or 0.0 if failed and recovery else 0.0
     first = int(np.searchsorted(run.time, since))
@@ -269,7 +238,7 @@ def _judged(
     off = error >= REACHED + displaced
     faults = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", off))
     wrong = [word for word, is_so in faults if is_so]
-    reason = (failed.reason if failed else "") or next(iter(wrong), None)
+    reason = refused or (failed.reason if failed else "") or next(iter(wrong), None)
     detected = _noticed(setup, failed) if failed else []
     return Reach(
         reached=not reason,

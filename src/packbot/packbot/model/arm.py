@@ -76,8 +76,7 @@ class Arm:
 
         Mass, its moments [kg m] and the inertia about the joint [kg m^2] as pinocchio orders them.
         """
-        found = pin.computeJointTorqueRegressor(self.model, self.data, q, qd, qdd)
-        return np.asarray(found)
+        return np.asarray(pin.computeJointTorqueRegressor(self.model, self.data, q, qd, qdd))
 
     def bias(self, q: Array, qd: Array) -> Array:
         """Return the efforts (7,) [N m] against gravity, Coriolis and centrifugal forces."""
@@ -129,9 +128,8 @@ class Kinematics:
 
     def placement(self, frame: str, q: Array) -> Placement:
         """Return where a frame is at joint angles (7,) [rad]."""
-        index = self._frames[frame]
         pin.forwardKinematics(self.arm.model, self._data, q)
-        place = pin.updateFramePlacement(self.arm.model, self._data, index)
+        place = pin.updateFramePlacement(self.arm.model, self._data, self._frames[frame])
         return Placement(place.translation.copy(), place.rotation.copy())
 
     def tip(self, q: Array) -> Array:
@@ -143,11 +141,8 @@ class Kinematics:
 
         Both are in the axes of the world, per joint rate [m, 1].
         """
-        index = self._frames[frame]
-        jacobian = pin.computeFrameJacobian(
-            self.arm.model, self._data, q, index, pin.LOCAL_WORLD_ALIGNED
-        )
-        return np.asarray(jacobian)
+        own = self.arm.model, self._data, q, self._frames[frame]
+        return np.asarray(pin.computeFrameJacobian(*own, pin.LOCAL_WORLD_ALIGNED))
 
 
 def _add(model: pin.Model, name: str, link: str, position: Array) -> int:
@@ -159,46 +154,30 @@ def _add(model: pin.Model, name: str, link: str, position: Array) -> int:
     return int(model.addFrame(frame))
 
 
-@dataclass(frozen=True)
-class Chain:
-    """Hold n revolute joints; body 0 is the world, body j is moved by joint j - 1.
+Chain = tuple[Index, Array, Array, Array, Array]
+MOVED = 4  # place of `moved` in a chain
 
-    Args:
-        parents: body on which each hangs (n + 1,).
-        places: origin of each in its parent (n + 1, 3) [m].
-        turns: rotation of each to its parent, its joint at 0 (n + 1, 3, 3).
-        axes: of the joint, in the body (n + 1, 3).
-        moved: 1 where a joint moves a body (n + 1, n).
+
+def chain_of(model: pin.Model) -> Chain:
+    """Return the n revolute joints of pinocchio's model, as kernels take them.
+
+    Body 0 is the world, body j is moved by joint j - 1.
+
+    Returns:
+        the body on which each hangs (n + 1,); the origin of each in its parent (n + 1, 3) [m]; its
+        rotation to that, its joint at 0 (n + 1, 3, 3); the joint's axis in the body (n + 1, 3); and
+        1 where a joint moves a body (n + 1, n).
     """
-
-    parents: Index
-    places: Array
-    turns: Array
-    axes: Array
-    moved: Array
-
-    @classmethod
-    def of(cls, model: pin.Model) -> Chain:
-        """Return the chain of pinocchio's model."""
-        n = model.nv
-        moved, axes = np.zeros((n + 1, n)), np.zeros((n + 1, 3))
-        for j in range(1, n + 1):
-            moved[j, [k - 1 for k in model.supports[j] if k > 0]] = 1.0
-            data = model.joints[j].createData()
-            model.joints[j].calc(data, np.zeros(n))
-            axes[j] = np.asarray(data.S).reshape(6)[3:]
-        return cls(
-            np.array(list(model.parents), dtype=np.int64),
-            np.array([place.translation for place in model.jointPlacements]),
-            np.array([place.rotation for place in model.jointPlacements]),
-            axes,
-            moved,
-        )
-
-    @property
-    def arrays(self) -> tuple[Array | Index, ...]:
-        """Arguments of the kernels."""
-        return self.parents, self.places, self.turns, self.axes, self.moved
+    n, places = model.nv, model.jointPlacements
+    moved, axes = np.zeros((n + 1, n)), np.zeros((n + 1, 3))
+    for j in range(1, n + 1):
+        moved[j, [k - 1 for k in model.supports[j] if k > 0]] = 1.0
+        data = model.joints[j].createData()
+        model.joints[j].calc(data, np.zeros(n))
+        axes[j] = np.asarray(data.S).reshape(6)[3:]
+    origins = np.array([place.translation for place in places])
+    turns = np.array([place.rotation for place in places])
+    return np.array(list(model.parents), dtype=np.int64), origins, turns, axes, moved
 
 
 @kernel
@@ -214,21 +193,11 @@ def place_bodies(chain, q, turn, place, axis):
         up = parents[body]
         x, y, z = axes[body]
         c, s = np.cos(q[body - 1]), np.sin(q[body - 1])
-        joint[0, 0], joint[0, 1], joint[0, 2] = (
-            c + x * x * (1 - c),
-            x * y * (1 - c) - z * s,
-            x * z * (1 - c) + y * s,
-        )
-        joint[1, 0], joint[1, 1], joint[1, 2] = (
-            y * x * (1 - c) + z * s,
-            c + y * y * (1 - c),
-            y * z * (1 - c) - x * s,
-        )
-        joint[2, 0], joint[2, 1], joint[2, 2] = (
-            z * x * (1 - c) - y * s,
-            z * y * (1 - c) + x * s,
-            c + z * z * (1 - c),
-        )
+        joint[0, 0], joint[1, 1] = c + x * x * (1 - c), c + y * y * (1 - c)
+        joint[0, 1], joint[1, 0] = x * y * (1 - c) - z * s, y * x * (1 - c) + z * s
+        joint[0, 2], joint[2, 0] = x * z * (1 - c) + y * s, z * x * (1 - c) - y * s
+        joint[1, 2], joint[2, 1] = y * z * (1 - c) - x * s, z * y * (1 - c) + x * s
+        joint[2, 2] = c + z * z * (1 - c)
         for i in range(3):
             place[body, i] = place[up, i]
             for k in range(3):

@@ -31,10 +31,10 @@ from typing import Annotated
 
 import numpy as np
 from roboaccord.contract import Array, Quantity, check_known
-from roboaccord.description import Joint, Link, Tree
+from roboaccord.description import Tree
 from roboaccord.numerics import axis_angle_matrix
 
-from packbot.model.parameters import JOINTS, PackbotParameters
+from packbot.model.parameters import PackbotParameters
 
 RIGHT = 0.5 * math.pi
 
@@ -76,21 +76,6 @@ class Table:
     base: Array
     rows: tuple[Row, ...]
     tool: Array
-
-    def frames(self, q: Array) -> Array:
-        """Return the frame behind each row, in `base_link`.
-
-        Args:
-            q: angles of all the arm's joints (..., 7) [rad].
-
-        Returns:
-            transforms (..., rows, 4, 4) [m].
-        """
-        place, frames = self.base, []
-        for row in self.rows:
-            place = place @ row.frame(q[..., JOINTS.index(row.joint)])
-            frames.append(place)
-        return np.stack(frames, axis=-3)
 
 
 def camera_table(p: PackbotParameters) -> Table:
@@ -182,11 +167,6 @@ class Inertia:
     centre: Array
     inertia: Array
 
-    @classmethod
-    def of(cls, link: Link) -> Inertia:
-        """Return a link's, in its own frame."""
-        return cls(link.mass, link.centre, link.inertia)
-
     def moved(self, rotation: Array, position: Array) -> Inertia:
         """Return the same body seen from a frame in which its own is turned and moved so."""
         turned = rotation @ self.inertia @ rotation.T
@@ -221,10 +201,10 @@ class MergedLinks:
     def __init__(self, tree: Tree, joint: str) -> None:
         joints = {each.name: each for each in tree.moving}
         check_known("unknown joint ", joint, joints)
-        self._joint: Joint = joints[joint]
-        links = {link.name: link for link in tree.links}
+        self._joint = joints[joint]
+        links = {link.name: Inertia(link.mass, link.centre, link.inertia) for link in tree.links}
         self.names = self._joint.parent, self._joint.child
-        self._first, self._second = (Inertia.of(links[name]) for name in self.names)
+        self._first, self._second = (links[name] for name in self.names)
         self.limits = self._joint.lower, self._joint.upper
 
     def exact(self, angle: float) -> Inertia:

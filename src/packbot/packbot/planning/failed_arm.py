@@ -65,15 +65,9 @@ class FailedArm:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        faults: Sequence[Fault],
-        *,
-        q: Array | None = None,
-        payload: float = 0.0,
-        clearance: Clearance | None = None,
-        watch: float = 0.0,
-    ) -> None:
+        self, setup: Setup, faults: Sequence[Fault], *, q: Array | None = None,
+        payload: float = 0.0, clearance: Clearance | None = None, watch: float = 0.0,
+    ) -> None:  # fmt: skip
         names = [fault.joint for fault in faults]
         for name in names:
             if name not in JOINTS or names.count(name) > 1:

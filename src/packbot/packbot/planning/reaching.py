@@ -2,13 +2,12 @@
 
 MARGIN, 2 cm, the default of commands and controllers, may be tuned; ARM is the number of joints
 that place the hand, fixed by the order of JOINTS. A kind of goal may be added: a field of Goal,
-parsed in `read` and turned into angles in `angles`; ReachController takes it as a key.
+checked where it is made, and turned into angles in `angles`; ReachController takes it as a key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +24,6 @@ ARM = 4  # joints that place the hand: turret, shoulder and elbows
 MARGIN = 0.02  # m that a path keeps from touching
 
 
-@dataclass(frozen=True)
 class Goal:
     """Hold the goal of a reach.
 
@@ -34,27 +32,17 @@ class Goal:
         pose: name of a pose, or "".
         pitch: of the hand at the target [rad], or None for any.
         look: whether the camera is turned to the target.
+
+    Raises:
+        AccordError: unless it is one of the two, and finite.
     """
 
-    target: Array | None
-    pose: str = ""
-    pitch: float | None = None
-    look: bool = False
-
-    @classmethod
-    def read(
-        cls,
-        target: Sequence[float] | None,
-        pose: str = "",
-        pitch: float | None = None,
-        *,
-        look: bool = False,
-    ) -> Goal:
-        """Parse a goal.
-
-        Raises:
-            AccordError: unless it is one of the two, and finite.
-        """
+    def __init__(
+        self, target: Sequence[float] | None, pose: str = "", pitch: float | None = None,
+        *, look: bool = False,
+    ) -> None:  # fmt: skip
+        self.target: Array | None = None
+        self.pose, self.pitch, self.look = pose, pitch, look
         if not isinstance(look, bool):
             raise AccordError(f"look is {look!r}, neither true nor false")
         if (target is None) == (not pose):
@@ -62,14 +50,14 @@ class Goal:
         if target is None:
             if pitch is not None or look:
                 raise AccordError("a pose has its own pitch of the hand, and its own sight")
-            return cls(None, pose)
+            return
         try:
             values = np.array([*target, 0.0 if pitch is None else pitch], dtype=float)
         except (TypeError, ValueError):
             values = np.empty(0)
         if values.shape != (4,) or not np.isfinite(values).all():
             raise AccordError(f"target: three numbers are needed, not {target!r}")
-        return cls(values[:3], "", pitch, look)
+        self.target = values[:3]
 
     def angles(self, setup: Setup, clearance: Clearance, margin: float, near: Array) -> Array:
         """Return the angles (7,) [rad] to go to, near to others, that keep a margin [m]."""

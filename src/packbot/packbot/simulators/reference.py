@@ -143,7 +143,7 @@ class PackbotReference(ArmSimulator):
         contact = self._contact
         links = map(self.clearance.pair_links, range(len(gap_functions.margins)))
         mu = np.array([contact.mu(pair) if contact else 0.0 for pair in links])
-        sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, options["slip_speed"])
+        sliding = Sliding(proximity.chain, proximity.owner, mu, options["slip_speed"])
         restitution = self._contact.restitution if self._contact else 0.0
         self._stepper = EventDrivenStepper(
             ConstrainedDynamics(self.arm, self.joint_friction, gap_functions, sliding),

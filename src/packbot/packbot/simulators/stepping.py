@@ -21,7 +21,7 @@ import numpy as np
 import scipy
 from roboaccord.contract import Array, DivergedError, Event, Index
 from roboaccord.engines import APART
-from roboaccord.numerics import GROW, SAFETY, SHRINK, Slope, Step, take_step
+from roboaccord.numerics import Slope, Step, take_step
 
 from packbot.contact.features import LOWER
 from packbot.contact.forces import impact
@@ -56,13 +56,7 @@ class StiffStep(Step):
         tail = change - self.size * self.slopes[-1]
         return np.asarray(self.start + part * (change + rest * (rest * bend + part * tail)))
 
-    @property
-    def next_size(self) -> float:
-        """The step size to continue or to retry with [s]."""
-        if not np.isfinite(self.error):
-            return SHRINK * self.size
-        factor: float = SAFETY * max(self.error, 1e-10) ** (-1.0 / 3.0)
-        return self.size * min(GROW, max(SHRINK, factor))
+    growth = 3.0
 
 
 def take_stiff_step(
@@ -195,13 +189,9 @@ class EventDrivenStepper:
     """
 
     def __init__(
-        self,
-        motion: ConstrainedDynamics,
-        energy: EnergyBook,
-        options: Mapping[str, float],
-        restitution: float,
-        events: list[Event],
-    ) -> None:
+        self, motion: ConstrainedDynamics, energy: EnergyBook, options: Mapping[str, float],
+        restitution: float, events: list[Event],
+    ) -> None:  # fmt: skip
         self.motion, self.energy, self._events = motion, energy, events
         self._gap_functions = motion.gap_functions
         self._options, self._restitution = options, restitution

@@ -14,17 +14,8 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract import (
-    IF_ANY,
-    LEFT_OUT,
-    AccordError,
-    Array,
-    Event,
-    Observer,
-    Quantity,
-    RadiansPerSecond,
-    Trajectory,
-)
+from roboaccord.contract import AccordError, Array, Event, Observer, Quantity, Trajectory
+from roboaccord.contract import results as si
 from roboaccord.description import parameter_file
 from roboaccord.run import make_simulator, run_setup
 from roboaccord.scenario import Setup, load_scenario
@@ -63,9 +54,9 @@ class Collapse:
     energy_rise: Annotated[float, Quantity("J", "in all", form=".2g")]
     worst_penetration: Annotated[float, Quantity("m", "of two hulls, at most", shown="mm")]
     events: Sequence[Event]
-    trajectory: Trajectory = field(metadata=LEFT_OUT)
-    last_speed: RadiansPerSecond = field(metadata=LEFT_OUT)
-    perturbed: Drawn | None = field(default=None, metadata=IF_ANY)
+    trajectory: Trajectory = field(metadata=si.LEFT_OUT)
+    last_speed: si.RadiansPerSecond = field(metadata=si.LEFT_OUT)
+    perturbed: Drawn | None = field(default=None, metadata=si.IF_ANY)
 
     @property
     def touches(self) -> Annotated[int, Quantity("", name="events")]:

@@ -24,7 +24,7 @@ from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.collisions import ClampContact
-from packbot.model.arm import Chain, place_bodies
+from packbot.model.arm import MOVED, chain_of, place_bodies
 from packbot.simulators.engines import check_start
 from packbot.simulators.reference import ArmSimulator, read_reference_options
 
@@ -150,12 +150,12 @@ def relevant_joints(clearance: Clearance) -> list[Index]:
     Planar are those whose axes are parallel to most others' with all joints at 0: the report
     leaves out waist and camera pan.
     """
-    chain = Chain.of(clearance.model)
-    n = len(chain.parents)
-    turn, place, axes = (np.empty(shape) for shape in ((n, 3, 3), (n, 3), (n, 3)))
-    place_bodies(chain.arrays, np.zeros(n - 1), turn, place, axes)
+    chain = chain_of(clearance.model)
+    n = len(chain[0])
+    turn, place, axes = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
+    place_bodies(chain, np.zeros(n - 1), turn, place, axes)
     cosines = np.abs(axes[1:] @ axes[1:].T)
     alike = cosines > 1.0 - PARALLEL
     planar = alike[int(alike.sum(axis=1).argmax())]
-    a, b = chain.moved[clearance.owners[clearance.pairs.T]]
+    a, b = chain[MOVED][clearance.owners[clearance.pairs.T]]
     return [np.flatnonzero((one != other) & planar) for one, other in zip(a, b, strict=True)]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -61,6 +62,7 @@ class Step:
     slopes: Array
     size: float
     error: float
+    growth: ClassVar = 5.0  # the power of the size by which the error grows
 
     def at(self, part: float) -> Array:
         """Return the state (n,) at a fraction, 0 to 1, of the step (dense output)."""
@@ -78,7 +80,7 @@ class Step:
         """The step size to continue or to retry with [s]."""
         if not np.isfinite(self.error):
             return SHRINK * self.size
-        factor: float = SAFETY * max(self.error, 1e-10) ** -0.2
+        factor: float = SAFETY * max(self.error, 1e-10) ** (-1.0 / self.growth)
         return self.size * min(GROW, max(SHRINK, factor))
 
 

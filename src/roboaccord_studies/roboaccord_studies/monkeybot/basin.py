@@ -16,11 +16,11 @@ from typing import Annotated
 import numpy as np
 import scipy
 from monkeybot.gaits.landscape import Done
-from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.events import VERTICAL
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract import INLINE, LEFT_OUT, AccordError, Array, Quantity
 
+from roboaccord_studies.monkeybot.orbits import Orbit
 from roboaccord_studies.monkeybot.rollouts import BLOCK, Feedback, Walks, run_walks, walk
 
 

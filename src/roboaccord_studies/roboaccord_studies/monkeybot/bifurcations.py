@@ -20,7 +20,6 @@ import numpy as np
 import scipy
 import typer
 from monkeybot.cli.options import Changes, robot_parameters
-from monkeybot.gaits.orbits import Orbit, find_orbit, shipped_data, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.cli import COMPILING, Result, progress, tables_of
 from roboaccord.contract import INLINE, Quantity, Ratio, by_option, check_target
@@ -28,6 +27,7 @@ from roboaccord.run import write_rows
 
 from roboaccord_studies.monkeybot.continuation import Branch, Family, Point, follow
 from roboaccord_studies.monkeybot.options import Controls, Rise, controls_of, kind_of
+from roboaccord_studies.monkeybot.orbits import Orbit, find_orbit, shipped_data, shipped_gait
 
 REAL = 1e-6  # imaginary part below which a multiplier is real
 LOCATED = 1e-10  # part of a step to which crossings are located

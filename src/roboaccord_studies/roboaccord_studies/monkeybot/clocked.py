@@ -1,10 +1,10 @@
 """Continuation of clocked gaits over grids: fixed points of the Poincare map.
 
 The constants below trade speed for reach, and may be tuned as long as the gaits of a map stay those
-of the fine search in `monkeybot.gaits.orbits` and none is followed round a fold
-(test_stability_maps). `Setting` and `Step` are what `stability`, `level` and `design` build on.
+of the fine search in orbits.py and none is followed round a fold (test_stability_maps). `Setting`
+and `Step` are what `stability`, `level` and `design` build on.
 
-`monkeybot.gaits.orbits` finds a gait of any kind to the last digit. Maps need gaits of one kind,
+`orbits.find_orbit` finds a gait of any kind to the last digit. Maps need gaits of one kind,
 constant torque and hands that change by the clock, some ten thousand of them and each close to the
 one before.
 """
@@ -18,10 +18,11 @@ from typing import Annotated
 
 import numpy as np
 from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.kinds import clocked
-from monkeybot.gaits.orbits import shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract import AccordError, Array, Quantity
+
+from roboaccord_studies.monkeybot.kinds import clocked
+from roboaccord_studies.monkeybot.orbits import shipped_gait
 
 TOLERANCE = 1e-10  # of the integrator
 SMALL = 1e-4  # rad, rad/s, N m: of the differences, whose error is of its square

@@ -18,12 +18,13 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-from monkeybot.gaits.kinds import Kind
-from monkeybot.gaits.orbits import Closing, Orbit, describe
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract import INLINE, LEFT_OUT, AccordError, Array, Quantity
 from roboaccord.description import parameter_file
 from roboaccord.numerics import central_slope
+
+from roboaccord_studies.monkeybot.kinds import Kind
+from roboaccord_studies.monkeybot.orbits import Closing, Orbit, describe
 
 ALIKE = ("mass", "inertia", "length", "centre")  # of both links at once
 DIFFERENCE = 1e-6  # of the unknowns; of the value along it is a part of the range

@@ -18,14 +18,14 @@ import numpy as np
 import typer
 from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.gaits.gait import wrap
-from monkeybot.gaits.kinds import Kind, gait_of
-from monkeybot.gaits.orbits import Closing, Orbit, find_orbit
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.cli import Result, Seed, counted, in_pieces, tables_of
 from roboaccord.contract import INLINE, AccordError, Array, Quantity, Seconds
 from roboaccord.run import run_pieces
 
+from roboaccord_studies.monkeybot.kinds import Kind, gait_of
 from roboaccord_studies.monkeybot.options import Controls, KindName, Rise, controls_of, kind_of
+from roboaccord_studies.monkeybot.orbits import Closing, Orbit, find_orbit
 from roboaccord_studies.monkeybot.symmetry import asymmetry
 
 COARSE = 1e-8  # tolerance of the integrator

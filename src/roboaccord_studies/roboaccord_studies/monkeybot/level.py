@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from monkeybot.gaits.kinds import CLOCKED
-from monkeybot.gaits.orbits import Orbit, find_orbit, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract import AccordError, Quantity
 
 from roboaccord_studies.monkeybot.clocked import Setting, Step, follow_to, shipped_step
+from roboaccord_studies.monkeybot.kinds import CLOCKED
+from roboaccord_studies.monkeybot.orbits import Orbit, find_orbit, shipped_gait
 
 PERIOD_STEP = 0.00115  # of a period: 1 ms for the report's robot, as fine as its range is sampled
 MOST = 80  # periods that are tried in each direction from the first

@@ -23,12 +23,12 @@ import scipy
 import typer
 from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.gaits.gait import Multipliers, eigenvalues, evaluate, map_slope
-from monkeybot.gaits.kinds import REPORT, gait_of
-from monkeybot.gaits.orbits import FINE, Orbit, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.cli import Result
 from roboaccord.contract import INLINE, AccordError, Array, Quantity, Seconds
 
+from roboaccord_studies.monkeybot.kinds import REPORT, gait_of
+from roboaccord_studies.monkeybot.orbits import FINE, Orbit, shipped_gait
 from roboaccord_studies.monkeybot.rollouts import Feedback
 
 SAMPLE = 1e-3  # s: of the report's controller

@@ -1,9 +1,8 @@
 """Options that the commands share: of walks, of grids, of a kind of gait and its controls.
 
-DEFAULTS may be changed, and must have a value for each control that a kind in
-`monkeybot.gaits.kinds` names; one is left out of TIMES if it may be negative. MADE_WITH, the
-distributions whose versions are written into files, may be extended. Names of options are in
-docs/cli.md and stay.
+DEFAULTS may be changed, and must have a value for each control that a kind in kinds.py names; one
+is left out of TIMES if it may be negative. MADE_WITH, the distributions whose versions are written
+into files, may be extended. Names of options are in docs/cli.md and stay.
 """
 
 from __future__ import annotations
@@ -14,10 +13,11 @@ from typing import Annotated
 import numpy as np
 import typer
 from monkeybot.cli.options import changed
-from monkeybot.gaits.kinds import KINDS, Kind
 from roboaccord.cli import LARGEST
 from roboaccord.contract import AccordError, Array, Metres, check_known
 from typer.models import OptionInfo
+
+from roboaccord_studies.monkeybot.kinds import KINDS, Kind
 
 MADE_WITH = ("roboaccord-monkeybot", "roboaccord-studies", "numba")
 GaitName = Annotated[

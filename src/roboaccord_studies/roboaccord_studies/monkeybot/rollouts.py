@@ -19,7 +19,6 @@ from typing import TypeVarTuple
 import numpy as np
 from monkeybot.gaits.gait import ENSEMBLE, full_starts, has_series, wrap
 from monkeybot.gaits.landscape import Done
-from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.hybrid import LIMIT, TOLERANCE, run
 from monkeybot.model.integrator import SCRATCH
 from monkeybot.model.parameters import MonkeyBotParameters, Row
@@ -27,6 +26,8 @@ from numpy.typing import NDArray
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel
 from roboaccord.run import run_pieces
+
+from roboaccord_studies.monkeybot.orbits import Orbit
 
 BLOCK = 256  # walks that a thread takes at once: some 0.1 s of work with 100 steps
 NEAR = np.array([0.2, 0.2, 1.0, 1.0])  # rad, rad/s: how far from the orbit a walk may end

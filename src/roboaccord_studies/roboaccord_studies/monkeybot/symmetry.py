@@ -18,12 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from monkeybot.gaits.gait import wrap
-from monkeybot.gaits.kinds import gait_of
-from monkeybot.gaits.orbits import FINE, Orbit
 from monkeybot.model.hybrid import Then
 from monkeybot.model.motion import Motion
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract import Array
+
+from roboaccord_studies.monkeybot.kinds import gait_of
+from roboaccord_studies.monkeybot.orbits import FINE, Orbit
 
 SAMPLES = 200  # intervals of a swing in which its halves are compared
 

@@ -6,10 +6,10 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import wrap
-from monkeybot.gaits.kinds import CLOCKED, PASSIVE
-from monkeybot.gaits.orbits import shipped_gait
 from monkeybots import REPORT
 from roboaccord_studies.monkeybot.find import TILT, find_gaits, random_starts
+from roboaccord_studies.monkeybot.kinds import CLOCKED, PASSIVE
+from roboaccord_studies.monkeybot.orbits import shipped_gait
 from roboaccord_studies.monkeybot.symmetry import asymmetry
 from scipy.integrate import solve_ivp
 

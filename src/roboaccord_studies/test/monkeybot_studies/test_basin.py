@@ -6,7 +6,6 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import ENSEMBLE, evaluate
-from monkeybot.gaits.orbits import shipped_gait
 from monkeybots import REPORT, oracle
 from roboaccord import AccordError
 from roboaccord.run import pieces
@@ -18,6 +17,7 @@ from roboaccord_studies.monkeybot.basin import (
     robustness,
     share_of,
 )
+from roboaccord_studies.monkeybot.orbits import shipped_gait
 from roboaccord_studies.monkeybot.rollouts import walk
 from workspace import accord, succeed
 

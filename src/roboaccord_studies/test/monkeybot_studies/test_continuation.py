@@ -7,8 +7,6 @@ import math
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.kinds import CLOCKED, PASSIVE, gait_of
-from monkeybot.gaits.orbits import find_orbit, shipped_gait
 from monkeybot.gaits.search import find_collisionless, start_of
 from monkeybots import REPORT as ROBOT
 from monkeybots import UNLIKE
@@ -16,7 +14,9 @@ from roboaccord import AccordError
 from roboaccord_studies.monkeybot.bifurcations import best, crossings, outside, spans, stable
 from roboaccord_studies.monkeybot.continuation import Family, changed, follow, present
 from roboaccord_studies.monkeybot.find import find_gaits, same
+from roboaccord_studies.monkeybot.kinds import CLOCKED, PASSIVE, gait_of
 from roboaccord_studies.monkeybot.level import clocked_gait
+from roboaccord_studies.monkeybot.orbits import find_orbit, shipped_gait
 
 pytestmark = pytest.mark.thorough
 

@@ -5,7 +5,6 @@ import json
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.gaits.orbits import shipped_gait
 from monkeybots import REPORT, oracle
 from roboaccord import AccordError, load_scenario
 from roboaccord_studies.monkeybot.basin import Draws, basin
@@ -18,6 +17,7 @@ from roboaccord_studies.monkeybot.lqr import (
     lqr_gain,
     time_law,
 )
+from roboaccord_studies.monkeybot.orbits import shipped_gait
 from roboaccord_studies.monkeybot.rollouts import Feedback, walk
 from scipy.optimize import brentq
 from slow_cases import late

@@ -7,8 +7,6 @@ import math
 import numpy as np
 import pytest
 from drawn_figures import keep_figures
-from monkeybot.gaits.kinds import CLOCKED
-from monkeybot.gaits.orbits import describe, find_orbit
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
 from roboaccord_studies.monkeybot.cli.design import write_design
@@ -22,7 +20,9 @@ from roboaccord_studies.monkeybot.design import (
     shipped_robot,
 )
 from roboaccord_studies.monkeybot.flood import flood
+from roboaccord_studies.monkeybot.kinds import CLOCKED
 from roboaccord_studies.monkeybot.level import shipped_level
+from roboaccord_studies.monkeybot.orbits import describe, find_orbit
 from roboaccord_studies.monkeybot.stability import stability_map, write_stability
 from workspace import accord, succeed
 

@@ -13,19 +13,11 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 from roboaccord.cli import Force, Out, Result, command_line, gathers, numbers, results, warn
-from roboaccord.contract import (
-    IF_ANY,
-    Array,
-    Degrees,
-    Metres,
-    MetresPerSecond,
-    Quantity,
-    RadiansPerSecond,
-    by_option,
-)
+from roboaccord.contract import Array, Quantity, by_option
+from roboaccord.contract import results as si
 from roboaccord.run import made_with
+from typer import Option
 
 from roller_sphere.model.kinematics import Kinematics, RollerMotion
 from roller_sphere.model.rig import Rig, RigError
@@ -42,16 +34,14 @@ Angles = Annotated[Pair, Quantity("deg")]
 class RigOptions:
     """Describe a rig of two rollers by pairs of angles."""
 
-    radius: Annotated[Metres, typer.Option(help="Radius of the ball.")] = 1.0
+    radius: Annotated[si.Metres, Option(help="Radius of the ball.")] = 1.0
     azimuth: Annotated[
         Angles,
-        typer.Option(
-            "--azimuth-deg", metavar="A1 A2", help="Azimuths of the contacts, about z from x."
-        ),
+        Option("--azimuth-deg", metavar="A1 A2", help="Azimuths of the contacts, about z from x."),
     ] = AZIMUTHS
     latitude: Annotated[
         Angles,
-        typer.Option(
+        Option(
             "--latitude-deg",
             metavar="B1 B2",
             help="Latitudes of the contacts, from the equator up.",
@@ -59,7 +49,7 @@ class RigOptions:
     ] = LATITUDES
     alpha: Annotated[
         Angles,
-        typer.Option(
+        Option(
             "--alpha-deg",
             metavar="C1 C2",
             help="Angles of the rollers' axes, from the plane through the centre and both "
@@ -87,7 +77,7 @@ class RigOptions:
 Rollers = Annotated[
     list[str] | None,
     Quantity("deg"),
-    typer.Option(
+    Option(
         "--roller",
         metavar="AZ LAT ALPHA",
         help="A roller, instead of the three pairs; repeat for two or more.",
@@ -111,14 +101,14 @@ class Motion:
     """Hold a motion of the ball: its velocity at given roller speeds, or vice versa."""
 
     nu: Annotated[Array | None, Quantity("m/s", "peripheral speeds of the rollers", form=".6f")] = (
-        field(default=None, metadata=IF_ANY)
+        field(default=None, metadata=si.IF_ANY)
     )
     speed: Annotated[float | None, Quantity("m/s", "|V| of the ball", form=".6f")] = field(
-        default=None, metadata=IF_ANY
+        default=None, metadata=si.IF_ANY
     )
     heading_deg: Annotated[
         float | None, Quantity("deg", "phi of V, about z from x", "heading", ".4f")
-    ] = field(default=None, metadata=IF_ANY)
+    ] = field(default=None, metadata=si.IF_ANY)
     rho_deg: Annotated[float, Quantity("deg", "of the axis of w above the x-y plane", "rho", ".4f")]
     omega: Annotated[Array, Quantity("rad/s", "w of the ball", form=".6f")]
     slip: Annotated[
@@ -126,7 +116,7 @@ class Motion:
     ]
     lines: Annotated[
         list[Line] | None, Quantity("", "lines of all w without slip at a roller, each in turn")
-    ] = field(default=None, metadata=IF_ANY)
+    ] = field(default=None, metadata=si.IF_ANY)
     slip_speed: Annotated[
         Array, Quantity("m/s", "|zeta|, size of each roller's whole slip", form=".6f")
     ]
@@ -153,13 +143,13 @@ class Motion:
 @gathers("--roller", "--nu")
 def inverse_command(
     rig: RigOptions = PAPER,
-    speed: Annotated[MetresPerSecond, typer.Option(help="Speed |V| of the ball.")] = 1.0,
+    speed: Annotated[si.MetresPerSecond, Option(help="Speed |V| of the ball.")] = 1.0,
     heading: Annotated[
-        Degrees, typer.Option("--heading-deg", help="Heading of V, about z from x.")
+        si.Degrees, Option("--heading-deg", help="Heading of V, about z from x.")
     ] = 0.0,
     spin: Annotated[
-        RadiansPerSecond | None,
-        typer.Option(help="Turn rate w_z of the ball; for three rollers or more."),
+        si.RadiansPerSecond | None,
+        Option(help="Turn rate w_z of the ball; for three rollers or more."),
     ] = None,
     rollers: Rollers = None,
 ) -> Result:
@@ -186,9 +176,7 @@ def inverse_command(
 @gathers("--roller", "--nu")
 def forward_command(
     nu: Annotated[
-        str,
-        Quantity("m/s"),
-        typer.Option("--nu", metavar="N1 N2 ...", help="Speeds of the rollers."),
+        str, Quantity("m/s"), Option("--nu", metavar="N1 N2 ...", help="Speeds of the rollers.")
     ],
     rig: RigOptions = PAPER,
     rollers: Rollers = None,

@@ -127,12 +127,9 @@ class DribbleReference(Reference):
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""
-        p = self.parameters
         stages = {f"stage_{axis}_link": STAGE_MASS for axis in "xy"}
-        pairs = {f"roller_{i}_link": p.roller_mass for i in (1, 2)}
-        holders = {f"holder_{i}_link": p.holder_mass for i in (1, 2)}
-        own = {"base_link": p.ball_mass, "carrier_link": p.carrier_mass}
-        return {**own, **stages, **holders, **pairs}
+        masses: Mapping[str, float] = self.parameters.masses
+        return {**masses, **stages}
 
 
 def rates_of(state: RobotState) -> Array:

@@ -67,10 +67,8 @@ class Kinematics:
         least = rig.count * np.eye(3) - p.T @ p
         self.turning: Array = np.asarray(np.linalg.solve(least, axes.T) / r)
         """M of w = M nu (3, n) [rad/m]; its columns are Y and X of (17) for two rollers."""
-        slips = (
-            r * np.cross(self.turning.T[:, None], p)
-            - np.eye(rig.count)[..., None] * (rig.directions[:, None])
-        )
+        surface = np.eye(rig.count)[..., None] * rig.directions[:, None]
+        slips = r * np.cross(self.turning.T[:, None], p) - surface
         self._zeta: Array = slips.transpose(1, 2, 0)
         self.slipping: Array = np.einsum("icj,ic->ij", self._zeta, rig.across)
         """L of S = L nu (n, n)."""
@@ -118,9 +116,8 @@ class Kinematics:
 
     def lines(self, nu: ArrayLike) -> tuple[Array, Array]:
         """Return points (..., n, 3) [rad/s] and unit directions (n, 3) of the lines (4)."""
-        return (np.asarray(nu, float) / self.rig.radius)[..., None] * self.rig.axes, (
-            self.rig.normals
-        )
+        points = (np.asarray(nu, float) / self.rig.radius)[..., None] * self.rig.axes
+        return points, self.rig.normals
 
     def forward(self, nu: ArrayLike) -> RollerMotion:
         """Return the motion at roller speeds nu (..., n) [m/s], (11) and (14).

@@ -47,6 +47,14 @@ class RollerSphereParameters(Parameters):
         _ = self.rig
 
     @property
+    def masses(self) -> dict[str, float]:
+        """Mass of each link that a ball in a bearing and one on the ground have [kg]."""
+        rollers = {f"roller_{i}_link": self.roller_mass for i in (1, 2)}
+        holders = {f"holder_{i}_link": self.holder_mass for i in (1, 2)}
+        own = {"base_link": self.ball_mass, "carrier_link": self.carrier_mass}
+        return own | rollers | holders
+
+    @property
     def rig(self) -> Rig:
         """The rig of the paper: contacts and axes of both rollers."""
         return Rig(

@@ -58,16 +58,9 @@ class Rig:
         self._check_places()
 
     @classmethod
-    def degrees(
-        cls,
-        radius: float,
-        azimuth: Sequence[float],
-        latitude: Sequence[float],
-        alpha: Sequence[float],
-    ) -> Rig:
-        """Return a rig with its angles given in degrees."""
-        th1, th2, turn = (np.radians(np.asarray(a, float)) for a in (azimuth, latitude, alpha))
-        return cls(radius, th1, th2, turn)
+    def degrees(cls, radius: float, *angles: Sequence[float]) -> Rig:
+        """Return a rig whose azimuths, latitudes and alphas are given in degrees."""
+        return cls(radius, *(np.radians(np.asarray(each, float)) for each in angles))
 
     @property
     def count(self) -> int:

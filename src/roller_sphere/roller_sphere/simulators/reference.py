@@ -138,7 +138,5 @@ class RollerSphereReference(Reference):
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg], those of the carrier, which stands, among them."""
-        p = self.parameters
-        rollers = {f"roller_{i}_link": p.roller_mass for i in (1, 2)}
-        holders = {f"holder_{i}_link": p.holder_mass for i in (1, 2)}
-        return {"base_link": p.ball_mass, "carrier_link": p.carrier_mass, **rollers, **holders}
+        masses: Mapping[str, float] = self.parameters.masses
+        return masses

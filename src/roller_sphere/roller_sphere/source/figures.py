@@ -15,18 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from roboaccord import report
 from roboaccord.contract import Array
-from roboaccord.report import (
-    AZIMUTH,
-    ELEVATION,
-    INK,
-    PAGE,
-    SQUARE,
-    Still,
-    legend,
-    picture,
-    render_plots,
-)
 from roboaccord.run import write_columns, write_text
 
 from roller_sphere.model.kinematics import Kinematics, RollerMotion
@@ -73,14 +63,14 @@ def write_figures(folder: Path, command: str, facts: Mapping[str, str]) -> list[
     """
     stills = write_paper(folder)
     title = "A sphere driven by rollers"
-    page = render_plots(
+    page = report.render_plots(
         title, f"Figures of {SOURCE}, done again.", stills, command=command, facts=facts
     )
     write_text(folder / "index.html", page)
     return [folder / "index.html", *sorted(file for still in stills for file in still.files)]
 
 
-def write_paper(folder: Path) -> list[Still]:
+def write_paper(folder: Path) -> list[report.Still]:
     """Write each figure as SVG, with its table as CSV: columns by name, a row a heading."""
     found = cases(HEADINGS)
     return [
@@ -104,21 +94,21 @@ def write_paper(folder: Path) -> list[Still]:
     ]  # fmt: skip
 
 
-def write_trajectories(found: list[Case], folder: Path) -> Still:
+def write_trajectories(found: list[Case], folder: Path) -> report.Still:
     """Write figure 3a: the end points of w over all headings."""
     path = folder / "figure_3a.svg"
-    with picture(path, SQUARE, subplot_kw={"projection": "3d"}) as axes:
+    with report.picture(path, report.SQUARE, subplot_kw={"projection": "3d"}) as axes:
         for case, colour in zip(found, COLOURS, strict=True):
             axes.plot(*case.motion.omega.T, color=colour, label=f"alpha {case.alpha:g} deg")
-        for x, word, fill in ((-1.0, "90", INK), (1.0, "270", PAGE)):
-            axes.plot(x, 0.0, 0.0, "o", color=fill, mec=INK, label=f"phi {word} deg")
+        for x, word, fill in ((-1.0, "90", report.INK), (1.0, "270", report.PAGE)):
+            axes.plot(x, 0.0, 0.0, "o", color=fill, mec=report.INK, label=f"phi {word} deg")
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=TITLES[2])
         axes.set(xticks=(-1.0, 0.0, 1.0), yticks=(-1.0, 0.0, 1.0))
         spans = np.array([np.ptp(ends()) for ends in (axes.get_xlim, axes.get_ylim, axes.get_zlim)])
         axes.set_box_aspect(spans * (1.0, 1.0, FLAT), zoom=0.85)  # room for the titles
-        axes.view_init(elev=ELEVATION, azim=AZIMUTH)
-        legend(axes)
-    return Still(
+        axes.view_init(elev=report.ELEVATION, azim=report.AZIMUTH)
+        report.legend(axes)
+    return report.Still(
         path,
         "Figure 3a: end points of w",
         "Ellipses over one circle, the steeper the larger alpha is. All meet on the x-axis, at the "
@@ -130,7 +120,7 @@ def write_trajectories(found: list[Case], folder: Path) -> Still:
 def _write_curves(
     folder: Path, title: str, ylabel: str, names: Sequence[str], unit: str,
     values: Sequence[Array], caption: str,
-) -> Still:  # fmt: skip
+) -> report.Still:  # fmt: skip
     """Write curves over the headings, a colour for each alpha, and the second of `names` dashed.
 
     Args:
@@ -142,14 +132,14 @@ def _write_curves(
         caption: under the figure.
     """
     path = folder / f"figure_{title[:2]}.svg"
-    with picture(path) as axes:
+    with report.picture(path) as axes:
         for k, name in enumerate(names):
             for alpha, columns, colour in zip(ALPHAS, values, COLOURS, strict=True):
                 axes.plot(HEADINGS, columns[:, k], color=colour, ls="--" if k else "-",
                           label=f"{name}, alpha {alpha:g} deg")  # fmt: skip
         axes.set(xlabel=PHI, ylabel=ylabel, xlim=(0.0, 360.0), xticks=QUARTERS)
-        legend(axes)
-    return Still(path, f"Figure {title}", caption, _write_table(path, names, unit, values))
+        report.legend(axes)
+    return report.Still(path, f"Figure {title}", caption, _write_table(path, names, unit, values))
 
 
 def _write_table(path: Path, names: Sequence[str], unit: str, values: Sequence[Array]) -> Path:

@@ -11,10 +11,10 @@ import math
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from roboaccord.cli import Result, make_table
 from roboaccord.contract import Json
 from roboaccord.description import load_parameters
+from typer import Option
 
 from snake.model.parameters import SnakeParameters
 from snake.source.post import LOOP, SEGMENTS, START
@@ -23,9 +23,9 @@ from snake.source.shapes import write_picture
 
 def shapes_command(
     file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Image file, .svg or .png.")
+        Path | None, Option("--out", metavar="FILE", help="Image file, .svg or .png.")
     ] = None,
-    joints: Annotated[int, typer.Option(min=4, max=200, help="Number of joints.")] = 21,
+    joints: Annotated[int, Option(min=4, max=200, help="Number of joints.")] = 21,
 ) -> Result:
     """Show the post's eight configurations: four that start the wave, four that are looped.
 

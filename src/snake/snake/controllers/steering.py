@@ -15,16 +15,7 @@ from roboaccord.contract import Command, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
-from snake.controllers.guidance import (
-    ACCEPTANCE,
-    SLOWEST,
-    FollowTwist,
-    FollowWaypoints,
-    Goal,
-    HoldHeading,
-    PeriodMean,
-    SteadyMotion,
-)
+from snake.controllers import guidance
 from snake.controllers.serpenoid import BANDWIDTH, Tracker, VariableSerpenoid
 from snake.model.coordinates import PlanarSnake
 
@@ -78,7 +69,7 @@ class SteeringController:
     heading: si.Radians | None = None
     turn_time: si.Seconds = 0.0
     waypoints: Sequence[Sequence[si.Metres]] = ()
-    acceptance: si.Metres = ACCEPTANCE
+    acceptance: si.Metres = guidance.ACCEPTANCE
     amplitude: si.Radians = 0.4
     waves: float = 1.5
     speed_per_hertz: si.Metres = 1.066
@@ -105,15 +96,17 @@ class SteeringController:
         self._turn_per_period = joints / self.waves  # rad of heading for a rad of offset
         pitch = p.pivot_behind_front + p.pivot_ahead_of_rear
         self._chain, self._tracker = PlanarSnake(p), Tracker(setup, self.bandwidth)
-        self._mean = PeriodMean()
-        self._own: HoldHeading | FollowWaypoints = HoldHeading(
+        self._mean = guidance.PeriodMean()
+        self._own: guidance.HoldHeading | guidance.FollowWaypoints = guidance.HoldHeading(
             self.speed, self.heading, self.turn_time
         )
         if self.waypoints:
-            tightest = SLOWEST * self.speed / self.turn_rate_limit
+            tightest = guidance.SLOWEST * self.speed / self.turn_rate_limit
             radius = max(pitch / self.offset_limit, tightest)
-            self._own = FollowWaypoints(self.speed, self.waypoints, self.acceptance, ROOM * radius)
-        self._twist = FollowTwist(self.turn_rate_limit)
+            self._own = guidance.FollowWaypoints(
+                self.speed, self.waypoints, self.acceptance, ROOM * radius
+            )
+        self._twist = guidance.FollowTwist(self.turn_rate_limit)
         self.reset(0)
         self.update(setup.initial, None)  # compiles the kernels before the first tick
         self.reset(0)
@@ -130,7 +123,7 @@ class SteeringController:
         self._turned += self._turn_per_period * self.gait.frequency * self.gait.offset * step
         x, y, heading = self._chain.bearing(state)
         self._mean.add(state.time, self.gait.phase, heading, x, y, self._turned)
-        motion = SteadyMotion(state.time, self._mean.present, x, y)
+        motion = guidance.SteadyMotion(state.time, self._mean.present, x, y)
         if target is None:
             self._twist.reset()
             goal = self._own.goal(motion)
@@ -145,7 +138,7 @@ class SteeringController:
         )
         return Command(self._tracker.efforts(state, shape))
 
-    def _frequency(self, goal: Goal, step: float) -> float:
+    def _frequency(self, goal: guidance.Goal, step: float) -> float:
         """Return the frequency [Hz] of a speed: feed-forward, times a slow correction."""
         ahead = goal.speed / self.speed_per_hertz
         if ahead and self._mean.whole:
@@ -154,7 +147,7 @@ class SteeringController:
             self._correction = clipped(self._correction + change, CORRECTION)
         return clipped(ahead * (1.0 + self._correction), self.max_frequency)
 
-    def _offset(self, goal: Goal) -> float:
+    def _offset(self, goal: guidance.Goal) -> float:
         """Return the mean joint angle [rad] that turns towards a goal."""
         frequency = self.gait.frequency
         error = goal.heading - self._mean.present

@@ -27,8 +27,7 @@ def pack(body, q, qd, position, orientation, twist, y):
     n = q.shape[0] + 1
     z, w = orientation[2], orientation[3]
     heading = math.atan2(
-        2.0 * (w * z + orientation[0] * orientation[1]),
-        1.0 - 2.0 * (orientation[1] ** 2 + z * z),
+        2.0 * (w * z + orientation[0] * orientation[1]), 1.0 - 2.0 * (orientation[1] ** 2 + z * z)
     )
     rate = twist[5]
     y[n + 1] = heading

@@ -109,10 +109,7 @@ ellipse, pyramid = law_of(EllipseFriction), law_of(PyramidFriction)
 
 def _points(p: SnakeParameters, name: str) -> Array:
     x, y = 0.5 * p.link_length, 0.5 * p.link_width
-    places = {
-        "centre": np.zeros((1, 2)),
-        "corners": np.array([[x, y], [x, -y], [-x, y], [-x, -y]]),
-    }
+    places = {"centre": np.zeros((1, 2)), "corners": np.array([[x, y], [x, -y], [-x, y], [-x, -y]])}
     if name not in places:
         raise ValueError(f"points is {name!r}, and must be centre or corners")
     return places[name]

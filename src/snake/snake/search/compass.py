@@ -142,10 +142,9 @@ def _value(
     model: IdealModel, task: Task, gait: Gait, best: Gait, chunk: int
 ) -> Generator[Gait, None, float]:
     """Return the score of a gait, and yield the best one as long as that takes."""
-    work = model.evaluating(gait, chunk, TOLERANCE)
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return score(end.value, task) + overlap(model, gait)
-        yield best
+    figures: Figures | None = None
+    for figures in model.evaluating(gait, chunk, TOLERANCE):
+        if figures is None:
+            yield best
+    assert figures
+    return score(figures, task) + overlap(model, gait)

@@ -122,14 +122,9 @@ class GroundEstimator:
     """
 
     def __init__(
-        self,
-        parameters: SnakeParameters,
-        *,
-        period: float,
-        window: float,
-        interval: float,
+        self, parameters: SnakeParameters, *, period: float, window: float, interval: float,
         slip_speed: float,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._body = PlanarSnake(parameters).body
         self._load = parameters.link_mass * parameters.gravity
         self._slip = slip_speed

@@ -18,7 +18,7 @@ period after the other, until the mean velocity no longer changes: the periodic 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -154,18 +154,14 @@ class IdealModel:
 
     def evaluate(self, gait: Gait, tolerance: float = 1e-4) -> Figures:
         """Return the figures of a gait: as `evaluating` gives them, at once."""
-        work = self.evaluating(gait, 1_000_000, tolerance)
-        while True:
-            try:
-                next(work)
-            except StopIteration as end:
-                figures: Figures = end.value
-                return figures
+        *_, figures = self.evaluating(gait, 1_000_000, tolerance)
+        assert figures
+        return figures
 
     def evaluating(
         self, gait: Gait, chunk: int, tolerance: float = 1e-4
-    ) -> Generator[None, None, Figures]:
-        """Evaluate a gait, `chunk` integration steps between two yields; return its figures.
+    ) -> Iterator[Figures | None]:
+        """Evaluate a gait, `chunk` integration steps between two yields; yield its figures at last.
 
         They are those of the first period in which the speed has changed by less than `tolerance`,
         relative, or of the last of MAX_PERIODS.
@@ -185,12 +181,12 @@ class IdealModel:
                     self.points, self.parameters.joints, sums,
                 )  # fmt: skip
                 done += steps
-                yield
+                yield None
             figures = self._figures(base - start, sums, period)
             if abs(figures.speed - before) <= tolerance * max(abs(figures.speed), SLOW):
                 break
             before = figures.speed
-        return figures
+        yield figures
 
     def clearance(self, gait: Gait) -> float:
         """Return the least distance [m] of the centres of links that are not neighbours."""

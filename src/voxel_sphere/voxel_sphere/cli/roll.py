@@ -15,19 +15,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from roboaccord.cli import Force, Result, command_line, counted, log, results
-from roboaccord.contract import (
-    LEFT_OUT,
-    AccordError,
-    Array,
-    Degrees,
-    Modes,
-    Quantity,
-    Seconds,
-    check_target,
-)
+from roboaccord.contract import AccordError, Array, Modes, Quantity, check_target
+from roboaccord.contract import results as si
 from roboaccord.run import made_with, make_folder
+from typer import Argument, Option
 
 from voxel_sphere.cli.terrain import ALONE, Names
 from voxel_sphere.rolling.motion import SCHEMES, Roller, check_scheme, roll
@@ -43,15 +35,13 @@ SAMPLES = 500
 FloorZ = Annotated[
     float | None,
     Quantity("voxels"),
-    typer.Option(metavar="Z", help="Height of the centre, where there are two floors."),
+    Option(metavar="Z", help="Height of the centre, where there are two floors."),
 ]
-Scheme = Annotated[
-    str, typer.Option(metavar="exact|local_plane|as_described", help="Rolling model.")
-]
-After = Annotated[str, typer.Option(metavar="parallel|reflected", help="Motion after a wall.")]
+Scheme = Annotated[str, Option(metavar="exact|local_plane|as_described", help="Rolling model.")]
+After = Annotated[str, Option(metavar="parallel|reflected", help="Motion after a wall.")]
 PathFile = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE|DIR", help="File for the path, .csv or .npz, or a folder."),
+    Option("--out", metavar="FILE|DIR", help="File for the path, .csv or .npz, or a folder."),
 ]
 
 
@@ -69,33 +59,33 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
     "": "omega start surface walls workspace start-z scheme steep samples normalised out force",
 })  # fmt: skip
 def roll_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a folder Bitmaps_n.")],
+    folder: Annotated[Path, Argument(metavar="DIR", help="Folder with a folder Bitmaps_n.")],
     omega: Annotated[
         tuple[float, float],
         Quantity("rad/s"),
-        typer.Option(metavar="WX WY", help="Angular velocity, world frame; w_z is 0."),
+        Option(metavar="WX WY", help="Angular velocity, world frame; w_z is 0."),
     ],
-    time: Annotated[Seconds, typer.Option(metavar="T", help="Time to roll.")] = 1.0,
+    time: Annotated[si.Seconds, Option(metavar="T", help="Time to roll.")] = 1.0,
     start: Annotated[
         tuple[float, float] | None,
         Quantity("voxels"),
-        typer.Option(metavar="X Y", help="Start of the centre. Default: the middle."),
+        Option(metavar="X Y", help="Start of the centre. Default: the middle."),
     ] = None,
     names: Names = ALONE,
     start_z: FloorZ = None,
     scheme: Scheme = "exact",
     after: After = "parallel",
     steep: Annotated[
-        Degrees, typer.Option(help="Smallest slope of a face of --workspace that counts as a wall.")
+        si.Degrees, Option(help="Smallest slope of a face of --workspace that counts as a wall.")
     ] = STEEP,
     step: Annotated[
-        Seconds | None, typer.Option(help="Step of the integration. Default: 0.02 rad of turn.")
+        si.Seconds | None, Option(help="Step of the integration. Default: 0.02 rad of turn.")
     ] = None,
     samples: Annotated[
-        int, typer.Option(help="Number of intervals of the path that is written.")
+        int, Option(help="Number of intervals of the path that is written.")
     ] = SAMPLES,
     normalised: Annotated[
-        bool, typer.Option("--normalised", help="Lengths in radii, times in T: r = 1, t_final = 1.")
+        bool, Option("--normalised", help="Lengths in radii, times in T: r = 1, t_final = 1.")
     ] = False,
     file: PathFile = None,
     force: Force = False,
@@ -180,7 +170,7 @@ def save(path: RolledPath, terrain: Terrain, file: Path) -> list[Path]:
 class Rolled:
     """Hold the end of a run; lengths in voxels, or in radii of the sphere."""
 
-    lengths: Annotated[str, Quantity("", "unit of all lengths")] = field(metadata=LEFT_OUT)
+    lengths: Annotated[str, Quantity("", "unit of all lengths")] = field(metadata=si.LEFT_OUT)
     centre: Annotated[Array, Quantity("", "of the sphere at the end")]
     contact: Annotated[Array, Quantity("", "with the ground")]
     orientation: Annotated[Array, Quantity("", "quaternion x y z w")]

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from roboaccord.cli import Result, counted, is_own, results
 from roboaccord.contract import AccordError, Degrees, Metres, Modes, Quantity, Ratio
+from typer import Argument, Option
 from typer.models import OptionInfo
 
 from voxel_sphere.terrain.generate import Part, check_place, place, surface_parts
@@ -25,7 +25,7 @@ from voxel_sphere.terrain.slices import KINDS, SIZE_WORKSPACE, SOLID, VOXEL_SIZE
 from voxel_sphere.terrain.surfaces import SURFACES
 from voxel_sphere.terrain.workspace import Workspace, open_workspace
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A Bitmaps_n folder, or its parent.")]
+Folder = Annotated[Path, Argument(metavar="DIR", help="A Bitmaps_n folder, or its parent.")]
 
 
 @dataclass(frozen=True)
@@ -89,15 +89,15 @@ def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
 class Names:
     """Name the volumes of a terrain."""
 
-    surface: Annotated[str | None, typer.Option(help="Name of the surface.")] = None
-    walls: Annotated[str | None, typer.Option(help="Name of the walls.")] = None
-    workspace: Annotated[str | None, typer.Option(help="Name of a whole workspace.")] = None
+    surface: Annotated[str | None, Option(help="Name of the surface.")] = None
+    walls: Annotated[str | None, Option(help="Name of the walls.")] = None
+    workspace: Annotated[str | None, Option(help="Name of a whole workspace.")] = None
 
 
 ALONE = Names()
 Replace = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--force",
         help="Replace what has this name in --out, and take --out if something else is in it.",
     ),
@@ -113,7 +113,7 @@ Angle = Degrees | None
 
 def of_named(text: str) -> OptionInfo:
     """Return an option for a parameter of the named surfaces."""
-    found: OptionInfo = typer.Option(help=text, rich_help_panel="Named surfaces")
+    found: OptionInfo = Option(help=text, rich_help_panel="Named surfaces")
     return found
 
 
@@ -164,40 +164,36 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
     "": "height xyz n out name binary force size-workspace voxel-size",
 })  # fmt: skip
 def make_command(
-    surface: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SURFACES)}.")] = None,
+    surface: Annotated[str | None, Argument(help=f"One of {', '.join(SURFACES)}.")] = None,
     height: Annotated[
         str | None,
         Quantity("voxels"),
-        typer.Option(metavar="EXPR", help="Height z as an expression of x, y, n and r."),
+        Option(metavar="EXPR", help="Height z as an expression of x, y, n and r."),
     ] = None,
     xyz: Annotated[
         tuple[str, str, str] | None,
         Quantity("voxels"),
-        typer.Option(metavar="EX EY EZ", help="Surface X, Y, Z as expressions of s, t, n and r."),
+        Option(metavar="EX EY EZ", help="Surface X, Y, Z as expressions of s, t, n and r."),
     ] = None,
-    s: Annotated[Interval, typer.Option(metavar="A B", help="Interval of s in --xyz.")] = UNIT,
-    t: Annotated[Interval, typer.Option(metavar="A B", help="Interval of t in --xyz.")] = UNIT,
+    s: Annotated[Interval, Option(metavar="A B", help="Interval of s in --xyz.")] = UNIT,
+    t: Annotated[Interval, Option(metavar="A B", help="Interval of t in --xyz.")] = UNIT,
     thickness: Annotated[
-        Voxels, typer.Option(help="Thickness of --xyz, opposite to dP/ds x dP/dt.")
+        Voxels, Option(help="Thickness of --xyz, opposite to dP/ds x dP/dt.")
     ] = 6.0,
     kind: Annotated[
-        str,
-        typer.Option(metavar="surface|walls|workspace", help="Kind of volume that --xyz makes."),
+        str, Option(metavar="surface|walls|workspace", help="Kind of volume that --xyz makes.")
     ] = "surface",
-    n: Annotated[
-        int, typer.Option("--n", help="Number of voxels along each edge of the grid.")
-    ] = 100,
+    n: Annotated[int, Option("--n", help="Number of voxels along each edge of the grid.")] = 100,
     folder: Annotated[
-        Path,
-        typer.Option("--out", metavar="DIR", help="Folder for Bitmaps_n, or Bitmaps_n itself."),
+        Path, Option("--out", metavar="DIR", help="Folder for Bitmaps_n, or Bitmaps_n itself.")
     ] = Path("runs/terrain"),
-    name: Annotated[str | None, typer.Option(help="Name of the volume's folder.")] = None,
+    name: Annotated[str | None, Option(help="Name of the volume's folder.")] = None,
     binary: Annotated[
-        bool, typer.Option("--binary", help="Write black and white slices, without grey.")
+        bool, Option("--binary", help="Write black and white slices, without grey.")
     ] = False,
     force: Replace = False,
-    size_workspace: Annotated[Ratio, typer.Option(help="Ratio n / r.")] = SIZE_WORKSPACE,
-    voxel_size: Annotated[Metres, typer.Option(help="Edge of a voxel.")] = VOXEL_SIZE,
+    size_workspace: Annotated[Ratio, Option(help="Ratio n / r.")] = SIZE_WORKSPACE,
+    voxel_size: Annotated[Metres, Option(help="Edge of a voxel.")] = VOXEL_SIZE,
     shape: Shape = NAMED,
 ) -> Result:
     """Generate a surface, with its walls if it has some, and the robot, as slices.

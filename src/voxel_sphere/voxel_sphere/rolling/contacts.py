@@ -64,15 +64,9 @@ def contacts(field: Field, centre: Array) -> list[Contact]:
 
 def linked(points: Array, reach: float) -> Array:
     """Return the number (k,) of the cluster of each point (k, 3), by single linkage."""
-    number = np.arange(len(points))
     pairs = scipy.spatial.cKDTree(points).query_pairs(reach, output_type="ndarray")
-    while True:
-        least = number.copy()
-        np.minimum.at(least, pairs[:, 0], number[pairs[:, 1]])
-        np.minimum.at(least, pairs[:, 1], number[pairs[:, 0]])
-        if np.array_equal(least, number):
-            return np.asarray(np.unique(number, return_inverse=True)[1])
-        number = least
+    links = scipy.sparse.coo_matrix((np.ones(len(pairs)), pairs.T), (len(points), len(points)))
+    return np.asarray(scipy.sparse.csgraph.connected_components(links, directed=False)[1])
 
 
 def _normal(surface: Surfels, centre: Array, pieces: Array, weight: Array) -> Array:

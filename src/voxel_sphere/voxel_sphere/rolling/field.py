@@ -1,7 +1,7 @@
 """Distance and normal of the ground wherever the sphere's centre may be.
 
 A closed form may be added: a number beside WAVE, a branch in `_closed` with distance and normal,
-and a constructor like `Field.wave`; test_voxel_field compares voxels with such forms. The grid's
+made by `Field.closed`; test_voxel_field compares voxels with such forms. The grid's
 layout (distance, then the normal) must stay, for all kernels read it. LEAST and NEWTON may be
 tuned. How voxels become a field is distance.py's.
 
@@ -219,34 +219,6 @@ class Field:
         row = np.zeros(7)
         row[: len(params)] = params
         return cls(radius=radius, size=float(size), kind=kind, params=row, grid=NO_GRID)
-
-    @classmethod
-    def plane(cls, point: Vector, normal: Vector, *, radius: float, size: float) -> Field:
-        """Make a plane through a point with a normal upwards."""
-        unit = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
-        return cls.closed(PLANE, [*point, *unit], radius, size)
-
-    @classmethod
-    def bowl(cls, centre: Vector, bowl_radius: float, *, radius: float, size: float) -> Field:
-        """Make the inside of a sphere."""
-        return cls.closed(SPHERE, [*centre, 0.0, 0.0, 0.0, bowl_radius], radius, size)
-
-    @classmethod
-    def cylinder(
-        cls, point: Vector, axis: Vector, cylinder_radius: float, *, radius: float, size: float
-    ) -> Field:
-        """Make the inside of a cylinder."""
-        unit = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
-        return cls.closed(CYLINDER, [*point, *unit, cylinder_radius], radius, size)
-
-    @classmethod
-    def wave(
-        cls, base: float, amplitude: float, wavelength: float, direction: float = 0.0,
-        *, radius: float, size: float,
-    ) -> Field:  # fmt: skip
-        """Make z = base + amplitude sin(2 pi s / wavelength), s along a direction in plan [rad]."""
-        params = [np.cos(direction), np.sin(direction), base, amplitude, 2 * np.pi / wavelength]
-        return cls.closed(WAVE, params, radius, size)
 
     @property
     def arrays(self) -> tuple[int, Array, Grid]:

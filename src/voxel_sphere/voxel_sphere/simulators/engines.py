@@ -35,7 +35,7 @@ from voxel_sphere.terrain.mesh import SMOOTH, Mesh, height_field, terrain_mesh
 from voxel_sphere.terrain.recipes import surface_of
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.slices import SIZE_WORKSPACE, SOLID
-from voxel_sphere.terrain.workspace import LARGEST, SMALLEST, Terrain, open_workspace
+from voxel_sphere.terrain.workspace import Terrain, check_size, open_workspace
 
 # Voxels. Facets brake a ball: in a bowl it is 0.19 r off after 4 s where slices are smoothed by 1.5
 # voxels, 0.10 r by 2, and 0.07 r by 2.5 (n = 100, DART; docs/voxel_sphere.md).
@@ -106,7 +106,7 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
 PLATE = 0.5  # radii of the ball: what is drawn of the solid below the ground
 DRAWN = 1.0  # voxels that grey slices are smoothed by to be drawn
 FRICTION = 100.0  # of the terrain; Gazebo takes the smaller one, which is the ball's
-VERSION = 3  # of what is made; a new one regenerates all worlds
+VERSION = 4  # of what is made; a new one regenerates all worlds
 
 
 def make_world(setup: Setup) -> Path:
@@ -125,10 +125,7 @@ def make_world(setup: Setup) -> Path:
     folder = cache("voxel_sphere") / digest[:12]
     world = folder / "worlds" / f"{name}.sdf"
     if not world.is_file() or setup.scenario.terrain.get("folder"):
-        write_world(
-            contact_mesh(scene), folder, name,
-            voxel_size=scene.voxel, friction=FRICTION,
-        )  # fmt: skip
+        write_world(contact_mesh(scene), folder, name, voxel_size=scene.voxel, friction=FRICTION)
     return world
 
 
@@ -196,28 +193,22 @@ def make_scene(
 @lru_cache(maxsize=KEPT)
 def _generate(recipe: str, n: int, size_workspace: float, radius: float) -> Scene:
     """Return a terrain that is generated from a recipe, as JSON."""
-    if n != int(n) or not SMALLEST <= n <= LARGEST:
-        raise AccordError(f"terrain.n is {n:g}, and must be from {SMALLEST} to {LARGEST}")
+    check_size(n, "terrain.n is")
     if not 2.0 < size_workspace <= n:
         raise AccordError(f"terrain.size_workspace is {size_workspace:g}: from 2 to n")
     n, ball = int(n), n / size_workspace
     made = surface_of(json.loads(recipe), n, ball)
     parts = {part.kind: part.volume for part in surface_parts(made, n)}
-    return Scene(
-        Terrain(
-            n=n, radius=ball, voxel_size=radius / ball, surface=parts["surface"],
-            walls=parts.get("walls"), name=made.name,
-        )
-    )  # fmt: skip
+    surface, walls = parts["surface"], parts.get("walls")
+    return Scene(Terrain(n, ball, radius / ball, surface, walls, made.name))
 
 
 @lru_cache(maxsize=KEPT)
 def _read(folder: str, surface: str, walls: str, workspace: str, radius: float) -> Scene:
     """Return a terrain of slices."""
     opened = open_workspace(Path(folder))
-    scene = Scene.of(
-        opened, surface=surface or None, walls=walls or None, workspace=workspace or None
-    )
+    names = {"surface": surface, "walls": walls, "workspace": workspace}
+    scene = Scene.of(opened, **{key: name or None for key, name in names.items()})
     found = scene.terrain.radius * scene.voxel
     if abs(found - radius) > ALIKE * radius:
         raise AccordError(

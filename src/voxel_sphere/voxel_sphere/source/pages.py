@@ -12,26 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy
+from roboaccord import report
 from roboaccord.contract import Array, Json
-from roboaccord.report import (
-    BLUE,
-    EMPTY,
-    GREEN,
-    INK,
-    PAGE,
-    RED,
-    SOFT,
-    SQUARE,
-    Plot,
-    axis,
-    heat_map,
-    label_dots,
-    legend,
-    picture,
-    plain,
-    render_plots,
-    stride,
-)
 from roboaccord.run import write_text
 
 from voxel_sphere.rolling.path import RolledPath
@@ -108,9 +90,9 @@ def write_run(
         facts[f"event {number}, at {event.time:.4g} s"] = f"{event.kind}: {event.detail}"
     ground, walls = ground_and_walls(path, terrain)
     caption = "Drag to turn it. Walls are cut off level with the sphere at its highest."
-    page = render_plots(
+    page = report.render_plots(
         f"The sphere on {terrain.name}", path.message,
-        [Plot("Path", caption, surface_figure(path, terrain, ground, walls), height=680),
+        [report.Plot("Path", caption, surface_figure(path, terrain, ground, walls), height=680),
          *charts(path)],
         command=command, facts=facts | dict(versions),
     )  # fmt: skip
@@ -133,24 +115,29 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
     """
     n = len(heights)
     places = np.arange(float(n)) + 0.5
-    with picture(file, SQUARE) as axes:
-        heat_map(axes, places, places, heights, "height [voxels]")
+    with report.picture(file, report.SQUARE) as axes:
+        report.heat_map(axes, places, places, heights, "height [voxels]")
         if np.nanmax(heights) - np.nanmin(heights) >= FLAT:
-            axes.contour(places, places, heights.T, LEVELS, colors=INK, linewidths=0.5)
-            axes.plot([], [], color=INK, lw=0.8, label="contours")
+            axes.contour(places, places, heights.T, LEVELS, colors=report.INK, linewidths=0.5)
+            axes.plot([], [], color=report.INK, lw=0.8, label="contours")
         axes.plot(*path.contact[:, :2].T, color=CONTACT, ls="--", label="contact")
-        axes.plot(*path.centre[:, :2].T, color=RED, lw=1.8, label="centre")
+        axes.plot(*path.centre[:, :2].T, color=report.RED, lw=1.8, label="centre")
         if not np.isnan(walls).all():
-            axes.fill([], [], color=EMPTY, label="walls")
-        for place, fill, edge in ((path.centre[0], PAGE, INK), (path.centre[-1], RED, PAGE)):
+            axes.fill([], [], color=report.EMPTY, label="walls")
+        for place, fill, edge in (
+            (path.centre[0], report.PAGE, report.INK),
+            (path.centre[-1], report.RED, report.PAGE),
+        ):
             axes.plot(*place[:2], "o", color=fill, mec=edge, ms=7.5, clip_on=False)
         dots = [(float(event.centre[0]), float(event.centre[1])) for event in path.events]
         for x, y in dots:
-            axes.plot(x, y, "o", color=PAGE, mec=INK, ms=4.5, clip_on=False)
+            axes.plot(x, y, "o", color=report.PAGE, mec=report.INK, ms=4.5, clip_on=False)
         axes.set(xlabel="x [voxels]", ylabel="y [voxels]", xlim=(0, n), ylim=(0, n))
         axes.set_aspect("equal")
-        legend(axes)
-        label_dots(axes, dots, [f"{event.kind}, {event.time:.3g} s" for event in path.events])
+        report.legend(axes)
+        report.label_dots(
+            axes, dots, [f"{event.kind}, {event.time:.3g} s" for event in path.events]
+        )
 
 
 WALL = "#8a97ab"
@@ -170,30 +157,34 @@ def surface_figure(
         floor = floor_heights(terrain.surface, smoothed=not terrain.grey)
         look: dict[str, Json] = {"colorscale": pale, "showscale": False, "opacity": 0.3}
         data.append(_surface("walls", with_feet(walls, floor), look))
-    for name, points, colour in (("centre", path.centre, RED), ("contact", path.contact, CONTACT)):
+    for name, points, colour in (
+        ("centre", path.centre, report.RED),
+        ("contact", path.contact, CONTACT),
+    ):
         line: dict[str, Json] = {"line": {"color": colour, "width": 5}}
-        data.append(_in_space("lines", name, points[:: stride(len(points))], line))
+        data.append(_in_space("lines", name, points[:: report.stride(len(points))], line))
     data.append(_dots("start", path.centre[:1], ["start"]))
     if path.events:
         words = [f"{event.kind}, {event.time:.4g} s" for event in path.events]
         data.append(_dots("events", np.array([event.centre for event in path.events]), words))
-    scene: dict[str, Json] = {f"{name}axis": axis(f"{name} [voxels]") for name in "xyz"}
+    scene: dict[str, Json] = {f"{name}axis": report.axis(f"{name} [voxels]") for name in "xyz"}
     scene |= {"camera": {"eye": EYE}, "aspectmode": "data"}
     legend: Json = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
     return {"data": data, "layout": {"scene": scene, "legend": legend}}
 
 
-def charts(path: RolledPath) -> list[Plot]:
+def charts(path: RolledPath) -> list[report.Plot]:
     """Return Montana's coordinates and the heights against time, a line at every event."""
     montana, chart = path.montana
-    every = stride(len(path.time))
+    every = report.stride(len(path.time))
     rows = montana[::every]
     angles = np.degrees(broken(rows[:, 2:], chart[::every]))
     used = ", ".join(str(number) for number in np.unique(chart))
+    colours = report.RED, report.BLUE, report.GREEN
     return [
         _chart(
             path, "Contact on the ground", "Montana's x and y.", "x, y [voxels]",
-            {"x": (rows[:, 0], RED), "y": (rows[:, 1], BLUE)},
+            {"x": (rows[:, 0], colours[0]), "y": (rows[:, 1], colours[1])},
         ),
         _chart(
             path, "Contact on the sphere, and the turn",
@@ -201,12 +192,13 @@ def charts(path: RolledPath) -> list[Plot]:
             f"or where the chart of the sphere changes (used: {used}).",
             "u, v, psi [degrees]",
             {name: (values, colour)
-             for name, values, colour in zip(("u", "v", "psi"), angles.T, (RED, BLUE, GREEN))},
+             for name, values, colour in zip(("u", "v", "psi"), angles.T, colours)},
         ),
         _chart(
             path, "Height", "Of the sphere's centre, and of where it touches the ground.",
             "z [voxels]",
-            {"centre": (path.centre[::every, 2], RED), "contact": (path.contact[::every, 2], SOFT)},
+            {"centre": (path.centre[::every, 2], colours[0]),
+             "contact": (path.contact[::every, 2], report.SOFT)},
         ),
     ]  # fmt: skip
 
@@ -220,17 +212,17 @@ def broken(angles: Array, chart: Array) -> Array:
 
 def _chart(
     path: RolledPath, title: str, caption: str, unit: str, curves: Mapping[str, tuple[Array, str]]
-) -> Plot:
+) -> report.Plot:
     """Return curves over time as a plot, with a line and a word at every event."""
-    time = plain(path.time[:: stride(len(path.time))])
+    time = report.plain(path.time[:: report.stride(len(path.time))])
     data = [
-        {"type": "scatter", "mode": "lines", "name": name, "x": time, "y": plain(values),
+        {"type": "scatter", "mode": "lines", "name": name, "x": time, "y": report.plain(values),
          "line": {"color": colour, "width": 2}}
         for name, (values, colour) in curves.items()
     ]  # fmt: skip
     shapes = [
         {"type": "line", "xref": "x", "yref": "paper", "x0": event.time, "x1": event.time,
-         "y0": 0, "y1": 1, "line": {"color": SOFT, "width": 1, "dash": "dot"}}
+         "y0": 0, "y1": 1, "line": {"color": report.SOFT, "width": 1, "dash": "dot"}}
         for event in path.events
     ]  # fmt: skip
     annotations = [
@@ -239,16 +231,16 @@ def _chart(
         for event in path.events
     ]  # fmt: skip
     layout = {
-        "xaxis": axis("time [s]"), "yaxis": axis(unit), "legend": BELOW,
+        "xaxis": report.axis("time [s]"), "yaxis": report.axis(unit), "legend": BELOW,
         "shapes": shapes, "annotations": annotations,
     }  # fmt: skip
-    return Plot(title, caption, {"data": data, "layout": layout}, 380)
+    return report.Plot(title, caption, {"data": data, "layout": layout}, 380)
 
 
 def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json]:
     every = -(-len(heights) // SIDE)
-    places = plain((np.arange(len(heights)) + 0.5)[::every])
-    rows = [plain(row, 5) for row in heights[::every, ::every].T]
+    places = report.plain((np.arange(len(heights)) + 0.5)[::every])
+    rows = [report.plain(row, 5) for row in heights[::every, ::every].T]
     return {
         "type": "surface", "name": name, "hoverinfo": "skip", "x": places, "y": places, "z": rows,
         **look,
@@ -258,10 +250,10 @@ def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json
 def _dots(name: str, points: Array, words: list[str]) -> dict[str, Json]:
     return _in_space("markers+text", name, points, {
         "text": words, "textposition": "top center", "showlegend": False,
-        "marker": {"color": INK, "size": 4},
+        "marker": {"color": report.INK, "size": 4},
     })  # fmt: skip
 
 
 def _in_space(mode: str, name: str, points: Array, look: dict[str, Json]) -> dict[str, Json]:
-    places = {key: plain(values) for key, values in zip("xyz", points.T)}
+    places = {key: report.plain(values) for key, values in zip("xyz", points.T)}
     return {"type": "scatter3d", "mode": mode, "name": name, **look, **places}

@@ -19,25 +19,10 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract import AccordError, Json, check_folder, check_inside
 
-from voxel_sphere.terrain.slices import (
-    SIZE_WORKSPACE,
-    VOXEL_SIZE,
-    Done,
-    Settings,
-    Volume,
-    nothing,
-    write_settings,
-    write_volume,
-)
+from voxel_sphere.terrain import slices
+from voxel_sphere.terrain.slices import SIZE_WORKSPACE, VOXEL_SIZE, Done, Settings, Volume, nothing
 from voxel_sphere.terrain.surfaces import Surface, fill_below, fill_inside, sphere
-from voxel_sphere.terrain.workspace import (
-    LARGEST,
-    ROBOT,
-    SMALLEST,
-    Workspace,
-    grid_size,
-    open_workspace,
-)
+from voxel_sphere.terrain.workspace import ROBOT, Workspace, check_size, grid_size, open_workspace
 
 
 @dataclass(frozen=True)
@@ -60,14 +45,9 @@ class Part:
 
 
 def surface_parts(
-    surface: Surface,
-    n: int,
-    *,
-    name: str | None = None,
-    recipe: Mapping[str, Json] | None = None,
-    binary: bool = False,
-    done: Done = nothing,
-) -> list[Part]:
+    surface: Surface, n: int, *, name: str | None = None, recipe: Mapping[str, Json] | None = None,
+    binary: bool = False, done: Done = nothing,
+) -> list[Part]:  # fmt: skip
     """Return the ground of a surface and, where it has walls, those as NAME_walls.
 
     Args:
@@ -88,16 +68,10 @@ def surface_parts(
 
 
 def place(
-    out: Path,
-    n: int,
-    parts: Sequence[Part],
-    *,
-    size_workspace: float = SIZE_WORKSPACE,
-    voxel_size: float = VOXEL_SIZE,
-    binary: bool = False,
-    replace: bool = False,
+    out: Path, n: int, parts: Sequence[Part], *, size_workspace: float = SIZE_WORKSPACE,
+    voxel_size: float = VOXEL_SIZE, binary: bool = False, replace: bool = False,
     done: Done = nothing,
-) -> Workspace:
+) -> Workspace:  # fmt: skip
     """Write volumes, and the robot if it is not there, to OUT/Bitmaps_n.
 
     Args:
@@ -131,8 +105,8 @@ def place(
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as draft:
             for part in parts:
-                write_volume(Path(draft, "new", part.name), part.volume, done)
-            write_settings(Path(draft, "new"), Settings(size_workspace, voxel_size, volumes))
+                slices.write_volume(Path(draft, "new", part.name), part.volume, done)
+            slices.write_settings(Path(draft, "new"), Settings(size_workspace, voxel_size, volumes))
             _move_in(Path(draft), folder, [part.name for part in parts])
     except OSError as error:
         raise AccordError(f"cannot write {folder}: {error.strerror}") from None
@@ -140,21 +114,15 @@ def place(
 
 
 def check_place(
-    out: Path,
-    n: int,
-    names: Sequence[str],
-    *,
-    size_workspace: float = SIZE_WORKSPACE,
-    voxel_size: float = VOXEL_SIZE,
-    replace: bool = False,
-) -> Path:
+    out: Path, n: int, names: Sequence[str], *, size_workspace: float = SIZE_WORKSPACE,
+    voxel_size: float = VOXEL_SIZE, replace: bool = False,
+) -> Path:  # fmt: skip
     """Return the `Bitmaps_n` folder that volumes would go to; what is there fits to them.
 
     Raises:
         AccordError: as `place` does, before anything is computed.
     """
-    if not SMALLEST <= n <= LARGEST:
-        raise AccordError(f"grids are of {SMALLEST} to {LARGEST} voxels, not of {n}")
+    check_size(n, "n is")
     if not 2 <= size_workspace <= n:
         raise AccordError(
             f"size_workspace is {size_workspace:g}; the sphere, of radius n / size_workspace, must "

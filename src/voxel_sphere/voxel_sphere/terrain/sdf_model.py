@@ -12,8 +12,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from roboaccord import gazebo
 from roboaccord.contract import AccordError
-from roboaccord.gazebo import MODEL_CONFIG, PLAIN, SQUARED, world_text, write_squared
 from roboaccord.run import make_folder
 
 from voxel_sphere.terrain.mesh import Mesh, mesh_file, write_whole
@@ -23,37 +23,10 @@ DESCRIPTION = "Voxel terrain, {} triangles, from the corner of the grid."
 MODEL = """<?xml version="1.0"?>
 <!-- Terrain of voxels, its origin in the corner of the grid. Contacts take the smaller friction of
      both surfaces: mu = {friction:g} here. What is seen has the squares of model://ground. -->
-<sdf version="1.9">
-  <model name="{name}">
-    <static>true</static>
-    <link name="{name}_link">
-      <collision name="collision">
-        <geometry>
-          <mesh>
-            <uri>meshes/terrain.stl</uri>
-          </mesh>
-        </geometry>
-        <surface>
-          <friction>
-            <ode>
-              <mu>{friction:g}</mu>
-              <mu2>{friction:g}</mu2>
-            </ode>
-          </friction>
-        </surface>
-      </collision>
-      <visual name="visual">
-        <geometry>
-          <mesh>
-            <uri>meshes/terrain.obj</uri>
-          </mesh>
-        </geometry>
-          {squared}
-      </visual>
-    </link>
-  </model>
-</sdf>
+<sdf version="1.9">{model}</sdf>
 """
+MESH = "<mesh><uri>meshes/terrain.{}</uri></mesh>"
+VISUAL = "<geometry>{}</geometry>\n          {}"
 COMMENT = """A terrain of voxels: physics alone, without sensors, so that it needs no GPU.
 
      export GZ_SIM_RESOURCE_PATH=$PWD/models
@@ -91,18 +64,22 @@ def write_world(
         AccordError: if they cannot be written.
     """
     model, world = folder / "models" / name, folder / "worlds" / f"{name}.sdf"
-    squared = SQUARED.format(colour=PLAIN)
+    seen = VISUAL.format(MESH.format("obj"), gazebo.SQUARED.format(colour=gazebo.PLAIN))
+    solid = MESH.format("stl")
+    of_mesh = gazebo.static_model(name, (0, 0, 0), solid, mu=friction, mu2=friction, visual=seen)
     try:
         with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(folder, "models")) as draft:
             new = Path(draft, "new")
             write_whole(new / "meshes" / "terrain.stl", mesh_file(mesh, "stl", voxel_size))
-            write_squared(new / "meshes" / "terrain.obj", mesh.vertices * voxel_size, mesh.faces)
+            gazebo.write_squared(
+                new / "meshes" / "terrain.obj", mesh.vertices * voxel_size, mesh.faces
+            )
             about = DESCRIPTION.format(len(mesh.faces))
-            config = MODEL_CONFIG.format(
+            config = gazebo.MODEL_CONFIG.format(
                 name=name, file="model.sdf", author=AUTHOR, description=about
             )
             (new / "model.config").write_text(config, encoding="utf-8")
-            text = MODEL.format(name=name, friction=friction, squared=squared)
+            text = MODEL.format(friction=friction, model=of_mesh)
             (new / "model.sdf").write_text(text, encoding="utf-8")
             if model.exists():
                 shutil.move(model, Path(draft, "old"))
@@ -110,6 +87,6 @@ def write_world(
     except OSError as error:
         raise AccordError(f"cannot write {model}: {error.strerror}") from None
     comment, contents = (text.format(name=name) for text in (COMMENT, CONTENTS))
-    text = world_text(name, comment, contents, detector=detector, systems=WRENCH)
+    text = gazebo.world_text(name, comment, contents, detector=detector, systems=WRENCH)
     write_whole(world, text.encode())
     return model, world

@@ -204,11 +204,7 @@ def read_settings(folder: Path) -> Settings:
 
 def write_settings(folder: Path, settings: Settings) -> None:
     """Write settings, whole or not at all."""
-    data = {
-        "size_workspace": settings.size_workspace,
-        "voxel_size": settings.voxel_size,
-        "volumes": {name: dict(about) for name, about in settings.volumes.items()},
-    }
-    if settings.size_workspace is None:
-        del data["size_workspace"]
-    write_text(folder / FILE, yaml.safe_dump(data, sort_keys=False))
+    volumes = {name: dict(about) for name, about in settings.volumes.items()}
+    data = {**vars(settings), "volumes": volumes}
+    stated = {key: value for key, value in data.items() if value is not None}
+    write_text(folder / FILE, yaml.safe_dump(stated, sort_keys=False))

@@ -46,10 +46,7 @@ class Surface:
 
 def plane(n: int, r: float, *, base: float = 2.0) -> Surface:  # noqa: ARG001
     """Return a level plane at the height `base` [r]."""
-    return Surface(
-        name="plane",
-        height=lambda x, y: np.full(np.broadcast(x, y).shape, base * r),
-    )
+    return Surface(name="plane", height=lambda x, y: np.full(np.broadcast(x, y).shape, base * r))
 
 
 def incline(
@@ -58,10 +55,7 @@ def incline(
     """Return a plane that rises by an angle towards a direction; `base` [r] is its middle."""
     slope = np.tan(np.deg2rad(angle_deg))
     a, b = slope * np.cos(np.deg2rad(direction_deg)), slope * np.sin(np.deg2rad(direction_deg))
-    return Surface(
-        name="incline",
-        height=lambda x, y: base * r + a * (x - n / 2) + b * (y - n / 2),
-    )
+    return Surface(name="incline", height=lambda x, y: base * r + a * (x - n / 2) + b * (y - n / 2))
 
 
 def sinusoid(
@@ -76,10 +70,7 @@ def sinusoid(
     """Return waves along a direction: base + amplitude sin(2 pi s / wavelength), lengths [r]."""
     k, a = 2 * np.pi / (_positive("wavelength", wavelength) * r), amplitude * r
     c, s = np.cos(np.deg2rad(direction_deg)), np.sin(np.deg2rad(direction_deg))
-    return Surface(
-        name="sinusoid",
-        height=lambda x, y: base * r + a * np.sin(k * (c * x + s * y)),
-    )
+    return Surface(name="sinusoid", height=lambda x, y: base * r + a * np.sin(k * (c * x + s * y)))
 
 
 def bowl(
@@ -278,12 +269,9 @@ def check_heights(heights: Array, n: int) -> None:
 
 
 def fill_inside(
-    distance: Callable[[Array, Array, Array], Array],
-    n: int,
-    *,
-    binary: bool = False,
+    distance: Callable[[Array, Array, Array], Array], n: int, *, binary: bool = False,
     done: Done = nothing,
-) -> Volume:
+) -> Volume:  # fmt: skip
     """Return the volume where a signed distance is negative.
 
     Args:

@@ -18,17 +18,8 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract import AccordError
 
-from voxel_sphere.terrain.slices import (
-    SIZE_WORKSPACE,
-    SOLID,
-    Done,
-    Settings,
-    Volume,
-    nothing,
-    read_settings,
-    read_volume,
-    refuse_pictures,
-)
+from voxel_sphere.terrain import slices
+from voxel_sphere.terrain.slices import SIZE_WORKSPACE, SOLID, Done, Settings, Volume, nothing
 
 ROBOT = "Sphere_robot"
 SMALLEST, LARGEST = 8, 256  # voxels
@@ -112,12 +103,11 @@ class Workspace:
             AccordError: if there is none of this name, its slices are not right, or it is empty.
         """
         if name not in self.kinds:
-            refuse_pictures(self.path / name)
+            slices.refuse_pictures(self.path / name)
             there = ", ".join(self.kinds) or "nothing"
-            raise AccordError(
-                f"{self.path}: no volume {name or 'without a name'}; available: {there}"
-            )
-        volume = read_volume(self.path / name, self.n, done)
+            named = name or "without a name"
+            raise AccordError(f"{self.path}: no volume {named}; available: {there}")
+        volume = slices.read_volume(self.path / name, self.n, done)
         if not volume.any():
             raise AccordError(f"{self.path / name}: all slices are black, so it is empty")
         return volume
@@ -132,7 +122,7 @@ class Workspace:
         """
         robots = self.names("robot")
         if len(robots) != 1:
-            refuse_pictures(self.path)
+            slices.refuse_pictures(self.path)
             raise AccordError(
                 f"{self.path}: {len(robots)} robots; one folder {ROBOT} must be there"
             )
@@ -158,15 +148,9 @@ class Workspace:
         """
         names = self.chosen(surface=surface, walls=walls, workspace=workspace)
         volumes = [self.volume(name) for name in names]
-        return Terrain(
-            n=self.n,
-            radius=self.radius,
-            voxel_size=self.voxel_size,
-            surface=volumes[0],
-            walls=volumes[1] if len(volumes) > 1 else None,
-            name="+".join(names),
-            grey=all(map(self.is_grey, names, volumes)),
-        )
+        ground, beside, *_ = *volumes, None
+        grey = all(map(self.is_grey, names, volumes))
+        return Terrain(self.n, self.radius, self.voxel_size, ground, beside, "+".join(names), grey)
 
     def is_grey(self, name: str, volume: Volume) -> bool:
         """Return whether the slices of a volume are grey, or were made so and are just even."""
@@ -186,7 +170,7 @@ class Workspace:
             if walls is None and len(wholes) == 1 and not surfaces:
                 return wholes
             if not (surfaces or wholes):
-                refuse_pictures(self.path)
+                slices.refuse_pictures(self.path)
             if len(surfaces) != 1 or wholes or (walls is None and len(all_walls) > 1):
                 there = ", ".join(name for name in self.kinds if self.kinds[name] != "robot")
                 raise AccordError(
@@ -213,9 +197,18 @@ def open_workspace(path: Path) -> Workspace:
     if len(found) > 1:
         raise AccordError(f"{path}: which one of {', '.join(p.name for p in found)}?")
     n = grid_size(found[0])
-    if not SMALLEST <= n <= LARGEST:
-        raise AccordError(f"{found[0]}: grids are of {SMALLEST} to {LARGEST} voxels, not of {n}")
-    return Workspace(found[0], n, read_settings(found[0]))
+    check_size(n, f"{found[0]}: n is")
+    return Workspace(found[0], n, slices.read_settings(found[0]))
+
+
+def check_size(n: float, words: str) -> None:
+    """Refuse a number of voxels along an edge of the grid.
+
+    Raises:
+        AccordError: if it is not whole, or out of range; with words before the number.
+    """
+    if n != int(n) or not SMALLEST <= n <= LARGEST:
+        raise AccordError(f"{words} {n:g}; grids are of {SMALLEST} to {LARGEST} voxels")
 
 
 def grid_size(path: Path) -> int:

@@ -12,7 +12,6 @@ from typing import Annotated
 
 import typer
 from monkeybot.cli.options import Changes, robot_parameters
-from monkeybot.gaits.orbits import Orbit, shipped_data
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.cli import Result, counted, in_pieces, lines_of, tables_of
 from roboaccord.contract import Json, Quantity, Seconds, by_fields, to_json
@@ -20,6 +19,7 @@ from roboaccord.contract import Json, Quantity, Seconds, by_fields, to_json
 from roboaccord_studies.monkeybot.basin import Basin, Draws, basin
 from roboaccord_studies.monkeybot.level import clocked_gait
 from roboaccord_studies.monkeybot.lqr import held_gait, held_multipliers
+from roboaccord_studies.monkeybot.orbits import Orbit, shipped_data
 
 SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100  # of the starts of the basin, rad, rad/s
 COLUMNS = (

@@ -84,7 +84,7 @@ class Touching:
             return np.asarray(rows[touching])
         proximity = self._gaps.proximity
         tangents = np.empty((len(features), 2, len(q)))
-        across(proximity.chain.arrays, proximity.owner, features, q, witnesses, tangents)
+        across(proximity.chain, proximity.owner, features, q, witnesses, tangents)
         return np.concatenate([rows[touching], tangents[touching].reshape(-1, len(q))])
 
     def _features(self, q: Array, pairs: Index) -> Index:

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import evaluate
-from monkeybot.gaits.kinds import (
+from monkeybot.gaits.search import find_collisionless, start_of
+from monkeybot.model.coordinates import Mode
+from monkeybot.model.motion import Motion
+from monkeybots import REPORT
+from roboaccord import AccordError
+from roboaccord_studies.monkeybot.kinds import (
     CLOCKED,
     FLYING,
     KINDS,
@@ -12,12 +17,7 @@ from monkeybot.gaits.kinds import (
     TWO_STEP,
     gait_of,
 )
-from monkeybot.gaits.orbits import find_orbit
-from monkeybot.gaits.search import find_collisionless, start_of
-from monkeybot.model.coordinates import Mode
-from monkeybot.model.motion import Motion
-from monkeybots import REPORT
-from roboaccord import AccordError
+from roboaccord_studies.monkeybot.orbits import find_orbit
 
 NEAR = np.array([-0.95, -1.25, 0.4, 0.45])  # a start of a stable clocked gait, roughly
 

@@ -19,16 +19,16 @@ from functools import cache, partial
 from typing import Annotated, Any
 
 import numpy as np
-from roboaccord.contract import AccordError, Array, Json, Quantity, check_known, to_json
-from roboaccord.description import read_yaml, share
-from roboaccord.numerics import central_slope, newton_steps
-
 from monkeybot.gaits.gait import Gait, Multipliers, eigenvalues, evaluate, map_slope, wrap
-from monkeybot.gaits.kinds import KINDS, Kind, gait_of
 from monkeybot.model.events import linear
 from monkeybot.model.hybrid import Then
 from monkeybot.model.motion import Motion
 from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.contract import AccordError, Array, Json, Quantity, check_known, to_json
+from roboaccord.description import read_yaml, share
+from roboaccord.numerics import central_slope, newton_steps
+
+from roboaccord_studies.monkeybot.kinds import KINDS, Kind, gait_of
 
 FINE = 1e-13  # tolerance of the integrator
 NEWTON_STEPS = 40

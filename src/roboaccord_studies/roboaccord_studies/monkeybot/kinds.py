@@ -14,11 +14,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from roboaccord.contract import AccordError
-
 from monkeybot.gaits.gait import Gait
 from monkeybot.model.events import VERTICAL, level, linear
 from monkeybot.model.hybrid import Phase, Then
+from roboaccord.contract import AccordError
 
 
 @dataclass(frozen=True)
@@ -67,8 +66,7 @@ def level_triggered(torque: float) -> Gait:
     line.
     """
     return Gait(
-        "level-triggered",
-        (Phase(level(), torque), Phase(SINKING, torque, then=Then.CHANGE)),
+        "level-triggered", (Phase(level(), torque), Phase(SINKING, torque, then=Then.CHANGE))
     )
 
 
