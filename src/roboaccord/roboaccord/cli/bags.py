@@ -221,13 +221,12 @@ def _moved(
 
 def _arrow(values: Sequence[str] | Sequence[float], unit: str) -> tuple[str, str]:
     old, new = values
-    text = f"{_short(old)} -> {_short(new)} {unit}".rstrip()
+    change = ""
     if isinstance(old, float) and isinstance(new, float) and math.isfinite(old + new):
-        if new == old:
-            text += " (same)"
-        elif old * new > 0.0:  # through 0 a percentage means nothing
-            text += f" ({100.0 * (new / old - 1.0):+.3g} %)"
-    return text, ""
+        through = old * new <= 0.0  # 0, where a percentage means nothing
+        percent = "" if through else f" ({100.0 * (new / old - 1.0):+.3g} %)"
+        change = " (same)" if new == old else percent
+    return f"{_short(old)} -> {_short(new)} {unit}".rstrip() + change, ""
 
 
 def _short(value: str | float) -> str:

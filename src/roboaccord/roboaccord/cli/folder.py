@@ -48,11 +48,7 @@ class Marker:
 
     def write(self, folder: Path) -> None:
         """Write it."""
-        data = {
-            "command": self.command,
-            "version": VERSION,
-            "files": self.files,
-        }
+        data = {"command": self.command, "version": VERSION, "files": self.files}
         write_text(folder / MARKER, json.dumps(data, indent=1))
 
 

@@ -162,7 +162,7 @@ def run_command(
         place = closing.enter_context(results(folder, default, force=force))
         bar = closing.enter_context(progress())
         label = f"{engine} over {transport}"
-        watchers: tuple[Observer, ...] = (ProgressObserver(bar, label, setup.scenario.duration),)
+        progressing = ProgressObserver(bar, label, setup.scenario.duration)
         live = closing.enter_context(watched(setup, watch.speed)) if watch.view else None
         result = run(
             setup,
@@ -171,13 +171,13 @@ def run_command(
             inputs=recorded or NO_INPUTS,
             transport=transport,
             timeout=watch.timeout,
-            observers=(*watchers, live) if live else watchers,
+            observers=(progressing, live) if live else (progressing,),
             wrap=live.wrap if live else lambda simulator: simulator,
             tell=note,
             out=place,
         )
-    own = {"controller": controller} if controller else {}
-    used = {**used_by(setup), "transport": transport, **own}
+    used = used_by(setup) | {"transport": transport}
+    used |= {"controller": controller} if controller else {}
     after = (lambda: stay_open(live, result.trajectory, watch.stay)) if live else (lambda: None)
     return Result(result, shown_of(result), used=used, after=after)
 
@@ -239,8 +239,7 @@ def shown_of(found: Run) -> list[str]:
         "wall time": (f"{found.wall_time:.2f} s, {found.speed:.1f} x real time", ""),
     }
     for name, value in motion.figures().items():
-        known = not math.isnan(value)
-        figure = (f"{value:.4g}", UNITS.get(name, "")) if known else ("–", "")
+        figure = ("–", "") if math.isnan(value) else (f"{value:.4g}", UNITS.get(name, ""))
         rows[name.replace("_", " ")] = figure
     if motion.events:
         rows["events"] = (str(len(motion.events)), "")

@@ -86,29 +86,15 @@ def sweep_command(
     jobs = len(chosen) * seeds * max(len(steps), 1)
     with results(folder, default, force=force) as place, named(jobs, COMPILING) as done:
         study = sweep(
-            setup,
-            figure=figure,
-            engines=chosen,
-            physics_steps=steps,
-            seeds=seeds,
+            setup, figure=figure, engines=chosen, physics_steps=steps, seeds=seeds,
             done=lambda engine, step, _: done(f"{engine} {1e3 * step:g} ms"),
-            command=command_line(),
-            out=place,
-        )
+            command=command_line(), out=place,
+        )  # fmt: skip
+    failures = [pair for cell in study.cells for pair in cell.failures.items()]
+    lines = [f"seed {seed} has no value: {why}" for seed, why in failures]
     steps = steps or [setup.scenario.physics_step]
-    return Result(
-        study,
-        [
-            *tables_of(study),
-            *(
-                f"seed {seed} has no value: {why}"
-                for cell in study.cells
-                for seed, why in cell.failures.items()
-            ),
-            f"report: {study.report}",
-        ],
-        used={**used_by(setup, "duration", "control_period"), "physics_steps": steps},
-    )
+    used = {**used_by(setup, "duration", "control_period"), "physics_steps": steps}
+    return Result(study, [*tables_of(study), *lines, f"report: {study.report}"], used=used)
 
 
 def parse_steps(text: str) -> list[float]:
@@ -143,10 +129,8 @@ def tables_of(study: Study) -> list[RenderableType]:
             NONE if math.isnan(found.positive) else f"{100 * found.positive:.0f} %",
             str(len(cell.failures)),
         )
-    explained = (
-        "95 % interval: of the mean; above 0: share of the runs; no value: runs that diverged"
-    )
-    return [table, Text(explained)]
+    more = "above 0: share of the runs; no value: runs that diverged"
+    return [table, Text(f"95 % interval: of the mean; {more}")]
 
 
 def number(value: float) -> str:
