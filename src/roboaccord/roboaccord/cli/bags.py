@@ -128,9 +128,7 @@ def plot_command(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help=f"{FILE}. Default: a new plot.png under runs/.",
-            show_default=False,
+            metavar="FILE", help=f"{FILE}. Default: a new plot.png under runs/.", show_default=False
         ),
     ] = None,
 ) -> Result:

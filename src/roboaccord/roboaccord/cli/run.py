@@ -77,8 +77,7 @@ class Watching:
     """Options of a run that change no figure: how long is waited for it, and how it is watched."""
 
     timeout: Annotated[
-        Seconds,
-        typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit."),
+        Seconds, typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit.")
     ] = TIMEOUT
     view: Annotated[
         bool,
@@ -114,8 +113,7 @@ def run_command(
     base: Base = "",
     packages: Packages = None,
     controller: Annotated[
-        str,
-        typer.Option(metavar="MODULE:CLASS", help="Class of your own controller."),
+        str, typer.Option(metavar="MODULE:CLASS", help="Class of your own controller.")
     ] = "",
     inputs: Annotated[
         Path | None,

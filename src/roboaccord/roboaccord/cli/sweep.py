@@ -46,9 +46,7 @@ def sweep_command(
     engines: Annotated[
         str,
         typer.Option(
-            metavar="LIST",
-            help="Engines, separated by commas.",
-            autocompletion=complete_engines,
+            metavar="LIST", help="Engines, separated by commas.", autocompletion=complete_engines
         ),
     ] = "reference",
     physics_steps: Annotated[

@@ -16,10 +16,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import turn_between
 
-DEGREES = {
-    "planar": ("TX", "TY", "RZ"),
-    "floating": ("TX", "TY", "TZ", "RX", "RY", "RZ"),
-}
+DEGREES = {"planar": ("TX", "TY", "RZ"), "floating": ("TX", "TY", "TZ", "RX", "RY", "RZ")}
 """Degrees of freedom of a joint: each a joint of its own, `NAME_TX` and so on, as MuJoCo has it."""
 WORLD = "world"
 

@@ -22,13 +22,7 @@ from typing import cast
 
 import numpy as np
 
-from roboaccord.contract.contact import (
-    EllipseFriction,
-    Fixture,
-    HeightField,
-    Index,
-    MeshFixture,
-)
+from roboaccord.contract.contact import EllipseFriction, Fixture, HeightField, Index, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState

@@ -352,11 +352,7 @@ class Setup:
         }
 
     def urdf(
-        self,
-        *,
-        base: str = "",
-        root: str = "base_link",
-        more: Mapping[str, str] = NOTHING,
+        self, *, base: str = "", root: str = "base_link", more: Mapping[str, str] = NOTHING
     ) -> str:
         """Return the robot's xacro as URDF, with the scenario's base and parameters.
 

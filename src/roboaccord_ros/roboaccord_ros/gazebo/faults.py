@@ -19,15 +19,7 @@ drives and encoders make of efforts and angles is as in every simulator (`JointF
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract import (
-    HOLDING,
-    Array,
-    Command,
-    Event,
-    Fault,
-    RobotState,
-    clip_efforts,
-)
+from roboaccord.contract import HOLDING, Array, Command, Event, Fault, RobotState, clip_efforts
 from roboaccord.run import make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults, Simulator, hold

@@ -19,12 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract import (
-    AccordError,
-    Array,
-    RobotState,
-    read_xml,
-)
+from roboaccord.contract import AccordError, Array, RobotState, read_xml
 from roboaccord.gazebo import text_of
 from roboaccord.numerics import quaternion_matrix, quaternion_rpy
 from roboaccord.run import make_folder, write_text

@@ -16,11 +16,7 @@ import numpy as np
 from roboaccord.contract import AccordError, Array, RobotState, count_steps, did_you_mean
 from roboaccord.description import Tree, share
 from roboaccord.gazebo import base_in_gazebo, expand_for_gazebo, physics_of, world_for_run
-from roboaccord.numerics import (
-    quaternion_matrix,
-    quaternion_product,
-    quaternion_yaw,
-)
+from roboaccord.numerics import quaternion_matrix, quaternion_product, quaternion_yaw
 from roboaccord.scenario import Setup
 
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart

@@ -142,12 +142,7 @@ class ControllerShell(Shell):
     name = "controller"
 
     def __init__(
-        self,
-        node: Node,
-        setup: Setup,
-        run: Run,
-        options: Options,
-        inputs: PublishedInputs,
+        self, node: Node, setup: Setup, run: Run, options: Options, inputs: PublishedInputs
     ) -> None:
         robot, joints = setup.robot.name, setup.joints
         super().__init__(node, robot, run)
@@ -252,9 +247,7 @@ class ControllerShell(Shell):
         self._last = state.time
         command = answer(self._controller, state, self._inputs, self._joints, self.watch)
         self._extras.send(
-            state.time,
-            command,
-            partial(self._send_efforts, state.time, command.effort),
+            state.time, command, partial(self._send_efforts, state.time, command.effort)
         )
 
     def _send_efforts(self, time: float, effort: Array) -> None:

@@ -39,13 +39,7 @@ from roboaccord.scenario import Robot, Setup
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger, taken
 from roboaccord_ros.graph.parameters import declare
-from roboaccord_ros.graph.reading import (
-    UNREADABLE,
-    decoders,
-    read_result,
-    read_scenario,
-    readable,
-)
+from roboaccord_ros.graph.reading import UNREADABLE, decoders, read_result, read_scenario, readable
 from roboaccord_ros.graph.shell import POLL, Run, Shell
 
 STAMP = struct.Struct("<4xiI")

@@ -16,13 +16,7 @@ from functools import partial
 from typing import ClassVar, Self
 
 from rclpy.node import Node
-from roboaccord.contract import (
-    Command,
-    Json,
-    Observer,
-    RobotState,
-    count_steps,
-)
+from roboaccord.contract import Command, Json, Observer, RobotState, count_steps
 from roboaccord.run import Motion, Stepper, make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
@@ -31,13 +25,7 @@ from roboaccord_ros.gazebo.camera import PERIOD, Window
 from roboaccord_ros.gazebo.simulator import GazeboSimulator
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
-from roboaccord_ros.graph.parameters import (
-    FaultInlet,
-    Options,
-    declare,
-    declare_faults,
-    setup_of,
-)
+from roboaccord_ros.graph.parameters import FaultInlet, Options, declare, declare_faults, setup_of
 from roboaccord_ros.graph.reading import itself
 from roboaccord_ros.graph.shell import Run
 from roboaccord_ros.nodes.controller import ControllerShell
