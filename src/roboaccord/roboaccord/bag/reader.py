@@ -20,14 +20,8 @@ from roboaccord.bag import topics as names
 from roboaccord.bag.content import Content
 from roboaccord.bag.folder import bag_files, scan_of
 from roboaccord.bag.records import McapScan
-from roboaccord.cdr import (
-    EffortCodec,
-    JointStateCodec,
-    OdometryCodec,
-    decode_events,
-    decode_string,
-    decode_wrench,
-)
+from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
+from roboaccord.cdr.messages import decode_events, decode_string, decode_wrench
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.results import Drawn, Json, to_json

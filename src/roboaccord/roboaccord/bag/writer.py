@@ -29,14 +29,8 @@ from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.targets import encode_target
 from roboaccord.bag.topics import Topic
 from roboaccord.bag.transforms import RobotTransforms
-from roboaccord.cdr import (
-    EffortCodec,
-    JointStateCodec,
-    OdometryCodec,
-    encode_bool,
-    encode_events,
-    encode_wrench,
-)
+from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
+from roboaccord.cdr.messages import encode_bool, encode_events, encode_wrench
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory

@@ -27,15 +27,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from roboaccord.cli.signals import GRACE, NO_PROCESS, RECEIVED, WORDS
-from roboaccord.contract.errors import (
-    AccordError,
-    Terminated,
-    did_you_mean,
-    guard,
-    missing,
-    missing_behind,
-    need,
-)
+from roboaccord.contract import errors
 from roboaccord.contract.plugins import added, entries, lacking, load
 from roboaccord.scenario.user_code import DEBUG, explain, place_of, shows_tracebacks
 
@@ -88,7 +80,7 @@ class Group(TyperGroup):
             AccordError: if libraries are missing that it needs.
         """
         if name in COMMANDS or name in entries("commands"):
-            need(f"accord {name} needs", *NEEDS.get(name, ()))
+            errors.need(f"accord {name} needs", *NEEDS.get(name, ()))
             return core_command(name) if name in COMMANDS else added_command(name)
         return robot_commands(name) if _is_robot(name) else None
 
@@ -101,7 +93,7 @@ class Group(TyperGroup):
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command for the help's list; of a robot's group the name is enough for that."""
-        if words := missing(*NEEDS.get(cmd_name, ())):
+        if words := errors.missing(*NEEDS.get(cmd_name, ())):
             return _group(TyperGroup, cmd_name, f"Needs {words.partition(':')[0]}.")
         if not _is_robot(cmd_name):
             return self.load(cmd_name)
@@ -118,10 +110,10 @@ class Group(TyperGroup):
         name, *others = args
         if found := self.load(name):
             return name, found, others
-        hint = did_you_mean(name, self.list_commands(ctx))
+        hint = errors.did_you_mean(name, self.list_commands(ctx))
         full = ".".join(filter(None, [self.owner, name]))
         line = lacking("commands", full, name) or lacking("robots", full.replace("-", "_"), name)
-        raise AccordError(line or f"No such command '{name}'{hint}")
+        raise errors.AccordError(line or f"No such command '{name}'{hint}")
 
 
 def _is_robot(name: str) -> bool:
@@ -180,7 +172,7 @@ def robot_commands(name: str) -> Command:
                 place = robot.cli.get(name)
                 return command_at(name, place, robot.name) if place else None
             except ImportError as error:
-                raise AccordError(
+                raise errors.AccordError(
                     f"the commands of {robot_name} need {error.name}{place_of(error)}: "
                     "accord doctor reports what to do"
                 ) from error
@@ -220,7 +212,7 @@ def options(
 
 def main() -> NoReturn:
     """Run the command line; exit with 0, 1 for a failed verdict, 2 for an error, 130 or 143."""
-    guard()
+    errors.guard()
     sys.warnoptions.append("ignore:resource_tracker")  # of pools that are ended, which it cleans up
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     status = INTERRUPTED
@@ -251,7 +243,7 @@ def minded() -> Iterator[list[signal.Signals]]:
         signal.signal(number, signal.SIG_IGN)
         with suppress(RuntimeError):  # no thread can be started
             last.start()
-        raise Terminated
+        raise errors.Terminated
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, end)
@@ -364,11 +356,11 @@ def hint_for_option(error: BaseException, words: list[str]) -> str:
 
 def line_of(error: BaseException) -> str | None:
     """Return an error in a line; None for one that is a bug of this project."""
-    if isinstance(error, AccordError):
+    if isinstance(error, errors.AccordError):
         return str(error)
     if isinstance(error, MemoryError):
         return str(error) or "there is not enough memory for this"
-    if line := explain(error) or missing_behind(error):
+    if line := explain(error) or errors.missing_behind(error):
         return line
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""

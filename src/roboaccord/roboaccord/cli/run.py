@@ -17,24 +17,10 @@ from typing import Annotated, Protocol
 
 import typer
 
+from roboaccord.cli import options
 from roboaccord.cli.command import Result, until_interrupted, used_by
 from roboaccord.cli.console import ProgressObserver, figure_lines, log, note, progress
 from roboaccord.cli.folder import results
-from roboaccord.cli.options import (
-    Base,
-    Changes,
-    Engine,
-    Faults,
-    Force,
-    Out,
-    Packages,
-    RobotName,
-    ScenarioIfAny,
-    Speed,
-    Stay,
-    load_setup,
-    one_scenario,
-)
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.plugins import load
@@ -85,8 +71,8 @@ class Watching:
             "--view", help="Watch the run in the browser, at --speed, and push the robot."
         ),
     ] = False
-    speed: Speed = 1.0
-    stay: Stay = math.inf
+    speed: options.Speed = 1.0
+    stay: options.Stay = math.inf
 
 
 UNWATCHED = Watching()
@@ -104,14 +90,14 @@ TransportName = Annotated[
 
 @RUN
 def run_command(
-    robot: RobotName,
-    words: ScenarioIfAny = None,
-    engine: Engine = "reference",
+    robot: options.RobotName,
+    words: options.ScenarioIfAny = None,
+    engine: options.Engine = "reference",
     transport: TransportName = "",
-    changes: Changes = None,
-    faults: Faults = None,
-    base: Base = "",
-    packages: Packages = None,
+    changes: options.Changes = None,
+    faults: options.Faults = None,
+    base: options.Base = "",
+    packages: options.Packages = None,
     controller: Annotated[
         str, typer.Option(metavar="MODULE:CLASS", help="Class of your own controller.")
     ] = "",
@@ -120,8 +106,8 @@ def run_command(
         typer.Option(metavar="BAG", help="Repeat what people did in a driven run, from its bag."),
     ] = None,
     watch: Watching = UNWATCHED,
-    folder: Out = None,
-    force: Force = False,
+    folder: options.Out = None,
+    force: options.Force = False,
 ) -> Result:
     """Run a scenario, and record it.
 
@@ -145,7 +131,7 @@ def run_command(
 
       accord run snake teleop --inputs runs/snake_teleop_reference/bag
     """
-    scenario, arguments = one_scenario(words)
+    scenario, arguments = options.one_scenario(words)
     if not watch.timeout > 0.0:
         raise AccordError(f"--timeout must be more than 0 s, not {watch.timeout:g}")
     check_engine(engine)
@@ -153,7 +139,9 @@ def run_command(
     if recorded:  # the length of the recorded run, unless --set changes it
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
         faults = faults or list(recorded.fault_texts)
-    setup = load_setup(robot, scenario, changes, faults, base, packages, arguments=arguments)
+    setup = options.load_setup(
+        robot, scenario, changes, faults, base, packages, arguments=arguments
+    )
     transport = choose(setup, controller, transport, view=watch.view)
     default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
     with ExitStack() as closing:

@@ -20,18 +20,7 @@ from typing import Any, NamedTuple, Self
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
-from roboaccord.bag import (
-    REFERENCE,
-    TF,
-    TF_PERIOD,
-    TF_STATIC,
-    BagWriter,
-    RobotTransforms,
-    Topic,
-    input_topics,
-    optional_topics,
-    switch_topic,
-)
+from roboaccord import bag as bags
 from roboaccord.cdr import decode_events
 from roboaccord.contract import NANOSECONDS, AccordError
 from roboaccord.scenario import Robot, Setup
@@ -73,7 +62,7 @@ class Beside(NamedTuple):
 
 def topics_beside(robot: Robot) -> list[Beside]:
     """Return the topics recorded beside those of the simulator and the controller."""
-    inputs, second = input_topics(robot).items(), f"{robot.name}/{REFERENCE}"
+    inputs, second = bags.input_topics(robot).items(), f"{robot.name}/{bags.REFERENCE}"
     return [
         *(Beside(f"{robot.name}/{name}", kind, qos=graph.LIVE) for name, kind in inputs),
         Beside(f"{robot.name}/{graph.ERROR}", graph.KINDS[graph.ERROR], True, graph.DEEP),
@@ -101,7 +90,7 @@ class RecorderShell(Shell):
             raise AccordError(f"{path} exists already; choose another name for the bag")
         self._path, self._changes = path, changes
         self._stack = contextlib.ExitStack()
-        self._bag: BagWriter | None = None
+        self._bag: bags.BagWriter | None = None
         self._ledger = Ledger(0)
         self._subscriptions: dict[str, Subscription] = {}
         self._beside: dict[str, Subscription] = {}
@@ -140,12 +129,12 @@ class RecorderShell(Shell):
             return
         self._facts, setup = facts, _ = announced
         words = (facts[key] for key in ("engine", "engine_version", "transport"))
-        bag = self._stack.enter_context(BagWriter(self._path, setup, *words))
-        bag.add_topic(Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))
-        for topic in optional_topics(self.robot):
+        bag = self._stack.enter_context(bags.BagWriter(self._path, setup, *words))
+        bag.add_topic(bags.Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))
+        for topic in bags.optional_topics(self.robot):
             bag.add_topic(topic)
         for name in setup.initial.switches:
-            topic = switch_topic(self.robot, name)
+            topic = bags.switch_topic(self.robot, name)
             bag.add_topic(topic)
             take = self.run.guard(partial(self._take_unstamped, topic.name))
             graph.subscribe_switch(self.node, self.robot, name, take)
@@ -154,7 +143,7 @@ class RecorderShell(Shell):
         self._free = graph.FREE in facts["transport"]  # then not every state is answered
         self._bag, self._write = bag, bag.write_raw
         self._frames = dict[str, Callable[[int, bytes], None]]()
-        for part in ("", f"{REFERENCE}/"):
+        for part in ("", f"{bags.REFERENCE}/"):
             frames = FrameLog(setup, bag.write_raw, part)
             self._frames[f"{part}{graph.ODOMETRY}"] = frames.take_odometry
             self._frames[f"{part}{graph.STATES}"] = frames.take_states
@@ -168,7 +157,7 @@ class RecorderShell(Shell):
 
     def _record_beside(self, beside: Beside) -> None:
         name, kind, stamped, qos = beside
-        topic = Topic(f"/{name}", kind, qos is graph.LATCHED)
+        topic = bags.Topic(f"/{name}", kind, qos is graph.LATCHED)
         frames = self._frames.get(name.removeprefix(f"{self.robot}/"))
 
         def take(read: tuple[str, int, bytes]) -> None:
@@ -328,7 +317,7 @@ class FrameLog:
         self, setup: Setup, write: Callable[[str, int, bytes], None], prefix: str = ""
     ) -> None:
         self._inlet, self._write = Inlet(setup.joints), write
-        self._transforms = RobotTransforms(setup.tree, setup.joints, prefix)
+        self._transforms = bags.RobotTransforms(setup.tree, setup.joints, prefix)
         self._static = self._transforms.static() if prefix else b""
         self._odom, self._next, self._last = b"", 0, 0
 
@@ -342,13 +331,13 @@ class FrameLog:
         if not (due and self._odom):
             return
         if self._static:
-            self._write(TF_STATIC, now, self._static)
+            self._write(bags.TF_STATIC, now, self._static)
             self._static = b""
         self._inlet.take_odometry(self._odom)
         state = self._inlet.take_joint_states(data)
         if state is not None:
-            self._next = now + round(TF_PERIOD * NANOSECONDS)
-            self._write(TF, now, self._transforms.encode(state))
+            self._next = now + round(bags.TF_PERIOD * NANOSECONDS)
+            self._write(bags.TF, now, self._transforms.encode(state))
 
 
 if __name__ == "__main__":
