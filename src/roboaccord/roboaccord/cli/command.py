@@ -289,7 +289,7 @@ def renamed(data: Json, names: Mapping[str, str]) -> Json:
 def options_of(signature: inspect.Signature, given: Used) -> dict[str, Value]:
     """Return the options that a command ran with, by their names, those left out not among them."""
     values = {_flag(name, info): given.get(name) for name, info in options(signature).items()}
-    nothing = (None, "", [], ())
+    nothing: tuple[object, ...] = (None, "", [], ())
     return {key: v for key, v in values.items() if key not in APART and v not in nothing}
 
 

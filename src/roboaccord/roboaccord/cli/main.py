@@ -51,15 +51,11 @@ COMMANDS = {
     "export": "bags:export_command",
     "recover": "bags:recover_command",
 }
-NEEDS = {
-    "run": ("bag",),
-    "teleop": ("bag",),
+NEEDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("run", "teleop", "compare", "export", "recover"), ("bag",)),
     "crosscheck": ("reference", "bag"),
     "sweep": ("reference", "report", "bag"),
-    "compare": ("bag",),
     "plot": ("report", "bag"),
-    "export": ("bag",),
-    "recover": ("bag",),
 }
 """Extras without which a command of the core does nothing."""
 DEBUG_OPTION = "--debug"

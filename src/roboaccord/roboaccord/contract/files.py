@@ -40,15 +40,20 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
     try:
         # Opening a FIFO waits for somebody who writes, but for this flag.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise AccordError(f"cannot read {path}: it is not a regular file")
-            data = file.read(most + 1 if found.st_size <= most else 0)  # it may grow
+            _check_readable(path, os.fstat(file.fileno()), most)
+            data = file.read(most + 1)  # it may grow
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
         raise AccordError(f"cannot read {path}: {_reason(error)}") from None
-    if max(len(data), found.st_size) > most:
+    if len(data) > most:
         raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
     return data
+
+
+def _check_readable(path: Path, found: os.stat_result, most: int) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise AccordError(f"cannot read {path}: it is not a regular file")
+    if found.st_size > most:
+        raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
 
 
 def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
@@ -61,25 +66,25 @@ def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
 
 def read_xml(path: Path) -> ET.Element:
     """Return the top element of an XML file; arguments and errors as of `read_bytes`."""
-    data = read_bytes(path, LARGEST_TEXT)
+    return parse_xml(read_bytes(path, LARGEST_TEXT), f"cannot read {path}: it")
+
+
+def parse_xml(data: bytes | str, what: str) -> ET.Element:
+    """Return the top element of XML; an AccordError says that `what` is none."""
     try:
         top = ET.fromstring(data)
         ET.tostring(top)  # elements too deep in each other end in a recursion
     except (ET.ParseError, ValueError, LookupError, RecursionError) as error:
-        raise AccordError(f"cannot read {path}: it is not XML: {error}") from None
+        raise AccordError(f"{what} is not XML: {error}") from None
     return top
 
 
 def check_file(path: Path, most: int = LARGEST) -> Path:
     """Return the path of a file that a library is to open; arguments and errors as above."""
     try:
-        found = path.stat()
+        _check_readable(path, path.stat(), most)
     except (OSError, ValueError) as error:
         raise AccordError(f"cannot read {path}: {_reason(error)}") from None
-    if not stat.S_ISREG(found.st_mode):
-        raise AccordError(f"cannot read {path}: it is not a regular file")
-    if found.st_size > most:
-        raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
     return path
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
+from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import rpy_matrix
 
 SIDES = 36  # of a cylinder, and meridians of a sphere: round at the sizes that are drawn
@@ -156,20 +157,17 @@ def read_geometry(element: ET.Element) -> Geometry:
         radius=float(form.get("radius", "0")),
         length=float(form.get("length", "0")),
         file=form.get("filename", ""),
-        scale=numbers_of(form, "scale", (1.0, 1.0, 1.0)),
+        scale=numbers_of(form, "scale", "1 1 1"),
     )
 
 
-def numbers_of(
-    element: ET.Element | None, key: str, default: tuple[float, float, float] = (0.0, 0.0, 0.0)
-) -> Array:
+def numbers_of(element: ET.Element | None, key: str, default: str = "0 0 0") -> Array:
     """Return the three numbers of an attribute (3,), or a default where it is not there.
 
     Raises:
         ValueError: for something else.
     """
-    text = element.get(key) if element is not None else None
-    values = np.array([float(word) for word in text.split()] if text else default)
+    values = numbers(element, key, default)
     if values.shape != (3,):
-        raise ValueError(f"{key} is {text!r}, not three numbers")
+        raise ValueError(f"{key} has {values.size} numbers, not three")
     return values

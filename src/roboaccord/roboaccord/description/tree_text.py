@@ -17,11 +17,10 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description.tree import MOVING, Joint, Link, Tree
+from roboaccord.description.tree import MOMENTS, MOVING, Joint, Link, Tree
 
 ENDLESS = 1e9  # rad, m, N m, N, rad/s: urdfdom wants a number where there is no limit
 WORLD = "world"
-AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 Pose = tuple[Array, Array]
 """Position (3,) [m] and rotation (3, 3)."""
@@ -110,7 +109,7 @@ def write_tree(tree: Tree, name: str) -> str:
         ET.SubElement(inertial, "origin", xyz=_words(link.centre))
         ET.SubElement(inertial, "mass", value=repr(float(link.mass)))
         moments = link.inertia[np.triu_indices(3)]
-        values = {key: repr(float(x)) for key, x in zip(AXES, moments, strict=True)}
+        values = {key: repr(float(x)) for key, x in zip(MOMENTS, moments, strict=True)}
         ET.SubElement(inertial, "inertia", values)
     for joint in tree.joints:
         element = ET.SubElement(top, "joint", name=joint.name, type=joint.kind)

@@ -181,10 +181,6 @@ def intended_properties(model: EngineModel) -> Properties:
     braked = braking(model)
     armature = [] if model.armature is None else model.armature.tolist()
     rotors = dict(zip(model.joints, armature))
-    bounded = {
-        joint.name: (-np.inf, np.inf) if joint.kind == "continuous" else (joint.lower, joint.upper)
-        for joint in tree.moving
-    }
     return Properties(
         links={
             k.name: LinkProperties(k.mass, k.centre, k.inertia)
@@ -195,7 +191,7 @@ def intended_properties(model: EngineModel) -> Properties:
             joint.name: JointProperties(
                 joint.position,
                 np.asarray(joint.rotation @ joint.axis),
-                np.array(bounded[joint.name]),
+                np.array(joint.ends),
                 *braked.get(joint.name, (0.0, 0.0)),
                 rotors.get(joint.name, 0.0),
             )

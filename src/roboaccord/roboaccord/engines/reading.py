@@ -311,10 +311,7 @@ class TreeReading(Reading):
         for joint in tree.moving:
             i = index[joint.child]
             axis = rotations[i] @ joint.axis
-            ends = joint.lower, joint.upper
-            if joint.kind == "continuous":
-                ends = -np.inf, np.inf
-            self.hinges[joint.name] = Hinge(origins[i], axis, *ends)
+            self.hinges[joint.name] = Hinge(origins[i], axis, *joint.ends)
 
     @cached_property
     def _law(self) -> TreeDynamics:

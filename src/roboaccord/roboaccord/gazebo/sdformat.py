@@ -22,7 +22,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.source import parse_lines
-from roboaccord.description.tree import Joint, Link, Tree
+from roboaccord.description.tree import MOMENTS, Joint, Link, Tree, symmetric
 from roboaccord.engines.reading import Question, TreeReading
 from roboaccord.gazebo.tool import INSTALL, sdformat_tool
 from roboaccord.numerics.isolation import COLOUR
@@ -200,11 +200,8 @@ def _link(element: ET.Element) -> Link:
         # SDFormat's default is a mass of 1 kg and a unit inertia.
         return Link(element.get("name", ""), 1.0, np.zeros(3), np.eye(3), ())
     centre, turn = _pose(inertial.find("pose"))
-    xx, xy, xz, yy, yz, zz = (
-        float(inertial.findtext(f"inertia/i{axes}", "0"))
-        for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
-    )
-    inertia = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+    moments = [float(inertial.findtext(f"inertia/{key}", "0")) for key in MOMENTS]
+    inertia = turn @ symmetric(moments) @ turn.T
     mass = float(inertial.findtext("mass", "1"))
     return Link(element.get("name", ""), mass, centre, inertia, ())
 
@@ -222,11 +219,8 @@ def _joint(element: ET.Element, poses: Mapping[str, Pose]) -> Joint:
         ends = [float(given.findtext(f"limit/{end}", f"{sign}inf")) for end, sign in
                 (("lower", "-"), ("upper", ""))]  # fmt: skip
         if (leader := given.find("mimic")) is not None:
-            numbers = (
-                float(leader.findtext("multiplier", "1")),
-                float(leader.findtext("offset", "0")),
-            )
-            mimic = (leader.get("joint", ""), *numbers)
+            factor, offset = leader.findtext("multiplier", "1"), leader.findtext("offset", "0")
+            mimic = (leader.get("joint", ""), float(factor), float(offset))
     kind = element.get("type", "fixed")
     return Joint(
         element.get("name", ""), kind, parent, child,

@@ -50,10 +50,8 @@ def book_rows(books: Mapping[str, EnergyBook | NoBook]) -> list[tuple[str, list[
         at_end = {key: float(changes(book, key)[-1]) for key in ITEMS}
         stored = (at_end["kinetic"], at_end["potential"])
         put_in = max(at_end["net_work"], 0.0) - sum(min(value, 0.0) for value in stored)
-        cells = [
-            "–" if book.how.get(key) == UNMEASURED else _cell(value, put_in)
-            for key, value in at_end.items()
-        ]
+        unknown = {key for key in ITEMS if book.how.get(key) == UNMEASURED}
+        cells = ["–" if key in unknown else _cell(at_end[key], put_in) for key in ITEMS]
         rows.append((engine, cells, _how(book)))
     return rows
 
@@ -66,26 +64,20 @@ def changes(book: EnergyBook, key: str) -> Array:
 
 def book_figure(books: Books) -> curves.Figure:
     """Draw the items of each simulator's book over time, one simulator above the other."""
-    shown = [
-        key for key in ITEMS if any(np.abs(changes(book, key)).max() > 0 for book in books.values())
-    ]
+    every = books.values()
+    shown = [key for key in ITEMS if any(np.abs(changes(b, key)).max() > 0 for b in every)]
     last = str(len(books)) if len(books) > 1 else ""
     layout: curves.Figure = {"xaxis": {**TIME, "anchor": f"y{last}"}}
     data: list[curves.Figure] = []
     for row, (engine, book) in enumerate(books.items()):
-        number = str(row + 1) if row else ""
-        top = 1.0 - row / len(books)
-        low = top - 0.85 / len(books)
-        domain = [max(low, 0.0), top]
+        number, top = str(row + 1) if row else "", 1.0 - row / len(books)
+        domain = [max(top - 0.85 / len(books), 0.0), top]
         layout[f"yaxis{number}"] = {**curves.axis(f"{engine} [{JOULE}]"), "domain": domain}
         step = curves.stride(len(book.time))
         for key in shown:
             name, colour = ITEMS[key]
-            style: curves.Figure = {
-                "color": colour,
-                "width": 1.8,
-                "dash": "dot" if key == "rest" else "solid",
-            }
+            dash = "dot" if key == "rest" else "solid"
+            style: curves.Figure = {"color": colour, "width": 1.8, "dash": dash}
             data.append({
                 "type": "scatter", "mode": "lines", "name": name, "legendgroup": name,
                 "showlegend": row == 0, "yaxis": f"y{number}", "line": style,

@@ -110,10 +110,9 @@ class Overlay:
 
     def _colour(self, panel: Panel, trace: Trace) -> str:
         """Return a colour by signal, or by run where there is one signal."""
-        names, alone = panel.signals, len(panel.signals) == 1
-        index, count = (
-            (trace.run, len(self.runs)) if alone else (names.index(trace.signal), len(names))
-        )
+        names, index, count = panel.signals, trace.run, len(self.runs)
+        if len(names) > 1:
+            index, count = names.index(trace.signal), len(names)
         if count <= len(FEW):
             return FEW[index]
         from matplotlib import colormaps
@@ -122,11 +121,8 @@ class Overlay:
         return to_hex(colormaps["viridis"](0.92 * index / (count - 1)))
 
     def _label(self, panel: Panel, trace: Trace) -> str:
-        one = len(panel.signals) == 1
-        parts = ([] if one and len(self.runs) > 1 else [trace.signal]) + (
-            [self.runs[trace.run]] if len(self.runs) > 1 else []
-        )
-        return ", ".join(parts)
+        run = [self.runs[trace.run]] if len(self.runs) > 1 else []
+        return ", ".join(run if run and len(panel.signals) == 1 else [trace.signal, *run])
 
     def _draw(self, axes: Axes, panel: Panel) -> None:
         one = len(panel.signals) == 1

@@ -196,9 +196,7 @@ def find_runner(transport: str) -> Runner:
         if (error.name or "").startswith("roboaccord"):
             raise
         what = f"has no wheel for this machine ({platform.machine()}) or is not installed"
-        if (
-            error.path
-        ):  # it is there, and the loader of shared libraries reports why it is of no use
+        if error.path:  # the loader of shared libraries reports why what is there is of no use
             what = f"cannot be loaded: {error.msg.partition(chr(10))[0]}"
         raise AccordError(
             f"transport {transport} needs {error.name}, which {what}; use --transport direct"

@@ -344,10 +344,8 @@ def _scenarios(name: str) -> list[Listed]:
     robot, rows = find_robot(name), []
     for scenario in scenario_names(robot.package):
         data = read_scenario(_shipped(robot.package, robot.name, scenario))
-        controller = data.get("controller", {}).get("name", "none")
-        rows.append(
-            Listed(robot.name, robot.summary, scenario, controller, data.get("description", ""))
-        )
+        what = data.get("controller", {}).get("name", "none"), data.get("description", "")
+        rows.append(Listed(robot.name, robot.summary, scenario, *what))
     return rows
 
 

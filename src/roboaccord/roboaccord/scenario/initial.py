@@ -8,7 +8,6 @@ contract/fault.py; that it is of a hinge and within its limits is checked here.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -36,6 +35,7 @@ def initial_state(
         AccordError: for an unknown joint or switch, or an angle or rate that is not a number.
     """
     given, n = scenario.initial, len(joints)
+    check_known("unknown key initial.switches.", given.switches, switches)
     spread = np.zeros(n)
     if given.spread_q:
         rng = np.random.default_rng(scenario.seed)
@@ -48,20 +48,12 @@ def initial_state(
         position=np.array(given.position),
         orientation=rpy_quaternion(given.roll, given.pitch, given.yaw),
         twist=np.array(given.twist),
-        switches=_switches(given.switches, switches),
+        switches={**switches, **given.switches},
     )
-
-
-def _switches(given: Mapping[str, bool], known: Mapping[str, bool]) -> dict[str, bool]:
-    check_known("unknown key initial.switches.", given, known)
-    return {**known, **given}
 
 
 def _by_joint(values: Mapping[str, float], joints: Sequence[str], key: str) -> Array:
     check_known(f"unknown key {key}.", values, joints)
-    for name, value in values.items():
-        if not math.isfinite(value):
-            raise AccordError(f"{key}.{name}: {value} is not an angle or rate")
     return np.array([values.get(name, 0.0) for name in joints])
 
 

@@ -9,7 +9,6 @@ names of entry points, and RELEASED, of a scenario, stay: users have them. No ro
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -222,12 +221,7 @@ class Robot(ABC):
 
     def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
         """Return the limits of the moving joints [rad or m]; infinite where there are none."""
-        return {
-            joint.name: (-math.inf, math.inf)
-            if joint.kind == "continuous"
-            else (joint.lower, joint.upper)
-            for joint in setup.tree.moving
-        }
+        return {joint.name: joint.ends for joint in setup.tree.moving}
 
     def aim(self, setup: Setup) -> Aim | None:
         """Return the point whose speed and path pictures show, with its target.
