@@ -21,8 +21,7 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import OVER_TIME
 from roboaccord.description.tree import Tree
 
-_BASE = ("x", "y", "z", "qx", "qy", "qz", "qw", "vx", "vy", "vz", "wx", "wy", "wz")
-_BASE_UNITS = (*3 * ("m",), *4 * ("1",), *3 * ("m/s",), *3 * ("rad/s",))
+_BASE = {"m": "x y z", "1": "qx qy qz qw", "m/s": "vx vy vz", "rad/s": "wx wy wz"}  # by unit
 _TURNING = {"q": "rad", "qd": "rad/s", "effort": "N m"}
 _SLIDING = {"q": "m", "qd": "m/s", "effort": "N"}
 
@@ -35,7 +34,7 @@ def columns(run: BagRun) -> list[str]:
         for kind in _TURNING
         for joint in run.trajectory.joints
     ]
-    base = [f"base/{name} [{unit}]" for name, unit in zip(_BASE, _BASE_UNITS, strict=True)]
+    base = [f"base/{name} [{unit}]" for unit, names in _BASE.items() for name in names.split()]
     switches = [f"switch/{name} [1]" for name in run.trajectory.switches]
     return ["time [s]", *joints, *base, *switches]
 

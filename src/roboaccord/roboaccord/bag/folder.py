@@ -213,10 +213,8 @@ def _doubts_of_file(scan: McapScan) -> Iterator[str]:
     elif not scan.complete and scan.whole:
         yield f"{scan.path} is cut in its index; its messages are whole"
     elif not scan.complete:
-        yield (
-            f"{scan.path} is unfinished: {total} messages are read up to where it ends, "
-            f"{scan.unchecked} of them not checked"
-        )
+        read = f"{total} messages are read up to where it ends"
+        yield f"{scan.path} is unfinished: {read}, {scan.unchecked} of them not checked"
     elif scan.unchecked:
         yield f"{scan.path} is not checked: {scan.unchecked} of {total} messages have no checksum"
     elif scan.unchecked_whole:

@@ -144,9 +144,8 @@ def run_of(content: Content) -> BagRun:
     efforts = EffortCodec(joints)
     commands = content.commands(names.EFFORTS, efforts.decode)
     wrenches, twists = (content.commands(n, decode_wrench) for n in (names.WRENCH, names.TWIST))
-    descriptions = content.raw(f"{content.namespace}/{names.DESCRIPTION}") or content.raw(
-        f"/{names.DESCRIPTION}"
-    )
+    own = content.raw(f"{content.namespace}/{names.DESCRIPTION}")
+    descriptions = own or content.raw(f"/{names.DESCRIPTION}")
     trajectory = Trajectory(
         joints=joints,
         time=time,
@@ -244,9 +243,8 @@ def _play(scan: McapScan, setup: Setup, observer: Observer, turns: list[Event]) 
                 while turns and turns[0].time < time - ROUND_OFF:
                     turn = turns.pop(0)
                     switches = {**switches, turn.subject: turn.kind.endswith("_on")}
-                observer.on_state(
-                    RobotState(time, q, qd, effort, position, orientation, twist, switches)
-                )
+                base = position, orientation, twist
+                observer.on_state(RobotState(time, q, qd, effort, *base, switches))
 
 
 def _turns(scan: McapScan, setup: Setup) -> list[Event]:
