@@ -1,6 +1,6 @@
 """The command `accord`, and the one place where errors become a line and an exit status.
 
-Commands may be added: an entry in COMMANDS, where the help wants it, and the extras that it needs
+Commands may be added: an entry in MODULES, where the help wants it, and the extras that it needs
 in NEEDS. To word an error better, add a case to `line_of` or `lack`. The exit statuses are fixed:
 0, 1 for a verdict, 2 for an error in one line, 130 and 143 for signals. No library may be imported
 at the top (test_start).
@@ -36,21 +36,11 @@ if TYPE_CHECKING:
 
     from roboaccord.cli.command import Result
 
-COMMANDS = {
-    "list": "about:list_command",
-    "scenario": "about:scenario_command",
-    "doctor": "about:doctor_command",
-    "new-robot": "about:new_robot_command",
-    "check": "check:check_command",
-    "run": "run:run_command",
-    "teleop": "teleop:teleop_command",
-    "crosscheck": "crosscheck:crosscheck_command",
-    "sweep": "sweep:sweep_command",
-    "compare": "bags:compare_command",
-    "plot": "bags:plot_command",
-    "export": "bags:export_command",
-    "recover": "bags:recover_command",
-}
+MODULES = {
+    "about": "list scenario doctor new-robot", "check": "check", "run": "run", "teleop": "teleop",
+    "crosscheck": "crosscheck", "sweep": "sweep", "bags": "compare plot export recover",
+}  # fmt: skip
+COMMANDS = {name: module for module, names in MODULES.items() for name in names.split()}
 NEEDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("run", "teleop", "compare", "export", "recover"), ("bag",)),
     "crosscheck": ("reference", "bag"),
@@ -128,7 +118,8 @@ def _group(kind: type[TyperGroup], name: str, words: str) -> Command:
 
 def core_command(name: str) -> Command:
     """Import one of the core's commands."""
-    return command_at(name, f"roboaccord.cli.{COMMANDS[name]}")
+    function = f"{name.replace('-', '_')}_command"
+    return command_at(name, f"roboaccord.cli.{COMMANDS[name]}:{function}")
 
 
 def command_at(name: str, place: str, robot: str = "") -> Command:
@@ -215,7 +206,7 @@ def main() -> NoReturn:
     with minded() as signals, suppress(KeyboardInterrupt):  # one that is raised as `run` ends
         status = run(sys.argv[1:])
     if status == INTERRUPTED or signals:
-        number = signals[0] if signals else signal.SIGINT
+        number = next(iter(signals), signal.SIGINT)
         status = complain(WORDS[number], 128 + number)
         leave(status)
     sys.exit(status)

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from roboaccord.cli import options
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import COMPILING, command_line, make_table, named
+from roboaccord.cli.console import COMPILING, command_line, counted, make_table
 from roboaccord.cli.folder import results
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.cli.rendering import NONE
@@ -72,10 +72,10 @@ def sweep_command(
     steps = parse_steps(physics_steps)
     default = f"{setup.robot.name}_{setup.scenario.name}_sweep"
     jobs = len(chosen) * seeds * max(len(steps), 1)
-    with results(folder, default, force=force) as place, named(jobs, COMPILING) as done:
+    with results(folder, default, force=force) as place, counted(jobs, COMPILING) as done:
         study = sweep(
             setup, figure=figure, engines=chosen, physics_steps=steps, seeds=seeds,
-            done=lambda engine, step, _: done(f"{engine} {1e3 * step:g} ms"),
+            done=lambda engine, step, _: done(1, f"{engine} {1e3 * step:g} ms"),
             command=command_line(), out=place,
         )  # fmt: skip
     failures = [pair for cell in study.cells for pair in cell.failures.items()]

@@ -13,7 +13,7 @@ import os
 import secrets
 import stat
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -210,50 +210,28 @@ def check_folder(path: Path, patterns: Sequence[str]) -> None:
 
 
 def _is_of_kind(path: Path, kind: str, size: int) -> bool:
-    if path.suffix.lower() != kind or kind not in _KINDS:
+    if path.suffix.lower() != kind:
         return False
     with path.open("rb") as file:
         head = file.read(HEAD)
     if kind == ".stl":
         count = int.from_bytes(head[STL_HEAD - 4 : STL_HEAD], "little")
         return head.startswith(b"solid") or size == STL_HEAD + STL_TRIANGLE * count
-    return _KINDS[kind](head.removeprefix(b"\xef\xbb\xbf").lstrip())
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if kind in _TEXTS and b"\0" not in head:
+        return kind != ".csv" or b"," in head.partition(b"\n")[0]
+    if kind == ".mp4":
+        return head[4:8] == b"ftyp"
+    return any(head.startswith(word) for word, kinds in _HEADS.items() if kind in kinds.split())
 
 
-def _begins(*words: bytes) -> Callable[[bytes], bool]:
-    return lambda head: head.lower().startswith(words)
-
-
-def _is_text(head: bytes) -> bool:
-    return b"\0" not in head
-
-
-_XML = _begins(b"<")
-_KINDS: Mapping[str, Callable[[bytes], bool]] = {
-    ".csv": lambda head: _is_text(head) and b"," in head.partition(b"\n")[0],
-    ".gif": _begins(b"gif8"),
-    ".glb": _begins(b"gltf"),
-    ".html": _begins(b"<!doctype html", b"<html"),
-    ".json": _begins(b"{", b"["),
-    ".jsonl": _begins(b"{"),
-    ".mat": _begins(b"matlab"),
-    ".mtl": _is_text,
-    ".mp4": lambda head: head[4:8] == b"ftyp",
-    ".npy": _begins(b"\x93numpy"),
-    ".npz": _begins(b"pk\x03\x04"),
-    ".obj": _is_text,
-    ".ply": _begins(b"ply"),
-    ".png": _begins(b"\x89png"),
-    ".sarif": _begins(b"{"),
-    ".sdf": _XML,
-    ".stl": _is_text,  # in part; see above
-    ".svg": _XML,
-    ".urdf": _XML,
-    ".xacro": _XML,
-    ".xml": _XML,
-    ".yaml": _is_text,
-    ".yml": _is_text,
-}
+_TEXTS = (".csv", ".mtl", ".obj", ".yaml", ".yml")
+_HEADS = {
+    b"<": ".sdf .svg .urdf .xacro .xml", b"<!doctype html": ".html", b"<html": ".html",
+    b"{": ".json .jsonl .sarif", b"[": ".json", b"gif8": ".gif", b"\x89png": ".png",
+    b"gltf": ".glb", b"ply": ".ply", b"matlab": ".mat", b"\x93numpy": ".npy", b"pk\x03\x04": ".npz",
+}  # fmt: skip
+"""Kinds of files by how they begin."""
 
 
 def _reason(error: Exception) -> str:

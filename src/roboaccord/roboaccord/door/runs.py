@@ -89,19 +89,11 @@ def run(
     runner = find_runner(transport)
     if not controller and (servo := chatter(setup)):
         tell(servo)
-    found = runner(
-        RunRequest(
-            setup=setup,
-            engine=engine,
-            bag=fresh(arguments.folder_of(out, setup, engine) / "bag"),
-            controller=controller,
-            inputs=given,
-            observers=tuple(observers),
-            wrap=wrap,
-            tell=tell,
-            timeout=timeout,
-        )
-    )
+    bag = fresh(arguments.folder_of(out, setup, engine) / "bag")
+    found = runner(RunRequest(
+        setup=setup, engine=engine, bag=bag, controller=controller, inputs=given, wrap=wrap,
+        observers=tuple(observers), tell=tell, timeout=timeout,
+    ))  # fmt: skip
     if found.motion.divergence:
         tell(found.motion.divergence)
     return found

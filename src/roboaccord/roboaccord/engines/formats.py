@@ -18,6 +18,7 @@ from roboaccord.description import urdf_file
 from roboaccord.description.apart import SECONDS, apart
 from roboaccord.description.resources import package_folders
 from roboaccord.description.source import parse_lines
+from roboaccord.description.urdf_file import read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import specs
 from roboaccord.engines.spec import EngineSpec
@@ -41,7 +42,7 @@ def read_robot(
         AccordError: if it cannot be read, or the engine that reads its format is not installed.
     """
     packages = urdf_file.absolute_packages(packages)
-    text = urdf_file.read_text(path, packages, arguments)
+    text = read_text(path, packages, arguments)
     form = format_of(text)
     engine = formats().get(form)
     if engine is None:

@@ -17,15 +17,10 @@ from roboaccord.crosscheck.energy import UNMEASURED, EnergyBook, NoBook
 from roboaccord.report import curves
 
 COLOURS = {
-    "net_work": curves.BLUE,
-    "kinetic": curves.GREEN,
-    "potential": curves.SPARE[1],
-    "friction": curves.SPARE[0],
-    "damping": curves.SPARE[3],
-    "stops": curves.RED,
-    "impacts": "#c264b8",
-    "rest": curves.SOFT,
-}
+    "net_work": curves.BLUE, "kinetic": curves.GREEN, "potential": curves.SPARE[1],
+    "friction": curves.SPARE[0], "damping": curves.SPARE[3], "stops": curves.RED,
+    "impacts": "#c264b8", "rest": curves.SOFT,
+}  # fmt: skip
 ITEMS = {key: (quantities(EnergyBook)[key].meaning, colour) for key, colour in COLOURS.items()}
 """By key of a book, the item's name and colour."""
 JOULE = unit_of(EnergyBook, "kinetic")

@@ -127,10 +127,7 @@ class Run(Drawn):
                 "time": last.time,
                 "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
                 "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)),
-                "base": {
-                    "position": last.position.tolist(),
-                    "orientation": last.orientation.tolist(),
-                },
+                "base": {n: getattr(last, n).tolist() for n in ("position", "orientation")},
             },
             "metrics": dict(motion.figures()),
             **model_of(setup),

@@ -202,13 +202,9 @@ class GazeboSimulator(Simulator):
             return np.concatenate([q, base]), np.concatenate([qd, rates])
         if not self.unplaced:
             return q, qd
-        moved = [
-            np.abs(state.position - initial.position).max(),
-            np.abs(state.orientation - initial.orientation).max(),
-            np.abs(state.twist - initial.twist).max(),
-        ]
-        if max(moved) > 0.0:
-            raise AccordError(f"gz: {self.unplaced}")
+        for name in ("position", "orientation", "twist"):
+            if not np.array_equal(getattr(state, name), getattr(initial, name)):
+                raise AccordError(f"gz: {self.unplaced}")
         return q, qd
 
     def _state_of(

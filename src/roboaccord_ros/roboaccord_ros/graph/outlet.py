@@ -39,19 +39,10 @@ class Outlet:
         recorded: whether the run waits for a recorder, for which a person's commands wait, too.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        setup: Setup,
-        engine: str,
-        version: str,
-        transport: str,
-        *,
-        recorded: bool = False,
-    ) -> None:
+    def __init__(self, node: Node, setup: Setup, *made_by: str, recorded: bool = False) -> None:
         self._robot = robot = setup.robot.name
         self._key = secrets.token_hex()
-        announced = json.loads(bag.facts(setup, engine, version, transport))
+        announced = json.loads(bag.facts(setup, *made_by))
         announced |= {"seal": seal_of(self._key), "recorded": recorded}
         text = json.dumps(announced, sort_keys=True)
         for name, data in bag.first_messages(setup, text).items():

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import ClassVar, NoReturn, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, NoReturn, ParamSpec, Self, TypeVar
 
 import rclpy
 from rclpy.context import Context
@@ -201,12 +201,8 @@ def session(
     context: Context, *, args: Sequence[str] | None = None, domain_id: int | None = None
 ) -> Iterator[list[Node]]:
     """Start ROS in a context; destroy the nodes put into the list, then shut down, in order."""
-    rclpy.init(
-        args=args,
-        context=context,
-        domain_id=domain_id,
-        signal_handler_options=SignalHandlerOptions.NO,
-    )
+    handlers = SignalHandlerOptions.NO
+    rclpy.init(args=args, context=context, domain_id=domain_id, signal_handler_options=handlers)
     nodes: list[Node] = []
     try:
         yield nodes
@@ -214,6 +210,13 @@ def session(
         for node in nodes:
             node.destroy_node()
         context.try_shutdown()
+
+
+def quiet_node(name: str, context: Context, **options: Any) -> Node:
+    """Make a node without parameter services and log topic."""
+    return Node(
+        name, context=context, enable_rosout=False, start_parameter_services=False, **options
+    )
 
 
 def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
@@ -283,9 +286,8 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
             run.nodes = nodes
             graph.every(node, POLL, partial(_look_around, os.getppid(), run))
             threading.Thread(target=_tell_of_compiling, args=[kind.name], daemon=True).start()
-            shell = kind.build(
-                node, run
-            )  # a signal while libraries load or compile ends it at once
+            # Until then a signal, while libraries load or compile, ends it at once.
+            shell = kind.build(node, run)
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())
             gc.freeze()  # what is loaded by now stays: no need to look through it again and again
