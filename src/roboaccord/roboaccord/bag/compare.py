@@ -217,8 +217,7 @@ def _compare_pair(
     window: tuple[float, float],
 ) -> Pair:
     ours, theirs = signals_of(first), signals_of(second)
-    common = [name for name in ours if name in theirs]
-    if not common:
+    if not (common := [name for name in ours if name in theirs]):
         raise AccordError(f"{reference} and {other} have no signal in common")
     chosen = _choose(common, patterns)
     time = first.trajectory.time

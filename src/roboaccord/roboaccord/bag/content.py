@@ -184,8 +184,7 @@ class Content:
 
     def states(self, facts: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[Array]]:
         """Return the joint names, and time, q, qd and effort of every joint state."""
-        messages = self.of_kind(names.STATES)
-        if not messages:
+        if not (messages := self.of_kind(names.STATES)):
             raise AccordError(f"{self.bag} holds no joint states")
         _, found_names, q, qd, effort = read_joint_state(messages[0])
         joints = [name for name in found_names if not name.endswith(TRUE)]

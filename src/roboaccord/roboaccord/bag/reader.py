@@ -146,20 +146,13 @@ def run_of(content: Content) -> BagRun:
     wrenches, twists = (content.commands(n, decode_wrench) for n in (names.WRENCH, names.TWIST))
     own = content.raw(f"{content.namespace}/{names.DESCRIPTION}")
     descriptions = own or content.raw(f"/{names.DESCRIPTION}")
+    q, qd, effort = (values[keep] for values in states[1:])
     trajectory = Trajectory(
-        joints=joints,
-        time=time,
-        q=states[1][keep],
-        qd=states[2][keep],
-        effort=states[3][keep],
-        position=base[:, :3],
-        orientation=base[:, 3:7],
-        twist=base[:, 7:],
-        events=tuple(content.events()),
-        switches=content.switches(facts, time),
-        wrench=_in_force(wrenches, time),
-        commanded=_in_force(commands, time, math.nan),
-    )
+        joints, time, q, qd, effort, base[:, :3], base[:, 3:7], base[:, 7:],
+        tuple(content.events()), content.switches(facts, time),
+        wrench=_in_force(wrenches, time), commanded=_in_force(commands, time, math.nan),
+    )  # fmt: skip
+    texts = {name: facts.get(name, "") for name in ("engine", "engine_version", "transport")}
     return BagRun(
         robot=robot,
         trajectory=trajectory,
@@ -169,10 +162,8 @@ def run_of(content: Content) -> BagRun:
         twists=_commands(twists, 6),
         findings=tuple(content.events(names.FINDINGS)),
         scenario=facts.get("scenario", {}),
-        engine=facts.get("engine", ""),
-        engine_version=facts.get("engine_version", ""),
-        transport=facts.get("transport", ""),
         versions=facts.get("versions", {}),
+        **texts,
         urdf=decode_string(descriptions[-1]) if descriptions else "",
         contacts=content.raw(f"/{robot}/{names.CONTACTS}"),
         sha256=next(iter(content.hashes), None),

@@ -168,8 +168,7 @@ def read_arrows(messages: Sequence[bytes]) -> tuple[Array, list[Array]]:
     store = typestore()
     times, arrows = list[float](), list[Array]()
     for data in messages:
-        markers = store.deserialize_cdr(data, "visualization_msgs/msg/MarkerArray").markers
-        if markers:
+        if markers := store.deserialize_cdr(data, "visualization_msgs/msg/MarkerArray").markers:
             stamp = markers[0].header.stamp
             times.append(stamp.sec + 1e-9 * stamp.nanosec)
             ends = [[(p.x, p.y, p.z) for p in m.points] for m in markers if m.type == ARROW]

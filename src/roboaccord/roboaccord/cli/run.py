@@ -151,17 +151,11 @@ def run_command(
         progressing = ProgressObserver(bar, label, setup.scenario.duration)
         live = closing.enter_context(watched(setup, watch.speed)) if watch.view else None
         result = run(
-            setup,
-            engine=engine,
-            controller=controller,
-            inputs=recorded or NO_INPUTS,
-            transport=transport,
-            timeout=watch.timeout,
+            setup, engine=engine, controller=controller, inputs=recorded or NO_INPUTS,
+            transport=transport, timeout=watch.timeout, tell=note, out=place,
             observers=(progressing, live) if live else (progressing,),
             wrap=live.wrap if live else lambda simulator: simulator,
-            tell=note,
-            out=place,
-        )
+        )  # fmt: skip
     used = used_by(setup) | {"transport": transport}
     used |= {"controller": controller} if controller else {}
     after = (lambda: stay_open(live, result.trajectory, watch.stay)) if live else (lambda: None)

@@ -79,8 +79,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint for a mistyped word, or what there is to choose from."""
     options = sorted(known)
     same = [each for each in options if _plain(each) == _plain(word)]
-    close = same or difflib.get_close_matches(word, options, n=1)
-    if close:
+    if close := same or difflib.get_close_matches(word, options, n=1):
         return f"; did you mean {close[0]}?"
     more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
     return f"; available: {', '.join(options[:MANY]) or 'none'}{more}"

@@ -70,8 +70,7 @@ def parse_fault(text: str) -> Fault:
     Raises:
         AccordError: for a text of another form, an unknown kind, or a number out of range.
     """
-    found = _TEXT.fullmatch(text)
-    if not found:
+    if not (found := _TEXT.fullmatch(text)):
         raise AccordError(f"a fault is {FORM}, not {text!r}")
     joint, word, number, seconds = found.groups()
     check_known(f"fault {text}: unknown kind ", word, KINDS)

@@ -106,8 +106,7 @@ def plane(normal: Array) -> Array:
 
     They are those of the parent, turned by the least angle that does it.
     """
-    length = float(np.linalg.norm(normal))
-    if not length:
+    if not (length := float(np.linalg.norm(normal))):
         raise AccordError("the axis of a planar joint has no direction")
     up = np.array([0.0, 0.0, 1.0])
     if normal[2] < -(1.0 - 1e-12) * length:

@@ -149,16 +149,11 @@ def read_geometry(element: ET.Element) -> Geometry:
         if form.get(key) is None:
             raise ValueError(f"its {form.tag} has no {key}")
     origin = element.find("origin")
-    return Geometry(
-        form=form.tag,
-        position=numbers_of(origin, "xyz"),
-        rotation=rpy_matrix(*numbers_of(origin, "rpy")),
-        size=numbers_of(form, "size"),
-        radius=float(form.get("radius", "0")),
-        length=float(form.get("length", "0")),
-        file=form.get("filename", ""),
-        scale=numbers_of(form, "scale", "1 1 1"),
-    )
+    turn, sizes = rpy_matrix(*numbers_of(origin, "rpy")), numbers_of(form, "size")
+    radius, length = (float(form.get(key, "0")) for key in ("radius", "length"))
+    file, scale = form.get("filename", ""), numbers_of(form, "scale", "1 1 1")
+    place = numbers_of(origin, "xyz")
+    return Geometry(form.tag, place, turn, sizes, radius, length, file, scale)
 
 
 def numbers_of(element: ET.Element | None, key: str, default: str = "0 0 0") -> Array:

@@ -113,8 +113,7 @@ class Tree:
                     raise AccordError(f"{broken}: {joint.name} names {missing}")
         reached, ordered, frame = [root], list[Joint](), 0
         _follow(joints, reached, ordered, source)
-        ball = next((j for j in joints if j.kind == "floating" and j.child == root), None)
-        if ball:
+        if ball := next((j for j in joints if j.kind == "floating" and j.child == root), None):
             frame = len(reached)
             _follow([j for j in joints if j is not ball], beside := [ball.parent], ordered, source)
             reached += beside
@@ -160,9 +159,8 @@ class Tree:
                     raise AccordError(f"broken description: joint {name} mimics itself")
                 seen.add(at)
             if at not in column:
-                raise AccordError(
-                    f"broken description: joint {name} mimics {at}, which does not move"
-                )
+                still = f"{at}, which does not move"
+                raise AccordError(f"broken description: joint {name} mimics {still}")
             matrix[row, column[at]] = factor
         return matrix, offset
 
@@ -194,8 +192,7 @@ class Tree:
             origin = joint.position
             turn: Array = parent @ joint.rotation
             if joint.kind == "prismatic":
-                slide = q[..., column[joint.name], None] * (joint.rotation @ joint.axis)
-                origin = origin + slide
+                origin = origin + q[..., column[joint.name], None] * (joint.rotation @ joint.axis)
             elif joint.kind in MOVING:
                 turn = turn @ axis_angle_matrix(joint.axis, q[..., column[joint.name]])
             origins[..., b, :] = origins[..., a, :] + (parent @ origin[..., None])[..., 0]
@@ -267,26 +264,18 @@ def _read_joint(element: ET.Element) -> Joint:
     direction = _unit(numbers(axis, "xyz", "1 0 0"))
     if element.get("type") in MOVING and not direction.any():
         raise ValueError(f"joint {element.get('name')}: its axis has no direction")
-    limit, mimic = element.find("limit"), element.find("mimic")
-    position, rotation = _pose(element)
+    limit, mimic, lead = element.find("limit"), element.find("mimic"), None
+    if mimic is not None:
+        factor, offset = _number(mimic, "multiplier", 1.0), _number(mimic, "offset", 0.0)
+        lead = (mimic.get("joint", ""), factor, offset)
     return Joint(
-        name=element.attrib["name"],
-        kind=element.attrib["type"],
-        parent=parent.attrib["link"],
-        child=child.attrib["link"],
-        position=position,
-        rotation=rotation,
-        axis=direction,
-        lower=float(limit.get("lower", "-inf")) if limit is not None else -np.inf,
-        upper=float(limit.get("upper", "inf")) if limit is not None else np.inf,
-        effort=float(limit.get("effort", "inf")) if limit is not None else np.inf,
-        damping=float(dynamics.get("damping", 0.0)) if dynamics is not None else 0.0,
-        friction=float(dynamics.get("friction", 0.0)) if dynamics is not None else 0.0,
-        mimic=None
-        if mimic is None
-        else (
-            mimic.get("joint", ""),
-            float(mimic.get("multiplier", "1")),
-            float(mimic.get("offset", "0")),
-        ),
-    )
+        element.attrib["name"], element.attrib["type"], parent.attrib["link"],
+        child.attrib["link"], *_pose(element), direction,
+        lower=_number(limit, "lower", -np.inf), upper=_number(limit, "upper", np.inf),
+        effort=_number(limit, "effort", np.inf), damping=_number(dynamics, "damping", 0.0),
+        friction=_number(dynamics, "friction", 0.0), mimic=lead,
+    )  # fmt: skip
+
+
+def _number(element: ET.Element | None, key: str, default: float) -> float:
+    return default if element is None else float(element.get(key, default))

@@ -76,8 +76,7 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
         place = joint.position - offset[joint.parent] + turn @ (moved - inside)
         found.append(replace(joint, position=place, rotation=turn, axis=axes @ joint.axis))
         offset[joint.child] = moved
-    loose = [name for name in by_name if name not in offset]
-    if loose:
+    if loose := [name for name in by_name if name not in offset]:
         raise AccordError(f"{loose[0]} is attached neither to {root} nor to its descendants")
     ordered = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in offset.items())
     return Tree(tuple(ordered), tuple(found))

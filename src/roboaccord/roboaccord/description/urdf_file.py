@@ -238,8 +238,7 @@ def find_root(top: ET.Element, source: str) -> str:
     ends = {child.get("link") for child in top.findall("joint/child")}
     links = dict.fromkeys(link.get("name", "") for link in top.findall("link"))
     links |= {e.get("link", ""): None for e in top.iterfind("joint/parent[@link='world']")}
-    roots = [name for name in links if name not in ends]
-    if not roots:
+    if not (roots := [name for name in links if name not in ends]):
         raise AccordError(f"broken description {source}: a loop, no link is the root")
     if len(roots) > 1:
         several = f"{len(roots)} links are roots: {', '.join(roots[:4])}"

@@ -183,14 +183,14 @@ def intended_properties(model: EngineModel) -> Properties:
     return Properties(
         links={k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in links},
         joints={
-            joint.name: JointProperties(
-                joint.position,
-                np.asarray(joint.rotation @ joint.axis),
-                np.array(joint.ends),
-                *braked.get(joint.name, (0.0, 0.0)),
-                rotors.get(joint.name, 0.0),
+            j.name: JointProperties(
+                j.position,
+                np.asarray(j.rotation @ j.axis),
+                np.array(j.ends),
+                *braked.get(j.name, (0.0, 0.0)),
+                rotors.get(j.name, 0.0),
             )
-            for joint in tree.moving
+            for j in tree.moving
         },
         gravity=np.array([0.0, 0.0, -model.gravity]),
     )

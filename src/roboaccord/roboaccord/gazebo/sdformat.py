@@ -41,8 +41,7 @@ def tool_version() -> str:
     Raises:
         AccordError: where neither `gz sdf` nor `ign sdf` is installed.
     """
-    tool = sdformat_tool()
-    if not tool:
+    if not (tool := sdformat_tool()):
         raise AccordError(f"sdformat is not installed: {INSTALL}")
     found = subprocess.run([tool, "sdf", "--versions"], capture_output=True, text=True, check=False)
     return f"{tool} sdf {' '.join(found.stdout.split()) or 'of unknown version'}"

@@ -190,8 +190,7 @@ def plot(
     known = dict.fromkeys(name for each in read for name in each)
     chosen = list[str]()
     for pattern in signals:
-        found = [n for n in known if any(n in each.choose(pattern) for each in read)]
-        if not found:
+        if not (found := [n for n in known if any(n in each.choose(pattern) for each in read)]):
             hint = did_you_mean(pattern, [*known])
             raise AccordError(f"no run and no signal {pattern}{hint}; see --list")
         chosen += [name for name in found if name not in chosen]
@@ -241,8 +240,7 @@ def overview(runs: Sequence[RunSignals]) -> list[Panel]:
     """Return what one wants to see first: the path in its plane, some joints, the speed."""
     panels = []
     first = runs[0]
-    point = next((p for p in ("com", "base") if all(f"{p}.x" in run for run in runs)), "")
-    if point:
+    if point := next((p for p in ("com", "base") if all(f"{p}.x" in run for run in runs)), ""):
         names = [f"{point}.{axis}" for axis in "xyz"]
         spans = [max(float(np.ptp(run[name].values)) for run in runs) for name in names]
         x, y = (names[i] for i in sorted(np.argsort([-s for s in spans], kind="stable")[:2]))

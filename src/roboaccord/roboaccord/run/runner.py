@@ -163,15 +163,11 @@ def run_direct(request: RunRequest) -> Run:
         started = time.perf_counter()
         reset_controller(controller, scenario.seed, max(START_TIMEOUT, request.timeout))
         drive(
-            simulator=simulator,
-            controller=controller,
-            initial=setup.initial,
-            duration=scenario.duration,
-            control_period=scenario.control_period,
-            inputs=Announced(request.inputs, bag.write_target),
+            simulator=simulator, controller=controller, initial=setup.initial,
+            duration=scenario.duration, control_period=scenario.control_period,
+            inputs=Announced(request.inputs, bag.write_target), timeout=request.timeout,
             observers=(bag, motion, *seen, *request.observers),
-            timeout=request.timeout,
-        )
+        )  # fmt: skip
         wall = time.perf_counter() - started
         bag.finish(motion.sha256)
     return Run(request, motion, simulator.version, "direct", wall)

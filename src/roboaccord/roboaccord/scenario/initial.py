@@ -40,16 +40,10 @@ def initial_state(
     if given.spread_q:
         rng = np.random.default_rng(scenario.seed)
         spread = rng.uniform(-given.spread_q, given.spread_q, n)
-    return RobotState(
-        time=0.0,
-        q=_by_joint(given.q, joints, "initial.q") + spread,
-        qd=_by_joint(given.qd, joints, "initial.qd"),
-        effort=np.zeros(n),
-        position=np.array(given.position),
-        orientation=rpy_quaternion(given.roll, given.pitch, given.yaw),
-        twist=np.array(given.twist),
-        switches={**switches, **given.switches},
-    )
+    q, qd = _by_joint(given.q, joints, "initial.q"), _by_joint(given.qd, joints, "initial.qd")
+    orientation = rpy_quaternion(given.roll, given.pitch, given.yaw)
+    base = np.array(given.position), orientation, np.array(given.twist)
+    return RobotState(0.0, q + spread, qd, np.zeros(n), *base, {**switches, **given.switches})
 
 
 def _by_joint(values: Mapping[str, float], joints: Sequence[str], key: str) -> Array:

@@ -386,8 +386,7 @@ class Setup:
     @cached_property
     def assumed(self) -> Setup:
         """The setup as its controller assumes it, with the friction of `controller.friction`."""
-        given = self.scenario.controller.get("friction")
-        if not given:
+        if not (given := self.scenario.controller.get("friction")):
             return self
         changed = given if "law" in given else {**self.scenario.friction, **given}
         return self._with("friction", changed)

@@ -321,15 +321,10 @@ def run_of(
     """Return the first ticks of a scenario, with its controller and what that is asked for."""
     period = setup.scenario.control_period
     return simulate(
-        simulator=simulator,
-        controller=controller,
-        initial=setup.initial,
-        duration=TICKS * period,
-        control_period=period,
-        seed=SEED,
-        inputs=Hold(target),
+        simulator=simulator, controller=controller, initial=setup.initial, seed=SEED,
+        duration=TICKS * period, control_period=period, inputs=Hold(target),
         observers=(keeper,) if keeper else (),
-    )
+    )  # fmt: skip
 
 
 class Keeper(Observer):

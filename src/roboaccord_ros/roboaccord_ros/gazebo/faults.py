@@ -81,8 +81,7 @@ class GazeboFaults:
     def held(self, state: RobotState, effort: Array) -> Array:
         """Return the efforts for Gazebo (n,) [N m], with those of locks and of brakes."""
         brakes, frozen, period = self._faults.slipping, list(self._frozen), self._period
-        joints = [*frozen, *brakes]
-        if not joints:
+        if not (joints := [*frozen, *brakes]):
             return effort
         total = np.array(effort)
         total[frozen] = 0.0

@@ -102,9 +102,9 @@ def refuse_start(setup: Setup) -> None:
 
 def gazebo_version() -> str:
     """Return the version of Gazebo Sim, or "unknown" where its command line tool is missing."""
-    options = {"text": True, "stderr": subprocess.DEVNULL, "timeout": GZ_TIMEOUT}
+    command, quiet = ["gz", "sim", "--versions"], subprocess.DEVNULL
     try:
-        printed: str = subprocess.check_output(["gz", "sim", "--versions"], **options)
+        printed = subprocess.check_output(command, text=True, stderr=quiet, timeout=GZ_TIMEOUT)
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return (printed.split() or ["unknown"])[0]

@@ -74,8 +74,7 @@ class Outlet:
         for publisher in self._state_publishers:
             # A node of one's own may do without the base.
             states = publisher is self._state_publishers[-1] and not answered
-            missing = graph.missing_peers(self._node, publisher, peers, somebody=states)
-            if missing:
+            if missing := graph.missing_peers(self._node, publisher, peers, somebody=states):
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
         # A known peer may not yet know of these publishers; the cross-check reports when it does.
         check = [name for name in peers if name == graph.CROSSCHECK]

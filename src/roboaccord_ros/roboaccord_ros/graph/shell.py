@@ -101,8 +101,7 @@ class Run:
             except AccordError as error:
                 self.fail(error)
             except Exception as error:
-                line = explain(error)
-                if not line:
+                if not (line := explain(error)):
                     raise
                 failure = AccordError(line)
                 failure.__cause__ = error

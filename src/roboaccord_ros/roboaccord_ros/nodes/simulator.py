@@ -73,12 +73,12 @@ class SimulatorShell(Simulation):
         self._hand: Callable[[RobotState], object] = itself  # to a controller of this process
         if math.isfinite(options.duration):
             self._ticks = count_steps(setup.scenario.duration, period, "duration")
-        self._version = version = simulator.version
-        self._keep = options.keep
+        self._version, self._keep = simulator.version, options.keep
         how, *shapes = options.transport.split(", ")
         transport = ", ".join([how if options.lockstep else how + graph.FREE, *shapes])
         recorded = graph.RECORDER in options.peers
-        self.outlet = Outlet(node, setup, options.engine, version, transport, recorded=recorded)
+        made_by = options.engine, self._version, transport
+        self.outlet = Outlet(node, setup, *made_by, recorded=recorded)
         self._started, self.wall_time = time.perf_counter(), 0.0
         self.pacing = Pacing(setup, self, options)
         self.faults = FaultInlet(self, setup, self.stepper.fail)
