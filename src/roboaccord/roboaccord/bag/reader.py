@@ -117,16 +117,13 @@ def checked_run(content: Content) -> BagRun:
     """Return the run of a bag that was read; see `read_run`."""
     for scan in content.scans:
         if scan.damage and not scan.whole:
-            raise AccordError(
-                f"{scan.path} is damaged {scan.damage}; accord recover {content.bag} keeps what is "
-                "before"
-            )
+            cure = f"accord recover {content.bag} keeps what is before"
+            raise AccordError(f"{scan.path} is damaged {scan.damage}; {cure}")
     run = run_of(content)
     if content.hashes and content.hashes != {run.trajectory.sha256()}:
-        raise AccordError(
-            f"{content.bag} is damaged: the {len(run.trajectory)} states that it holds do not have "
-            f"the hash stored with them; accord recover {content.bag} keeps what can be read"
-        )
+        states = f"the {len(run.trajectory)} states that it holds"
+        wrong = f"{content.bag} is damaged: {states} do not have the hash stored with them"
+        raise AccordError(f"{wrong}; accord recover {content.bag} keeps what can be read")
     content.log_doubts()
     return run
 

@@ -146,13 +146,10 @@ def _add_new(writer: Writer, scan: McapScan, connections: dict[int, Connection])
         if schema is None:  # bytes without a type are of no use to anybody
             continue
         connections[key] = writer.add_connection(
-            channel.topic,
-            schema.name,
-            msgdef=_definition(schema),
-            rihs01=_type_hash(schema, channel),
-            serialization_format=channel.message_encoding,
+            channel.topic, schema.name, msgdef=_definition(schema),
+            rihs01=_type_hash(schema, channel), serialization_format=channel.message_encoding,
             offered_qos_profiles=parse_qos(channel.metadata.get("offered_qos_profiles", "")),
-        )
+        )  # fmt: skip
 
 
 def _definition(schema: Schema) -> str:

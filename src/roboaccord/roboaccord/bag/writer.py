@@ -15,7 +15,6 @@ import threading
 from collections import deque
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from rosbags.interfaces import Connection
@@ -111,12 +110,7 @@ class BagWriter:
         self._writer.write_unfinished(self._robot)
         self.flush()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Close the bag, whatever happened: what was recorded is kept."""
         self._close(complain=error is None)
 
@@ -319,10 +313,8 @@ class Spool:
             self._writer.close()
         except OSError as error:
             reason = error.strerror or error
-            self._failure = AccordError(
-                f"cannot write {self._path}: {reason}; accord recover {self._path} keeps what was "
-                "recorded"
-            )
+            cure = f"accord recover {self._path} keeps what was recorded"
+            self._failure = AccordError(f"cannot write {self._path}: {reason}; {cure}")
             with contextlib.suppress(OSError):
                 self._writer.abort()
         except Exception as error:  # noqa: BLE001 - a bug is raised where messages are given

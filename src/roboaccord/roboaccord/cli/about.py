@@ -190,10 +190,8 @@ def check_name(name: str) -> None:
         AccordError: one line that states why.
     """
     if not re.fullmatch(r"[a-z](_?[a-z0-9])+", name) or keyword.iskeyword(name):
-        raise AccordError(
-            f"{name!r} is not a name for a package: small letters, digits and single underscores, "
-            "a letter first"
-        )
+        rule = "small letters, digits and single underscores, a letter first"
+        raise AccordError(f"{name!r} is not a name for a package: {rule}")
     if name in robot_names():
         raise AccordError(f"a robot named {name} already exists: choose another name")
     found = importlib.util.find_spec(name)

@@ -159,10 +159,8 @@ def robot_commands(name: str) -> Command:
                 place = robot.cli.get(name)
                 return command_at(name, place, robot.name) if place else None
             except ImportError as error:
-                raise errors.AccordError(
-                    f"the commands of {robot_name} need {error.name}{place_of(error)}: "
-                    "accord doctor reports what to do"
-                ) from error
+                needs = f"the commands of {robot_name} need {error.name}{place_of(error)}"
+                raise errors.AccordError(f"{needs}: accord doctor reports what to do") from error
 
         def list_commands(self, ctx: Context) -> list[str]:
             return [*robot.cli, *sorted(others)]

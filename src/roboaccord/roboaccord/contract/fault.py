@@ -109,9 +109,8 @@ def check_joint(fault: Fault, joints: Collection[str], hinges: Iterable[str]) ->
     """
     check_known(f"fault {fault}: no joint ", fault.joint, joints)
     if fault.joint not in hinges:
-        raise AccordError(
-            f"fault {fault}: {fault.joint} slides; hinges can fail, and no base or prismatic joint"
-        )
+        can = "hinges can fail, and no base or prismatic joint"
+        raise AccordError(f"fault {fault}: {fault.joint} slides; {can}")
 
 
 def _number(text: str, word: str) -> float:

@@ -245,17 +245,17 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
     if model.base == "fixed" and model.root == BASE_LINK:
         # Force laws see such a robot from its base.
         standing = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0))
+    names = ("effort_limits", "armature", "gear", "damping")
+    given = {name: getattr(model, name) for name in names}
+    by_joint = {name: values[order] for name, values in given.items() if values is not None}
     return replace(
         model,
         urdf=move_text(model.urdf, move, model.root),
         joints=tuple(model.joints[i] for i in order),
-        effort_limits=model.effort_limits[order],
         force_law=None if model.force_law is None else move_law(model.force_law, standing),
         friction=None if model.friction is None else _reorder(model.friction, order),
-        armature=None if model.armature is None else model.armature[order],
-        gear=None if model.gear is None else model.gear[order],
-        damping=None if model.damping is None else model.damping[order],
         contact=contact,
+        **by_joint,
     )
 
 

@@ -72,18 +72,14 @@ class SdfReading(TreeReading):
         links = {e.get("name") for e in model.findall("link")}
         for joint in model.findall("joint"):  # which it prints, and then does not load
             if joint.get("name") in links:
-                raise AccordError(
-                    f"sdformat refuses it: joint and link share the name {joint.get('name')}"
-                )
+                shared = f"joint and link share the name {joint.get('name')}"
+                raise AccordError(f"sdformat refuses it: {shared}")
         tree = sdf_tree(model)
         found = {j.get("name", ""): j.find("axis") for j in model.findall("joint")}
         axes = {j.name: axis for j in tree.moving if (axis := found[j.name]) is not None}
         paths = {"damping": "dynamics/damping", "friction": "dynamics/friction"}
         paths |= {"effort": "limit/effort"}
-        apart = {
-            key: {name: float(axis.findtext(path, "0")) for name, axis in axes.items()}
-            for key, path in paths.items()
-        }
+        apart = {k: {n: _number(axis, p) for n, axis in axes.items()} for k, p in paths.items()}
         apart["mimic"] = {n: 1.0 for n, axis in axes.items() if axis.find("mimic") is not None}
         super().__init__(tree, question, apart)
         self.shapes = Counter(e.tag for e in model.iterfind("link/collision/geometry/*"))
@@ -170,9 +166,8 @@ def model_poses(model: ET.Element) -> dict[str, Pose]:
     def pose(name: str) -> Pose:
         if name not in found:
             if name not in elements:
-                raise AccordError(
-                    f"sdformat refuses it: it leaves {name} out, and places a link by it"
-                )
+                out = f"it leaves {name} out, and places a link by it"
+                raise AccordError(f"sdformat refuses it: {out}")
             element = elements[name]
             own = element.find("pose")
             default = element.get("attached_to") or element.findtext("child") or ""

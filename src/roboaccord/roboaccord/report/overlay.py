@@ -144,12 +144,8 @@ class Overlay:
         count = len(axes.get_legend_handles_labels()[0])
         if count == 1 and len(self.runs) == 1:  # its title is the panel's
             return
-        axes.legend(
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.02),
-            ncols=-(-count // COLUMN),
-            fontsize="small",
-        )
+        place: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
+        axes.legend(**place, ncols=-(-count // COLUMN), fontsize="small")
 
     def _page(self, panel: Panel) -> Page:
         data: list[Any] = []
@@ -239,13 +235,12 @@ def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:
 def overview(runs: Sequence[RunSignals]) -> list[Panel]:
     """Return what one wants to see first: the path in its plane, some joints, the speed."""
     panels = []
-    first = runs[0]
     if point := next((p for p in ("com", "base") if all(f"{p}.x" in run for run in runs)), ""):
         names = [f"{point}.{axis}" for axis in "xyz"]
         spans = [max(float(np.ptp(run[name].values)) for run in runs) for name in names]
         x, y = (names[i] for i in sorted(np.argsort([-s for s in spans], kind="stable")[:2]))
         panels.append(over(runs, x, y))
-    joints = first.motion.joints
+    joints = runs[0].motion.joints
     count = min(len(joints), JOINTS)
     some = [joints[round(i)] for i in np.linspace(0, len(joints) - 1, count)]
     panels += over_time(runs, [f"{name}.q" for name in some])

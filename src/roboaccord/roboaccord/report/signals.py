@@ -337,10 +337,9 @@ def labels_of(runs: Sequence[RunSignals]) -> list[str]:
     changes = changes_of(runs)
     labels = [_folder(run) for run in runs]
     if 0 < len(changes) <= FEW:
-        labels = [
-            ", ".join(f"{c.key.rpartition('.')[2]} {c.values[i]}" for c in changes)
-            for i in range(len(runs))
-        ]
+        keys = [each.key.rpartition(".")[2] for each in changes]
+        rows = zip(*(each.values for each in changes), strict=True)
+        labels = [", ".join(map(" ".join, zip(keys, row, strict=True))) for row in rows]
     unlike = len({*labels}) == len(labels)
     return labels if unlike else [f"{i + 1}: {n}" for i, n in enumerate(labels)]
 

@@ -191,9 +191,8 @@ def find_runner(transport: str) -> Runner:
         what = f"has no wheel for this machine ({platform.machine()}) or is not installed"
         if error.path:  # the loader of shared libraries reports why what is there is of no use
             what = f"cannot be loaded: {error.msg.partition(chr(10))[0]}"
-        raise AccordError(
-            f"transport {transport} needs {error.name}, which {what}; use --transport direct"
-        ) from None
+        needs = f"transport {transport} needs {error.name}, which {what}"
+        raise AccordError(f"{needs}; use --transport direct") from None
     return runner
 
 
@@ -217,7 +216,6 @@ def check_room_for_ros(instead: str = "") -> None:
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < ROS_FILES:
         raise AccordError(f"ROS opens {ROS_FILES} files: raise the limit with ulimit -n{instead}")
     if free < ROS_SHARED_MEMORY:
-        raise AccordError(
-            f"ROS takes {ROS_SHARED_MEMORY // 2**20} MB of shared memory, and {SHARED_MEMORY} has "
-            f"{free // 1024} kB left: enlarge it{instead}"
-        )
+        takes = f"ROS takes {ROS_SHARED_MEMORY // 2**20} MB of shared memory"
+        left = f"{SHARED_MEMORY} has {free // 1024} kB left"
+        raise AccordError(f"{takes}, and {left}: enlarge it{instead}")

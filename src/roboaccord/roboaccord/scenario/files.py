@@ -238,9 +238,8 @@ def _check_tolerances(tolerances: Tolerances) -> None:
         if isinstance(value, float) and not 0.0 < value < math.inf:
             raise AccordError(f"{place}.{key}: {value:g} is not a tolerance")
     if isinstance(tolerances.one_step, float) and tolerances.one_step > ONE_STEP:
-        raise AccordError(
-            f"{place}.one_step: to exceed {ONE_STEP:g}, write {{limit: NUMBER, reason: TEXT}}"
-        )
+        form = "{limit: NUMBER, reason: TEXT}"
+        raise AccordError(f"{place}.one_step: to exceed {ONE_STEP:g}, write {form}")
     defaults = Tolerances()
     for key in ("acceleration", "mass", "one_step_order", "order"):
         most = getattr(defaults, key)

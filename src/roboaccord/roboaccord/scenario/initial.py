@@ -60,9 +60,8 @@ def check_fault(fault: Fault, joints: Sequence[str], tree: Tree) -> None:
     check_joint(fault, joints, tree.hinges)
     joint = next(joint for joint in tree.moving if joint.name == fault.joint)
     if fault.angle is not None and not joint.lower <= fault.angle <= joint.upper:
-        raise AccordError(
-            f"fault {fault}: the range of {fault.joint} is {joint.lower:g} to {joint.upper:g} rad"
-        )
+        ends = f"{joint.lower:g} to {joint.upper:g} rad"
+        raise AccordError(f"fault {fault}: the range of {fault.joint} is {ends}")
 
 
 def freeze_at_start(

@@ -37,8 +37,7 @@ class GazeboFaults:
     """
 
     def __init__(self, setup: Setup) -> None:
-        self._setup = setup
-        self._joints, self._period = setup.joints, setup.scenario.control_period
+        self._setup, self._period = setup, setup.scenario.control_period
         self._faults = JointFaults(setup.faults, setup.joints, setup.tree.hinges)
         self._frozen: dict[int, float] = {}
         self._reference: Simulator | None = None

@@ -36,7 +36,7 @@ from rclpy.subscription import Subscription
 from rclpy.task import Future
 from roboaccord.contract import AccordError, guard
 from roboaccord.numerics import seen_compiling
-from roboaccord.scenario import explain, shows_tracebacks
+from roboaccord.scenario import explain, shows_tracebacks, users_code
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.reading import itself, readable
@@ -98,14 +98,12 @@ class Run:
                 return None
             try:
                 return callback(*arguments, **named)
-            except AccordError as error:
-                self.fail(error)
-            except Exception as error:
-                if not (line := explain(error)):
-                    raise
-                failure = AccordError(line)
-                failure.__cause__ = error
-                self.fail(failure)
+            except Exception:  # noqa: BLE001 - raised again, but for a user's
+                try:
+                    with users_code():
+                        raise
+                except AccordError as error:
+                    self.fail(error)
             return None
 
         return guarded

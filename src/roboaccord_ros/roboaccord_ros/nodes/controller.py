@@ -261,9 +261,8 @@ class ControllerShell(Shell):
         order = f"the state of t = {time:.6f} s came after that of t = {self._last:.6f} s"
         if self._options.lockstep and time > 0.0:
             topic = self.node.resolve_topic_name(f"{self.robot}/{graph.STATES}")
-            raise LockstepError(
-                f"{order}: messages are out of order, or another simulator publishes {topic}"
-            )
+            why = f"messages are out of order, or another simulator publishes {topic}"
+            raise LockstepError(f"{order}: {why}")
         if time > 0.0:
             self._warn_once(f"{order}: the clock has jumped, and the controller restarts")
 

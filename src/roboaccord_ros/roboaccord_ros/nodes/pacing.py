@@ -120,9 +120,8 @@ class Pacing:
         elif stamp < now:
             self._is_again(stamp, effort)
         elif stamp > now and self._answered:
-            raise LockstepError(
-                f"the controller answered t = {stamp:.6f} s, the simulator is at t = {now:.6f} s"
-            )
+            answered = f"the controller answered t = {stamp:.6f} s"
+            raise LockstepError(f"{answered}, the simulator is at t = {now:.6f} s")
 
     def _is_again(self, stamp: float, effort: Array) -> bool:
         """Return whether a state is answered again, and warn once.
@@ -134,10 +133,8 @@ class Pacing:
         if stamp != before:
             return False
         if not np.array_equal(effort, given):
-            raise LockstepError(
-                f"t = {stamp:.6f} s was answered twice, with different commands: "
-                f"{self._publishers} nodes publish {self._topic}"
-            )
+            twice = f"t = {stamp:.6f} s was answered twice, with different commands"
+            raise LockstepError(f"{twice}: {self._publishers} nodes publish {self._topic}")
         if not self._warned:
             self._warned = True
             _log.warning("the answer to t = %.6f s arrived twice; the second is ignored", stamp)

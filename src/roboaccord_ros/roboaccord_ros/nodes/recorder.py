@@ -88,18 +88,14 @@ class RecorderShell(Shell):
         super().__init__(node, robot, run)
         if path.exists():
             raise AccordError(f"{path} exists already; choose another name for the bag")
-        self._path, self._changes = path, changes
-        self._stack = contextlib.ExitStack()
+        self._path, self._stack, self._ledger = path, contextlib.ExitStack(), Ledger(0)
         self._bag: bags.BagWriter | None = None
-        self._ledger = Ledger(0)
         self._subscriptions: dict[str, Subscription] = {}
         self._beside: dict[str, Subscription] = {}
         self._end = -1  # time of the last state, once the result states it [ns]
         self._events, self._sent = 0, 0  # that came, and that the result counts
         self._listening, self._over, self._finished = False, False, False
-        self._looks = 0
-        self._count, self._count_seen = 0, -1
-        self._draining = False
+        self._looks, self._count, self._count_seen, self._draining = 0, 0, -1, False
         run.interrupt = self._drain
         announced = partial(read_scenario, robot, changes)
         self.subscribe(graph.SCENARIO, announced, self._on_scenario)
@@ -214,10 +210,8 @@ class RecorderShell(Shell):
         """
         topic = self._subscriptions[name]
         if topic.get_publisher_count() > 1:
-            raise AccordError(
-                f"{topic.get_publisher_count()} nodes publish {topic.topic_name}, and their states "
-                f"are mixed; {self._path.name} ends there"
-            )
+            mixed = f"{topic.topic_name}, and their states are mixed; {self._path.name} ends there"
+            raise AccordError(f"{topic.get_publisher_count()} nodes publish {mixed}")
 
     def _end_if_complete(self) -> None:
         if self._over or self._end < 0 or not self._ledger.complete(self._end):

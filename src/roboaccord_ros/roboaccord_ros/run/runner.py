@@ -40,13 +40,10 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
     """Run over ROS in this process with a simulator that is made already."""
     setup, run, context = request.setup, Run(parts=len(NAMES)), Context()
     options = Options(
-        engine=request.engine,
-        controller=request.controller,
-        timeout=request.timeout,
-        start_timeout=request.start_timeout,
-        peers=("controller", "recorder"),
+        engine=request.engine, controller=request.controller, timeout=request.timeout,
+        start_timeout=request.start_timeout, peers=("controller", "recorder"),
         make_tally=partial(Figures, setup),
-    )
+    )  # fmt: skip
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
         nodes += [quiet_node(name, context, use_global_arguments=False) for name in NAMES]
         with contextlib.ExitStack() as stack:
