@@ -40,7 +40,11 @@ MODULES = {
     "about": "list scenario doctor new-robot", "check": "check", "run": "run", "teleop": "teleop",
     "crosscheck": "crosscheck", "sweep": "sweep", "bags": "compare plot export recover",
 }  # fmt: skip
-COMMANDS = {name: module for module, names in MODULES.items() for name in names.split()}
+COMMANDS = {
+    name: f"{module}:{name.replace('-', '_')}_command"
+    for module, names in MODULES.items()
+    for name in names.split()
+}
 NEEDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("run", "teleop", "compare", "export", "recover"), ("bag",)),
     "crosscheck": ("reference", "bag"),
@@ -118,8 +122,7 @@ def _group(kind: type[TyperGroup], name: str, words: str) -> Command:
 
 def core_command(name: str) -> Command:
     """Import one of the core's commands."""
-    function = f"{name.replace('-', '_')}_command"
-    return command_at(name, f"roboaccord.cli.{COMMANDS[name]}:{function}")
+    return command_at(name, f"roboaccord.cli.{COMMANDS[name]}")
 
 
 def command_at(name: str, place: str, robot: str = "") -> Command:
