@@ -195,8 +195,10 @@ def live_fault(text: str, setup: Setup) -> contract.Fault:
     """
     fault = contract.parse_fault(text)
     if fault.time:
-        raise contract.AccordError(f"fault {text}: it acts at once; leave out @{fault.time:g}")
+        soon = f"it acts at the next tick; leave out @{fault.time:g}"
+        raise contract.AccordError(f"fault {text}: {soon}")
     if fault.angle is not None:
-        raise contract.AccordError(f"fault {text}: it freezes where it is; leave out the angle")
+        where = "an angle is for the start; it freezes where it is"
+        raise contract.AccordError(f"fault {text}: {where}")
     contract.check_joint(fault, setup.joints, setup.tree.hinges)
     return fault
