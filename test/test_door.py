@@ -50,13 +50,22 @@ def sources() -> Iterator[tuple[str, str]]:
 
 def beside_the_doors(text: str) -> Iterator[str]:
     """Yield what a source imports, or names in a string to be imported, that no door lists."""
+    names = dict[str, str]()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (a.name for a in node.names if a.name.startswith("roboaccord."))
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "roboaccord":
             module = str(node.module)
             listed = importlib.import_module(module).__all__ if module.count(".") < 2 else ()
+            if module == "roboaccord":  # a room by its name, whose names are looked at as well
+                whole = {a.asname or a.name: f"{module}.{a.name}" for a in node.names}
+                names |= {n: room for n, room in whole.items() if room in rooms()}
+                listed = [*listed, *(room.rpartition(".")[2] for room in names.values())]
             yield from (f"{module}:{a.name}" for a in node.names if a.name not in listed)
+        elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in names:
+            room = names[node.value.id]  # type: ignore[attr-defined]
+            if node.attr not in importlib.import_module(room).__all__:
+                yield f"{room}:{node.attr}"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             match = re.fullmatch(r"(roboaccord\.\w+)(\.[\w.]+)?(:\w+)?", node.value)
             if match and importlib.util.find_spec(match[1]) and (match[2] or match[3]):
@@ -77,11 +86,13 @@ def test_what_goes_beside_a_door_is_found() -> None:
     for text in (
         "from roboaccord.run.loop import simulate",
         "from roboaccord.run import nothing",
+        "from roboaccord import bag\nbag.nothing",
         "import roboaccord.run.loop",
         "HOME = 'roboaccord.run.loop:simulate'",
     ):
         assert [*beside_the_doors(text)], text
     assert not [*beside_the_doors("from roboaccord.run import make_simulator, loop")]
+    assert not [*beside_the_doors("from roboaccord import bag as bags\nbags.BagWriter")]
 
 
 def rooms() -> list[str]:

@@ -83,13 +83,13 @@ def test_no_event_of_a_burst_is_lost_between_processes(request_for, setup_for, m
 
 def test_lost_events_end_the_run_with_a_line(request_for, setup_for, monkeypatch, caplog):
     """Lose a message of the burst in transit; run and readers report it."""
-    encode, sent = outlet.encode_events, []
+    encode, sent = outlet.cdr.encode_events, []
 
     def lose_third(events, robot):
         sent.append(len(events))
         return encode(events[:1] if len(sent) == BURST_AT + 2 else events, robot)
 
-    monkeypatch.setattr(outlet, "encode_events", lose_third)
+    monkeypatch.setattr(outlet.cdr, "encode_events", lose_third)
     monkeypatch.setattr(recorder, "PATIENCE", 0.3)
     request = request_for(setup_for(duration=0.1))
     lost = outlet.BATCH - 1

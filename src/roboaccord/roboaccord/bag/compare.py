@@ -217,8 +217,7 @@ def _compare_pair(
     window: tuple[float, float],
 ) -> Pair:
     ours, theirs = signals_of(first), signals_of(second)
-    common = [name for name in ours if name in theirs]
-    if not common:
+    if not (common := [name for name in ours if name in theirs]):
         raise AccordError(f"{reference} and {other} have no signal in common")
     chosen = _choose(common, patterns)
     time = first.trajectory.time
@@ -226,11 +225,10 @@ def _compare_pair(
     begin, end = max(time[0], times[0], window[0]), min(time[-1], times[-1], window[1])
     grid, interpolated, rest = common_grid(time, times, begin, end)
     if not len(grid):
-        raise AccordError(
-            f"{reference} ({time[0]:g} to {time[-1]:g} s) and {other} ({times[0]:g} to "
-            f"{times[-1]:g} s) have no time in common"
-            + (" within the limits given" if np.isfinite(window).any() else "")
-        )
+        bags = ((reference, time), (other, times))
+        spans = " and ".join(f"{name} ({t[0]:g} to {t[-1]:g} s)" for name, t in bags)
+        within = " within the limits given" if np.isfinite(window).any() else ""
+        raise AccordError(f"{spans} have no time in common{within}")
     events = [event.time for run in (first, second) for event in run.trajectory.events]
     sides = [_seen(first, ours, grid, events), _seen(second, theirs, grid, events)]
     deviations, left_out = {}, {}

@@ -25,14 +25,8 @@ from numpy.typing import NDArray
 from roboaccord.bag import topics as names
 from roboaccord.bag.folder import bag_files, custom_data, doubts, read_metadata, scan_of, unpacked
 from roboaccord.bag.records import McapScan
-from roboaccord.cdr import (
-    TRUE,
-    JointStateCodec,
-    OdometryCodec,
-    decode_events,
-    decode_string,
-    read_joint_state,
-)
+from roboaccord.cdr.codecs import TRUE, JointStateCodec, OdometryCodec, read_joint_state
+from roboaccord.cdr.messages import decode_events, decode_string
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import IDENTITY, Array
 from roboaccord.contract.trajectory import Event
@@ -190,8 +184,7 @@ class Content:
 
     def states(self, facts: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[Array]]:
         """Return the joint names, and time, q, qd and effort of every joint state."""
-        messages = self.of_kind(names.STATES)
-        if not messages:
+        if not (messages := self.of_kind(names.STATES)):
             raise AccordError(f"{self.bag} holds no joint states")
         _, found_names, q, qd, effort = read_joint_state(messages[0])
         joints = [name for name in found_names if not name.endswith(TRUE)]

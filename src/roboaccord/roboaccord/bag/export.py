@@ -21,8 +21,7 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import OVER_TIME
 from roboaccord.description.tree import Tree
 
-_BASE = ("x", "y", "z", "qx", "qy", "qz", "qw", "vx", "vy", "vz", "wx", "wy", "wz")
-_BASE_UNITS = (*3 * ("m",), *4 * ("1",), *3 * ("m/s",), *3 * ("rad/s",))
+_BASE = {"m": "x y z", "1": "qx qy qz qw", "m/s": "vx vy vz", "rad/s": "wx wy wz"}  # by unit
 _TURNING = {"q": "rad", "qd": "rad/s", "effort": "N m"}
 _SLIDING = {"q": "m", "qd": "m/s", "effort": "N"}
 
@@ -35,7 +34,7 @@ def columns(run: BagRun) -> list[str]:
         for kind in _TURNING
         for joint in run.trajectory.joints
     ]
-    base = [f"base/{name} [{unit}]" for name, unit in zip(_BASE, _BASE_UNITS, strict=True)]
+    base = [f"base/{name} [{unit}]" for unit, names in _BASE.items() for name in names.split()]
     switches = [f"switch/{name} [1]" for name in run.trajectory.switches]
     return ["time [s]", *joints, *base, *switches]
 
@@ -50,15 +49,13 @@ def table(run: BagRun) -> Array:
 
 def arrays(run: BagRun) -> dict[str, Any]:
     """Return a run as named arrays, with joint names, units, commands, events and scenario."""
-    motion = run.trajectory
+    motion, events = run.trajectory, run.trajectory.events
     return {
         **{name: getattr(motion, name) for name in OVER_TIME},
         "command_time": run.commands.time,
         "command_effort": run.commands.effort,
-        "event_time": np.array([event.time for event in motion.events]),
-        "event_impulse": np.array([event.impulse for event in motion.events]),
-        "event_kind": _texts([event.kind for event in motion.events]),
-        "event_subject": _texts([event.subject for event in motion.events]),
+        **{f"event_{n}": np.array([getattr(e, n) for e in events]) for n in ("time", "impulse")},
+        **{f"event_{n}": _texts([getattr(e, n) for e in events]) for n in ("kind", "subject")},
         "switches": np.array(list(motion.switches.values())).reshape(-1, len(motion)).T,
         "switch_names": _texts(motion.switches),
         "joints": _texts(motion.joints),
@@ -86,8 +83,7 @@ def export(
         AccordError: if nothing is asked for, it is not a bag, or a file cannot be written.
     """
     wanted = ((_write_csv, csv, ".csv"), (_write_npz, npz, ".npz"), (_write_mat, mat, ".mat"))
-    targets = [(write, path, kind) for write, path, kind in wanted if path is not None]
-    if not targets:
+    if not (targets := [(write, path, kind) for write, path, kind in wanted if path is not None]):
         raise AccordError("nothing to write: give --csv FILE, --npz FILE or --mat FILE")
     for _, path, kind in targets:
         check_target(path, kind)

@@ -213,10 +213,8 @@ def _doubts_of_file(scan: McapScan) -> Iterator[str]:
     elif not scan.complete and scan.whole:
         yield f"{scan.path} is cut in its index; its messages are whole"
     elif not scan.complete:
-        yield (
-            f"{scan.path} is unfinished: {total} messages are read up to where it ends, "
-            f"{scan.unchecked} of them not checked"
-        )
+        read = f"{total} messages are read up to where it ends"
+        yield f"{scan.path} is unfinished: {read}, {scan.unchecked} of them not checked"
     elif scan.unchecked:
         yield f"{scan.path} is not checked: {scan.unchecked} of {total} messages have no checksum"
     elif scan.unchecked_whole:
@@ -226,8 +224,7 @@ def _doubts_of_file(scan: McapScan) -> Iterator[str]:
 def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
     """Return what is wrong with the metadata.yaml of files that were read, or ""."""
     file = bag / "metadata.yaml"
-    metadata = read_metadata(bag)
-    if not metadata:
+    if not (metadata := read_metadata(bag)):
         return f"{file} is missing or damaged; {scans[0].path.name} is read without it"
     complete = all(scan.complete for scan in scans)
     inside = scans[0].of_rosbag2 if len(scans) == 1 and scans[0].own and complete else {}

@@ -20,14 +20,8 @@ from roboaccord.bag import topics as names
 from roboaccord.bag.content import Content
 from roboaccord.bag.folder import bag_files, scan_of
 from roboaccord.bag.records import McapScan
-from roboaccord.cdr import (
-    EffortCodec,
-    JointStateCodec,
-    OdometryCodec,
-    decode_events,
-    decode_string,
-    decode_wrench,
-)
+from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
+from roboaccord.cdr.messages import decode_events, decode_string, decode_wrench
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.results import Drawn, Json, to_json
@@ -123,16 +117,13 @@ def checked_run(content: Content) -> BagRun:
     """Return the run of a bag that was read; see `read_run`."""
     for scan in content.scans:
         if scan.damage and not scan.whole:
-            raise AccordError(
-                f"{scan.path} is damaged {scan.damage}; accord recover {content.bag} keeps what is "
-                "before"
-            )
+            cure = f"accord recover {content.bag} keeps what is before"
+            raise AccordError(f"{scan.path} is damaged {scan.damage}; {cure}")
     run = run_of(content)
     if content.hashes and content.hashes != {run.trajectory.sha256()}:
-        raise AccordError(
-            f"{content.bag} is damaged: the {len(run.trajectory)} states that it holds do not have "
-            f"the hash stored with them; accord recover {content.bag} keeps what can be read"
-        )
+        states = f"the {len(run.trajectory)} states that it holds"
+        wrong = f"{content.bag} is damaged: {states} do not have the hash stored with them"
+        raise AccordError(f"{wrong}; accord recover {content.bag} keeps what can be read")
     content.log_doubts()
     return run
 
@@ -150,23 +141,15 @@ def run_of(content: Content) -> BagRun:
     efforts = EffortCodec(joints)
     commands = content.commands(names.EFFORTS, efforts.decode)
     wrenches, twists = (content.commands(n, decode_wrench) for n in (names.WRENCH, names.TWIST))
-    descriptions = content.raw(f"{content.namespace}/{names.DESCRIPTION}") or content.raw(
-        f"/{names.DESCRIPTION}"
-    )
+    own = content.raw(f"{content.namespace}/{names.DESCRIPTION}")
+    descriptions = own or content.raw(f"/{names.DESCRIPTION}")
+    q, qd, effort = (values[keep] for values in states[1:])
     trajectory = Trajectory(
-        joints=joints,
-        time=time,
-        q=states[1][keep],
-        qd=states[2][keep],
-        effort=states[3][keep],
-        position=base[:, :3],
-        orientation=base[:, 3:7],
-        twist=base[:, 7:],
-        events=tuple(content.events()),
-        switches=content.switches(facts, time),
-        wrench=_in_force(wrenches, time),
-        commanded=_in_force(commands, time, math.nan),
-    )
+        joints, time, q, qd, effort, base[:, :3], base[:, 3:7], base[:, 7:],
+        tuple(content.events()), content.switches(facts, time),
+        wrench=_in_force(wrenches, time), commanded=_in_force(commands, time, math.nan),
+    )  # fmt: skip
+    texts = {name: facts.get(name, "") for name in ("engine", "engine_version", "transport")}
     return BagRun(
         robot=robot,
         trajectory=trajectory,
@@ -176,10 +159,8 @@ def run_of(content: Content) -> BagRun:
         twists=_commands(twists, 6),
         findings=tuple(content.events(names.FINDINGS)),
         scenario=facts.get("scenario", {}),
-        engine=facts.get("engine", ""),
-        engine_version=facts.get("engine_version", ""),
-        transport=facts.get("transport", ""),
         versions=facts.get("versions", {}),
+        **texts,
         urdf=decode_string(descriptions[-1]) if descriptions else "",
         contacts=content.raw(f"/{robot}/{names.CONTACTS}"),
         sha256=next(iter(content.hashes), None),
@@ -250,9 +231,8 @@ def _play(scan: McapScan, setup: Setup, observer: Observer, turns: list[Event]) 
                 while turns and turns[0].time < time - ROUND_OFF:
                     turn = turns.pop(0)
                     switches = {**switches, turn.subject: turn.kind.endswith("_on")}
-                observer.on_state(
-                    RobotState(time, q, qd, effort, position, orientation, twist, switches)
-                )
+                base = position, orientation, twist
+                observer.on_state(RobotState(time, q, qd, effort, *base, switches))
 
 
 def _turns(scan: McapScan, setup: Setup) -> list[Event]:

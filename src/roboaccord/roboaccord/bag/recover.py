@@ -146,13 +146,10 @@ def _add_new(writer: Writer, scan: McapScan, connections: dict[int, Connection])
         if schema is None:  # bytes without a type are of no use to anybody
             continue
         connections[key] = writer.add_connection(
-            channel.topic,
-            schema.name,
-            msgdef=_definition(schema),
-            rihs01=_type_hash(schema, channel),
-            serialization_format=channel.message_encoding,
+            channel.topic, schema.name, msgdef=_definition(schema),
+            rihs01=_type_hash(schema, channel), serialization_format=channel.message_encoding,
             offered_qos_profiles=parse_qos(channel.metadata.get("offered_qos_profiles", "")),
-        )
+        )  # fmt: skip
 
 
 def _definition(schema: Schema) -> str:
@@ -163,14 +160,12 @@ def _type_hash(schema: Schema, channel: Channel) -> str:
     """Return the hash of a message type (REP-2016), from the recorder or from the definition."""
     if "topic_type_hash" in channel.metadata:
         return str(channel.metadata["topic_type_hash"])
-    typestore = get_typestore(Stores.ROS2_JAZZY)
+    store = get_typestore(Stores.ROS2_JAZZY)  # a new one, which takes foreign types
     try:
-        if schema.name not in typestore.fielddefs:
-            text = _definition(schema)
-            idl = schema.encoding == _IDL
-            typestore.register(
-                get_types_from_idl(text) if idl else get_types_from_msg(text, schema.name)
-            )
-        return typestore.hash_rihs01(schema.name)
+        if schema.name not in store.fielddefs:
+            text, idl = _definition(schema), schema.encoding == _IDL
+            found = get_types_from_idl(text) if idl else get_types_from_msg(text, schema.name)
+            store.register(found)
+        return store.hash_rihs01(schema.name)
     except (TypesysError, KeyError, ValueError):
         return _NO_HASH

@@ -26,15 +26,7 @@ import yaml
 from mcap.data_stream import RecordBuilder
 from mcap.opcode import Opcode
 from mcap.records import Chunk, ChunkIndex, Header
-from rosbags.interfaces import (
-    Connection,
-    Qos,
-    QosDurability,
-    QosHistory,
-    QosLiveliness,
-    QosReliability,
-    QosTime,
-)
+from rosbags import interfaces as rosbag
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.rosbag2.enums import CompressionMode
 from rosbags.rosbag2.metadata import dump_qos_v9
@@ -53,19 +45,13 @@ _PLACE = struct.Struct("<Q")
 _INDEX_HEAD = struct.Struct("<BQHI")  # opcode, length, channel, bytes that follow
 _DATA_END = RECORD.size + _CRC.size  # bytes of the record that ends the data section
 _FOOTER = 20  # bytes of the content of the footer: two places and a checksum
-_FOREVER = QosTime(9223372036, 854775807)  # RMW_DURATION_INFINITE
-_LATCHED = Qos(
-    QosHistory.KEEP_LAST,
-    1,
-    QosReliability.RELIABLE,
-    QosDurability.TRANSIENT_LOCAL,
-    _FOREVER,
-    _FOREVER,
-    QosLiveliness.AUTOMATIC,
-    _FOREVER,
-    False,
-)
-Message = tuple[Connection, int, bytes | memoryview]  # with its time [ns]
+_FOREVER = rosbag.QosTime(9223372036, 854775807)  # RMW_DURATION_INFINITE
+_LATCHED = rosbag.Qos(
+    rosbag.QosHistory.KEEP_LAST, 1, rosbag.QosReliability.RELIABLE,
+    rosbag.QosDurability.TRANSIENT_LOCAL, _FOREVER, _FOREVER, rosbag.QosLiveliness.AUTOMATIC,
+    _FOREVER, False,
+)  # fmt: skip
+Message = tuple[rosbag.Connection, int, bytes | memoryview]  # with its time [ns]
 
 
 def _record(record: Header | Chunk | ChunkIndex) -> bytearray:
@@ -106,7 +92,9 @@ class FastMcapWriter(McapWriter):
         self._crc = 0
         self._emit(MAGIC + _record(header))
 
-    def write(self, connection: Connection, timestamp: int, data: bytes | memoryview) -> None:
+    def write(
+        self, connection: rosbag.Connection, timestamp: int, data: bytes | memoryview
+    ) -> None:
         """Append a message to the pending chunk."""
         self.write_all([(connection, timestamp, data)])
 
@@ -226,7 +214,7 @@ class RunWriter(Writer):
         super().abort()
         self.metapath.with_suffix(".yaml.tmp").unlink(missing_ok=True)
 
-    def add_topic(self, topic: Topic, typestore: Typestore) -> Connection:
+    def add_topic(self, topic: Topic, typestore: Typestore) -> rosbag.Connection:
         """Add a topic of a type that the typestore knows."""
         profiles = [_LATCHED] if topic.latched else []
         return self.add_connection(

@@ -53,24 +53,17 @@ FIRST = (DESCRIPTION, SCENARIO, SURROUNDINGS)
 STEPPED = (STATES, ODOMETRY, EFFORTS, EVENTS)
 SECOND = (REFERENCE_DESCRIPTION, REFERENCE_ODOMETRY, REFERENCE_STATES)
 OPTIONAL = (WRENCH, TWIST, CONTACTS, FINDINGS, TARGET_TWIST, TARGET_JOINTS)
-KINDS = {
-    DESCRIPTION: "std_msgs/msg/String",
-    SCENARIO: "std_msgs/msg/String",
-    SURROUNDINGS: "visualization_msgs/msg/MarkerArray",
-    STATES: "sensor_msgs/msg/JointState",
-    ODOMETRY: "nav_msgs/msg/Odometry",
-    EFFORTS: "trajectory_msgs/msg/JointTrajectory",
-    EVENTS: "diagnostic_msgs/msg/DiagnosticArray",
-    FINDINGS: "diagnostic_msgs/msg/DiagnosticArray",
-    WRENCH: "geometry_msgs/msg/WrenchStamped",
-    TWIST: "geometry_msgs/msg/TwistStamped",
-    CONTACTS: "visualization_msgs/msg/MarkerArray",
-    TARGET_TWIST: "geometry_msgs/msg/TwistStamped",
-    TARGET_JOINTS: "sensor_msgs/msg/JointState",
-    REFERENCE_DESCRIPTION: "std_msgs/msg/String",
-    REFERENCE_STATES: "sensor_msgs/msg/JointState",
-    REFERENCE_ODOMETRY: "nav_msgs/msg/Odometry",
+NAMES = {
+    "std_msgs/msg/String": (DESCRIPTION, SCENARIO, REFERENCE_DESCRIPTION),
+    "sensor_msgs/msg/JointState": (STATES, TARGET_JOINTS, REFERENCE_STATES),
+    "nav_msgs/msg/Odometry": (ODOMETRY, REFERENCE_ODOMETRY),
+    "trajectory_msgs/msg/JointTrajectory": (EFFORTS,),
+    "diagnostic_msgs/msg/DiagnosticArray": (EVENTS, FINDINGS),
+    "geometry_msgs/msg/WrenchStamped": (WRENCH,),
+    "geometry_msgs/msg/TwistStamped": (TWIST, TARGET_TWIST),
+    "visualization_msgs/msg/MarkerArray": (SURROUNDINGS, CONTACTS),
 }
+KINDS = {name: kind for kind, names in NAMES.items() for name in names}
 """Message types of the topics of a robot, by name below /R."""
 
 
@@ -102,14 +95,11 @@ def topic_of(robot: str, name: str) -> Topic:
 
 def input_topics(robot: Robot) -> dict[str, str]:
     """Return the message types of the topics on which people drive a robot, by name below /R."""
+    joints = filter(None, (robot.velocity_topic, robot.position_topic))
     return {
         CMD_VEL: "geometry_msgs/msg/Twist",
         **dict.fromkeys(robot.effort_topics, "std_msgs/msg/Float64"),
-        **{
-            name: "sensor_msgs/msg/JointState"
-            for name in (robot.velocity_topic, robot.position_topic)
-            if name
-        },
+        **dict.fromkeys(joints, "sensor_msgs/msg/JointState"),
     }
 
 

@@ -165,11 +165,10 @@ def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
 
 def read_arrows(messages: Sequence[bytes]) -> tuple[Array, list[Array]]:
     """Return times (m,) [s] and the arrows (k, 2, 3) [m] of contacts in recorded messages."""
-    store = _typestore()
+    store = typestore()
     times, arrows = list[float](), list[Array]()
     for data in messages:
-        markers = store.deserialize_cdr(data, "visualization_msgs/msg/MarkerArray").markers
-        if markers:
+        if markers := store.deserialize_cdr(data, "visualization_msgs/msg/MarkerArray").markers:
             stamp = markers[0].header.stamp
             times.append(stamp.sec + 1e-9 * stamp.nanosec)
             ends = [[(p.x, p.y, p.z) for p in m.points] for m in markers if m.type == ARROW]
@@ -178,7 +177,7 @@ def read_arrows(messages: Sequence[bytes]) -> tuple[Array, list[Array]]:
 
 
 @cache
-def _typestore() -> Any:
+def typestore() -> Any:
     """Return what reads messages; a new one compiles the code for each type again, for 20 ms."""
     return get_typestore(Stores.ROS2_JAZZY)
 

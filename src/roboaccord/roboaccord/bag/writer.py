@@ -15,28 +15,19 @@ import threading
 from collections import deque
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from rosbags.interfaces import Connection
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2.errors import WriterError
-from rosbags.typesys import Stores, get_typestore
-from rosbags.typesys.store import Typestore
 
 from roboaccord.bag import topics as names
 from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.targets import encode_target
 from roboaccord.bag.topics import Topic
-from roboaccord.bag.transforms import RobotTransforms
-from roboaccord.cdr import (
-    EffortCodec,
-    JointStateCodec,
-    OdometryCodec,
-    encode_bool,
-    encode_events,
-    encode_wrench,
-)
+from roboaccord.bag.transforms import RobotTransforms, typestore
+from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
+from roboaccord.cdr.messages import encode_bool, encode_events, encode_wrench
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory
@@ -86,7 +77,6 @@ class BagWriter:
             AccordError: if the folder exists or cannot be written.
         """
         self._transforms = RobotTransforms(self._setup.tree, self._setup.joints)
-        self._typestore = get_typestore(Stores.ROS2_JAZZY)
         with ExitStack() as undo:
             try:
                 self._writer = RunWriter(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
@@ -120,12 +110,7 @@ class BagWriter:
         self._writer.write_unfinished(self._robot)
         self.flush()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Close the bag, whatever happened: what was recorded is kept."""
         self._close(complain=error is None)
 
@@ -166,12 +151,10 @@ class BagWriter:
         """Record efforts, and wrench, twist and findings where the controller gives any."""
         time_ns = round(state.time * 1e9)
         self._write(self._on_command, time_ns, self._efforts.encode(state.time, command.effort))
-        if command.wrench is not None:
-            data = encode_wrench(state.time, command.wrench)
-            self._write_optional(names.WRENCH, time_ns, data)
-        if command.twist is not None:
-            # TwistStamped is on the wire as WrenchStamped: a header and six numbers.
-            self._write_optional(names.TWIST, time_ns, encode_wrench(state.time, command.twist))
+        # TwistStamped is on the wire as WrenchStamped: a header and six numbers.
+        for name, vector in ((names.WRENCH, command.wrench), (names.TWIST, command.twist)):
+            if vector is not None:
+                self._write_optional(name, time_ns, encode_wrench(state.time, vector))
         if command.findings:
             data = encode_events(command.findings, self._robot)
             self._write_optional(names.FINDINGS, time_ns, data)
@@ -203,7 +186,7 @@ class BagWriter:
     def add_topic(self, topic: Topic) -> None:
         """Make a topic ready for `write_raw`, if it is not."""
         if topic.name not in self._connections:
-            self._connections[topic.name] = self._spool.add_topic(topic, self._typestore)
+            self._connections[topic.name] = self._spool.add_topic(topic)
 
     def flush(self) -> None:
         """Hand to the operating system whatever was recorded.
@@ -280,10 +263,10 @@ class Spool:
             if self._taken - self._written > HELD:
                 self.flush()
 
-    def add_topic(self, topic: Topic, typestore: Typestore) -> Connection:
+    def add_topic(self, topic: Topic) -> Connection:
         """Add a topic."""
         with self._lock:
-            return self._writer.add_topic(topic, typestore)
+            return self._writer.add_topic(topic, typestore())
 
     def note(self, key: str, value: str) -> None:
         """Store a fact in the metadata of the bag."""
@@ -330,10 +313,8 @@ class Spool:
             self._writer.close()
         except OSError as error:
             reason = error.strerror or error
-            self._failure = AccordError(
-                f"cannot write {self._path}: {reason}; accord recover {self._path} keeps what was "
-                "recorded"
-            )
+            cure = f"accord recover {self._path} keeps what was recorded"
+            self._failure = AccordError(f"cannot write {self._path}: {reason}; {cure}")
             with contextlib.suppress(OSError):
                 self._writer.abort()
         except Exception as error:  # noqa: BLE001 - a bug is raised where messages are given

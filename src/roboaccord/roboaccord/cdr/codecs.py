@@ -16,20 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from roboaccord.cdr.wire import (
-    DOUBLE,
-    FRAME_AT,
-    STAMP,
-    STAMP_AT,
-    CdrReader,
-    CdrWriter,
-    Fixed,
-    by_name,
-    check_length,
-    stamp_into,
-    unstamp,
-    view,
-)  # fmt: skip
+from roboaccord.cdr import wire
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 
@@ -39,7 +26,7 @@ TRUE = "/true"  # end of the name under which a joint truly is whose encoder has
 
 def read_joint_state(data: bytes) -> tuple[float, list[str], Array, Array, Array]:
     """Return time [s], names, positions, velocities and efforts of any JointState, as they are."""
-    reader = CdrReader(data, "JointState")
+    reader = wire.CdrReader(data, "JointState")
     time = reader.time()
     reader.string()
     return time, reader.strings(), reader.sequence(), reader.sequence(), reader.sequence()
@@ -62,7 +49,7 @@ class JointStateCodec:
     def __init__(self, joints: Sequence[str], frame_id: str = "") -> None:
         self.joints = tuple(joints)
         count = len(self.joints)
-        writer = CdrWriter()
+        writer = wire.CdrWriter()
         writer.string(frame_id)
         writer.strings(self.joints)
         starts = []
@@ -70,13 +57,13 @@ class JointStateCodec:
             writer.count(count)
             starts.append(writer.doubles(count))
         self._buffer = writer.data
-        self._q, self._qd, self._effort = (view(self._buffer, s, count) for s in starts)
+        self._q, self._qd, self._effort = (wire.view(self._buffer, s, count) for s in starts)
         self._start = starts[0]
-        self._fixed = Fixed(writer, self._start)
+        self._fixed = wire.Fixed(writer, self._start)
         # Beyond the names only two counts are fixed: those of velocity and effort.
         ends = [start + 8 * count for start in starts[:2]]
         gap = ends[1] - ends[0] - 4
-        self._head = struct.Struct(f"<2s2xiI{ends[0] - FRAME_AT}xI{gap}xI")
+        self._head = struct.Struct(f"<2s2xiI{ends[0] - wire.FRAME_AT}xI{gap}xI")
         self._stride = (starts[1] - starts[0]) // 8
         self._expected = (count, count)
         self._frame_id = frame_id
@@ -89,7 +76,7 @@ class JointStateCodec:
         """Return a state as message bytes."""
         if state.encoders:
             return self._encode_broken(state)
-        stamp_into(self._buffer, state.time)
+        wire.stamp_into(self._buffer, state.time)
         self._q[:] = state.q
         self._qd[:] = state.qd
         self._effort[:] = state.effort
@@ -140,9 +127,9 @@ class JointStateCodec:
             _, sec, nanosec, *counts = self._head.unpack_from(data)
             if (counts[0], counts[1]) == self._expected:
                 n, stride = len(self.joints), self._stride
-                numbers = np.frombuffer(data, DOUBLE, n + 2 * stride, self._start)
+                numbers = np.frombuffer(data, wire.DOUBLE, n + 2 * stride, self._start)
                 return (  # arrays of their own, which a state freezes as they are
-                    unstamp(sec, nanosec),
+                    wire.unstamp(sec, nanosec),
                     numbers[:n].copy(),
                     numbers[stride : stride + n].copy(),
                     numbers[2 * stride :].copy(),
@@ -151,11 +138,11 @@ class JointStateCodec:
 
     def _decode_foreign(self, data: bytes) -> tuple[float, Array, Array, Array]:
         time, names, q, qd, effort = read_joint_state(data)
-        own = by_name(names, self.joints, "JointState")
+        own = wire.by_name(names, self.joints, "JointState")
         true = [name + TRUE if name + TRUE in names else name for name in self.joints]
-        order = by_name(names, true, "JointState")
+        order = wire.by_name(names, true, "JointState")
         for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
-            check_length(values, names, field, "JointState")
+            wire.check_length(values, names, field, "JointState")
         self._own, self._order = (np.array(each, np.intp) for each in (own, order))
         self._other = JointStateCodec(names)  # whoever sends one sends more of them
         return self._sorted(time, q, qd, effort)
@@ -170,19 +157,19 @@ class OdometryCodec:
     """
 
     def __init__(self, frame_id: str = "odom", child_frame_id: str = "base_link") -> None:
-        writer = CdrWriter()
+        writer = wire.CdrWriter()
         writer.string(frame_id)
         writer.string(child_frame_id)
         self._start = writer.doubles(_POSE + _TWIST + 2 * _COVARIANCE)
         self._buffer = writer.data
-        self._fixed = Fixed(writer, self._start)
-        numbers = view(self._buffer, self._start, _POSE + _TWIST + 2 * _COVARIANCE)
+        self._fixed = wire.Fixed(writer, self._start)
+        numbers = wire.view(self._buffer, self._start, _POSE + _TWIST + 2 * _COVARIANCE)
         self._position, self._orientation = numbers[:3], numbers[3:_POSE]
         self._twist = numbers[_POSE + _COVARIANCE : _POSE + _COVARIANCE + _TWIST]
 
     def encode(self, state: RobotState) -> bytes:
         """Return pose and twist of a state as message bytes."""
-        stamp_into(self._buffer, state.time)
+        wire.stamp_into(self._buffer, state.time)
         self._position[:] = state.position
         self._orientation[:] = state.orientation
         self._twist[:] = state.twist
@@ -196,10 +183,10 @@ class OdometryCodec:
         """
         size = _POSE + _TWIST + 2 * _COVARIANCE
         if self._fixed.begins(data):
-            time = unstamp(*STAMP.unpack_from(data, STAMP_AT))
-            numbers = np.frombuffer(data, DOUBLE, size, self._start)
+            time = wire.unstamp(*wire.STAMP.unpack_from(data, wire.STAMP_AT))
+            numbers = np.frombuffer(data, wire.DOUBLE, size, self._start)
         else:
-            reader = CdrReader(data, "Odometry")
+            reader = wire.CdrReader(data, "Odometry")
             time = reader.time()
             reader.string()
             reader.string()
@@ -217,7 +204,7 @@ class EffortCodec:
 
     def __init__(self, joints: Sequence[str]) -> None:
         self.joints = tuple(joints)
-        writer = CdrWriter()
+        writer = wire.CdrWriter()
         writer.string("")
         writer.strings(self.joints)
         writer.count(1)
@@ -225,14 +212,14 @@ class EffortCodec:
             writer.count(0)
         writer.count(len(self.joints))
         self._start = writer.doubles(len(self.joints))
-        writer.data += STAMP.pack(0, 0)  # time_from_start
+        writer.data += wire.STAMP.pack(0, 0)  # time_from_start
         self._buffer = writer.data
-        self._fixed = Fixed(writer, self._start)
-        self._effort = view(self._buffer, self._start, len(self.joints))
+        self._fixed = wire.Fixed(writer, self._start)
+        self._effort = wire.view(self._buffer, self._start, len(self.joints))
 
     def encode(self, time: float, effort: Array) -> bytes:
         """Return efforts (n,) [N m] that answer the state of `time` [s] as message bytes."""
-        stamp_into(self._buffer, time)
+        wire.stamp_into(self._buffer, time)
         self._effort[:] = effort
         return bytes(self._buffer)
 
@@ -243,18 +230,18 @@ class EffortCodec:
             AccordError: naming the joint that is missing, unknown, or has no effort.
         """
         if self._fixed.begins(data):
-            time = unstamp(*STAMP.unpack_from(data, STAMP_AT))
-            effort = np.frombuffer(data, DOUBLE, len(self.joints), self._start).copy()
+            time = wire.unstamp(*wire.STAMP.unpack_from(data, wire.STAMP_AT))
+            effort = np.frombuffer(data, wire.DOUBLE, len(self.joints), self._start).copy()
             return time, effort
         return self._decode_foreign(data)
 
     def _decode_foreign(self, data: bytes) -> tuple[float, Array]:
         kind = "JointTrajectory"
-        reader = CdrReader(data, kind)
+        reader = wire.CdrReader(data, kind)
         time = reader.time()
         reader.string()
         names = reader.strings()
-        order = by_name(names, self.joints, kind)
+        order = wire.by_name(names, self.joints, kind)
         for name in names:
             if name not in self.joints:
                 raise AccordError(f"{name} in a {kind} is not a joint of this robot")
@@ -265,5 +252,5 @@ class EffortCodec:
         for _ in ("positions", "velocities", "accelerations"):
             reader.sequence()
         effort = reader.sequence()
-        check_length(effort, names, "effort", kind)
+        wire.check_length(effort, names, "effort", kind)
         return time, effort[order]

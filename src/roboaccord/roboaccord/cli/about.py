@@ -17,6 +17,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -34,7 +35,7 @@ from roboaccord.cli.options import Changes, RobotName, ScenarioName, complete_ro
 from roboaccord.contract.errors import EXTRAS, AccordError, missing
 from roboaccord.contract.results import Json, to_json
 from roboaccord.engines import engine_names, spec
-from roboaccord.engines.spec import Available, Missing
+from roboaccord.engines.spec import Available
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.files import read_catalogue
@@ -72,11 +73,8 @@ def doctor_command() -> Result:
     for extra in EXTRAS:
         rows[extra] = (not missing(extra), missing(extra))
     for engine in engine_names():
-        match spec(engine).look():
-            case Available(version):
-                rows[engine] = (True, version)
-            case Missing(reason):
-                rows[engine] = (False, reason)
+        seen = spec(engine).look()
+        rows[engine] = (True, seen.version) if isinstance(seen, Available) else (False, seen.reason)
     for module, use in OPTIONAL.items():
         rows[module] = (True, "") if found(module) else (False, f"for {use}")
     for program, use in PROGRAMS.items():
@@ -92,11 +90,9 @@ def doctor_command() -> Result:
 
 def found(module: str) -> bool:
     """Return whether a module can be imported."""
-    try:
-        importlib.import_module(module)
-    except ImportError:
-        return False
-    return True
+    with suppress(ImportError):
+        return bool(importlib.import_module(module))
+    return False
 
 
 def list_command(
@@ -194,10 +190,8 @@ def check_name(name: str) -> None:
         AccordError: one line that states why.
     """
     if not re.fullmatch(r"[a-z](_?[a-z0-9])+", name) or keyword.iskeyword(name):
-        raise AccordError(
-            f"{name!r} is not a name for a package: small letters, digits and single underscores, "
-            "a letter first"
-        )
+        rule = "small letters, digits and single underscores, a letter first"
+        raise AccordError(f"{name!r} is not a name for a package: {rule}")
     if name in robot_names():
         raise AccordError(f"a robot named {name} already exists: choose another name")
     found = importlib.util.find_spec(name)

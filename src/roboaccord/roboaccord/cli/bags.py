@@ -33,9 +33,7 @@ from roboaccord.run.output import fresh, make_folder
 
 COLUMNS = 5  # of runs in a table of 80 columns
 FILE = "PNG, SVG, or an HTML page to zoom in"
-Bag = Annotated[
-    Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.", show_default=False)
-]
+Bag = Annotated[Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.")]
 
 
 def compare_command(
@@ -45,7 +43,6 @@ def compare_command(
             metavar="[RUN]...",
             help="Run folders or bags; the others are compared with the first. Default: the last "
             "two under runs/.",
-            show_default=False,
             autocompletion=complete_bag,
         ),
     ] = None,
@@ -56,16 +53,13 @@ def compare_command(
             help="Signals to compare: q/JOINT, qd/JOINT, effort/JOINT, base/x, y, z, roll, "
             "pitch, yaw, switch/NAME, or patterns such as 'q/*'. May be repeated. Default: all, of "
             "which those that differ most are shown.",
-            show_default=False,
         ),
     ] = None,
     start: Annotated[
-        Seconds | None,
-        typer.Option("--from", metavar="S", help="Start of the interval.", show_default=False),
+        Seconds | None, typer.Option("--from", metavar="S", help="Start of the interval.")
     ] = None,
     stop: Annotated[
-        Seconds | None,
-        typer.Option("--to", metavar="S", help="End of the interval.", show_default=False),
+        Seconds | None, typer.Option("--to", metavar="S", help="End of the interval.")
     ] = None,
     tolerance: Annotated[
         Annotated[float, Quantity("", "each signal's")] | None,
@@ -75,12 +69,10 @@ def compare_command(
             help="Largest difference that passes, in each signal's unit. Default, where the "
             "scenario is the same: 1e-9, which only recordings of the same run keep; 0.05 with a "
             "bag from Gazebo.",
-            show_default=False,
         ),
     ] = None,
     file: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help=f"Draw it: {FILE}.", show_default=False),
+        Path | None, typer.Option("--plot", metavar="FILE", help=f"Draw it: {FILE}.")
     ] = None,
 ) -> Result:
     """Show what changed between recorded runs: settings, figures, motion, signals.
@@ -115,7 +107,6 @@ def plot_command(
             metavar="[RUN]... [SIGNAL]...",
             help="Run folders or bags, the last one under runs/ by default; names of signals or "
             "patterns, path, joints and speed by default.",
-            show_default=False,
             autocompletion=complete_bag,
         ),
     ] = None,
@@ -127,11 +118,7 @@ def plot_command(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help=f"{FILE}. Default: a new plot.png under runs/.",
-            show_default=False,
-        ),
+        typer.Option(metavar="FILE", help=f"{FILE}. Default: a new plot.png under runs/."),
     ] = None,
 ) -> Result:
     """Plot signals of recorded runs, several runs overlaid.
@@ -221,13 +208,12 @@ def _moved(
 
 def _arrow(values: Sequence[str] | Sequence[float], unit: str) -> tuple[str, str]:
     old, new = values
-    text = f"{_short(old)} -> {_short(new)} {unit}".rstrip()
+    change = ""
     if isinstance(old, float) and isinstance(new, float) and math.isfinite(old + new):
-        if new == old:
-            text += " (same)"
-        elif old * new > 0.0:  # through 0 a percentage means nothing
-            text += f" ({100.0 * (new / old - 1.0):+.3g} %)"
-    return text, ""
+        through = old * new <= 0.0  # 0, where a percentage means nothing
+        percent = "" if through else f" ({100.0 * (new / old - 1.0):+.3g} %)"
+        change = " (same)" if new == old else percent
+    return f"{_short(old)} -> {_short(new)} {unit}".rstrip() + change, ""
 
 
 def _short(value: str | float) -> str:
@@ -279,15 +265,9 @@ def _table(letter: str, pair: Pair, whole: bool) -> Iterator[RenderableType]:
 
 def export_command(
     bag: Bag,
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write CSV.", show_default=False)
-    ] = None,
-    npz: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write NumPy.", show_default=False)
-    ] = None,
-    mat: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write MATLAB.", show_default=False)
-    ] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write CSV.")] = None,
+    npz: Annotated[Path | None, typer.Option(metavar="FILE", help="Write NumPy.")] = None,
+    mat: Annotated[Path | None, typer.Option(metavar="FILE", help="Write MATLAB.")] = None,
 ) -> Result:
     """Write a recorded run to CSV, NumPy or MATLAB files.
 

@@ -91,18 +91,16 @@ def check_command(words: Files = None, models: Models = None) -> Result:
     """
     files = [Path(word) for word in words or []]
     if robot := next(filter(is_robot, files), None):
-        raise AccordError(
-            lacking("commands", "check.FILE", f"the check of {robot}, a robot's file,")
-        )
+        what = f"the check of {robot}, a robot's file,"
+        raise AccordError(lacking("commands", "check.FILE", what))
     shipped = shipped_folder()
-    if not files and shipped is None:
+    if files:
+        result = check_for_gazebo(files, models or [], ())
+    elif shipped:
+        every = [*shipped.glob("worlds/*.sdf"), *shipped.glob("models/*/model.*df")]
+        result = check_for_gazebo(sorted(every), models or [], robot_names())
+    else:
         raise AccordError("name files: roboaccord_ros, which has the worlds, is not installed")
-    every = (
-        []
-        if shipped is None
-        else [*shipped.glob("worlds/*.sdf"), *shipped.glob("models/*/model.*df")]
-    )
-    result = check_for_gazebo(files or sorted(every), models or [], () if files else robot_names())
     return Result(result.to_json(), shown_of(result), ok=result.verdict == "pass")
 
 

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_type_hints
 
 import typer
 from rich.console import RenderableType
@@ -248,8 +248,7 @@ def unwrapped(text: str) -> str:
 def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool) -> None:
     """Print a result on stdout, and the options with their units."""
     if as_json:
-        data = renamed(to_json(result.data), result.names)
-        assert isinstance(data, Mapping)
+        data: Any = renamed(to_json(result.data), result.names)
         more = {"options": to_json(options)} if options else {}
         typer.echo(json.dumps({**data, **more}, allow_nan=False))
         return
@@ -267,8 +266,7 @@ def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool)
             out.print(item.title, style="table.title")  # a table wraps its title at its own width
             item.title = None
         out.print(item)
-    words = words_of(options, units)
-    if words:
+    if words := words_of(options, units):
         out.print(Text(filled("with ", words), style="dim"))
 
 
@@ -290,13 +288,9 @@ def renamed(data: Json, names: Mapping[str, str]) -> Json:
 
 def options_of(signature: inspect.Signature, given: Used) -> dict[str, Value]:
     """Return the options that a command ran with, by their names, those left out not among them."""
-    found: dict[str, Value] = {}
-    for name, info in options(signature).items():
-        value = given.get(name)
-        key = _flag(name, info)
-        if key not in APART and value is not None and value not in ("", [], ()):
-            found[key] = value
-    return found
+    values = {_flag(name, info): given.get(name) for name, info in options(signature).items()}
+    nothing: tuple[object, ...] = (None, "", [], ())
+    return {key: v for key, v in values.items() if key not in APART and v not in nothing}
 
 
 def takes_file(signature: inspect.Signature) -> bool:
@@ -319,8 +313,7 @@ def units_of(signature: inspect.Signature) -> dict[str, str]:
     """Return the units of options, and of the keys of a scenario."""
     found = {name: each.unit for name, each in quantities(Scenario).items()}
     for name, info in options(signature).items():
-        flag = _flag(name, info)
-        found[flag] = unit_of(signature.parameters[name].annotation)
+        found[_flag(name, info)] = unit_of(signature.parameters[name].annotation)
     return {n: unit for n, unit in found.items() if unit != "1" and not n.endswith("_deg")}
 
 

@@ -101,19 +101,11 @@ def progress() -> Iterator[Progress]:
 
 
 @contextmanager
-def counted(total: int, doing: str) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar, and yield what is called with how many more of a total are done."""
+def counted(total: int, doing: str) -> Iterator[Callable[..., None]]:
+    """Show a progress bar, and yield what is called with how many more are done, and of what."""
     with progress() as bar:
         task = bar.add_task(COMPILING, total=total)
-        yield lambda count: bar.update(task, advance=count, description=doing)
-
-
-@contextmanager
-def named(total: int, doing: str) -> Iterator[Callable[[str], None]]:
-    """Show a progress bar, and yield what is called with the name of each piece that is done."""
-    with progress() as bar:
-        task = bar.add_task(doing, total=total)
-        yield lambda name: bar.update(task, advance=1, description=name)
+        yield lambda count, what=doing: bar.update(task, advance=count, description=what)
 
 
 def make_table(
@@ -139,18 +131,13 @@ def make_table(
 
 def figure_lines(rows: Mapping[str, tuple[str, str]]) -> list[str]:
     """Return figures with their units, one a line, aligned; long ones go on below."""
-    width = max(len(name) for name in rows) + 2
-    return [
-        textwrap.fill(
-            f"{value} {unit}".rstrip(),
-            out.width,
-            initial_indent=f"{name:<{width}}",
-            subsequent_indent=" " * width,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for name, (value, unit) in rows.items()
-    ]
+    width, lines = max(len(name) for name in rows) + 2, list[str]()
+    whole = {"break_long_words": False, "break_on_hyphens": False}
+    for name, (value, unit) in rows.items():
+        start = {"initial_indent": f"{name:<{width}}", "subsequent_indent": " " * width}
+        text = f"{value} {unit}".rstrip()
+        lines.append(textwrap.fill(text, out.width, **start, **whole))  # type: ignore[arg-type]
+    return lines
 
 
 def file_line(files: Iterable[Path | str]) -> Text:

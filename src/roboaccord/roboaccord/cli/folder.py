@@ -48,11 +48,7 @@ class Marker:
 
     def write(self, folder: Path) -> None:
         """Write it."""
-        data = {
-            "command": self.command,
-            "version": VERSION,
-            "files": self.files,
-        }
+        data = {"command": self.command, "version": VERSION, "files": self.files}
         write_text(folder / MARKER, json.dumps(data, indent=1))
 
 
@@ -128,15 +124,11 @@ def check_folder(place: Path) -> None:
     held = sorted(path.name for path in place.iterdir()) if place.is_dir() else []
     if held and marker is None:
         more = f" and {len(held) - 3} more" if len(held) > 3 else ""
-        raise AccordError(
-            f"{place} holds {', '.join(held[:3])}{more}, not results of accord {name}: "
-            "choose another --out, or add --force"
-        )
+        found = f"{', '.join(held[:3])}{more}, not results of accord {name}"
+        raise AccordError(f"{place} holds {found}: choose another --out, or add --force")
     if marker and marker.command != name:
-        raise AccordError(
-            f"{place} holds results of accord {marker.command}: choose another --out, or replace "
-            "them with --force"
-        )
+        cure = "choose another --out, or replace them with --force"
+        raise AccordError(f"{place} holds results of accord {marker.command}: {cure}")
 
 
 def set_aside(place: Path) -> Path | None:

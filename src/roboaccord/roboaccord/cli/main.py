@@ -1,6 +1,6 @@
 """The command `accord`, and the one place where errors become a line and an exit status.
 
-Commands may be added: an entry in COMMANDS, where the help wants it, and the extras that it needs
+Commands may be added: an entry in MODULES, where the help wants it, and the extras that it needs
 in NEEDS. To word an error better, add a case to `line_of` or `lack`. The exit statuses are fixed:
 0, 1 for a verdict, 2 for an error in one line, 130 and 143 for signals. No library may be imported
 at the top (test_start).
@@ -27,15 +27,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from roboaccord.cli.signals import GRACE, NO_PROCESS, RECEIVED, WORDS
-from roboaccord.contract.errors import (
-    AccordError,
-    Terminated,
-    did_you_mean,
-    guard,
-    missing,
-    missing_behind,
-    need,
-)
+from roboaccord.contract import errors
 from roboaccord.contract.plugins import added, entries, lacking, load
 from roboaccord.scenario.user_code import DEBUG, explain, place_of, shows_tracebacks
 
@@ -44,30 +36,20 @@ if TYPE_CHECKING:
 
     from roboaccord.cli.command import Result
 
+MODULES = {
+    "about": "list scenario doctor new-robot", "check": "check", "run": "run", "teleop": "teleop",
+    "crosscheck": "crosscheck", "sweep": "sweep", "bags": "compare plot export recover",
+}  # fmt: skip
 COMMANDS = {
-    "list": "about:list_command",
-    "scenario": "about:scenario_command",
-    "doctor": "about:doctor_command",
-    "new-robot": "about:new_robot_command",
-    "check": "check:check_command",
-    "run": "run:run_command",
-    "teleop": "teleop:teleop_command",
-    "crosscheck": "crosscheck:crosscheck_command",
-    "sweep": "sweep:sweep_command",
-    "compare": "bags:compare_command",
-    "plot": "bags:plot_command",
-    "export": "bags:export_command",
-    "recover": "bags:recover_command",
+    name: f"{module}:{name.replace('-', '_')}_command"
+    for module, names in MODULES.items()
+    for name in names.split()
 }
-NEEDS = {
-    "run": ("bag",),
-    "teleop": ("bag",),
+NEEDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("run", "teleop", "compare", "export", "recover"), ("bag",)),
     "crosscheck": ("reference", "bag"),
     "sweep": ("reference", "report", "bag"),
-    "compare": ("bag",),
     "plot": ("report", "bag"),
-    "export": ("bag",),
-    "recover": ("bag",),
 }
 """Extras without which a command of the core does nothing."""
 DEBUG_OPTION = "--debug"
@@ -88,7 +70,7 @@ class Group(TyperGroup):
             AccordError: if libraries are missing that it needs.
         """
         if name in COMMANDS or name in entries("commands"):
-            need(f"accord {name} needs", *NEEDS.get(name, ()))
+            errors.need(f"accord {name} needs", *NEEDS.get(name, ()))
             return core_command(name) if name in COMMANDS else added_command(name)
         return robot_commands(name) if _is_robot(name) else None
 
@@ -101,7 +83,7 @@ class Group(TyperGroup):
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command for the help's list; of a robot's group the name is enough for that."""
-        if words := missing(*NEEDS.get(cmd_name, ())):
+        if words := errors.missing(*NEEDS.get(cmd_name, ())):
             return _group(TyperGroup, cmd_name, f"Needs {words.partition(':')[0]}.")
         if not _is_robot(cmd_name):
             return self.load(cmd_name)
@@ -118,10 +100,10 @@ class Group(TyperGroup):
         name, *others = args
         if found := self.load(name):
             return name, found, others
-        hint = did_you_mean(name, self.list_commands(ctx))
+        hint = errors.did_you_mean(name, self.list_commands(ctx))
         full = ".".join(filter(None, [self.owner, name]))
         line = lacking("commands", full, name) or lacking("robots", full.replace("-", "_"), name)
-        raise AccordError(line or f"No such command '{name}'{hint}")
+        raise errors.AccordError(line or f"No such command '{name}'{hint}")
 
 
 def _is_robot(name: str) -> bool:
@@ -180,10 +162,8 @@ def robot_commands(name: str) -> Command:
                 place = robot.cli.get(name)
                 return command_at(name, place, robot.name) if place else None
             except ImportError as error:
-                raise AccordError(
-                    f"the commands of {robot_name} need {error.name}{place_of(error)}: "
-                    "accord doctor reports what to do"
-                ) from error
+                needs = f"the commands of {robot_name} need {error.name}{place_of(error)}"
+                raise errors.AccordError(f"{needs}: accord doctor reports what to do") from error
 
         def list_commands(self, ctx: Context) -> list[str]:
             return [*robot.cli, *sorted(others)]
@@ -220,14 +200,14 @@ def options(
 
 def main() -> NoReturn:
     """Run the command line; exit with 0, 1 for a failed verdict, 2 for an error, 130 or 143."""
-    guard()
+    errors.guard()
     sys.warnoptions.append("ignore:resource_tracker")  # of pools that are ended, which it cleans up
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     status = INTERRUPTED
     with minded() as signals, suppress(KeyboardInterrupt):  # one that is raised as `run` ends
         status = run(sys.argv[1:])
     if status == INTERRUPTED or signals:
-        number = signals[0] if signals else signal.SIGINT
+        number = next(iter(signals), signal.SIGINT)
         status = complain(WORDS[number], 128 + number)
         leave(status)
     sys.exit(status)
@@ -251,7 +231,7 @@ def minded() -> Iterator[list[signal.Signals]]:
         signal.signal(number, signal.SIG_IGN)
         with suppress(RuntimeError):  # no thread can be started
             last.start()
-        raise Terminated
+        raise errors.Terminated
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, end)
@@ -364,11 +344,11 @@ def hint_for_option(error: BaseException, words: list[str]) -> str:
 
 def line_of(error: BaseException) -> str | None:
     """Return an error in a line; None for one that is a bug of this project."""
-    if isinstance(error, AccordError):
+    if isinstance(error, errors.AccordError):
         return str(error)
     if isinstance(error, MemoryError):
         return str(error) or "there is not enough memory for this"
-    if line := explain(error) or missing_behind(error):
+    if line := explain(error) or errors.missing_behind(error):
         return line
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""

@@ -69,9 +69,7 @@ def tables_of(
     chosen = _chosen(kind or type(rows[0]), names)
     form = "[{}]" if len(chosen) < NARROW else "{}"
     names_shown = [heading_of(*each) for each in chosen.items()]
-    headings = {
-        name: _column(name, quantity, form, names_shown) for name, quantity in chosen.items()
-    }
+    headings = {name: _column(name, q, form, names_shown) for name, q in chosen.items()}
     first = list(labels)
     table = make_table(
         *([""] if first else ()), *headings.values(), title=title,
@@ -81,11 +79,8 @@ def tables_of(
     for number, row in enumerate(rows):
         cells = (text_of(_value(row, name), each) for name, each in chosen.items())
         table.add_row(*first[number : number + 1], *cells)
-    meanings = dict.fromkeys(
-        f"{heading_of(name, quantity)}: {quantity.meaning}".replace("\n", " ")
-        for name, quantity in chosen.items()
-        if quantity.meaning
-    )
+    told = [f"{heading_of(name, q)}: {q.meaning}" for name, q in chosen.items() if q.meaning]
+    meanings = dict.fromkeys(line.replace("\n", " ") for line in told)
     return [table, *([Text("; ".join(meanings))] if meanings else [])]
 
 
@@ -173,9 +168,8 @@ def _tabled(value: object, name: str, quantity: Quantity) -> Iterable[Renderable
     if cells := _cells(value):
         unit = quantity.shown or quantity.unit
         title += f" [{unit}]" if unit not in ("", "1") else ""
-        headings = ["", *next(iter(cells.values()))]
         values_of = {label: row.values() for label, row in cells.items()}
-        return [grid_of(headings, values_of, quantity, title)]
+        return [grid_of(["", *next(iter(cells.values()))], values_of, quantity, title)]
     return []
 
 

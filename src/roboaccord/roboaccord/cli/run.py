@@ -17,24 +17,10 @@ from typing import Annotated, Protocol
 
 import typer
 
+from roboaccord.cli import options
 from roboaccord.cli.command import Result, until_interrupted, used_by
 from roboaccord.cli.console import ProgressObserver, figure_lines, log, note, progress
 from roboaccord.cli.folder import results
-from roboaccord.cli.options import (
-    Base,
-    Changes,
-    Engine,
-    Faults,
-    Force,
-    Out,
-    Packages,
-    RobotName,
-    ScenarioIfAny,
-    Speed,
-    Stay,
-    load_setup,
-    one_scenario,
-)
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.plugins import load
@@ -77,8 +63,7 @@ class Watching:
     """Options of a run that change no figure: how long is waited for it, and how it is watched."""
 
     timeout: Annotated[
-        Seconds,
-        typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit."),
+        Seconds, typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit.")
     ] = TIMEOUT
     view: Annotated[
         bool,
@@ -86,8 +71,8 @@ class Watching:
             "--view", help="Watch the run in the browser, at --speed, and push the robot."
         ),
     ] = False
-    speed: Speed = 1.0
-    stay: Stay = math.inf
+    speed: options.Speed = 1.0
+    stay: options.Stay = math.inf
 
 
 UNWATCHED = Watching()
@@ -105,25 +90,24 @@ TransportName = Annotated[
 
 @RUN
 def run_command(
-    robot: RobotName,
-    words: ScenarioIfAny = None,
-    engine: Engine = "reference",
+    robot: options.RobotName,
+    words: options.ScenarioIfAny = None,
+    engine: options.Engine = "reference",
     transport: TransportName = "",
-    changes: Changes = None,
-    faults: Faults = None,
-    base: Base = "",
-    packages: Packages = None,
+    changes: options.Changes = None,
+    faults: options.Faults = None,
+    base: options.Base = "",
+    packages: options.Packages = None,
     controller: Annotated[
-        str,
-        typer.Option(metavar="MODULE:CLASS", help="Class of your own controller."),
+        str, typer.Option(metavar="MODULE:CLASS", help="Class of your own controller.")
     ] = "",
     inputs: Annotated[
         Path | None,
         typer.Option(metavar="BAG", help="Repeat what people did in a driven run, from its bag."),
     ] = None,
     watch: Watching = UNWATCHED,
-    folder: Out = None,
-    force: Force = False,
+    folder: options.Out = None,
+    force: options.Force = False,
 ) -> Result:
     """Run a scenario, and record it.
 
@@ -147,7 +131,7 @@ def run_command(
 
       accord run snake teleop --inputs runs/snake_teleop_reference/bag
     """
-    scenario, arguments = one_scenario(words)
+    scenario, arguments = options.one_scenario(words)
     if not watch.timeout > 0.0:
         raise AccordError(f"--timeout must be more than 0 s, not {watch.timeout:g}")
     check_engine(engine)
@@ -155,29 +139,25 @@ def run_command(
     if recorded:  # the length of the recorded run, unless --set changes it
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
         faults = faults or list(recorded.fault_texts)
-    setup = load_setup(robot, scenario, changes, faults, base, packages, arguments=arguments)
+    setup = options.load_setup(
+        robot, scenario, changes, faults, base, packages, arguments=arguments
+    )
     transport = choose(setup, controller, transport, view=watch.view)
     default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
     with ExitStack() as closing:
         place = closing.enter_context(results(folder, default, force=force))
         bar = closing.enter_context(progress())
         label = f"{engine} over {transport}"
-        watchers: tuple[Observer, ...] = (ProgressObserver(bar, label, setup.scenario.duration),)
+        progressing = ProgressObserver(bar, label, setup.scenario.duration)
         live = closing.enter_context(watched(setup, watch.speed)) if watch.view else None
         result = run(
-            setup,
-            engine=engine,
-            controller=controller,
-            inputs=recorded or NO_INPUTS,
-            transport=transport,
-            timeout=watch.timeout,
-            observers=(*watchers, live) if live else watchers,
+            setup, engine=engine, controller=controller, inputs=recorded or NO_INPUTS,
+            transport=transport, timeout=watch.timeout, tell=note, out=place,
+            observers=(progressing, live) if live else (progressing,),
             wrap=live.wrap if live else lambda simulator: simulator,
-            tell=note,
-            out=place,
-        )
-    own = {"controller": controller} if controller else {}
-    used = {**used_by(setup), "transport": transport, **own}
+        )  # fmt: skip
+    used = used_by(setup) | {"transport": transport}
+    used |= {"controller": controller} if controller else {}
     after = (lambda: stay_open(live, result.trajectory, watch.stay)) if live else (lambda: None)
     return Result(result, shown_of(result), used=used, after=after)
 
@@ -239,8 +219,7 @@ def shown_of(found: Run) -> list[str]:
         "wall time": (f"{found.wall_time:.2f} s, {found.speed:.1f} x real time", ""),
     }
     for name, value in motion.figures().items():
-        known = not math.isnan(value)
-        figure = (f"{value:.4g}", UNITS.get(name, "")) if known else ("–", "")
+        figure = ("–", "") if math.isnan(value) else (f"{value:.4g}", UNITS.get(name, ""))
         rows[name.replace("_", " ")] = figure
     if motion.events:
         rows["events"] = (str(len(motion.events)), "")

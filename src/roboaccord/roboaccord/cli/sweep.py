@@ -14,22 +14,10 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from roboaccord.cli import options
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import COMPILING, command_line, make_table, named
+from roboaccord.cli.console import COMPILING, command_line, counted, make_table
 from roboaccord.cli.folder import results
-from roboaccord.cli.options import (
-    Changes,
-    Faults,
-    Force,
-    Out,
-    RobotName,
-    ScenarioName,
-    choose_engines,
-    complete_engines,
-    listed,
-    load_setup,
-    quantity,
-)
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.cli.rendering import NONE
 from roboaccord.contract.errors import AccordError
@@ -40,15 +28,15 @@ from roboaccord.run.sweep import Study
 
 @in_pieces()
 def sweep_command(
-    robot: RobotName,
-    scenario: ScenarioName,
+    robot: options.RobotName,
+    scenario: options.ScenarioName,
     seeds: Annotated[int, typer.Option(min=2, help="Number of runs: seeds 0, 1, ...")] = 20,
     engines: Annotated[
         str,
         typer.Option(
             metavar="LIST",
             help="Engines, separated by commas.",
-            autocompletion=complete_engines,
+            autocompletion=options.complete_engines,
         ),
     ] = "reference",
     physics_steps: Annotated[
@@ -61,10 +49,10 @@ def sweep_command(
     figure: Annotated[
         str, typer.Option(metavar="NAME", help="Figure to summarise, as `accord run` prints it.")
     ] = "speed",
-    changes: Changes = None,
-    faults: Faults = None,
-    folder: Out = None,
-    force: Force = False,
+    changes: options.Changes = None,
+    faults: options.Faults = None,
+    folder: options.Out = None,
+    force: options.Force = False,
 ) -> Result:
     """Run a scenario from many seeds: mean, spread and confidence of a figure.
 
@@ -79,36 +67,22 @@ def sweep_command(
 
       accord sweep snake serpenoid --set initial.spread_q=0.01 --seeds 5 --json
     """
-    setup = load_setup(robot, scenario, changes, faults)
-    chosen = choose_engines(engines)
+    setup = options.load_setup(robot, scenario, changes, faults)
+    chosen = options.choose_engines(engines)
     steps = parse_steps(physics_steps)
     default = f"{setup.robot.name}_{setup.scenario.name}_sweep"
     jobs = len(chosen) * seeds * max(len(steps), 1)
-    with results(folder, default, force=force) as place, named(jobs, COMPILING) as done:
+    with results(folder, default, force=force) as place, counted(jobs, COMPILING) as done:
         study = sweep(
-            setup,
-            figure=figure,
-            engines=chosen,
-            physics_steps=steps,
-            seeds=seeds,
-            done=lambda engine, step, _: done(f"{engine} {1e3 * step:g} ms"),
-            command=command_line(),
-            out=place,
-        )
+            setup, figure=figure, engines=chosen, physics_steps=steps, seeds=seeds,
+            done=lambda engine, step, _: done(1, f"{engine} {1e3 * step:g} ms"),
+            command=command_line(), out=place,
+        )  # fmt: skip
+    failures = [pair for cell in study.cells for pair in cell.failures.items()]
+    lines = [f"seed {seed} has no value: {why}" for seed, why in failures]
     steps = steps or [setup.scenario.physics_step]
-    return Result(
-        study,
-        [
-            *tables_of(study),
-            *(
-                f"seed {seed} has no value: {why}"
-                for cell in study.cells
-                for seed, why in cell.failures.items()
-            ),
-            f"report: {study.report}",
-        ],
-        used={**used_by(setup, "duration", "control_period"), "physics_steps": steps},
-    )
+    used = {**used_by(setup, "duration", "control_period"), "physics_steps": steps}
+    return Result(study, [*tables_of(study), *lines, f"report: {study.report}"], used=used)
 
 
 def parse_steps(text: str) -> list[float]:
@@ -117,7 +91,7 @@ def parse_steps(text: str) -> list[float]:
     Raises:
         AccordError: if one is not a number above 0.
     """
-    steps = [quantity(word) for word in listed(text)]
+    steps = [options.quantity(word) for word in options.listed(text)]
     if not all(step > 0 for step in steps):
         raise AccordError(f"--physics-steps takes seconds with commas between, not {text!r}")
     return steps
@@ -143,10 +117,8 @@ def tables_of(study: Study) -> list[RenderableType]:
             NONE if math.isnan(found.positive) else f"{100 * found.positive:.0f} %",
             str(len(cell.failures)),
         )
-    explained = (
-        "95 % interval: of the mean; above 0: share of the runs; no value: runs that diverged"
-    )
-    return [table, Text(explained)]
+    more = "above 0: share of the runs; no value: runs that diverged"
+    return [table, Text(f"95 % interval: of the mean; {more}")]
 
 
 def number(value: float) -> str:

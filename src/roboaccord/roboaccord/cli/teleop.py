@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Protocol
 
@@ -34,6 +33,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.modes import by_option
+from roboaccord.contract.plugins import entries, load
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.state import RobotState, Target
 from roboaccord.engines import check_engine
@@ -44,7 +44,6 @@ from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 
 STREAMS = (1, 2)  # of stdout and of stderr
-GROUP = "roboaccord.teleop"
 LONGEST = 600.0  # s that a drive lasts by default: a motion is kept in memory
 RATE = 20.0  # Hz, of messages and of the screen
 
@@ -152,15 +151,11 @@ def connection(setup: Setup, namespace: str) -> AbstractContextManager[RosLink]:
     Raises:
         AccordError: where ROS is not installed, or has no room.
     """
-    for entry in entry_points(group=GROUP, name="ros"):
-        check_room_for_ros()
-        try:
-            connect = entry.load()
-        except ImportError as error:
-            raise AccordError(f"--ros needs {error.name}, which is not installed") from None
-        made: AbstractContextManager[RosLink] = connect(setup, namespace)
-        return made
-    raise AccordError("--ros needs the package roboaccord_ros, which is not installed")
+    if "ros" not in entries("teleop"):
+        raise AccordError("--ros needs the package roboaccord_ros, which is not installed")
+    check_room_for_ros()
+    made: AbstractContextManager[RosLink] = load("teleop", "ros")(setup, namespace)
+    return made
 
 
 class RealTime(Observer):
@@ -259,10 +254,8 @@ class Dashboard:
         """Return the joints to show: all, or of many the one nearest to a limit."""
         if len(self._joints) <= 8:
             return list(range(len(self._joints)))
-        room = [
-            min(q - low, high - q) for q, (low, high) in zip(state.q, self._limits, strict=True)
-        ]
-        return [int(np.argmin(room))]
+        low, high = np.array(self._limits).T
+        return [int(np.minimum(state.q - low, high - state.q).argmin())]
 
     def _asked(self, state: RobotState) -> str:
         target = self.keyboard.now

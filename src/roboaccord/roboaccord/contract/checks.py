@@ -68,9 +68,8 @@ def check_switches(command: Command, state: RobotState, who: str) -> None:
     for name in command.switches:
         if name not in state.switches:
             known = ", ".join(state.switches) or "none"
-            raise AccordError(
-                f"{who} sets switch {name} at t = {state.time:.6f} s; available: {known}"
-            )
+            when = f"t = {state.time:.6f} s"
+            raise AccordError(f"{who} sets switch {name} at {when}; available: {known}")
 
 
 def check_command(command: Command, joints: Sequence[str], who: str, time: float) -> None:
@@ -89,10 +88,8 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
     if effort.shape != (len(joints),):
         count = effort.size
         missing = f": {joints[count]} is missing" if count < len(joints) else ""
-        raise AccordError(
-            f"{who} gave {count} efforts at t = {time:.6f} s, the robot has {len(joints)} joints"
-            + missing
-        )
+        given = f"{who} gave {count} efforts at t = {time:.6f} s"
+        raise AccordError(f"{given}, the robot has {len(joints)} joints{missing}")
     if len(joints) and not np.isfinite(effort).all():
         bad = int(np.flatnonzero(~np.isfinite(effort))[0])
         raise AccordError(f"{who} gave effort {effort[bad]} for {joints[bad]} at t = {time:.6f} s")

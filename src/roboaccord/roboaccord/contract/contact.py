@@ -337,9 +337,8 @@ class EllipseFriction:
             AccordError: for friction that sticks, which is not a function of the motion.
         """
         if not self.slip_speed:
-            raise AccordError(
-                "friction.slip_speed: 0 works only in the reference; set a positive one"
-            )
+            only = "0 works only in the reference; set a positive one"
+            raise AccordError(f"friction.slip_speed: {only}")
         sliding_wrenches(
             self.pyramid, motion.rotation, motion.position, motion.linear, motion.angular,
             self.points, self.mu, self.beyond, self.load, self.slip_speed, self.gyration,

@@ -24,18 +24,11 @@ from roboaccord.numerics.machine import SAFE
 MANY = 24  # names that a line of choices has at most
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "reference": {"joblib": "joblib>=1.5", "numba": "numba>=0.60,<0.69", "scipy": "scipy>=1.11"},
-    "report": {
-        "jinja2": "jinja2>=3.1",
-        "matplotlib": "matplotlib>=3.10",
-        "PIL": "pillow>=10",
-        "plotly": "plotly>=5.20",
-    },
-    "bag": {
-        "mcap": "mcap>=1.2",
-        "rosbags": "rosbags>=0.11.7,<0.12",
-        "zstandard": "zstandard>=0.20",
-    },
-}
+    "report": {"jinja2": "jinja2>=3.1", "matplotlib": "matplotlib>=3.10", "PIL": "pillow>=10",
+               "plotly": "plotly>=5.20"},
+    "bag": {"mcap": "mcap>=1.2", "rosbags": "rosbags>=0.11.7,<0.12",
+            "zstandard": "zstandard>=0.20"},
+}  # fmt: skip
 """What pip is asked for, by module; setup.cfg has the same."""
 DISPENSABLE = ("numba",)  # kernels are interpreted without it
 # Control characters but for tab and newline; those that reorder text; halves of pairs.
@@ -86,8 +79,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint for a mistyped word, or what there is to choose from."""
     options = sorted(known)
     same = [each for each in options if _plain(each) == _plain(word)]
-    close = same or difflib.get_close_matches(word, options, n=1)
-    if close:
+    if close := same or difflib.get_close_matches(word, options, n=1):
         return f"; did you mean {close[0]}?"
     more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
     return f"; available: {', '.join(options[:MANY]) or 'none'}{more}"
@@ -114,10 +106,8 @@ def need(what: str, *extras: str) -> None:
 
 def missing(*extras: str) -> str:
     """Return what is missing of extras, and how to install it; "" for nothing."""
-    modules = {name: asked for extra in extras for name, asked in EXTRAS[extra].items()}
-    return _line(
-        asked for name, asked in modules.items() if name not in DISPENSABLE and not find_spec(name)
-    )
+    modules = [each for extra in extras for each in EXTRAS[extra].items()]
+    return _line(asked for n, asked in modules if n not in DISPENSABLE and not find_spec(n))
 
 
 def missing_behind(error: BaseException) -> str:
@@ -131,9 +121,7 @@ def missing_behind(error: BaseException) -> str:
 
 def _line(asked: Iterable[str]) -> str:
     names = {each.partition(">")[0]: each for each in asked}
-    words = [
-        each if "<" in each else name for name, each in names.items()
-    ]  # private parts are used
+    words = [each if "<" in each else name for name, each in names.items()]  # a bound is meant
     return f"{', '.join(names)}: pip install {shlex.join(words)}" if names else ""
 
 

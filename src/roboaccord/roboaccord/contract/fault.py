@@ -70,8 +70,7 @@ def parse_fault(text: str) -> Fault:
     Raises:
         AccordError: for a text of another form, an unknown kind, or a number out of range.
     """
-    found = _TEXT.fullmatch(text)
-    if not found:
+    if not (found := _TEXT.fullmatch(text)):
         raise AccordError(f"a fault is {FORM}, not {text!r}")
     joint, word, number, seconds = found.groups()
     check_known(f"fault {text}: unknown kind ", word, KINDS)
@@ -110,9 +109,8 @@ def check_joint(fault: Fault, joints: Collection[str], hinges: Iterable[str]) ->
     """
     check_known(f"fault {fault}: no joint ", fault.joint, joints)
     if fault.joint not in hinges:
-        raise AccordError(
-            f"fault {fault}: {fault.joint} slides; hinges can fail, and no base or prismatic joint"
-        )
+        can = "hinges can fail, and no base or prismatic joint"
+        raise AccordError(f"fault {fault}: {fault.joint} slides; {can}")
 
 
 def _number(text: str, word: str) -> float:

@@ -13,7 +13,7 @@ import os
 import secrets
 import stat
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -40,15 +40,20 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
     try:
         # Opening a FIFO waits for somebody who writes, but for this flag.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise AccordError(f"cannot read {path}: it is not a regular file")
-            data = file.read(most + 1 if found.st_size <= most else 0)  # it may grow
+            _check_readable(path, os.fstat(file.fileno()), most)
+            data = file.read(most + 1)  # it may grow
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
         raise AccordError(f"cannot read {path}: {_reason(error)}") from None
-    if max(len(data), found.st_size) > most:
+    if len(data) > most:
         raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
     return data
+
+
+def _check_readable(path: Path, found: os.stat_result, most: int) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise AccordError(f"cannot read {path}: it is not a regular file")
+    if found.st_size > most:
+        raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
 
 
 def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
@@ -61,25 +66,25 @@ def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
 
 def read_xml(path: Path) -> ET.Element:
     """Return the top element of an XML file; arguments and errors as of `read_bytes`."""
-    data = read_bytes(path, LARGEST_TEXT)
+    return parse_xml(read_bytes(path, LARGEST_TEXT), f"cannot read {path}: it")
+
+
+def parse_xml(data: bytes | str, what: str) -> ET.Element:
+    """Return the top element of XML; an AccordError says that `what` is none."""
     try:
         top = ET.fromstring(data)
         ET.tostring(top)  # elements too deep in each other end in a recursion
     except (ET.ParseError, ValueError, LookupError, RecursionError) as error:
-        raise AccordError(f"cannot read {path}: it is not XML: {error}") from None
+        raise AccordError(f"{what} is not XML: {error}") from None
     return top
 
 
 def check_file(path: Path, most: int = LARGEST) -> Path:
     """Return the path of a file that a library is to open; arguments and errors as above."""
     try:
-        found = path.stat()
+        _check_readable(path, path.stat(), most)
     except (OSError, ValueError) as error:
         raise AccordError(f"cannot read {path}: {_reason(error)}") from None
-    if not stat.S_ISREG(found.st_mode):
-        raise AccordError(f"cannot read {path}: it is not a regular file")
-    if found.st_size > most:
-        raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
     return path
 
 
@@ -205,50 +210,28 @@ def check_folder(path: Path, patterns: Sequence[str]) -> None:
 
 
 def _is_of_kind(path: Path, kind: str, size: int) -> bool:
-    if path.suffix.lower() != kind or kind not in _KINDS:
+    if path.suffix.lower() != kind:
         return False
     with path.open("rb") as file:
         head = file.read(HEAD)
     if kind == ".stl":
         count = int.from_bytes(head[STL_HEAD - 4 : STL_HEAD], "little")
         return head.startswith(b"solid") or size == STL_HEAD + STL_TRIANGLE * count
-    return _KINDS[kind](head.removeprefix(b"\xef\xbb\xbf").lstrip())
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if kind in _TEXTS and b"\0" not in head:
+        return kind != ".csv" or b"," in head.partition(b"\n")[0]
+    if kind == ".mp4":
+        return head[4:8] == b"ftyp"
+    return any(head.startswith(word) for word, kinds in _HEADS.items() if kind in kinds.split())
 
 
-def _begins(*words: bytes) -> Callable[[bytes], bool]:
-    return lambda head: head.lower().startswith(words)
-
-
-def _is_text(head: bytes) -> bool:
-    return b"\0" not in head
-
-
-_XML = _begins(b"<")
-_KINDS: Mapping[str, Callable[[bytes], bool]] = {
-    ".csv": lambda head: _is_text(head) and b"," in head.partition(b"\n")[0],
-    ".gif": _begins(b"gif8"),
-    ".glb": _begins(b"gltf"),
-    ".html": _begins(b"<!doctype html", b"<html"),
-    ".json": _begins(b"{", b"["),
-    ".jsonl": _begins(b"{"),
-    ".mat": _begins(b"matlab"),
-    ".mtl": _is_text,
-    ".mp4": lambda head: head[4:8] == b"ftyp",
-    ".npy": _begins(b"\x93numpy"),
-    ".npz": _begins(b"pk\x03\x04"),
-    ".obj": _is_text,
-    ".ply": _begins(b"ply"),
-    ".png": _begins(b"\x89png"),
-    ".sarif": _begins(b"{"),
-    ".sdf": _XML,
-    ".stl": _is_text,  # in part; see above
-    ".svg": _XML,
-    ".urdf": _XML,
-    ".xacro": _XML,
-    ".xml": _XML,
-    ".yaml": _is_text,
-    ".yml": _is_text,
-}
+_TEXTS = (".csv", ".mtl", ".obj", ".yaml", ".yml")
+_HEADS = {
+    b"<": ".sdf .svg .urdf .xacro .xml", b"<!doctype html": ".html", b"<html": ".html",
+    b"{": ".json .jsonl .sarif", b"[": ".json", b"gif8": ".gif", b"\x89png": ".png",
+    b"gltf": ".glb", b"ply": ".ply", b"matlab": ".mat", b"\x93numpy": ".npy", b"pk\x03\x04": ".npz",
+}  # fmt: skip
+"""Kinds of files by how they begin."""
 
 
 def _reason(error: Exception) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.contract.fault import Fault
-from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.contract.state import NO_SWITCHES, Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory
 
 
@@ -45,6 +45,7 @@ class Inputs(Protocol):
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
         """Return switches to set at the tick of a state, whatever the controller commands."""
+        return NO_SWITCHES
 
     def faults(self, state: RobotState) -> Sequence[Fault]:
         """Return what is to fail at the tick of a state; nothing, unless it is overridden."""

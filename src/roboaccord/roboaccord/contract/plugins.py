@@ -67,9 +67,8 @@ def load(group: str, name: str, what: str = "") -> Any:
     try:
         return entry.load()
     except ImportError as error:
-        raise AccordError(
-            f"{name} needs {error.name}, which is not installed: accord doctor reports what to do"
-        ) from error
+        needs = f"{name} needs {error.name}, which is not installed"
+        raise AccordError(f"{needs}: accord doctor reports what to do") from error
 
 
 def lacking(group: str, name: str, what: str = "") -> str:
@@ -86,10 +85,8 @@ def lacking(group: str, name: str, what: str = "") -> str:
     if not package:
         return ""
     distribution = package if package.startswith(PREFIX) else f"{PREFIX}_{package}"
-    return (
-        f"{what or name} is in the distribution {distribution.replace('_', '-')}, not installed: "
-        f"src/{package} of the repository"
-    )
+    where = f"the distribution {distribution.replace('_', '-')}, not installed"
+    return f"{what or name} is in {where}: src/{package} of the repository"
 
 
 @cache

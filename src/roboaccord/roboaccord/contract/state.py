@@ -22,16 +22,9 @@ from roboaccord.numerics.arrays import Array as Array
 NO_SWITCHES: Mapping[str, bool] = MappingProxyType({})
 
 
-def _zeros(size: int) -> Array:
-    values = np.zeros(size)
-    values.setflags(write=False)
-    return values
-
-
-ORIGIN = _zeros(3)
-IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
-IDENTITY.setflags(write=False)
-NO_TWIST = _zeros(6)
+ORIGIN, IDENTITY, NO_TWIST = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(6)
+for _array in (ORIGIN, IDENTITY, NO_TWIST):
+    _array.setflags(write=False)
 STATE_ARRAYS = ("q", "qd", "effort", "position", "orientation", "twist")
 
 

@@ -86,23 +86,19 @@ class Trajectory(Drawn):
         wrenches = [c.wrench for c in commands]
         names = states[0].switches if states else NO_SWITCHES
         asked = [(state, c.switches) for state, c in zip(states[1:], commands)]
+        wrench, commanded, wished = None, None, {}
+        if any(w is not None for w in wrenches):
+            wrench = np.array([NO_WRENCH, *(NO_WRENCH if w is None else w for w in wrenches)])
+        if commands:
+            commanded = np.array([states[0].effort, *(c.effort for c in commands)])
+            for n in names:
+                later = (c.get(n, s.switches[n]) for s, c in asked)
+                wished[n] = np.array([states[0].switches[n], *later])
         return cls(
-            tuple(joints),
-            **{name: np.array([getattr(s, name) for s in states]) for name in OVER_TIME},
-            events=tuple(events),
+            tuple(joints), events=tuple(events), wrench=wrench, commanded=commanded, wished=wished,
             switches={n: np.array([s.switches[n] for s in states]) for n in names},
-            wrench=None
-            if all(w is None for w in wrenches)
-            else np.array([NO_WRENCH, *(NO_WRENCH if w is None else w for w in wrenches)]),
-            commanded=np.array([states[0].effort, *(c.effort for c in commands)])
-            if commands
-            else None,
-            wished={
-                n: np.array([states[0].switches[n], *(c.get(n, s.switches[n]) for s, c in asked)])
-                for n in names
-                if commands
-            },
-        )
+            **{name: np.array([getattr(s, name) for s in states]) for name in OVER_TIME},
+        )  # fmt: skip
 
     def state(self, index: int) -> RobotState:
         """Return the sample at `index` as a state."""
@@ -131,9 +127,8 @@ class Trajectory(Drawn):
         if given is None or not np.isfinite(given[index + 1]).all():
             return None
         wished = {name: bool(on[index + 1]) for name, on in self.wished.items()}
-        return Command(
-            given[index + 1], wished, None if self.wrench is None else self.wrench[index + 1]
-        )
+        wrench = None if self.wrench is None else self.wrench[index + 1]
+        return Command(given[index + 1], wished, wrench)
 
     def period(self, index: int) -> float:
         """Return the time between the sample at `index` and the next one [s], to a nanosecond."""

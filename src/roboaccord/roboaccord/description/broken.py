@@ -47,8 +47,7 @@ def broken_names(top: ET.Element) -> Found:
         yield "name-missing", top, "the robot has no name", 'write <robot name="...">'
     seen = set[tuple[str, str]]()
     for element in (*top.findall("link"), *top.findall("joint")):
-        name = element.get("name", "")
-        if not name:
+        if not (name := element.get("name", "")):
             yield "name-missing", element, f"a {element.tag} has no name", "give it one"
         elif (element.tag, name) in seen:
             message, cure = f"{label(element)} is there twice", "give each a name of its own"

@@ -37,10 +37,8 @@ def check_world(urdf: str, base: str) -> None:
         ends = [end.get("link") for tag in ("parent", "child") for end in joint.findall(tag)]
         if ends == ["world", "base_link"] and joint.get("type") == base:
             return
-    raise AccordError(
-        f"broken description of {root.get('name')}: base is {base}, and no joint of type {base} "
-        "ties base_link to a link world"
-    )
+    loose = f"no joint of type {base} ties base_link to a link world"
+    raise AccordError(f"broken description of {root.get('name')}: base is {base}, and {loose}")
 
 
 def warn_massless(urdf: str, tree: Tree, base: str) -> None:

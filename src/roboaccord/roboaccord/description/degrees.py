@@ -14,12 +14,11 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.description.source import end
+from roboaccord.description.xml_numbers import numbers, write_numbers
 from roboaccord.numerics.rotations import turn_between
 
-DEGREES = {
-    "planar": ("TX", "TY", "RZ"),
-    "floating": ("TX", "TY", "TZ", "RX", "RY", "RZ"),
-}
+DEGREES = {"planar": ("TX", "TY", "RZ"), "floating": ("TX", "TY", "TZ", "RX", "RY", "RZ")}
 """Degrees of freedom of a joint: each a joint of its own, `NAME_TX` and so on, as MuJoCo has it."""
 WORLD = "world"
 
@@ -41,7 +40,7 @@ def single_degrees(urdf: str) -> str:
         top.append(ET.Element("link", name=WORLD))
     floating, ground = floating_root(top)
     for each in [*top.findall("link"), *top.findall("joint")] if floating is not None else ():
-        name = each.get("name", "") if each.tag == "link" else _end(each, "child")
+        name = each.get("name", "") if each.tag == "link" else end(each, "child")
         if each is floating or name in ground:
             top.remove(each)
     for joint in several:
@@ -56,11 +55,11 @@ def floating_root(top: ET.Element) -> tuple[ET.Element | None, frozenset[str]]:
     None, and none, where no joint does.
     """
     joints, bodies = top.findall("joint"), _bodies(top)
-    led = {_end(joint, "child") for joint in joints}
+    led = {end(joint, "child") for joint in joints}
     for joint in joints:
-        ground = bodies.get(_end(joint, "parent"), {})
-        leading = [j for j in joints if _end(j, "parent") in ground]
-        alone = [j for j in leading if _end(j, "child") not in ground] == [joint]
+        ground = bodies.get(end(joint, "parent"), {})
+        leading = [j for j in joints if end(j, "parent") in ground]
+        alone = [j for j in leading if end(j, "child") not in ground] == [joint]
         masses = [link.find("inertial/mass") for link in ground.values()]
         heavy = any(float(mass.get("value", "0")) for mass in masses if mass is not None)
         if joint.get("type") == "floating" and alone and not heavy and not ground.keys() <= led:
@@ -72,41 +71,31 @@ def _bodies(top: ET.Element) -> dict[str, dict[str, ET.Element]]:
     """Return the links by name that are fixed to each link, itself among them."""
     found = {link.get("name", ""): {link.get("name", ""): link} for link in top.findall("link")}
     for joint in top.findall("joint"):
-        ends = _end(joint, "parent"), _end(joint, "child")
+        ends = end(joint, "parent"), end(joint, "child")
         if joint.get("type") == "fixed" and all(end in found for end in ends):
             whole = found[ends[0]] | found[ends[1]]
             found |= dict.fromkeys(whole, whole)
     return found
 
 
-def _end(joint: ET.Element, tag: str) -> str:
-    end = joint.find(tag)
-    return "" if end is None else end.get("link", "")
-
-
 def _replace(top: ET.Element, joint: ET.Element) -> None:
     """Put a chain of joints in the place of one."""
     name, kind = joint.get("name", ""), joint.get("type", "")
-    axis, degrees = joint.find("axis"), DEGREES[kind]
-    frame = np.eye(3)
-    if kind == "planar":
-        words = (axis.get("xyz", "1 0 0") if axis is not None else "1 0 0").split()
-        frame = plane(np.array([float(word) for word in words]))
+    degrees = DEGREES[kind]
+    frame = plane(numbers(joint.find("axis"), "xyz", "1 0 0")) if kind == "planar" else np.eye(3)
     top.remove(joint)
-    parent = _end(joint, "parent")
+    parent = end(joint, "parent")
     for i, degree in enumerate(degrees):
         last = i == len(degrees) - 1
-        child = _end(joint, "child") if last else f"{name}_{degree}"
-        slides = degree.startswith("T")
-        one = ET.SubElement(
-            top, "joint", name=f"{name}_{degree}", type="prismatic" if slides else "continuous"
-        )
+        child = end(joint, "child") if last else f"{name}_{degree}"
+        moves = "prismatic" if degree.startswith("T") else "continuous"
+        one = ET.SubElement(top, "joint", name=f"{name}_{degree}", type=moves)
         ET.SubElement(one, "parent", link=parent)
         ET.SubElement(one, "child", link=child)
         if i == 0 and (origin := joint.find("origin")) is not None:
             one.append(origin)
         along = frame[:, "XYZ".index(degree[1])]
-        ET.SubElement(one, "axis", xyz=" ".join(repr(float(x)) for x in along))
+        write_numbers(ET.SubElement(one, "axis"), "xyz", along)
         if not last:
             ET.SubElement(top, "link", name=child)
         parent = child
@@ -117,8 +106,7 @@ def plane(normal: Array) -> Array:
 
     They are those of the parent, turned by the least angle that does it.
     """
-    length = float(np.linalg.norm(normal))
-    if not length:
+    if not (length := float(np.linalg.norm(normal))):
         raise AccordError("the axis of a planar joint has no direction")
     up = np.array([0.0, 0.0, 1.0])
     if normal[2] < -(1.0 - 1e-12) * length:

@@ -58,11 +58,9 @@ class Parameters:
 
     def replace(self, **changes: float) -> Self:
         """Return parameters with some of the values changed."""
-        unknown = [name for name in changes if name not in self._names]
-        if unknown:
-            raise TypeError(
-                f"unknown parameter {unknown[0]}{did_you_mean(unknown[0], self._names)}"
-            )
+        for name in changes:
+            if name not in self._names:
+                raise TypeError(f"unknown parameter {name}{did_you_mean(name, self._names)}")
         return type(self)(**{**self.as_dict(), **changes})
 
     def __getattr__(self, name: str) -> float:
@@ -136,17 +134,14 @@ def load_parameters(
         AccordError: for an unknown parameter, or a value of the wrong kind.
     """
     values: dict[str, float] = {n: e["value"] for n, e in parameter_file(package).items()}
-    for name, value in (changes or {}).items():
-        check_known("unknown key parameters.", name, values)
-        values[name] = value
+    check_known("unknown key parameters.", changes or (), values)
+    values |= changes or {}
     kinds = get_type_hints(kind)
     for name, value in values.items():
-        if kinds.get(name) is int:
-            if not float(value).is_integer():
-                raise AccordError(f"parameters.{name}: {value} is not a whole number")
-            values[name] = int(value)
-        else:
-            values[name] = float(value)
+        is_whole = kinds.get(name) is int
+        if is_whole and not float(value).is_integer():
+            raise AccordError(f"parameters.{name}: {value} is not a whole number")
+        values[name] = int(value) if is_whole else float(value)
     try:
         return kind(**values)
     except ValueError as error:

@@ -79,10 +79,8 @@ class Scene:
             _link_shapes(elements[link.name], index, palette, collision)
             for index, link in enumerate(tree.links)
         ]
-        shapes, name = (
-            tuple(shape for each, _ in found for shape in each),
-            root.get("name", "robot"),
-        )
+        shapes = tuple(shape for each, _ in found for shape in each)
+        name = root.get("name", "robot")
         if not shapes and not collision:
             return cls.parse(urdf, collision=True)
         if not shapes:
@@ -135,17 +133,12 @@ def _mesh(form: Geometry, link: int, colour: Array) -> list[Shape]:
     except AccordError as error:
         _log.warning("a mesh is left out: %s", error)
         return []
-    opacity = float(colour[3])
-    return [
-        Shape(
-            link,
-            form.placed(vertices * form.scale),
-            triangles,
-            colour[:3] if own is None or opacity < 1.0 else own,
-            opacity,
-        )
-        for vertices, triangles, own in parts
-    ]
+    opacity, shapes = float(colour[3]), list[Shape]()
+    for vertices, triangles, own in parts:
+        shown = colour[:3] if own is None or opacity < 1.0 else own
+        placed = form.placed(vertices * form.scale)
+        shapes.append(Shape(link, placed, triangles, shown, opacity))
+    return shapes
 
 
 @cache

@@ -17,6 +17,7 @@ import numpy as np
 
 from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
+from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import rpy_matrix
 
 SIDES = 36  # of a cylinder, and meridians of a sphere: round at the sizes that are drawn
@@ -148,28 +149,20 @@ def read_geometry(element: ET.Element) -> Geometry:
         if form.get(key) is None:
             raise ValueError(f"its {form.tag} has no {key}")
     origin = element.find("origin")
-    return Geometry(
-        form=form.tag,
-        position=numbers_of(origin, "xyz"),
-        rotation=rpy_matrix(*numbers_of(origin, "rpy")),
-        size=numbers_of(form, "size"),
-        radius=float(form.get("radius", "0")),
-        length=float(form.get("length", "0")),
-        file=form.get("filename", ""),
-        scale=numbers_of(form, "scale", (1.0, 1.0, 1.0)),
-    )
+    turn, sizes = rpy_matrix(*numbers_of(origin, "rpy")), numbers_of(form, "size")
+    radius, length = (float(form.get(key, "0")) for key in ("radius", "length"))
+    file, scale = form.get("filename", ""), numbers_of(form, "scale", "1 1 1")
+    place = numbers_of(origin, "xyz")
+    return Geometry(form.tag, place, turn, sizes, radius, length, file, scale)
 
 
-def numbers_of(
-    element: ET.Element | None, key: str, default: tuple[float, float, float] = (0.0, 0.0, 0.0)
-) -> Array:
+def numbers_of(element: ET.Element | None, key: str, default: str = "0 0 0") -> Array:
     """Return the three numbers of an attribute (3,), or a default where it is not there.
 
     Raises:
         ValueError: for something else.
     """
-    text = element.get(key) if element is not None else None
-    values = np.array([float(word) for word in text.split()] if text else default)
+    values = numbers(element, key, default)
     if values.shape != (3,):
-        raise ValueError(f"{key} is {text!r}, not three numbers")
+        raise ValueError(f"{key} has {values.size} numbers, not three")
     return values

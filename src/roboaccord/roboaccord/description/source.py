@@ -12,20 +12,14 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from xml.parsers import expat
 
+from roboaccord.description.tree import MOMENTS
+
 NUMBERS: Mapping[str, tuple[str, ...]] = {
-    "origin": ("xyz", "rpy"),
-    "axis": ("xyz",),
-    "mass": ("value",),
-    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
-    "dynamics": ("damping", "friction"),
-    "limit": ("lower", "upper", "effort", "velocity"),
-    "mimic": ("multiplier", "offset"),
-    "box": ("size",),
-    "sphere": ("radius",),
-    "cylinder": ("radius", "length"),
-    "capsule": ("radius", "length"),
-    "mesh": ("scale",),
-}
+    "origin": ("xyz", "rpy"), "axis": ("xyz",), "mass": ("value",), "inertia": MOMENTS,
+    "dynamics": ("damping", "friction"), "mimic": ("multiplier", "offset"),
+    "limit": ("lower", "upper", "effort", "velocity"), "mesh": ("scale",), "box": ("size",),
+    "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"),
+}  # fmt: skip
 """Attributes that hold numbers, by element."""
 
 

@@ -19,9 +19,11 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
 
 MOVING = ("revolute", "continuous", "prismatic")
+MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class Joint:
     friction: float = 0.0
     mimic: tuple[str, float, float] | None = None
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Least and largest position [rad or m]; infinite for a joint without stops."""
+        return (-np.inf, np.inf) if self.kind == "continuous" else (self.lower, self.upper)
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -90,35 +97,29 @@ class Tree:
         Raises:
             AccordError: if it is not XML, has no `root`, or its joints form no tree.
         """
+        broken = f"broken description {source}"
         try:
             top = ET.fromstring(urdf)
             links = {e.get("name", ""): _read_link(e) for e in top.findall("link")}
             joints = [_read_joint(e) for e in top.findall("joint")]
         except (ET.ParseError, ValueError, AttributeError, KeyError) as error:
-            raise AccordError(f"broken description {source}: {error}") from None
+            raise AccordError(f"{broken}: {error}") from None
         if root not in links:
-            raise AccordError(f"broken description {source}: it has no {root}")
+            raise AccordError(f"{broken}: it has no {root}")
         for joint in joints:
             for end in (joint.parent, joint.child):
                 if end not in links:
-                    raise AccordError(
-                        f"broken description {source}: {joint.name} names link {end}, "
-                        "which does not exist"
-                    )
+                    missing = f"link {end}, which does not exist"
+                    raise AccordError(f"{broken}: {joint.name} names {missing}")
         reached, ordered, frame = [root], list[Joint](), 0
         _follow(joints, reached, ordered, source)
-        floating = [joint for joint in joints if joint.kind == "floating" and joint.child == root]
-        if floating:
+        if ball := next((j for j in joints if j.kind == "floating" and j.child == root), None):
             frame = len(reached)
-            others = [joint for joint in joints if joint is not floating[0]]
-            _follow(others, beside := [floating[0].parent], ordered, source)
+            _follow([j for j in joints if j is not ball], beside := [ball.parent], ordered, source)
             reached += beside
         left = set(links) - set(reached)
-        loose = left - {"world"}
-        if loose:
-            raise AccordError(
-                f"broken description {source}: {min(loose)} is not attached to any link"
-            )
+        if loose := left - {"world"}:
+            raise AccordError(f"{broken}: {min(loose)} is not attached to any link")
         return cls(tuple(links[name] for name in reached), tuple(ordered), frame, bool(left))
 
     @property
@@ -158,9 +159,8 @@ class Tree:
                     raise AccordError(f"broken description: joint {name} mimics itself")
                 seen.add(at)
             if at not in column:
-                raise AccordError(
-                    f"broken description: joint {name} mimics {at}, which does not move"
-                )
+                still = f"{at}, which does not move"
+                raise AccordError(f"broken description: joint {name} mimics {still}")
             matrix[row, column[at]] = factor
         return matrix, offset
 
@@ -192,8 +192,7 @@ class Tree:
             origin = joint.position
             turn: Array = parent @ joint.rotation
             if joint.kind == "prismatic":
-                slide = q[..., column[joint.name], None] * (joint.rotation @ joint.axis)
-                origin = origin + slide
+                origin = origin + q[..., column[joint.name], None] * (joint.rotation @ joint.axis)
             elif joint.kind in MOVING:
                 turn = turn @ axis_angle_matrix(joint.axis, q[..., column[joint.name]])
             origins[..., b, :] = origins[..., a, :] + (parent @ origin[..., None])[..., 0]
@@ -222,15 +221,11 @@ def _follow(joints: list[Joint], reached: list[str], ordered: list[Joint], sourc
             reached.append(joint.child)
 
 
-def _vector(text: str | None, default: str = "0 0 0") -> Array:
-    return np.array([float(word) for word in (text or default).split()])
-
-
 def _pose(element: ET.Element | None) -> tuple[Array, Array]:
     origin = element.find("origin") if element is not None else None
     if origin is None:
         return np.zeros(3), np.eye(3)
-    return _vector(origin.get("xyz")), rpy_matrix(*_vector(origin.get("rpy")))
+    return numbers(origin, "xyz"), rpy_matrix(*numbers(origin, "rpy"))
 
 
 def _read_link(element: ET.Element) -> Link:
@@ -240,17 +235,20 @@ def _read_link(element: ET.Element) -> Link:
     centre, turn = _pose(inertial)
     inertia = np.zeros((3, 3))
     if tensor is not None:
-        xx, xy, xz, yy, yz, zz = (
-            float(tensor.attrib[f"i{axes}"]) for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
-        )
-        inertia = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+        inertia = turn @ symmetric([float(tensor.attrib[key]) for key in MOMENTS]) @ turn.T
     boxes = []
     for visual in element.findall("visual"):
         box = visual.find("geometry/box")
         if box is not None:
-            boxes.append((_vector(box.get("size")), *_pose(visual)))
+            boxes.append((numbers(box, "size"), *_pose(visual)))
     kilograms = float(mass.attrib["value"]) if mass is not None else 0.0
     return Link(element.attrib["name"], kilograms, centre, inertia, tuple(boxes))
+
+
+def symmetric(moments: Sequence[float]) -> Array:
+    """Return the symmetric matrix (3, 3) of six entries in the order of `MOMENTS`."""
+    xx, xy, xz, yy, yz, zz = moments
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def _unit(vector: Array) -> Array:
@@ -263,29 +261,21 @@ def _read_joint(element: ET.Element) -> Joint:
     if parent is None or child is None:
         raise ValueError(f"joint {element.get('name')} lacks a parent or a child")
     axis, dynamics = element.find("axis"), element.find("dynamics")
-    direction = _unit(_vector(axis.get("xyz") if axis is not None else None, "1 0 0"))
+    direction = _unit(numbers(axis, "xyz", "1 0 0"))
     if element.get("type") in MOVING and not direction.any():
         raise ValueError(f"joint {element.get('name')}: its axis has no direction")
-    limit, mimic = element.find("limit"), element.find("mimic")
-    position, rotation = _pose(element)
+    limit, mimic, lead = element.find("limit"), element.find("mimic"), None
+    if mimic is not None:
+        factor, offset = _number(mimic, "multiplier", 1.0), _number(mimic, "offset", 0.0)
+        lead = (mimic.get("joint", ""), factor, offset)
     return Joint(
-        name=element.attrib["name"],
-        kind=element.attrib["type"],
-        parent=parent.attrib["link"],
-        child=child.attrib["link"],
-        position=position,
-        rotation=rotation,
-        axis=direction,
-        lower=float(limit.get("lower", "-inf")) if limit is not None else -np.inf,
-        upper=float(limit.get("upper", "inf")) if limit is not None else np.inf,
-        effort=float(limit.get("effort", "inf")) if limit is not None else np.inf,
-        damping=float(dynamics.get("damping", 0.0)) if dynamics is not None else 0.0,
-        friction=float(dynamics.get("friction", 0.0)) if dynamics is not None else 0.0,
-        mimic=None
-        if mimic is None
-        else (
-            mimic.get("joint", ""),
-            float(mimic.get("multiplier", "1")),
-            float(mimic.get("offset", "0")),
-        ),
-    )
+        element.attrib["name"], element.attrib["type"], parent.attrib["link"],
+        child.attrib["link"], *_pose(element), direction,
+        lower=_number(limit, "lower", -np.inf), upper=_number(limit, "upper", np.inf),
+        effort=_number(limit, "effort", np.inf), damping=_number(dynamics, "damping", 0.0),
+        friction=_number(dynamics, "friction", 0.0), mimic=lead,
+    )  # fmt: skip
+
+
+def _number(element: ET.Element | None, key: str, default: float) -> float:
+    return default if element is None else float(element.get(key, default))

@@ -17,11 +17,10 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description.tree import MOVING, Joint, Link, Tree
+from roboaccord.description.tree import MOMENTS, MOVING, Joint, Link, Tree
 
 ENDLESS = 1e9  # rad, m, N m, N, rad/s: urdfdom wants a number where there is no limit
 WORLD = "world"
-AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 Pose = tuple[Array, Array]
 """Position (3,) [m] and rotation (3, 3)."""
@@ -77,8 +76,7 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
         place = joint.position - offset[joint.parent] + turn @ (moved - inside)
         found.append(replace(joint, position=place, rotation=turn, axis=axes @ joint.axis))
         offset[joint.child] = moved
-    loose = [name for name in by_name if name not in offset]
-    if loose:
+    if loose := [name for name in by_name if name not in offset]:
         raise AccordError(f"{loose[0]} is attached neither to {root} nor to its descendants")
     ordered = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in offset.items())
     return Tree(tuple(ordered), tuple(found))
@@ -110,7 +108,7 @@ def write_tree(tree: Tree, name: str) -> str:
         ET.SubElement(inertial, "origin", xyz=_words(link.centre))
         ET.SubElement(inertial, "mass", value=repr(float(link.mass)))
         moments = link.inertia[np.triu_indices(3)]
-        values = {key: repr(float(x)) for key, x in zip(AXES, moments, strict=True)}
+        values = {key: repr(float(x)) for key, x in zip(MOMENTS, moments, strict=True)}
         ET.SubElement(inertial, "inertia", values)
     for joint in tree.joints:
         element = ET.SubElement(top, "joint", name=joint.name, type=joint.kind)

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import is_file, read_bytes
+from roboaccord.contract.files import is_file, parse_xml, read_bytes
 from roboaccord.description.meshes import FILE, PACKAGE
 from roboaccord.description.resources import package_folders
 from roboaccord.description.xacro_file import NO_ARGUMENTS, expand_apart
@@ -65,8 +65,7 @@ class UrdfFile:
         """Return the URDF with absolute paths for the meshes that are found."""
         top = ET.fromstring(self.text)
         for mesh in top.iter("mesh"):
-            found = self.find(mesh.get("filename", ""))
-            if found:
+            if found := self.find(mesh.get("filename", "")):
                 mesh.set("filename", str(found))
         return ET.tostring(top, encoding="unicode")
 
@@ -157,9 +156,8 @@ def read_text(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, 
     Raises:
         AccordError: if it cannot be read.
     """
-    data = (
-        sys.stdin.buffer.read(LARGEST + 1) if path == STANDARD_INPUT else read_bytes(path, LARGEST)
-    )
+    piped = path == STANDARD_INPUT
+    data = sys.stdin.buffer.read(LARGEST + 1) if piped else read_bytes(path, LARGEST)
     path = path.absolute()
     text = expand_apart(path, packages, arguments) if path.suffix == ".xacro" else decode_xml(data)
     if len(text) > LARGEST:
@@ -184,11 +182,7 @@ def check_urdf(
         AccordError: if it is not XML or holds no robot.
     """
     path, text = path.absolute(), plain_xml(text)
-    try:
-        top = ET.fromstring(text)
-        ET.tostring(top)  # elements too deep in each other end in a recursion
-    except (ET.ParseError, ValueError, RecursionError) as error:
-        raise AccordError(f"{path.name} is not XML: {error}") from None
+    top = parse_xml(text, path.name)
     if top.tag != "robot":
         raise AccordError(f"{path.name} holds no robot: its first element is <{top.tag}>")
     if top.find("link") is None:
@@ -244,13 +238,11 @@ def find_root(top: ET.Element, source: str) -> str:
     ends = {child.get("link") for child in top.findall("joint/child")}
     links = dict.fromkeys(link.get("name", "") for link in top.findall("link"))
     links |= {e.get("link", ""): None for e in top.iterfind("joint/parent[@link='world']")}
-    roots = [name for name in links if name not in ends]
-    if not roots:
+    if not (roots := [name for name in links if name not in ends]):
         raise AccordError(f"broken description {source}: a loop, no link is the root")
     if len(roots) > 1:
-        raise AccordError(
-            f"broken description {source}: {len(roots)} links are roots: {', '.join(roots[:4])}"
-        )
+        several = f"{len(roots)} links are roots: {', '.join(roots[:4])}"
+        raise AccordError(f"broken description {source}: {several}")
     return roots[0]
 
 
@@ -273,11 +265,8 @@ def plain_xml(text: str) -> str:
 
 def decode_xml(data: bytes) -> str:
     """Return the text of XML in the encoding that it declares, UTF-8 mostly."""
-    try:
+    with suppress(UnicodeDecodeError):
         return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        pass
-    try:
+    with suppress(ET.ParseError, ValueError):
         return ET.tostring(ET.fromstring(data), encoding="unicode")
-    except (ET.ParseError, ValueError):
-        return data.decode("utf-8", "replace")
+    return data.decode("utf-8", "replace")

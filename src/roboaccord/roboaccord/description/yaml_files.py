@@ -91,8 +91,7 @@ def _check_size(text: str) -> None:
             anchor, size = open_.pop()
             size += 1
         elif isinstance(event, yaml.AliasEvent):
-            size = sizes.get(str(anchor), 0)
-            if not size:
+            if not (size := sizes.get(str(anchor), 0)):
                 raise yaml.YAMLError(f"alias {anchor} stands for itself, or for nothing")
             anchor = None
         elif not isinstance(event, yaml.ScalarEvent):

@@ -19,15 +19,6 @@ from roboaccord.contract.interfaces import Engine, Inputs, Observer
 from roboaccord.contract.modes import ROBOTS, Modes
 from roboaccord.contract.results import to_json
 from roboaccord.door import arguments
-from roboaccord.door.arguments import (
-    Options,
-    Recording,
-    Settings,
-    Subject,
-    bag_of,
-    folder_of,
-    setup_of,
-)
 from roboaccord.engines import check_engine
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
@@ -55,20 +46,20 @@ RUN = Modes(_modes, {
 
 @RUN.guard
 def run(
-    robot: Subject,
+    robot: arguments.Subject,
     scenario: str | Path | None = None,
     *,
     engine: str = "reference",
-    settings: Settings | None = None,
+    settings: arguments.Settings | None = None,
     controller: str = "",
-    inputs: Recording | Inputs = NO_INPUTS,
+    inputs: arguments.Recording | Inputs = NO_INPUTS,
     transport: str = "direct",
     timeout: float = TIMEOUT,
     observers: Sequence[Observer] = (),
     wrap: Callable[[Simulator], Simulator] = lambda simulator: simulator,
     tell: Callable[[str], None] = arguments.tell,
     out: str | Path | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[arguments.Options],
 ) -> Run:
     """Run a scenario, and record it, as `accord run` does.
 
@@ -88,29 +79,21 @@ def run(
         AccordError: if something that is needed is missing, or the run fails.
     """
     check_engine(engine)
-    given = inputs if isinstance(inputs, Inputs) else RecordedInputs(bag_of(inputs))
+    given = inputs if isinstance(inputs, Inputs) else RecordedInputs(arguments.bag_of(inputs))
     if isinstance(given, RecordedInputs):
         settings = {"duration": given.duration, **(settings or {})}
         options = {"faults": list(given.fault_texts), **options}
-    setup = setup_of(robot, scenario, settings, **options)
+    setup = arguments.setup_of(robot, scenario, settings, **options)
     if isinstance(given, RecordedInputs):
         given.check(setup)
     runner = find_runner(transport)
     if not controller and (servo := chatter(setup)):
         tell(servo)
-    found = runner(
-        RunRequest(
-            setup=setup,
-            engine=engine,
-            bag=fresh(folder_of(out, setup, engine) / "bag"),
-            controller=controller,
-            inputs=given,
-            observers=tuple(observers),
-            wrap=wrap,
-            tell=tell,
-            timeout=timeout,
-        )
-    )
+    bag = fresh(arguments.folder_of(out, setup, engine) / "bag")
+    found = runner(RunRequest(
+        setup=setup, engine=engine, bag=bag, controller=controller, inputs=given, wrap=wrap,
+        observers=tuple(observers), tell=tell, timeout=timeout,
+    ))  # fmt: skip
     if found.motion.divergence:
         tell(found.motion.divergence)
     return found
@@ -118,19 +101,19 @@ def run(
 
 @Modes(_modes, ROBOTS).guard
 def sweep(
-    robot: Subject,
+    robot: arguments.Subject,
     scenario: str | Path | None = None,
     *,
     figure: str = "speed",
     engines: Sequence[Engine] = ("reference",),
     physics_steps: Sequence[float] = (),
     seeds: int = 20,
-    settings: Settings | None = None,
+    settings: arguments.Settings | None = None,
     workers: int = 0,
     done: Callable[[str, float, int], None] = lambda engine, step, seed: None,
     command: str = "",
     out: str | Path | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[arguments.Options],
 ) -> Study:
     """Run a scenario from many seeds, as `accord sweep` does; write summary.json and report.html.
 
@@ -146,28 +129,28 @@ def sweep(
     from roboaccord.run.sweep import Study
     from roboaccord.run.sweep import sweep as run_seeds
 
-    setup = setup_of(robot, scenario, settings, **options)
+    setup = arguments.setup_of(robot, scenario, settings, **options)
     cells = run_seeds(
         setup, figure=figure, engines=engines, physics_steps=physics_steps, seeds=seeds,
         workers=workers, done=done,
     )  # fmt: skip
     study = Study.of(setup, figure, seeds, cells, command)
-    place = folder_of(out, setup, "sweep")
+    place = arguments.folder_of(out, setup, "sweep")
     place.mkdir(parents=True, exist_ok=True)
     write_text(place / "summary.json", json.dumps(to_json(study), indent=1))
     write_text(place / "report.html", render_sweep(study))
     return replace(study, report=place / "report.html")
 
 
-def read_bag(recording: Recording) -> BagRun:
+def read_bag(recording: arguments.Recording) -> BagRun:
     """Read a run from its folder or bag; errors as of `bag.reader.read_run`."""
     from roboaccord.report.signals import find_bag
 
-    return read_run(find_bag(bag_of(recording)))
+    return read_run(find_bag(arguments.bag_of(recording)))
 
 
 def compare(
-    *runs: Recording,
+    *runs: arguments.Recording,
     signals: Sequence[str] = (),
     start: float | None = None,
     stop: float | None = None,
@@ -185,5 +168,5 @@ def compare(
     from roboaccord import report
 
     return report.compare(
-        *map(bag_of, runs), signals=signals, start=start, stop=stop, tolerance=tolerance
+        *map(arguments.bag_of, runs), signals=signals, start=start, stop=stop, tolerance=tolerance
     )

@@ -14,17 +14,11 @@ from pathlib import Path
 from xml.parsers import expat
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.description import urdf_file
 from roboaccord.description.apart import SECONDS, apart
 from roboaccord.description.resources import package_folders
 from roboaccord.description.source import parse_lines
-from roboaccord.description.urdf_file import (
-    NO_PACKAGES,
-    STANDARD_INPUT,
-    UrdfFile,
-    absolute_packages,
-    check_urdf,
-    read_text,
-)
+from roboaccord.description.urdf_file import read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import specs
 from roboaccord.engines.spec import EngineSpec
@@ -36,9 +30,9 @@ NAMED = re.compile(r"(?:model|package)://([\w.-]+)")
 
 def read_robot(
     path: Path,
-    packages: Mapping[str, Path] = NO_PACKAGES,
+    packages: Mapping[str, Path] = urdf_file.NO_PACKAGES,
     arguments: Mapping[str, str] = NO_ARGUMENTS,
-) -> UrdfFile:
+) -> urdf_file.UrdfFile:
     """Read a robot in URDF, xacro, or a format of an engine, by the first element of the file.
 
     Args:
@@ -47,18 +41,18 @@ def read_robot(
     Raises:
         AccordError: if it cannot be read, or the engine that reads its format is not installed.
     """
-    packages = absolute_packages(packages)
+    packages = urdf_file.absolute_packages(packages)
     text = read_text(path, packages, arguments)
     form = format_of(text)
     engine = formats().get(form)
     if engine is None:
-        return check_urdf(path, text, packages)  # which names its kind
+        return urdf_file.check_urdf(path, text, packages)  # which names its kind
     folders = dict(packages)
     for name in {*NAMED.findall(text)}:
         found = package_folders(name, path.absolute(), packages)
         if folder := next(filter(Path.is_dir, found), None):
             folders[name] = folder
-    whole = path != STANDARD_INPUT and path.suffix != ".xacro"
+    whole = path != urdf_file.STANDARD_INPUT and path.suffix != ".xacro"
     version = engine.load(engine.version)
     try:
         made, notes, links = apart(
@@ -69,7 +63,7 @@ def read_robot(
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
     read = f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
-    return check_urdf(path, made, packages, (read, *notes), frozenset(links))
+    return urdf_file.check_urdf(path, made, packages, (read, *notes), frozenset(links))
 
 
 def convert_apart(

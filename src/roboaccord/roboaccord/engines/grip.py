@@ -96,14 +96,10 @@ class Grip:
         by = np.where(self._turns[:, None], turned, np.array([x, y])) * self._moves.T
         lever = at - known.origin[0]
         about = np.array([-lever[:, 1], lever[:, 0]])
-        return np.vstack(
-            [
-                np.column_stack(
-                    [axis, (axis.T * about).sum(axis=0), np.einsum("cd,dnc->cn", axis, by)]
-                )
-                for axis in (along, across)
-            ]
-        )
+        return np.vstack([
+            np.column_stack([a, (a.T * about).sum(axis=0), np.einsum("cd,dnc->cn", a, by)])
+            for a in (along, across)
+        ])  # fmt: skip
 
     def rise(
         self, height: float, speed: float, mass: float, gravity: float, h: float

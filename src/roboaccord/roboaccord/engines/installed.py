@@ -77,14 +77,11 @@ def default_names() -> tuple[str, ...]:
 
 def installed_names(tell: Callable[[str], None]) -> list[str]:
     """Return the reference and the default engines that are installed; report each other one."""
-    found = [REFERENCE]
-    for name in default_names():
-        match spec(name).look():
-            case Missing(reason):
-                tell(f"left out: {reason}")
-            case _:
-                found.append(name)
-    return found
+    looks = {name: spec(name).look() for name in default_names()}
+    for look in looks.values():
+        if isinstance(look, Missing):
+            tell(f"left out: {look.reason}")
+    return [REFERENCE, *(n for n, look in looks.items() if not isinstance(look, Missing))]
 
 
 def simulator_names() -> tuple[str, ...]:
@@ -115,8 +112,7 @@ def preset(
     """
     found = dict(options)
     for name, each in specs().items():
-        own = {key: value for key, value in values.items() if each.has_setting(key)}
-        if own:
+        if own := {key: value for key, value in values.items() if each.has_setting(key)}:
             found[name] = {**own, **options.get(name, {})}
     return found
 

@@ -59,10 +59,8 @@ def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
     if sphere is None or np.any(tree.links[0].centre):
         raise AccordError("the base_link that floats in the description is not a ball")
     root.remove(link)
-    for joint in root.findall("joint"):
-        child = joint.find("child")
-        if child is not None and child.get("link") == name:
-            root.remove(joint)
+    for joint in root.findall(f"joint/child[@link='{name}']/.."):
+        root.remove(joint)
     ball = Ball(tree.links[0].mass, tree.links[0].inertia, float(sphere.attrib["radius"]))
     return ET.tostring(root, encoding="unicode"), ball
 
@@ -193,25 +191,18 @@ def intended_properties(model: EngineModel) -> Properties:
     braked = braking(model)
     armature = [] if model.armature is None else model.armature.tolist()
     rotors = dict(zip(model.joints, armature))
-    bounded = {
-        joint.name: (-np.inf, np.inf) if joint.kind == "continuous" else (joint.lower, joint.upper)
-        for joint in tree.moving
-    }
+    links = [link for link in tree.links if link.name != WORLD]
     return Properties(
-        links={
-            k.name: LinkProperties(k.mass, k.centre, k.inertia)
-            for k in tree.links
-            if k.name != WORLD
-        },
+        links={k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in links},
         joints={
-            joint.name: JointProperties(
-                joint.position,
-                np.asarray(joint.rotation @ joint.axis),
-                np.array(bounded[joint.name]),
-                *braked.get(joint.name, (0.0, 0.0)),
-                rotors.get(joint.name, 0.0),
+            j.name: JointProperties(
+                j.position,
+                np.asarray(j.rotation @ j.axis),
+                np.array(j.ends),
+                *braked.get(j.name, (0.0, 0.0)),
+                rotors.get(j.name, 0.0),
             )
-            for joint in tree.moving
+            for j in tree.moving
         },
         gravity=np.array([0.0, 0.0, -model.gravity]),
     )
@@ -220,8 +211,5 @@ def intended_properties(model: EngineModel) -> Properties:
 def braking(model: EngineModel) -> dict[str, tuple[float, float]]:
     """Return viscous damping and dry friction of each joint by a model's own law."""
     law = model.friction
-    if law is None:
-        return {}
-    return {
-        name: (float(law.viscous[i]), float(law.constant[i])) for i, name in enumerate(model.joints)
-    }
+    rows = zip(model.joints, law.viscous.tolist(), law.constant.tolist()) if law else ()
+    return {name: (viscous, constant) for name, viscous, constant in rows}

@@ -26,7 +26,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import NO_TWIST, Array, RobotState
+from roboaccord.contract.state import IDENTITY, NO_TWIST, ORIGIN, Array, RobotState
 from roboaccord.description.checks import massless
 from roboaccord.description.degrees import DEGREES, plane, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
@@ -35,12 +35,7 @@ from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import find_root
 from roboaccord.description.xml_numbers import numbers
 from roboaccord.engines.model import JointProperties, LinkProperties
-from roboaccord.numerics.rotations import (
-    axis_angle_matrix,
-    quaternion_matrix,
-    rpy_matrix,
-    turn_twist,
-)
+from roboaccord.numerics import rotations
 
 Chart = Callable[[Array, Array], tuple[Array, Array, Array]]
 """From q and q' (k,) to x (k,), T (k, k) and c (k,)."""
@@ -60,7 +55,7 @@ def planes(urdf: str) -> dict[str, Array]:
     """Return our axes (3, 3) of each planar joint of a URDF, in its parent's frame."""
     found = {}
     for joint in ET.fromstring(urdf).findall("joint[@type='planar']"):
-        turn = rpy_matrix(*numbers(joint.find("origin"), "rpy").tolist())
+        turn = rotations.rpy_matrix(*numbers(joint.find("origin"), "rpy").tolist())
         normal = numbers(joint.find("axis"), "xyz", "1 0 0")
         found[joint.get("name", "")] = turn @ plane(normal)
     return found
@@ -76,8 +71,8 @@ def free_motion(q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
         position (3,) and rotation (3, 3); Jacobian (6, 6) of the twist, angular first, along the
         turned axes; and what of its rate is due to velocities alone (6,).
     """
-    first, second = (axis_angle_matrix(AXES[i], np.array(q[3 + i])) for i in range(2))
-    third = axis_angle_matrix(AXES[2], np.array(q[5]))
+    first, second = (rotations.axis_angle_matrix(AXES[i], np.array(q[3 + i])) for i in range(2))
+    third = rotations.axis_angle_matrix(AXES[2], np.array(q[5]))
     rotation = first @ second @ third
     spins = np.column_stack([AXES[0], first @ AXES[1], first @ second @ AXES[2]])
     # Each axis is turned by the hinges before it.
@@ -158,7 +153,7 @@ class Mechanism(ABC):
     def acceleration_at(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations in a state, without contact, friction or stops."""
         self.place(state)
-        return self.accelerate(quaternion_matrix(state.orientation), effort)
+        return self.accelerate(rotations.quaternion_matrix(state.orientation), effort)
 
     def statics_at(self, state: RobotState) -> tuple[Array, Array]:
         """Return mass matrix (m, m) and gravity forces (m,) [N, N m] in a state.
@@ -167,7 +162,7 @@ class Mechanism(ABC):
         one, nothing for a fixed one; then the joints.
         """
         self.place(replace(state, qd=np.zeros_like(state.qd), twist=NO_TWIST))
-        turn, mass, gravity = self.statics(quaternion_matrix(state.orientation))
+        turn, mass, gravity = self.statics(rotations.quaternion_matrix(state.orientation))
         return np.asarray(turn.T @ mass @ turn), np.asarray(turn.T @ gravity)
 
 
@@ -249,13 +244,12 @@ class Reading(ABC):
 
         Linear and angular in the world for a free base, then the joints that were asked for.
         """
-        if self.charts is None:
-            found = self.mechanism.acceleration_at(state, state.effort)
-            joints = found.joints
-        else:
+        if self.charts:
             state, turn, drift = self.charts.own(state)
-            found = self.mechanism.acceleration_at(state, state.effort)
-            joints = np.asarray(np.linalg.solve(turn, found.joints - drift), float)
+        found = self.mechanism.acceleration_at(state, state.effort)
+        joints = found.joints
+        if self.charts:
+            joints = np.asarray(np.linalg.solve(turn, joints - drift), float)
         return np.concatenate([found.base, joints][self.question.base == "fixed" :])
 
     def accelerations(self, states: Sequence[RobotState]) -> list[Array]:
@@ -268,8 +262,7 @@ class Reading(ABC):
             return self.mechanism.statics_at(state)
         state, turn, _ = self.charts.own(state)
         mass, gravity = self.mechanism.statics_at(state)
-        whole = np.eye(len(mass))
-        n = len(turn)
+        whole, n = np.eye(len(mass)), len(turn)
         whole[-n:, -n:] = turn
         return whole.T @ mass @ whole, whole.T @ gravity
 
@@ -304,17 +297,11 @@ class TreeReading(Reading):
         self.joints = tuple(joint.name for joint in tree.moving)
         self.mass, self.shapes = float(sum(link.mass for link in tree.links)), Counter()
         self.links = {k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in tree.links}
-        at_zero = np.zeros(len(self.joints)), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
-        origins, rotations = tree.forward(self.joints, *at_zero)
-        index = {link.name: i for i, link in enumerate(tree.links)}
-        self.hinges = {}
-        for joint in tree.moving:
-            i = index[joint.child]
-            axis = rotations[i] @ joint.axis
-            ends = joint.lower, joint.upper
-            if joint.kind == "continuous":
-                ends = -np.inf, np.inf
-            self.hinges[joint.name] = Hinge(origins[i], axis, *ends)
+        poses = tree.forward(self.joints, np.zeros(len(self.joints)), ORIGIN, IDENTITY)
+        at = {link.name: pose for link, *pose in zip(tree.links, *poses, strict=True)}
+        self.hinges = {
+            j.name: Hinge(at[j.child][0], at[j.child][1] @ j.axis, *j.ends) for j in tree.moving
+        }
 
     @cached_property
     def _law(self) -> TreeDynamics:
@@ -326,9 +313,9 @@ class TreeReading(Reading):
         return self.accelerations([state])[0]
 
     def accelerations(self, states: Sequence[RobotState]) -> list[Array]:
-        turns = [quaternion_matrix(state.orientation) for state in states]
+        turns = [rotations.quaternion_matrix(state.orientation) for state in states]
         asked = [
-            (s.q, s.qd, s.effort, s.position, turn, turn_twist(turn, s.twist))
+            (s.q, s.qd, s.effort, s.position, turn, rotations.turn_twist(turn, s.twist))
             for s, turn in zip(states, turns, strict=True)
         ]
         return [
@@ -337,7 +324,7 @@ class TreeReading(Reading):
         ]
 
     def statics(self, state: RobotState) -> tuple[Array, Array]:
-        return self._law.statics(state.q, quaternion_matrix(state.orientation))
+        return self._law.statics(state.q, rotations.quaternion_matrix(state.orientation))
 
 
 def read_tree(urdf: str, source: str = "URDF") -> Tree:

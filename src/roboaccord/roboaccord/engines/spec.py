@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
-from importlib import import_module
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.profiles import EXPERT
 from roboaccord.numerics.machine import safe_path
 
@@ -44,12 +43,7 @@ softened stops, a mesh that is not convex."""
 
 def imported(name: str) -> Callable[[], Any]:
     """Return a function that imports what `module:name` names, and returns it."""
-    module, _, attribute = name.partition(":")
-    return partial(_attribute, module, attribute)
-
-
-def _attribute(module: str, name: str) -> Any:
-    return getattr(import_module(module), name)
+    return EntryPoint("", name, "").load
 
 
 @dataclass(frozen=True)
@@ -213,10 +207,9 @@ class EngineSpec:
             with safe_path():
                 return part()
         except ImportError as error:
+            needs = f"{self.package}: pip install {self.package}"
             if "libGL" in str(error):
                 needs = "libGL.so.1: apt-get install libgl1"
-            else:
-                needs = f"{self.package}: pip install {self.package}"
             raise AccordError(f"engine {self.name} needs {needs}") from None
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
@@ -274,9 +267,7 @@ FEATURES: Mapping[Feature, Callable[[EngineModel], bool]] = {
     "contact": lambda model: model.contact is not None,
     "bearing": lambda model: model.base == "ball",
     "armature": _has_rotors,
-    "armature_impacts": lambda model: (
-        _has_rotors(model) and (model.contact is not None or _has_stops(model))
-    ),
+    "armature_impacts": lambda m: _has_rotors(m) and (m.contact is not None or _has_stops(m)),
     "soft_stops": lambda model: model.stop_softness != 1.0,
 }
 """How a model shows a feature that the engine would have to have."""
@@ -289,12 +280,7 @@ def read_settings(options: Mapping[str, Mapping[str, Any]], engine: str, kind: t
         AccordError: for a key that the settings do not have.
     """
     given = options.get(engine, {})
-    known = _keys(kind)
-    for key in given:
-        if key not in known:
-            raise AccordError(
-                f"unknown key engine_options.{engine}.{key}{did_you_mean(key, known)}"
-            )
+    check_known(f"unknown key engine_options.{engine}.", given, _keys(kind))
     return kind(**given)
 
 

@@ -22,13 +22,7 @@ from typing import cast
 
 import numpy as np
 
-from roboaccord.contract.contact import (
-    EllipseFriction,
-    Fixture,
-    HeightField,
-    Index,
-    MeshFixture,
-)
+from roboaccord.contract.contact import EllipseFriction, Fixture, HeightField, Index, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
@@ -94,23 +88,23 @@ class Move:
 
     def state(self, state: RobotState) -> RobotState:
         """Return a state as it is in this world, its joints in the order that they had."""
-        orientation, twist = state.orientation, state.twist
-        if self.mirrored:
-            orientation = orientation * np.append(TURNING, 1.0)
-            twist = twist * np.append(MIRROR, TURNING)
+        orientation, twist = self._mirror(state.orientation, state.twist)
         if self.yaw:
             orientation = quaternion_product(yaw_quaternion(self.yaw), orientation)
         position = self.place(state.position)
         return replace(state, position=position, orientation=orientation, twist=twist)
 
+    def _mirror(self, orientation: Array, twist: Array) -> tuple[Array, Array]:
+        if not self.mirrored:
+            return orientation, twist
+        return orientation * np.append(TURNING, 1.0), twist * np.append(MIRROR, TURNING)
+
     def back(self, state: RobotState) -> RobotState:
         """Return a state of this world as it is without the move."""
-        orientation, twist = state.orientation, state.twist
+        orientation = state.orientation
         if self.yaw:
             orientation = quaternion_product(yaw_quaternion(-self.yaw), orientation)
-        if self.mirrored:
-            orientation = orientation * np.append(TURNING, 1.0)
-            twist = twist * np.append(MIRROR, TURNING)
+        orientation, twist = self._mirror(orientation, state.twist)
         position = np.asarray((state.position - np.array(self.shift)) @ self.matrix)
         return replace(state, position=position, orientation=orientation, twist=twist)
 
@@ -251,17 +245,17 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
     if model.base == "fixed" and model.root == BASE_LINK:
         # Force laws see such a robot from its base.
         standing = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0))
+    names = ("effort_limits", "armature", "gear", "damping")
+    given = {name: getattr(model, name) for name in names}
+    by_joint = {name: values[order] for name, values in given.items() if values is not None}
     return replace(
         model,
         urdf=move_text(model.urdf, move, model.root),
         joints=tuple(model.joints[i] for i in order),
-        effort_limits=model.effort_limits[order],
         force_law=None if model.force_law is None else move_law(model.force_law, standing),
         friction=None if model.friction is None else _reorder(model.friction, order),
-        armature=None if model.armature is None else model.armature[order],
-        gear=None if model.gear is None else model.gear[order],
-        damping=None if model.damping is None else model.damping[order],
         contact=contact,
+        **by_joint,
     )
 
 
@@ -319,10 +313,9 @@ def move_text(urdf: str, move: Move, root: str) -> str:
             edit_numbers(joint, "origin", "xyz", turn.place)
             edit_numbers(joint, "origin", "rpy", np.array([0.0, 0.0, move.yaw]).__add__)
     if move.reordered:
-        parts = [each for each in top if each.tag in ("link", "joint")]
-        for each in parts:
+        for each in [each for each in top if each.tag in ("link", "joint")][::-1]:
             top.remove(each)
-        top.extend(reversed(parts))
+            top.append(each)
     return ET.tostring(top, encoding="unicode")
 
 

@@ -131,8 +131,7 @@ def start_at(urdf: str, start: Mapping[str, float]) -> str:
         urdf: with joints that turn or slide.
         start: where they start [rad or m], by name; 0 by default.
     """
-    moved = {name: float(at) for name, at in start.items() if at}
-    if not moved:
+    if not (moved := {name: float(at) for name, at in start.items() if at}):
         return urdf
     root = ET.fromstring(urdf)
     for joint in root.findall("joint"):

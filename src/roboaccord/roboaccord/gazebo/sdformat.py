@@ -22,7 +22,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.source import parse_lines
-from roboaccord.description.tree import Joint, Link, Tree
+from roboaccord.description.tree import MOMENTS, Joint, Link, Tree, symmetric
 from roboaccord.engines.reading import Question, TreeReading
 from roboaccord.gazebo.tool import INSTALL, sdformat_tool
 from roboaccord.numerics.isolation import COLOUR
@@ -41,8 +41,7 @@ def tool_version() -> str:
     Raises:
         AccordError: where neither `gz sdf` nor `ign sdf` is installed.
     """
-    tool = sdformat_tool()
-    if not tool:
+    if not (tool := sdformat_tool()):
         raise AccordError(f"sdformat is not installed: {INSTALL}")
     found = subprocess.run([tool, "sdf", "--versions"], capture_output=True, text=True, check=False)
     return f"{tool} sdf {' '.join(found.stdout.split()) or 'of unknown version'}"
@@ -73,18 +72,14 @@ class SdfReading(TreeReading):
         links = {e.get("name") for e in model.findall("link")}
         for joint in model.findall("joint"):  # which it prints, and then does not load
             if joint.get("name") in links:
-                raise AccordError(
-                    f"sdformat refuses it: joint and link share the name {joint.get('name')}"
-                )
+                shared = f"joint and link share the name {joint.get('name')}"
+                raise AccordError(f"sdformat refuses it: {shared}")
         tree = sdf_tree(model)
         found = {j.get("name", ""): j.find("axis") for j in model.findall("joint")}
         axes = {j.name: axis for j in tree.moving if (axis := found[j.name]) is not None}
         paths = {"damping": "dynamics/damping", "friction": "dynamics/friction"}
         paths |= {"effort": "limit/effort"}
-        apart = {
-            key: {name: float(axis.findtext(path, "0")) for name, axis in axes.items()}
-            for key, path in paths.items()
-        }
+        apart = {k: {n: _number(axis, p) for n, axis in axes.items()} for k, p in paths.items()}
         apart["mimic"] = {n: 1.0 for n, axis in axes.items() if axis.find("mimic") is not None}
         super().__init__(tree, question, apart)
         self.shapes = Counter(e.tag for e in model.iterfind("link/collision/geometry/*"))
@@ -171,9 +166,8 @@ def model_poses(model: ET.Element) -> dict[str, Pose]:
     def pose(name: str) -> Pose:
         if name not in found:
             if name not in elements:
-                raise AccordError(
-                    f"sdformat refuses it: it leaves {name} out, and places a link by it"
-                )
+                out = f"it leaves {name} out, and places a link by it"
+                raise AccordError(f"sdformat refuses it: {out}")
             element = elements[name]
             own = element.find("pose")
             default = element.get("attached_to") or element.findtext("child") or ""
@@ -200,11 +194,8 @@ def _link(element: ET.Element) -> Link:
         # SDFormat's default is a mass of 1 kg and a unit inertia.
         return Link(element.get("name", ""), 1.0, np.zeros(3), np.eye(3), ())
     centre, turn = _pose(inertial.find("pose"))
-    xx, xy, xz, yy, yz, zz = (
-        float(inertial.findtext(f"inertia/i{axes}", "0"))
-        for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
-    )
-    inertia = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+    moments = [float(inertial.findtext(f"inertia/{key}", "0")) for key in MOMENTS]
+    inertia = turn @ symmetric(moments) @ turn.T
     mass = float(inertial.findtext("mass", "1"))
     return Link(element.get("name", ""), mass, centre, inertia, ())
 
@@ -222,11 +213,8 @@ def _joint(element: ET.Element, poses: Mapping[str, Pose]) -> Joint:
         ends = [float(given.findtext(f"limit/{end}", f"{sign}inf")) for end, sign in
                 (("lower", "-"), ("upper", ""))]  # fmt: skip
         if (leader := given.find("mimic")) is not None:
-            numbers = (
-                float(leader.findtext("multiplier", "1")),
-                float(leader.findtext("offset", "0")),
-            )
-            mimic = (leader.get("joint", ""), *numbers)
+            factor, offset = leader.findtext("multiplier", "1"), leader.findtext("offset", "0")
+            mimic = (leader.get("joint", ""), float(factor), float(offset))
     kind = element.get("type", "fixed")
     return Joint(
         element.get("name", ""), kind, parent, child,

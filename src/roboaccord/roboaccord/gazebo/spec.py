@@ -11,14 +11,9 @@ from roboaccord.engines.spec import EngineSpec, imported
 
 
 def _version() -> str:
-    from roboaccord.gazebo.sdformat import tool_version
+    version: str = imported("roboaccord.gazebo.sdformat:tool_version")()()
+    return version
 
-    return tool_version()
 
-
-SDFORMAT = EngineSpec(
-    name="sdformat",
-    package="",
-    version=_version,
-    reader=imported("roboaccord.gazebo.sdformat:SdfReading"),
-)
+READER = imported("roboaccord.gazebo.sdformat:SdfReading")
+SDFORMAT = EngineSpec(name="sdformat", package="", version=_version, reader=READER)

@@ -71,13 +71,9 @@ def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Pro
     try:
         done = subprocess.run(
             [tool, "sdf", "-k", str(path)],
-            capture_output=True,
-            text=True,
-            errors="replace",
+            capture_output=True, text=True, errors="replace", check=False, timeout=TIMEOUT,
             env={**os.environ, "SDF_PATH": folders, "GZ_SIM_RESOURCE_PATH": folders},
-            check=False,
-            timeout=TIMEOUT,
-        )
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return [Undecided(f"no answer of sdformat in {TIMEOUT:g} s")]
     errors = [line for line in done.stderr.splitlines() if NOT_ABOUT_THE_FILE not in line]

@@ -41,14 +41,11 @@ def gazebo_engine(setup: Setup, contacts: str, *, started: bool = False) -> Engi
     footing = None
     if setup.force_law is not None:
         if not is_level(setup, contacts):
-            raise AccordError(
-                f"in Gazebo {setup.robot.name} touches the ground with {contacts or 'its shape'}, "
-                "of which only the contact solver knows the loads"
-            )
+            by = f"{contacts or 'its shape'}, of which only the contact solver knows the loads"
+            raise AccordError(f"in Gazebo {setup.robot.name} touches the ground with {by}")
         if links := misplaced(setup, started=started):
-            raise AccordError(
-                f"Gazebo misplaces {links[0]}, which starts turned by less than {CUT:g} rad"
-            )
+            turned = f"turned by less than {CUT:g} rad"
+            raise AccordError(f"Gazebo misplaces {links[0]}, which starts {turned}")
         footing = footing_of(describe(setup, contacts))
     return replace(GAZEBO_ENGINE, scheme=_scheme, footing=footing)
 

@@ -85,14 +85,9 @@ def world_text(
     """
     plugins = "".join(PLUGIN.format(*item) for item in {**SYSTEMS, **(systems or {})}.items())
     return WORLD.format(
-        name=name,
-        comment=comment,
-        step=float(step),
-        fall=-float(gravity),
-        detector=DETECTOR.format(detector) if detector else "",
-        plugins=plugins,
-        contents=contents,
-    )
+        name=name, comment=comment, step=float(step), fall=-float(gravity), plugins=plugins,
+        detector=DETECTOR.format(detector) if detector else "", contents=contents,
+    )  # fmt: skip
 
 
 def static_model(
@@ -116,14 +111,10 @@ def static_model(
         visual: the content of the SDF element; the painted geometry if empty.
     """
     return STATIC_MODEL.format(
-        name=name,
-        place=text_of(position),
-        geometry=geometry,
-        mu=float(mu),
-        mu2=float(mu2),
+        name=name, place=text_of(position), geometry=geometry, mu=float(mu), mu2=float(mu2),
         mask="" if mask is None else MASK.format(mask),
         visual=visual or PAINTED.format(geometry=geometry, colour=WOOD),
-    )
+    )  # fmt: skip
 
 
 def squares(top: float, *, shift: float = 0.0, colour: str = PLAIN) -> str:
@@ -237,9 +228,8 @@ def _split_ground(world: ET.Element, law: EllipseFriction, source: Path) -> None
     ground = world.find("include[uri='model://ground']")
     half = 0.5 * GROUND_SIZE
     if ground is None or not -half < line < half:
-        raise AccordError(
-            f"friction.beyond: Gazebo's world {source.stem} has no ground that changes there"
-        )
+        world_name = f"Gazebo's world {source.stem}"
+        raise AccordError(f"friction.beyond: {world_name} has no ground that changes there")
     world.remove(ground)
     plates = (
         ("ground", -half, line, law.mu.tolist(), line - half, PLAIN),

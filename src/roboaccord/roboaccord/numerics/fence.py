@@ -40,12 +40,8 @@ WRITES, THREAD = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC, 0x10000  # CLONE_THREAD
 WITH = ((257, 56), 2, WRITES, 0), ((56, 220), 0, THREAD, THREAD), ((302, 261), 0, 0xFFFFFFFF, 0)
 CLONE3 = 435
 NO_NEW_PRIVILEGES, FILTER, ALL_THREADS = 38, 1, 1
-ALLOW, KILL, REFUSE, UNKNOWN = (
-    0x7FFF0000,
-    0x80000000,
-    0x50000 | errno.EACCES,
-    0x50000 | errno.ENOSYS,
-)
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+REFUSE, UNKNOWN = 0x50000 | errno.EACCES, 0x50000 | errno.ENOSYS
 LOAD, EQUAL, AND, RETURN = 0x20, 0x15, 0x54, 0x06  # of the kernel's filter language, BPF
 NUMBER, MACHINE, FIRST, SIZE = 0, 4, 16, 8  # where a filter finds number and arguments [bytes]
 

@@ -48,10 +48,8 @@ def check_address_space(libraries: int = LIBRARIES) -> None:
     """
     limit, need = resource.getrlimit(resource.RLIMIT_AS)[0], libraries + PER_CORE * cores()
     if limit != resource.RLIM_INFINITY and limit < need:
-        raise MemoryError(
-            f"{limit // 10**6} MB of address space do not suffice for this, which takes up to "
-            f"{need // 10**6} MB: raise the limit by ulimit -v"
-        )
+        takes = f"which takes up to {need // 10**6} MB: raise the limit by ulimit -v"
+        raise MemoryError(f"{limit // 10**6} MB of address space do not suffice for this, {takes}")
 
 
 @contextmanager

@@ -33,14 +33,10 @@ D1, D3, D4 = -12715105075 / 11282082432, 87487479700 / 32700410799, -10690763975
 D5, D6, D7 = 701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423
 
 
-NODES = (
-    np.array([A21]),
-    np.array([A31, A32]),
-    np.array([A41, A42, A43]),
-    np.array([A51, A52, A53, A54]),
-    np.array([A61, A62, A63, A64, A65]),
-    np.array([B1, 0, B3, B4, B5, B6]),
-)
+NODES = [np.array(row) for row in (
+    [A21], [A31, A32], [A41, A42, A43], [A51, A52, A53, A54], [A61, A62, A63, A64, A65],
+    [B1, 0, B3, B4, B5, B6],
+)]  # fmt: skip
 ERROR = np.array([E1, 0, E3, E4, E5, E6, E7])
 DENSE = np.array([D1, 0, D3, D4, D5, D6, D7])
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0

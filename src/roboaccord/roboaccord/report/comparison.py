@@ -111,8 +111,7 @@ class Comparison(Drawn):
         """Return path, distance from the first run, and speed, the runs overlaid."""
         every = overview(self.data)
         panels = [panel for panel in every if panel.equal]
-        near = [p for p in self.partings if p.kind == "link"] or self.partings
-        if near:
+        if near := [p for p in self.partings if p.kind == "link"] or self.partings:
             kind, unit = near[0].kind, near[0].unit
             traces = [
                 Trace("distance", p.run, *_farthest(self.data[0], self.data[p.run], kind)[:2])
@@ -159,22 +158,12 @@ def compare(
     changes = changes_of(read)
     apart = APART if tolerance is None else tolerance
     window = -math.inf if start is None else start, math.inf if stop is None else stop
-    partings = [
-        parting
-        for number, other in enumerate(others, 1)
-        for kind in ("link", "joint")
-        if (parting := _part(first, other, kind, number, apart, window))
-    ]
+    pairs = [(n, kind) for n in range(1, len(read)) for kind in ("link", "joint")]
+    found_apart = (_part(first, read[n], kind, n, apart, window) for n, kind in pairs)
+    partings = [parting for parting in found_apart if parting]
     same = {change.key for change in changes} <= {"engine", "transport", "physics_step"}
-    return Comparison(
-        runs=[each.path for each in read],
-        changes=changes,
-        figures=_figures(read),
-        partings=partings,
-        judged=tolerance is not None or same,
-        signals=found,
-        data=read,
-    )
+    paths, judged = [each.path for each in read], tolerance is not None or same
+    return Comparison(paths, changes, _figures(read), partings, judged, found, read)
 
 
 def _figures(runs: Sequence[RunSignals]) -> list[FigureChange]:

@@ -61,14 +61,9 @@ def line(
     broad = engine == REFERENCE
     style: Figure = {"color": colour_of(engine, engines), "width": width or (5 if broad else 1.8)}
     return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": engine,
-        "x": plain(x),
-        "y": plain(y),
-        "opacity": 0.55 if broad else 1,
-        "line": style | ({"dash": dash} if dash else {}),
-    }
+        "type": "scatter", "mode": "lines", "name": engine, "x": plain(x), "y": plain(y),
+        "opacity": 0.55 if broad else 1, "line": style | ({"dash": dash} if dash else {}),
+    }  # fmt: skip
 
 
 def axis(title: str) -> Figure:

@@ -14,33 +14,17 @@ import numpy as np
 from roboaccord.contract.results import quantities, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.energy_book import UNMEASURED, EnergyBook, NoBook
-from roboaccord.report.curves import (
-    BLUE,
-    GREEN,
-    RED,
-    SOFT,
-    SPARE,
-    Figure,
-    axis,
-    line,
-    plain,
-    stride,
-)
+from roboaccord.report import curves
 
 COLOURS = {
-    "net_work": BLUE,
-    "kinetic": GREEN,
-    "potential": SPARE[1],
-    "friction": SPARE[0],
-    "damping": SPARE[3],
-    "stops": RED,
-    "impacts": "#c264b8",
-    "rest": SOFT,
-}
+    "net_work": curves.BLUE, "kinetic": curves.GREEN, "potential": curves.SPARE[1],
+    "friction": curves.SPARE[0], "damping": curves.SPARE[3], "stops": curves.RED,
+    "impacts": "#c264b8", "rest": curves.SOFT,
+}  # fmt: skip
 ITEMS = {key: (quantities(EnergyBook)[key].meaning, colour) for key, colour in COLOURS.items()}
 """By key of a book, the item's name and colour."""
 JOULE = unit_of(EnergyBook, "kinetic")
-TIME = axis(f"time [{unit_of(EnergyBook, 'time')}]")
+TIME = curves.axis(f"time [{unit_of(EnergyBook, 'time')}]")
 ROW = 210  # px: height of the axes of one simulator
 FAINT = 1e-9  # part of what went in: less is round-off
 
@@ -61,10 +45,8 @@ def book_rows(books: Mapping[str, EnergyBook | NoBook]) -> list[tuple[str, list[
         at_end = {key: float(changes(book, key)[-1]) for key in ITEMS}
         stored = (at_end["kinetic"], at_end["potential"])
         put_in = max(at_end["net_work"], 0.0) - sum(min(value, 0.0) for value in stored)
-        cells = [
-            "–" if book.how.get(key) == UNMEASURED else _cell(value, put_in)
-            for key, value in at_end.items()
-        ]
+        unknown = {key for key in ITEMS if book.how.get(key) == UNMEASURED}
+        cells = ["–" if key in unknown else _cell(at_end[key], put_in) for key in ITEMS]
         rows.append((engine, cells, _how(book)))
     return rows
 
@@ -75,49 +57,43 @@ def changes(book: EnergyBook, key: str) -> Array:
     return values - values[0] if key == "kinetic" else values
 
 
-def book_figure(books: Books) -> Figure:
+def book_figure(books: Books) -> curves.Figure:
     """Draw the items of each simulator's book over time, one simulator above the other."""
-    shown = [
-        key for key in ITEMS if any(np.abs(changes(book, key)).max() > 0 for book in books.values())
-    ]
+    every = books.values()
+    shown = [key for key in ITEMS if any(np.abs(changes(b, key)).max() > 0 for b in every)]
     last = str(len(books)) if len(books) > 1 else ""
-    layout: Figure = {"xaxis": {**TIME, "anchor": f"y{last}"}}
-    data: list[Figure] = []
+    layout: curves.Figure = {"xaxis": {**TIME, "anchor": f"y{last}"}}
+    data: list[curves.Figure] = []
     for row, (engine, book) in enumerate(books.items()):
-        number = str(row + 1) if row else ""
-        top = 1.0 - row / len(books)
-        low = top - 0.85 / len(books)
-        domain = [max(low, 0.0), top]
-        layout[f"yaxis{number}"] = {**axis(f"{engine} [{JOULE}]"), "domain": domain}
-        step = stride(len(book.time))
+        number, top = str(row + 1) if row else "", 1.0 - row / len(books)
+        domain = [max(top - 0.85 / len(books), 0.0), top]
+        layout[f"yaxis{number}"] = {**curves.axis(f"{engine} [{JOULE}]"), "domain": domain}
+        step = curves.stride(len(book.time))
         for key in shown:
             name, colour = ITEMS[key]
-            style: Figure = {
-                "color": colour,
-                "width": 1.8,
-                "dash": "dot" if key == "rest" else "solid",
-            }
+            dash = "dot" if key == "rest" else "solid"
+            style: curves.Figure = {"color": colour, "width": 1.8, "dash": dash}
             data.append({
                 "type": "scatter", "mode": "lines", "name": name, "legendgroup": name,
                 "showlegend": row == 0, "yaxis": f"y{number}", "line": style,
-                "x": plain(book.time[::step]), "y": plain(changes(book, key)[::step]),
+                "x": curves.plain(book.time[::step]), "y": curves.plain(changes(book, key)[::step]),
             })  # fmt: skip
     return {"data": data, "layout": layout, "height": 90 + ROW * len(books)}
 
 
-def energy_figure(books: Books, engines: Sequence[str]) -> Figure:
+def energy_figure(books: Books, engines: Sequence[str]) -> curves.Figure:
     """Draw kinetic energy over the net work of the efforts, one above the other."""
-    data: list[Figure] = []
+    data: list[curves.Figure] = []
     for engine, book in books.items():
-        step = stride(len(book.time))
+        step = curves.stride(len(book.time))
         time = book.time[::step]
-        data.append(line(engine, engines, time, book.kinetic[::step]))
-        work = line(engine, engines, time, book.net_work[::step])
+        data.append(curves.line(engine, engines, time, book.kinetic[::step]))
+        work = curves.line(engine, engines, time, book.net_work[::step])
         data.append({**work, "yaxis": "y2", "showlegend": False})
     layout = {
         "xaxis": {**TIME, "anchor": "y2"},
-        "yaxis": {**axis(f"kinetic energy [{JOULE}]"), "domain": [0.55, 1]},
-        "yaxis2": {**axis(f"net work [{JOULE}]"), "domain": [0, 0.45]},
+        "yaxis": {**curves.axis(f"kinetic energy [{JOULE}]"), "domain": [0.55, 1]},
+        "yaxis2": {**curves.axis(f"net work [{JOULE}]"), "domain": [0, 0.45]},
     }
     return {"data": data, "layout": layout, "height": 480}
 

@@ -110,10 +110,9 @@ class Overlay:
 
     def _colour(self, panel: Panel, trace: Trace) -> str:
         """Return a colour by signal, or by run where there is one signal."""
-        names, alone = panel.signals, len(panel.signals) == 1
-        index, count = (
-            (trace.run, len(self.runs)) if alone else (names.index(trace.signal), len(names))
-        )
+        names, index, count = panel.signals, trace.run, len(self.runs)
+        if len(names) > 1:
+            index, count = names.index(trace.signal), len(names)
         if count <= len(FEW):
             return FEW[index]
         from matplotlib import colormaps
@@ -122,11 +121,8 @@ class Overlay:
         return to_hex(colormaps["viridis"](0.92 * index / (count - 1)))
 
     def _label(self, panel: Panel, trace: Trace) -> str:
-        one = len(panel.signals) == 1
-        parts = ([] if one and len(self.runs) > 1 else [trace.signal]) + (
-            [self.runs[trace.run]] if len(self.runs) > 1 else []
-        )
-        return ", ".join(parts)
+        run = [self.runs[trace.run]] if len(self.runs) > 1 else []
+        return ", ".join(run if run and len(panel.signals) == 1 else [trace.signal, *run])
 
     def _draw(self, axes: Axes, panel: Panel) -> None:
         one = len(panel.signals) == 1
@@ -148,12 +144,8 @@ class Overlay:
         count = len(axes.get_legend_handles_labels()[0])
         if count == 1 and len(self.runs) == 1:  # its title is the panel's
             return
-        axes.legend(
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.02),
-            ncols=-(-count // COLUMN),
-            fontsize="small",
-        )
+        place: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
+        axes.legend(**place, ncols=-(-count // COLUMN), fontsize="small")
 
     def _page(self, panel: Panel) -> Page:
         data: list[Any] = []
@@ -194,8 +186,7 @@ def plot(
     known = dict.fromkeys(name for each in read for name in each)
     chosen = list[str]()
     for pattern in signals:
-        found = [n for n in known if any(n in each.choose(pattern) for each in read)]
-        if not found:
+        if not (found := [n for n in known if any(n in each.choose(pattern) for each in read)]):
             hint = did_you_mean(pattern, [*known])
             raise AccordError(f"no run and no signal {pattern}{hint}; see --list")
         chosen += [name for name in found if name not in chosen]
@@ -244,14 +235,12 @@ def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:
 def overview(runs: Sequence[RunSignals]) -> list[Panel]:
     """Return what one wants to see first: the path in its plane, some joints, the speed."""
     panels = []
-    first = runs[0]
-    point = next((p for p in ("com", "base") if all(f"{p}.x" in run for run in runs)), "")
-    if point:
+    if point := next((p for p in ("com", "base") if all(f"{p}.x" in run for run in runs)), ""):
         names = [f"{point}.{axis}" for axis in "xyz"]
         spans = [max(float(np.ptp(run[name].values)) for run in runs) for name in names]
         x, y = (names[i] for i in sorted(np.argsort([-s for s in spans], kind="stable")[:2]))
         panels.append(over(runs, x, y))
-    joints = first.motion.joints
+    joints = runs[0].motion.joints
     count = min(len(joints), JOINTS)
     some = [joints[round(i)] for i in np.linspace(0, len(joints) - 1, count)]
     panels += over_time(runs, [f"{name}.q" for name in some])

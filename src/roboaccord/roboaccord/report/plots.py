@@ -133,36 +133,22 @@ def render_plots(
         template: one that extends plots.html, if the page has tables before its plots.
         result: what these show.
     """
+    figures = [plot.figure for plot in plots if isinstance(plot, Plot)]
     return render_page(
-        template,
-        title=title,
-        lead=lead,
-        plots=plots,
-        figures=[plot.figure for plot in plots if isinstance(plot, Plot)],
-        command=command,
-        facts=facts,
-        result=result,
-    )
+        template, title=title, lead=lead, plots=plots, figures=figures, command=command,
+        facts=facts, result=result,
+    )  # fmt: skip
 
 
 def render_sweep(study: Study) -> str:
     """Return the page of a sweep as HTML."""
     figure = study.figure.replace("_", " ")
-    runs = Plot(
-        "Runs",
-        "A dot for each seed; the bar is the mean with its interval.",
-        dots_figure(study),
-        height=460,
-    )
+    caption = "A dot for each seed; the bar is the mean with its interval."
+    runs = Plot("Runs", caption, dots_figure(study), height=460)
     return render_plots(
-        f"{study.robot}, {study.scenario}: {figure} over {study.seeds} seeds",
-        "",
-        [runs],
-        command=study.command,
-        facts=study.versions,
-        template="sweep.html",
-        result=study,
-    )
+        f"{study.robot}, {study.scenario}: {figure} over {study.seeds} seeds", "", [runs],
+        command=study.command, facts=study.versions, template="sweep.html", result=study,
+    )  # fmt: skip
 
 
 def dots_figure(study: Study) -> dict[str, Json]:

@@ -132,10 +132,8 @@ class RunSignals(Mapping[str, Signal]):
             joint = kind in self.motion.joints
             key = f"*.{last}" if joint else f"link:*.{last}" if kind.startswith("link:") else name
             found.setdefault(key, []).append(name)
-        return [
-            SignalGroup(key, len(names), *self._sources[names[0]][:2])
-            for key, names in found.items()
-        ]
+        first = {key: self._sources[names[0]][:2] for key, names in found.items()}
+        return [SignalGroup(key, len(names), *first[key]) for key, names in found.items()]
 
     @cached_property
     def setup(self) -> Setup | None:
@@ -200,9 +198,8 @@ class RunSignals(Mapping[str, Signal]):
             else:
                 self._add(f"{name}.{kind}", unit, _MEANINGS[kind], each)
         for turn in _TURNS if self.run.has_base else ():
-            self._add(
-                f"base.{turn}", "rad", f"{turn} of base_link", np.unwrap(turns[f"base/{turn}"])
-            )
+            angles = np.unwrap(turns[f"base/{turn}"])
+            self._add(f"base.{turn}", "rad", f"{turn} of base_link", angles)
 
     def _add_links(self, tree: Tree) -> None:
         for i, axis in enumerate("xyz"):
@@ -340,13 +337,11 @@ def labels_of(runs: Sequence[RunSignals]) -> list[str]:
     changes = changes_of(runs)
     labels = [_folder(run) for run in runs]
     if 0 < len(changes) <= FEW:
-        labels = [
-            ", ".join(f"{c.key.rpartition('.')[2]} {c.values[i]}" for c in changes)
-            for i in range(len(runs))
-        ]
-    return (
-        labels if len({*labels}) == len(labels) else [f"{i + 1}: {n}" for i, n in enumerate(labels)]
-    )
+        keys = [each.key.rpartition(".")[2] for each in changes]
+        rows = zip(*(each.values for each in changes), strict=True)
+        labels = [", ".join(map(" ".join, zip(keys, row, strict=True))) for row in rows]
+    unlike = len({*labels}) == len(labels)
+    return labels if unlike else [f"{i + 1}: {n}" for i, n in enumerate(labels)]
 
 
 def _folder(run: RunSignals) -> str:

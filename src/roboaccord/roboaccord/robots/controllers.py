@@ -120,11 +120,7 @@ class Random:
     SINES = 8
 
     def __init__(
-        self,
-        setup: Setup,
-        acceleration: float = 5.0,
-        bandwidth: float = 2.0,
-        smooth: bool = True,
+        self, setup: Setup, acceleration: float = 5.0, bandwidth: float = 2.0, smooth: bool = True
     ) -> None:
         self._size = acceleration * inertias(setup)
         self._bandwidth, self._smooth = bandwidth, smooth

@@ -95,12 +95,9 @@ class FileRobot(Robot):
 
     def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
         """Return the limits of the moving joints in the file; of continuous ones none."""
-        file, endless = self.file(setup), (-np.inf, np.inf)
+        file = self.file(setup)
         tree = Tree.parse(file.rooted(file.stripped())[0], self.path.name)
-        return {
-            joint.name: endless if joint.kind == "continuous" else (joint.lower, joint.upper)
-            for joint in tree.moving
-        }
+        return {joint.name: joint.ends for joint in tree.moving}
 
     def description(self, setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
         """Return the file's URDF as it is simulated, with its meshes, and the file's name."""

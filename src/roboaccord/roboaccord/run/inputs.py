@@ -50,9 +50,6 @@ class Hold(Inputs):
     def target(self, state: RobotState) -> Target | None:
         return self._target
 
-    def switches(self, state: RobotState) -> Mapping[str, bool]:
-        return NO_SWITCHES
-
 
 class Announced(Inputs):
     """Pass inputs on, and report every target as it comes into force.
@@ -204,9 +201,8 @@ class RecordedInputs(Inputs):
         for key, here in setup.scenario.data().items():
             there = self.fault_texts if key == "faults" else self._scenario[key]
             if key not in _FREE and here != there:
-                raise AccordError(
-                    f"{self.bag} was recorded with {key} {_plain(there)}, not {_plain(here)}"
-                )
+                what = f"{key} {_plain(there)}, not {_plain(here)}"
+                raise AccordError(f"{self.bag} was recorded with {what}")
 
     def target(self, state: RobotState) -> Target | None:
         return self._targets[bisect_right(self._times, state.time + _ROUND_OFF)]

@@ -104,10 +104,7 @@ class Figures(Tally):
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return all figures."""
-        found: dict[str, float] = {}
-        for tally in self._tallies:
-            found |= tally.figures(events)
-        return found
+        return {name: v for each in self._tallies for name, v in each.figures(events).items()}
 
 
 def joined(parts: Sequence[Trajectory]) -> Trajectory:

@@ -14,7 +14,6 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +22,6 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, writing
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
-
-if TYPE_CHECKING:
-    pass
 
 
 def make_folder(top: Path, inside: Path | str = "") -> Path:

@@ -127,10 +127,7 @@ class Run(Drawn):
                 "time": last.time,
                 "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
                 "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)),
-                "base": {
-                    "position": last.position.tolist(),
-                    "orientation": last.orientation.tolist(),
-                },
+                "base": {n: getattr(last, n).tolist() for n in ("position", "orientation")},
             },
             "metrics": dict(motion.figures()),
             **model_of(setup),
@@ -166,15 +163,11 @@ def run_direct(request: RunRequest) -> Run:
         started = time.perf_counter()
         reset_controller(controller, scenario.seed, max(START_TIMEOUT, request.timeout))
         drive(
-            simulator=simulator,
-            controller=controller,
-            initial=setup.initial,
-            duration=scenario.duration,
-            control_period=scenario.control_period,
-            inputs=Announced(request.inputs, bag.write_target),
+            simulator=simulator, controller=controller, initial=setup.initial,
+            duration=scenario.duration, control_period=scenario.control_period,
+            inputs=Announced(request.inputs, bag.write_target), timeout=request.timeout,
             observers=(bag, motion, *seen, *request.observers),
-            timeout=request.timeout,
-        )
+        )  # fmt: skip
         wall = time.perf_counter() - started
         bag.finish(motion.sha256)
     return Run(request, motion, simulator.version, "direct", wall)
@@ -196,13 +189,10 @@ def find_runner(transport: str) -> Runner:
         if (error.name or "").startswith("roboaccord"):
             raise
         what = f"has no wheel for this machine ({platform.machine()}) or is not installed"
-        if (
-            error.path
-        ):  # it is there, and the loader of shared libraries reports why it is of no use
+        if error.path:  # the loader of shared libraries reports why what is there is of no use
             what = f"cannot be loaded: {error.msg.partition(chr(10))[0]}"
-        raise AccordError(
-            f"transport {transport} needs {error.name}, which {what}; use --transport direct"
-        ) from None
+        needs = f"transport {transport} needs {error.name}, which {what}"
+        raise AccordError(f"{needs}; use --transport direct") from None
     return runner
 
 
@@ -226,7 +216,6 @@ def check_room_for_ros(instead: str = "") -> None:
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < ROS_FILES:
         raise AccordError(f"ROS opens {ROS_FILES} files: raise the limit with ulimit -n{instead}")
     if free < ROS_SHARED_MEMORY:
-        raise AccordError(
-            f"ROS takes {ROS_SHARED_MEMORY // 2**20} MB of shared memory, and {SHARED_MEMORY} has "
-            f"{free // 1024} kB left: enlarge it{instead}"
-        )
+        takes = f"ROS takes {ROS_SHARED_MEMORY // 2**20} MB of shared memory"
+        left = f"{SHARED_MEMORY} has {free // 1024} kB left"
+        raise AccordError(f"{takes}, and {left}: enlarge it{instead}")

@@ -84,17 +84,12 @@ class Study(Shown):
     ) -> Study:
         """Return the study that a command made."""
         engines = dict.fromkeys(cell.engine for cell in cells)
+        versions = versions_of(setup, [make_simulator(setup, engine) for engine in engines])
         return cls(
-            robot=setup.robot.name,
-            scenario=setup.scenario.name,
-            figure=figure,
-            unit=UNITS.get(figure, ""),
-            seeds=seeds,
-            cells=cells,
-            scenario_data=setup.scenario.data(),
-            versions=versions_of(setup, [make_simulator(setup, engine) for engine in engines]),
-            command=command,
-        )
+            robot=setup.robot.name, scenario=setup.scenario.name, figure=figure,
+            unit=UNITS.get(figure, ""), seeds=seeds, cells=cells, versions=versions,
+            scenario_data=setup.scenario.data(), command=command,
+        )  # fmt: skip
 
 
 Job = tuple[str, float, int]

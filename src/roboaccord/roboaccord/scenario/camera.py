@@ -90,9 +90,8 @@ class View:
     @property
     def direction(self) -> Array:
         """Unit vector from the target to the camera (3,)."""
-        level = math.cos(self.elevation)
-        turn = self.azimuth
-        return np.array([level * math.cos(turn), level * math.sin(turn), math.sin(self.elevation)])
+        turn, level, up = self.azimuth, math.cos(self.elevation), math.sin(self.elevation)
+        return np.array([level * math.cos(turn), level * math.sin(turn), up])
 
 
 def start_view(setup: Setup, half: float) -> View:

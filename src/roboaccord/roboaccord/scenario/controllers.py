@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import FrameType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -170,5 +170,4 @@ def _import_factory(path: str) -> Callable[..., Any]:
         raise AccordError(f"cannot import {path}: {reason}{place_of(error)}") from error
     if not callable(factory):
         raise AccordError(f"{path} is not a class")
-    made: Callable[..., Any] = factory
-    return made
+    return cast("Callable[..., Any]", factory)

@@ -238,9 +238,8 @@ def _check_tolerances(tolerances: Tolerances) -> None:
         if isinstance(value, float) and not 0.0 < value < math.inf:
             raise AccordError(f"{place}.{key}: {value:g} is not a tolerance")
     if isinstance(tolerances.one_step, float) and tolerances.one_step > ONE_STEP:
-        raise AccordError(
-            f"{place}.one_step: to exceed {ONE_STEP:g}, write {{limit: NUMBER, reason: TEXT}}"
-        )
+        form = "{limit: NUMBER, reason: TEXT}"
+        raise AccordError(f"{place}.one_step: to exceed {ONE_STEP:g}, write {form}")
     defaults = Tolerances()
     for key in ("acceleration", "mass", "one_step_order", "order"):
         most = getattr(defaults, key)
@@ -344,10 +343,8 @@ def _scenarios(name: str) -> list[Listed]:
     robot, rows = find_robot(name), []
     for scenario in scenario_names(robot.package):
         data = read_scenario(_shipped(robot.package, robot.name, scenario))
-        controller = data.get("controller", {}).get("name", "none")
-        rows.append(
-            Listed(robot.name, robot.summary, scenario, controller, data.get("description", ""))
-        )
+        what = data.get("controller", {}).get("name", "none"), data.get("description", "")
+        rows.append(Listed(robot.name, robot.summary, scenario, *what))
     return rows
 
 

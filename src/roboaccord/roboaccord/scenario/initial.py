@@ -8,7 +8,6 @@ contract/fault.py; that it is of a hinge and within its limits is checked here.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -36,32 +35,19 @@ def initial_state(
         AccordError: for an unknown joint or switch, or an angle or rate that is not a number.
     """
     given, n = scenario.initial, len(joints)
+    check_known("unknown key initial.switches.", given.switches, switches)
     spread = np.zeros(n)
     if given.spread_q:
         rng = np.random.default_rng(scenario.seed)
         spread = rng.uniform(-given.spread_q, given.spread_q, n)
-    return RobotState(
-        time=0.0,
-        q=_by_joint(given.q, joints, "initial.q") + spread,
-        qd=_by_joint(given.qd, joints, "initial.qd"),
-        effort=np.zeros(n),
-        position=np.array(given.position),
-        orientation=rpy_quaternion(given.roll, given.pitch, given.yaw),
-        twist=np.array(given.twist),
-        switches=_switches(given.switches, switches),
-    )
-
-
-def _switches(given: Mapping[str, bool], known: Mapping[str, bool]) -> dict[str, bool]:
-    check_known("unknown key initial.switches.", given, known)
-    return {**known, **given}
+    q, qd = _by_joint(given.q, joints, "initial.q"), _by_joint(given.qd, joints, "initial.qd")
+    orientation = rpy_quaternion(given.roll, given.pitch, given.yaw)
+    base = np.array(given.position), orientation, np.array(given.twist)
+    return RobotState(0.0, q + spread, qd, np.zeros(n), *base, {**switches, **given.switches})
 
 
 def _by_joint(values: Mapping[str, float], joints: Sequence[str], key: str) -> Array:
     check_known(f"unknown key {key}.", values, joints)
-    for name, value in values.items():
-        if not math.isfinite(value):
-            raise AccordError(f"{key}.{name}: {value} is not an angle or rate")
     return np.array([values.get(name, 0.0) for name in joints])
 
 
@@ -74,9 +60,8 @@ def check_fault(fault: Fault, joints: Sequence[str], tree: Tree) -> None:
     check_joint(fault, joints, tree.hinges)
     joint = next(joint for joint in tree.moving if joint.name == fault.joint)
     if fault.angle is not None and not joint.lower <= fault.angle <= joint.upper:
-        raise AccordError(
-            f"fault {fault}: the range of {fault.joint} is {joint.lower:g} to {joint.upper:g} rad"
-        )
+        ends = f"{joint.lower:g} to {joint.upper:g} rad"
+        raise AccordError(f"fault {fault}: the range of {fault.joint} is {ends}")
 
 
 def freeze_at_start(

@@ -114,7 +114,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the tolerances as plain data."""
-        return _plain(self)
+        return self.model_dump()
 
 
 class StatisticsSpec(BaseModel, extra="forbid", frozen=True):
@@ -210,10 +210,4 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
 
     def data(self) -> dict[str, Any]:
         """Return the scenario as plain data, as it would stand in a file."""
-        return _plain(self)
-
-
-def _plain(model: BaseModel) -> dict[str, Any]:
-    dump = getattr(model, "model_dump", None) or model.dict
-    plain: dict[str, Any] = dump()
-    return plain
+        return self.model_dump()

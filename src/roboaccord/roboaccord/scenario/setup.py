@@ -9,7 +9,6 @@ names of entry points, and RELEASED, of a scenario, stay: users have them. No ro
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,15 +34,8 @@ from roboaccord.scenario.user_code import build, line_of, place_of
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+    from roboaccord.contract import interfaces
     from roboaccord.contract.contact import ContactPoint
-    from roboaccord.contract.interfaces import (
-        AnyEngine,
-        AnySimulator,
-        Controller,
-        ForceLaw,
-        Odometry,
-        Tally,
-    )
     from roboaccord.contract.trajectory import Trajectory
     from roboaccord.description.solids import Faces
 
@@ -101,8 +93,8 @@ class Robot(ABC):
     package: str = ""
     summary: str
     parameters: type[Parameters] = Parameters
-    controllers: Mapping[str, Callable[..., Controller]] = NOTHING
-    friction_laws: Mapping[str, Callable[..., ForceLaw]] = NOTHING
+    controllers: Mapping[str, Callable[..., interfaces.Controller]] = NOTHING
+    friction_laws: Mapping[str, Callable[..., interfaces.ForceLaw]] = NOTHING
     contacts: Mapping[str, Callable[..., Contact]] = NOTHING
     effort_topics: Mapping[str, str] = NOTHING
     velocity_topic: str = ""
@@ -147,7 +139,7 @@ class Robot(ABC):
     def effort_limits(self, setup: Setup) -> Array:
         """Return what the efforts are clipped to (n,) [N m or N]."""
 
-    def reference(self, setup: Setup) -> AnySimulator:
+    def reference(self, setup: Setup) -> interfaces.AnySimulator:
         """Make the analytical simulator, which derives from `simulators.base.Simulator`.
 
         Raises:
@@ -155,7 +147,7 @@ class Robot(ABC):
         """
         raise AccordError(f"{self.name} has no reference: name an engine")
 
-    def engine(self, setup: Setup, engine: AnyEngine) -> AnySimulator | None:
+    def engine(self, setup: Setup, engine: interfaces.AnyEngine) -> interfaces.AnySimulator | None:
         """Make the simulator of an engine, for a robot that is more than one model.
 
         Models are handed to `engines.simulate_model`, with the engine as it is given.
@@ -206,7 +198,7 @@ class Robot(ABC):
         """
         return None
 
-    def odometry(self, setup: Setup) -> Odometry | None:
+    def odometry(self, setup: Setup) -> interfaces.Odometry | None:
         """Make what places `base_link` where the simulated one stays, as for a ball in a bearing.
 
         None, the default: the base really moves.
@@ -229,12 +221,7 @@ class Robot(ABC):
 
     def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
         """Return the limits of the moving joints [rad or m]; infinite where there are none."""
-        return {
-            joint.name: (-math.inf, math.inf)
-            if joint.kind == "continuous"
-            else (joint.lower, joint.upper)
-            for joint in setup.tree.moving
-        }
+        return {joint.name: joint.ends for joint in setup.tree.moving}
 
     def aim(self, setup: Setup) -> Aim | None:
         """Return the point whose speed and path pictures show, with its target.
@@ -251,7 +238,7 @@ class Robot(ABC):
         tally.add(trajectory)
         return tally.figures(trajectory.events)
 
-    def tally(self, setup: Setup, ticks: int) -> Tally | None:
+    def tally(self, setup: Setup, ticks: int) -> interfaces.Tally | None:
         """Make what measures figures as a run of so many ticks goes on, without keeping the motion.
 
         None, the default: there are none, or `metrics` is overridden, for which a run is kept.
@@ -352,11 +339,7 @@ class Setup:
         }
 
     def urdf(
-        self,
-        *,
-        base: str = "",
-        root: str = "base_link",
-        more: Mapping[str, str] = NOTHING,
+        self, *, base: str = "", root: str = "base_link", more: Mapping[str, str] = NOTHING
     ) -> str:
         """Return the robot's xacro as URDF, with the scenario's base and parameters.
 
@@ -403,8 +386,7 @@ class Setup:
     @cached_property
     def assumed(self) -> Setup:
         """The setup as its controller assumes it, with the friction of `controller.friction`."""
-        given = self.scenario.controller.get("friction")
-        if not given:
+        if not (given := self.scenario.controller.get("friction")):
             return self
         changed = given if "law" in given else {**self.scenario.friction, **given}
         return self._with("friction", changed)
@@ -416,7 +398,7 @@ class Setup:
         return other
 
     @cached_property
-    def force_law(self) -> ForceLaw | None:
+    def force_law(self) -> interfaces.ForceLaw | None:
         """The friction law that acts as forces, alike in every simulator, or None."""
         made = self._friction
         return None if isinstance(made, Contact) else made
@@ -428,12 +410,12 @@ class Setup:
         return made if isinstance(made, Contact) else None
 
     @cached_property
-    def _friction(self) -> ForceLaw | Contact | None:
+    def _friction(self) -> interfaces.ForceLaw | Contact | None:
         spec = dict(self.scenario.friction)
         law = spec.pop("law", "none")
         if law == "none":
             return None
-        laws: dict[str, Callable[..., ForceLaw | Contact]] = {
+        laws: dict[str, Callable[..., interfaces.ForceLaw | Contact]] = {
             **self.robot.friction_laws,
             **self.robot.contacts,
         }

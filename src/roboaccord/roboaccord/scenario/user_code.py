@@ -21,7 +21,7 @@ from dataclasses import FrozenInstanceError
 from functools import cache
 from importlib.metadata import entry_points, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, TypeVar
+from typing import TYPE_CHECKING, Concatenate, TypeGuard, TypeVar
 
 from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
 
@@ -131,6 +131,10 @@ def _is_raised(error: BaseException) -> bool:
     return dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
 
 
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) -> None:
     """Check keys and numbers against the signature of a factory, before anything is made.
 
@@ -144,11 +148,8 @@ def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) ->
             hint = f"; it is now {key}.{new}" if new else did_you_mean(name, accepted)
             raise AccordError(f"unknown key {key}.{name}{hint}")
         default = accepted[name].default
-        number = isinstance(default, (int, float)) and not isinstance(default, bool)
-        if number and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        if _is_number(default) and not (_is_number(value) and math.isfinite(value)):
             raise AccordError(f"{key}.{name}: {value!r} is not a number")
-        if isinstance(value, float) and number and not math.isfinite(value):
-            raise AccordError(f"{key}.{name}: {value} is not a number")
 
 
 def build(

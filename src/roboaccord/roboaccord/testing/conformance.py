@@ -133,9 +133,7 @@ class RobotConformance:
         simulator = self._simulator(scenario, engine)
         np.testing.assert_allclose(simulator.effort_limits, limits, rtol=1e-12)
         signs = np.where(np.arange(len(limits)) % 2, -1.0, 1.0)
-        loose = [
-            fault.joint for fault in setup.faults if (fault.kind, fault.time) == ("loose", 0.0)
-        ]
+        loose = [each.joint for each in setup.faults if (each.kind, each.time) == ("loose", 0.0)]
         in_force = np.where(np.isin(setup.joints, loose), 0.0, signs * limits)
         ends = []
         for factor in (1.0, 2.0):
@@ -246,11 +244,12 @@ class RobotConformance:
             [f"parameters.{n}={v!r}" for n, v in values.items()]
             for values in (given, {**given, name: other})
         )
-        return any(
-            setup_of(self.robot, each, *before).urdf() != setup_of(self.robot, each, *after).urdf()
-            or fingerprint(self.robot, each, *before) != fingerprint(self.robot, each, *after)
-            for each in scenario_names(self._found.package)
-        )
+        for each in scenario_names(self._found.package):
+            old, new = (setup_of(self.robot, each, *changes) for changes in (before, after))
+            marks = (fingerprint(self.robot, each, *changes) for changes in (before, after))
+            if old.urdf() != new.urdf() or next(marks) != next(marks):
+                return True
+        return False
 
     def test_launch_file(self, scenario: str) -> None:
         """Each scenario has a launch file beside it, and its package asks for the bring-up."""
@@ -324,15 +323,10 @@ def run_of(
     """Return the first ticks of a scenario, with its controller and what that is asked for."""
     period = setup.scenario.control_period
     return simulate(
-        simulator=simulator,
-        controller=controller,
-        initial=setup.initial,
-        duration=TICKS * period,
-        control_period=period,
-        seed=SEED,
-        inputs=Hold(target),
+        simulator=simulator, controller=controller, initial=setup.initial, seed=SEED,
+        duration=TICKS * period, control_period=period, inputs=Hold(target),
         observers=(keeper,) if keeper else (),
-    )
+    )  # fmt: skip
 
 
 class Keeper(Observer):

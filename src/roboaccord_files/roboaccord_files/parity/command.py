@@ -13,7 +13,7 @@ from typing import Annotated, TypeVar
 
 import typer
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import command_line, named, note
+from roboaccord.cli.console import command_line, counted, note
 from roboaccord.cli.options import Seed, complete_robot, listed, read_packages, split_arguments
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, need
@@ -115,10 +115,10 @@ def parity_command(
         check_target(path, kind)
     targets = targets_of(repair, files, Path(what)) if repair else []
     alone = len(files) == 1
-    with named(len(files) * (2 if targets else 1), "reading") as step:
+    with counted(len(files) * (2 if targets else 1), "reading") as step:
 
         def done(robot: RobotParity) -> None:
-            step(robot.name)
+            step(1, robot.name)
             if not alone:
                 note(status_line(robot))
 

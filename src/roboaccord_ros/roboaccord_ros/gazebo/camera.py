@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract import Array, Command, Event, RobotState, read_xml
+from roboaccord.contract import Array, Observer, RobotState, read_xml
 from roboaccord.gazebo import ANCHOR, CAMERA, base_in_gazebo
 from roboaccord.scenario import Setup
 
@@ -30,7 +30,7 @@ COMING = 45.0  # s of wall time that a run waits for its window
 OPENING = 15.0  # s of wall time that a window may take from its connection to its first picture
 
 
-class Window:
+class Window(Observer):
     """Keep the camera where it is relative to the robot, until a person presses Esc in the window.
 
     Gazebo follows a body in axes that turn with it, which a rolling ball makes useless. So the
@@ -50,12 +50,6 @@ class Window:
         self._publisher = self._node.advertise(TOPIC, self._kind)
         free = base_in_gazebo(setup.scenario) == "free"
         self._place = _place(simulator.world.path) if free else None
-
-    def on_command(self, state: RobotState, command: Command) -> None:
-        """Ignore a command."""
-
-    def on_event(self, event: Event) -> None:
-        """Ignore an event."""
 
     def missing(self) -> str:
         """Return that the window is still to come, or "" where that takes too long."""

@@ -98,12 +98,6 @@ def _ground(setup: Setup) -> Setup:
 
 
 SPEC = EngineSpec(
-    name="gz",
-    package="ros_gz",
-    version=_version,
-    whole=_whole,
-    settings=GazeboSettings,
-    ground=_ground,
-    case=_case,
-    also=("gazebo", "ignition"),
-)
+    name="gz", package="ros_gz", version=_version, whole=_whole, settings=GazeboSettings,
+    ground=_ground, case=_case, also=("gazebo", "ignition"),
+)  # fmt: skip

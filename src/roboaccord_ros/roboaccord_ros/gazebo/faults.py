@@ -19,15 +19,7 @@ drives and encoders make of efforts and angles is as in every simulator (`JointF
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract import (
-    HOLDING,
-    Array,
-    Command,
-    Event,
-    Fault,
-    RobotState,
-    clip_efforts,
-)
+from roboaccord.contract import HOLDING, Array, Command, Event, Fault, RobotState, clip_efforts
 from roboaccord.run import make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults, Simulator, hold
@@ -45,8 +37,7 @@ class GazeboFaults:
     """
 
     def __init__(self, setup: Setup) -> None:
-        self._setup = setup
-        self._joints, self._period = setup.joints, setup.scenario.control_period
+        self._setup, self._period = setup, setup.scenario.control_period
         self._faults = JointFaults(setup.faults, setup.joints, setup.tree.hinges)
         self._frozen: dict[int, float] = {}
         self._reference: Simulator | None = None
@@ -89,8 +80,7 @@ class GazeboFaults:
     def held(self, state: RobotState, effort: Array) -> Array:
         """Return the efforts for Gazebo (n,) [N m], with those of locks and of brakes."""
         brakes, frozen, period = self._faults.slipping, list(self._frozen), self._period
-        joints = [*frozen, *brakes]
-        if not joints:
+        if not (joints := [*frozen, *brakes]):
             return effort
         total = np.array(effort)
         total[frozen] = 0.0

@@ -12,26 +12,20 @@ import hashlib
 import os
 import signal
 import threading
-import uuid
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract import (
-    AccordError,
-    Array,
-    RobotState,
-    read_xml,
-)
+from roboaccord.contract import AccordError, Array, RobotState, read_xml
 from roboaccord.gazebo import text_of
 from roboaccord.numerics import quaternion_matrix, quaternion_rpy
 from roboaccord.run import make_folder, write_text
 
 from roboaccord_ros.gazebo.pauses import Pauses, Work
 from roboaccord_ros.gazebo.transport import load
-from roboaccord_ros.gazebo.world import PARTITION, RESOURCES, World
+from roboaccord_ros.gazebo.world import PARTITION, RESOURCES, World, new_partition
 
 POLICIES = "gz:policies"
 PHYSICS = "plugin[@name='gz::sim::systems::Physics']"
@@ -66,11 +60,8 @@ def populate(world: World, robot: str, start: RobotState, urdf: str, physics: st
         assert system is not None  # every world has it, by its check
         ET.SubElement(ET.SubElement(system, "engine"), "filename").text = library
     include = ET.SubElement(element, "include")
-    for tag, text in (
-        ("uri", str(folder / "robot.urdf")),
-        ("name", robot),
-        ("pose", text_of(place)),
-    ):
+    parts = {"uri": str(folder / "robot.urdf"), "name": robot, "pose": text_of(place)}
+    for tag, text in parts.items():
         ET.SubElement(include, tag).text = text
     write_text(folder / world.path.name, ET.tostring(root, encoding="unicode") + "\n")
     return folder / world.path.name
@@ -145,7 +136,7 @@ class InProcess:
         Servers of one partition ask for each other's topics in each step.
         """
         if cls.alive or not os.environ.get(PARTITION):
-            os.environ[PARTITION] = f"roboaccord_{uuid.uuid4().hex[:8]}"
+            os.environ[PARTITION] = new_partition()
         cls.alive += 1
         for paths in (RESOURCES, "SDF_PATH"):  # sdformat looks into the latter first
             known = os.environ.get(paths, "").split(os.pathsep)

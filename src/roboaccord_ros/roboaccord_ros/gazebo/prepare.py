@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import uuid
 from pathlib import Path
 
 from roboaccord.contract import AccordError
@@ -15,14 +14,14 @@ from roboaccord.gazebo import contact_shapes
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.gazebo.engine import check_bindings, settings
-from roboaccord_ros.gazebo.world import PARTITION, World, refuse_start
+from roboaccord_ros.gazebo.world import World, refuse_start
 
 
 def is_installed(package: str) -> bool:
     """Return whether a ROS package is in the ament index."""
-    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
     marker = f"share/ament_index/resource_index/packages/{package}"
-    return any(prefix and (Path(prefix) / marker).exists() for prefix in prefixes)
+    prefixes = filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
+    return any(Path(prefix, marker).exists() for prefix in prefixes)
 
 
 def check_gazebo(setup: Setup) -> None:
@@ -38,8 +37,3 @@ def check_gazebo(setup: Setup) -> None:
     contact_shapes(setup, asked.contacts)
     World.of(setup, asked.world).check_period(setup.scenario.control_period)
     refuse_start(setup)
-
-
-def partition() -> str:
-    """Return what keeps this launch's Gazebo apart: a new name, unless the user has set one."""
-    return os.environ.get(PARTITION) or f"roboaccord_{uuid.uuid4().hex[:8]}"

@@ -61,8 +61,7 @@ class GazeboSimulator(Simulator):
         self.world, self._physics = World.of(setup, world), physics
         super().__init__(setup.joints, setup.effort_limits, self.world.physics_step)
         self.version = f"{version} {physics}".rstrip()
-        self._setup, self._contacts = setup, contacts
-        self._level = is_level(setup, contacts)
+        self._setup, self._level = setup, is_level(setup, contacts)
         self._urdf = expand_for_gazebo(setup, contacts, started=False)
         if not self._level and base_in_gazebo(setup.scenario) != "fixed":
             self.unplaced = "Gazebo cannot set the state of a free base"
@@ -202,13 +201,9 @@ class GazeboSimulator(Simulator):
             return np.concatenate([q, base]), np.concatenate([qd, rates])
         if not self.unplaced:
             return q, qd
-        moved = [
-            np.abs(state.position - initial.position).max(),
-            np.abs(state.orientation - initial.orientation).max(),
-            np.abs(state.twist - initial.twist).max(),
-        ]
-        if max(moved) > 0.0:
-            raise AccordError(f"gz: {self.unplaced}")
+        for name in ("position", "orientation", "twist"):
+            if not np.array_equal(getattr(state, name), getattr(initial, name)):
+                raise AccordError(f"gz: {self.unplaced}")
         return q, qd
 
     def _state_of(

@@ -16,10 +16,7 @@ from roboaccord.contract import AccordError
 
 Message: TypeAlias = Any  # or a class of them: protobuf, which Gazebo brings, has no types
 # Messages whose file is not named as all others' are.
-MODULES = {
-    "CameraTrack": "cameratrack",
-    "StringMsg": "stringmsg",
-}
+MODULES = {"CameraTrack": "cameratrack", "StringMsg": "stringmsg"}
 PACKAGES = {
     "google": "protobuf for Python (package python3-protobuf)",
     "gz.msgs10": "the Python messages of gz-msgs 10 (package ros-jazzy-gz-msgs-vendor)",

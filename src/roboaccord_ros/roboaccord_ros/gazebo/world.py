@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import subprocess
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,16 +17,17 @@ import numpy as np
 from roboaccord.contract import AccordError, Array, RobotState, count_steps, did_you_mean
 from roboaccord.description import Tree, share
 from roboaccord.gazebo import base_in_gazebo, expand_for_gazebo, physics_of, world_for_run
-from roboaccord.numerics import (
-    quaternion_matrix,
-    quaternion_product,
-    quaternion_yaw,
-)
+from roboaccord.numerics import quaternion_matrix, quaternion_product, quaternion_yaw
 from roboaccord.scenario import Setup
 
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
 RESOURCES = "GZ_SIM_RESOURCE_PATH"  # environment variable: where included models are
 GZ_TIMEOUT = 30.0  # s of wall time that the command line tool may take
+
+
+def new_partition() -> str:
+    """Return a name that keeps a server, or a launch's, apart from others of this machine."""
+    return f"roboaccord_{uuid.uuid4().hex[:8]}"
 
 
 @dataclass(frozen=True)
@@ -91,27 +93,21 @@ def refuse_start(setup: Setup) -> None:
     """
     given, name = setup.scenario.initial, setup.scenario.name
     if any(setup.initial.twist) and base_in_gazebo(setup.scenario) != "free":
-        raise AccordError(
-            f"scenario {name} has initial.twist; in Gazebo a base that is held cannot start so"
-        )
-    turned = any((given.roll, given.pitch, given.yaw))
-    if turned and Tree.parse(expand_for_gazebo(setup)).frame:
-        raise AccordError(
-            f"scenario {name} turns the ball at the start; Gazebo would turn what "
-            "carries it, too: leave out initial.roll, pitch and yaw"
-        )
+        held = "in Gazebo a base that is held cannot start so"
+        raise AccordError(f"scenario {name} has initial.twist; {held}")
+    if any((given.roll, given.pitch, given.yaw)) and Tree.parse(expand_for_gazebo(setup)).frame:
+        turned = f"scenario {name} turns the ball at the start; Gazebo would turn what carries it"
+        raise AccordError(f"{turned}, too: leave out initial.roll, pitch and yaw")
 
 
 def gazebo_version() -> str:
     """Return the version of Gazebo Sim, or "unknown" where its command line tool is missing."""
-    command = ["gz", "sim", "--versions"]
+    command, quiet = ["gz", "sim", "--versions"], subprocess.DEVNULL
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=GZ_TIMEOUT, check=True
-        )
+        printed = subprocess.check_output(command, text=True, stderr=quiet, timeout=GZ_TIMEOUT)
     except (OSError, subprocess.SubprocessError):
         return "unknown"
-    return (done.stdout.split() or ["unknown"])[0]
+    return (printed.split() or ["unknown"])[0]
 
 
 class LevelBase:

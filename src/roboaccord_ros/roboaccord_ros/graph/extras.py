@@ -48,10 +48,8 @@ class ExtraInputs:
         self._got: dict[str, tuple[float, Array]] = {}
         self._node, states = shell.node, f"{shell.robot}/{graph.STATES}"
         self._listeners = partial(shell.node.get_subscriptions_info_by_topic, states)
-        decode = finite(decode_wrench)
-        self._subscriptions = {
-            n: shell.subscribe(n, decode, partial(self._take, n)) for n in VECTORS
-        }
+        read = finite(decode_wrench)
+        self._subscriptions = {n: shell.subscribe(n, read, partial(self._take, n)) for n in VECTORS}
         self._expected: list[str] = []
         self.switches = SwitchServices(shell, switches)
 

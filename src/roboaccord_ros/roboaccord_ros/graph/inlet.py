@@ -50,25 +50,22 @@ class Inlet:
     def take_odometry(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it."""
         base = self._odometry(data)
-        if self._is_again(base[0]):
-            return None
-        self._base = base
-        return self._pair()
+        self._base = base if self._is_new(base[0]) else self._base
+        return self._pair() if self._base is base else None
 
     def take_joint_states(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it."""
         joints = self._joint_states(data)
         self.latest = joints[0]
-        if self._is_again(joints[0]):
+        if not self._is_new(joints[0]):
             return None
         self._joints, self._encoders = joints, self._codec.encoders
         return self._pair()
 
-    def _is_again(self, time: float) -> bool:
-        if self._once and time == self._paired > 0.0:
+    def _is_new(self, time: float) -> bool:
+        if again := self._once and time == self._paired > 0.0:
             self.repeated = time
-            return True
-        return False
+        return not again
 
     def _pair(self) -> RobotState | None:
         base, joints = self._base, self._joints
@@ -78,12 +75,8 @@ class Inlet:
         if base is None or joints is None or base[0] != joints[0]:
             return None
         self._base = self._joints = None
-        time, q, qd, effort = joints
-        self._paired = time
-        _, position, orientation, twist = base
-        return RobotState(
-            time, q, qd, effort, position, orientation, twist, self.switches, self._encoders
-        )
+        self._paired = joints[0]
+        return RobotState(*joints, *base[1:], self.switches, self._encoders)
 
 
 class LatestState:

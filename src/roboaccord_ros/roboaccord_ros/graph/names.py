@@ -64,10 +64,7 @@ RECORDER = "recorder"  # name of the node whose first state on disk a run waits 
 CROSSCHECK = "crosscheck"  # and of the one that must not miss a state
 
 FREE = core.FREE
-KINDS = core.KINDS | {
-    RESULT: core.KINDS[SCENARIO],
-    ERROR: core.KINDS[STATES],
-}
+KINDS = core.KINDS | {RESULT: core.KINDS[SCENARIO], ERROR: core.KINDS[STATES]}
 """Message types of the topics of a robot, by name below /R."""
 ALL_LATCHED = (*core.LATCHED, RESULT)
 

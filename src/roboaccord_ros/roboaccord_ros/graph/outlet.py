@@ -17,24 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from roboaccord.bag import (
-    TF,
-    TF_PERIOD,
-    TF_STATIC,
-    ContactMarkers,
-    RobotTransforms,
-    contact_finder,
-    facts,
-    first_messages,
-)
-from roboaccord.cdr import (
-    JointStateCodec,
-    OdometryCodec,
-    encode_bool,
-    encode_clock,
-    encode_events,
-    encode_string,
-)
+from roboaccord import bag, cdr
 from roboaccord.contract import AccordError, Event, Json, RobotState, visible
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
@@ -56,31 +39,22 @@ class Outlet:
         recorded: whether the run waits for a recorder, for which a person's commands wait, too.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        setup: Setup,
-        engine: str,
-        version: str,
-        transport: str,
-        *,
-        recorded: bool = False,
-    ) -> None:
+    def __init__(self, node: Node, setup: Setup, *made_by: str, recorded: bool = False) -> None:
         self._robot = robot = setup.robot.name
         self._key = secrets.token_hex()
-        announced = json.loads(facts(setup, engine, version, transport))
+        announced = json.loads(bag.facts(setup, *made_by))
         announced |= {"seal": seal_of(self._key), "recorded": recorded}
         text = json.dumps(announced, sort_keys=True)
-        for name, data in first_messages(setup, text).items():
+        for name, data in bag.first_messages(setup, text).items():
             graph.advertise(node, robot, name)[1](data)
         self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
         self._events, self._send_events = graph.advertise(node, robot, graph.EVENTS)
         self._count = 0
-        self._send_clock = graph.where_heard(graph.advertise_clock(node), encode_clock)
+        self._send_clock = graph.where_heard(graph.advertise_clock(node), cdr.encode_clock)
         odometry = graph.advertise(node, robot, graph.ODOMETRY)
         states = graph.advertise(node, robot, graph.STATES)
-        self._send_odometry = graph.where_heard(odometry, OdometryCodec().encode)
-        self._send_states = graph.where_heard(states, JointStateCodec(setup.joints).encode)
+        self._send_odometry = graph.where_heard(odometry, cdr.OdometryCodec().encode)
+        self._send_states = graph.where_heard(states, cdr.JointStateCodec(setup.joints).encode)
         self._sent: dict[str, bool] = {}
         self._transforms = TransformOutlet(node, setup)
         switches = {n: graph.advertise_switch(node, robot, n) for n in setup.initial.switches}
@@ -100,8 +74,7 @@ class Outlet:
         for publisher in self._state_publishers:
             # A node of one's own may do without the base.
             states = publisher is self._state_publishers[-1] and not answered
-            missing = graph.missing_peers(self._node, publisher, peers, somebody=states)
-            if missing:
+            if missing := graph.missing_peers(self._node, publisher, peers, somebody=states):
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
         # A known peer may not yet know of these publishers; the cross-check reports when it does.
         check = [name for name in peers if name == graph.CROSSCHECK]
@@ -115,7 +88,7 @@ class Outlet:
         self._send_odometry(state)
         for name, value in state.switches.items():
             if self._sent.get(name) is not value:
-                self._send_switch[name](encode_bool(value))
+                self._send_switch[name](cdr.encode_bool(value))
                 self._sent[name] = value
         self._send_states(state)
         self._transforms.publish(state)
@@ -123,13 +96,13 @@ class Outlet:
     def events(self, events: Sequence[Event]) -> None:
         """Publish the events of a step, which can be thousands, in as few messages as will do."""
         for start in range(0, len(events), BATCH):
-            self._send_events(encode_events(events[start : start + BATCH], self._robot))
+            self._send_events(cdr.encode_events(events[start : start + BATCH], self._robot))
         self._count += len(events)
 
     def result(self, result: Mapping[str, Json]) -> None:
         """Publish how the run ended, and how many events there were for a recorder to have."""
         text = json.dumps({**result, "events": self._count, "key": self._key})
-        self._send_result(encode_string(text))
+        self._send_result(cdr.encode_string(text))
 
     def recorded(self) -> bool:
         """Return whether the recorder, which a run waits for, has the first state on disk."""
@@ -177,17 +150,17 @@ class ResultShell(Shell):
 
 def contact_markers(
     node: Node, setup: Setup, simulator: Simulator | None = None
-) -> list[ContactMarkers]:
+) -> list[bag.ContactMarkers]:
     """Return the observer that publishes contacts, where the simulator reports them."""
     try:
-        find = contact_finder(setup, simulator)
+        find = bag.contact_finder(setup, simulator)
     except AccordError as error:
         node.get_logger().warning(visible(f"no contacts are shown: {error}"))
         return []
     if find is None:
         return []
     publisher, send = graph.advertise(node, setup.robot.name, graph.CONTACTS)
-    return [ContactMarkers(find, lambda _, data: send(data), publisher.get_subscription_count)]
+    return [bag.ContactMarkers(find, lambda _, data: send(data), publisher.get_subscription_count)]
 
 
 class TransformOutlet:
@@ -205,9 +178,9 @@ class TransformOutlet:
             from tf2_msgs.msg import TFMessage
         except ImportError:
             return
-        self._transforms = RobotTransforms(setup.tree, setup.joints, prefix)
-        self._send = self._publisher(node, TFMessage, TF.strip("/"), graph.DEEP)
-        self._publisher(node, TFMessage, TF_STATIC.strip("/"), graph.LATCHED)(
+        self._transforms = bag.RobotTransforms(setup.tree, setup.joints, prefix)
+        self._send = self._publisher(node, TFMessage, bag.TF.strip("/"), graph.DEEP)
+        self._publisher(node, TFMessage, bag.TF_STATIC.strip("/"), graph.LATCHED)(
             self._transforms.static()
         )
         self._next = 0.0
@@ -215,7 +188,7 @@ class TransformOutlet:
     def publish(self, state: RobotState) -> None:
         """Publish the transforms of a state if they are due."""
         if state.time >= self._next or (state.time == 0.0 and self._next < math.inf):
-            self._next = state.time + TF_PERIOD
+            self._next = state.time + bag.TF_PERIOD
             self._send(self._transforms.encode(state))
 
     @staticmethod

@@ -16,15 +16,7 @@ from typing import Any
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from roboaccord.contract import (
-    FORM,
-    AccordError,
-    Fault,
-    Tally,
-    check_joint,
-    check_known,
-    parse_fault,
-)
+from roboaccord import contract
 from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, find_robot, load_scenario
 from std_msgs.msg import String
 
@@ -83,7 +75,7 @@ class Options:
     transport: str = "ros"
     settle: float = 0.0
     handed: bool = False
-    make_tally: Callable[[], Tally] | None = None
+    make_tally: Callable[[], contract.Tally] | None = None
     keep: Callable[[float], None] = lambda _: None
 
     @classmethod
@@ -115,7 +107,7 @@ def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> Values:
     set_log_level(values["log"])
     for name in getattr(node, "_parameter_overrides", {}):  # ROS ignores those nobody declares
         if not name.startswith(OTHERS):
-            check_known("unknown parameter ", name, PARAMETERS)
+            contract.check_known("unknown parameter ", name, PARAMETERS)
     check_given(values, needs)
     return values
 
@@ -128,7 +120,7 @@ def check_given(values: Values, needs: Sequence[str]) -> None:
     """
     for name in needs:
         if not values[name]:
-            raise AccordError(f"parameter {name} is missing: -p {name}:=NAME")
+            raise contract.AccordError(f"parameter {name} is missing: -p {name}:=NAME")
 
 
 def setup_of(values: Values) -> Setup:
@@ -154,12 +146,12 @@ def declare_faults(node: Node, setup: Setup) -> Setup:
     Raises:
         AccordError: for a value that is not a fault.
     """
-    descriptor = ParameterDescriptor(description=f"none, or as in {FORM}")
+    descriptor = ParameterDescriptor(description=f"none, or as in {contract.FORM}")
     faults = []
     for joint in (name for name in setup.joints if name in setup.tree.hinges):
         value = node.declare_parameter(PREFIX + joint, NONE, descriptor).value
         if value != NONE:
-            faults.append(parse_fault(f"{joint}={value}"))
+            faults.append(contract.parse_fault(f"{joint}={value}"))
     return setup.failing([*setup.faults, *faults]) if faults else setup
 
 
@@ -173,7 +165,7 @@ class FaultInlet:
         fail: takes each fault.
     """
 
-    def __init__(self, shell: Shell, setup: Setup, fail: Callable[[Fault], None]) -> None:
+    def __init__(self, shell: Shell, setup: Setup, fail: Callable[[contract.Fault], None]) -> None:
         self._setup, self._fail = setup, fail
         topic = f"{shell.robot}/{graph.FAULT}"
         self._take = readable(topic, self._hear, itself)
@@ -189,22 +181,24 @@ class FaultInlet:
                 if parameter.name.startswith(PREFIX):
                     joint = parameter.name.removeprefix(PREFIX)
                     self._fail(live_fault(f"{joint}={parameter.value}", self._setup))
-        except AccordError as error:
+        except contract.AccordError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
 
 
-def live_fault(text: str, setup: Setup) -> Fault:
+def live_fault(text: str, setup: Setup) -> contract.Fault:
     """Return the fault of a text that comes while the robot runs.
 
     Raises:
         AccordError: for a text that is none of a hinge's, or has a time or an angle: it acts at
             the next tick, and freezes a joint where it is.
     """
-    fault = parse_fault(text)
+    fault = contract.parse_fault(text)
     if fault.time:
-        raise AccordError(f"fault {text}: it acts at the next tick; leave out @{fault.time:g}")
+        soon = f"it acts at the next tick; leave out @{fault.time:g}"
+        raise contract.AccordError(f"fault {text}: {soon}")
     if fault.angle is not None:
-        raise AccordError(f"fault {text}: an angle is for the start; it freezes where it is")
-    check_joint(fault, setup.joints, setup.tree.hinges)
+        where = "an angle is for the start; it freezes where it is"
+        raise contract.AccordError(f"fault {text}: {where}")
+    contract.check_joint(fault, setup.joints, setup.tree.hinges)
     return fault

@@ -18,15 +18,8 @@ from math import isfinite
 from typing import Any, TypeVar
 
 import numpy as np
+from roboaccord import cdr
 from roboaccord.bag import decode_change
-from roboaccord.cdr import (
-    EffortCodec,
-    JointStateCodec,
-    OdometryCodec,
-    decode_events,
-    decode_string,
-    decode_wrench,
-)
 from roboaccord.contract import AccordError, Array, Command, check_command, visible
 from roboaccord.scenario import Setup, recorded_setup
 
@@ -99,7 +92,7 @@ def finite(decode: Callable[[bytes], tuple[float, *tuple[Array, ...]]]) -> Calla
 
 def command_reader(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array]]:
     """Return a function that decodes the time of a command and its efforts, and checks them."""
-    decode = EffortCodec(joints).decode
+    decode = cdr.EffortCodec(joints).decode
 
     def read(data: bytes) -> tuple[float, Array]:
         stamp, effort = decode(data)
@@ -111,18 +104,18 @@ def command_reader(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Arra
 
 def decoders(joints: Sequence[str]) -> dict[str, Callable[[bytes], object]]:
     """Return what decodes messages of a robot, by the last part of their topics."""
-    states, vector = finite(JointStateCodec(joints).decode), finite(decode_wrench)
+    states, vector = finite(cdr.JointStateCodec(joints).decode), finite(cdr.decode_wrench)
     return {
-        "joint_states": states, "error": states, "odom": finite(OdometryCodec().decode),
-        "joint_trajectory": finite(EffortCodec(joints).decode), "wrench": vector, "twist": vector,
-        "joints": partial(decode_change, graph.TARGET_JOINTS, joints=joints),
-        "events": decode_events, "findings": decode_events,
+        "joint_states": states, "error": states, "odom": finite(cdr.OdometryCodec().decode),
+        "joint_trajectory": finite(cdr.EffortCodec(joints).decode), "wrench": vector,
+        "joints": partial(decode_change, graph.TARGET_JOINTS, joints=joints), "twist": vector,
+        "events": cdr.decode_events, "findings": cdr.decode_events,
     }  # fmt: skip
 
 
 def read_facts(data: bytes) -> dict[str, Any]:
     """Return what a simulator announces of a run."""
-    facts: dict[str, Any] = json.loads(decode_string(data))
+    facts: dict[str, Any] = json.loads(cdr.decode_string(data))
     words = [facts[key] for key in ("engine", "engine_version", "transport")]
     if not all(isinstance(word, str) for word in words):
         raise AccordError(f"engine, its version and transport are {words}")
@@ -152,7 +145,7 @@ def read_result(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     Raises:
         AccordError: for that of anybody else.
     """
-    result: dict[str, Any] = json.loads(decode_string(data))
+    result: dict[str, Any] = json.loads(cdr.decode_string(data))
     if "seal" in facts and facts["seal"] != seal_of(result["key"]):
         raise AccordError("it is not of the simulator that announced the run")
     numbers = {key: int(result.get(key, 0)) for key in ("steps", "events")}

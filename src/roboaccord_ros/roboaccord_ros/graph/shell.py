@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import ClassVar, NoReturn, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, NoReturn, ParamSpec, Self, TypeVar
 
 import rclpy
 from rclpy.context import Context
@@ -36,7 +36,7 @@ from rclpy.subscription import Subscription
 from rclpy.task import Future
 from roboaccord.contract import AccordError, guard
 from roboaccord.numerics import seen_compiling
-from roboaccord.scenario import explain, shows_tracebacks
+from roboaccord.scenario import explain, shows_tracebacks, users_code
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.reading import itself, readable
@@ -98,15 +98,12 @@ class Run:
                 return None
             try:
                 return callback(*arguments, **named)
-            except AccordError as error:
-                self.fail(error)
-            except Exception as error:
-                line = explain(error)
-                if not line:
-                    raise
-                failure = AccordError(line)
-                failure.__cause__ = error
-                self.fail(failure)
+            except Exception:  # noqa: BLE001 - raised again, but for a user's
+                try:
+                    with users_code():
+                        raise
+                except AccordError as error:
+                    self.fail(error)
             return None
 
         return guarded
@@ -201,12 +198,8 @@ def session(
     context: Context, *, args: Sequence[str] | None = None, domain_id: int | None = None
 ) -> Iterator[list[Node]]:
     """Start ROS in a context; destroy the nodes put into the list, then shut down, in order."""
-    rclpy.init(
-        args=args,
-        context=context,
-        domain_id=domain_id,
-        signal_handler_options=SignalHandlerOptions.NO,
-    )
+    handlers = SignalHandlerOptions.NO
+    rclpy.init(args=args, context=context, domain_id=domain_id, signal_handler_options=handlers)
     nodes: list[Node] = []
     try:
         yield nodes
@@ -214,6 +207,13 @@ def session(
         for node in nodes:
             node.destroy_node()
         context.try_shutdown()
+
+
+def quiet_node(name: str, context: Context, **options: Any) -> Node:
+    """Make a node without parameter services and log topic."""
+    return Node(
+        name, context=context, enable_rosout=False, start_parameter_services=False, **options
+    )
 
 
 def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
@@ -283,9 +283,8 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
             run.nodes = nodes
             graph.every(node, POLL, partial(_look_around, os.getppid(), run))
             threading.Thread(target=_tell_of_compiling, args=[kind.name], daemon=True).start()
-            shell = kind.build(
-                node, run
-            )  # a signal while libraries load or compile ends it at once
+            # Until then a signal, while libraries load or compile, ends it at once.
+            shell = kind.build(node, run)
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())
             gc.freeze()  # what is loaded by now stays: no need to look through it again and again

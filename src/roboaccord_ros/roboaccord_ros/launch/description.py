@@ -30,8 +30,7 @@ def require(context: LaunchContext, **packages: str) -> None:
     """
     there = get_packages_with_prefixes()
     true = {"", *(key for key, value in context.launch_configurations.items() if value == "true")}
-    missing = [name for name, key in packages.items() if key in true and name not in there]
-    if missing:
+    if missing := [name for name, key in packages.items() if key in true and name not in there]:
         raise RuntimeError(f"{', '.join(missing)} not installed: run `make ros` in the workspace")
 
 

@@ -41,11 +41,9 @@ PLANNING = 300.0  # s that the planner may take
 # What `ros2 launch` and its actions take, whatever the launch file.
 TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
 TYPES = {
-    **dict.fromkeys(("set", "peers"), list[str]),
-    **dict.fromkeys(
-        ("lockstep", "composed", "reference", "open_page", "use_sim_time", "window"), bool
-    ),
-    **dict.fromkeys(("duration", "pace"), float),
+    **dict.fromkeys("set peers".split(), list[str]),
+    **dict.fromkeys("lockstep composed reference open_page use_sim_time window".split(), bool),
+    **dict.fromkeys("duration pace".split(), float),
 }
 """Types of parameters that are no texts."""
 _claims: list[socket.socket] = []  # on the names of runs, kept while this process lives
@@ -55,19 +53,15 @@ def argument(
     name: str, default: str, description: str, choices: Sequence[str] = ()
 ) -> DeclareLaunchArgument:
     """Declare an argument of a launch file."""
-    allowed = list(choices) or None
-    return DeclareLaunchArgument(
-        name, default_value=default, description=description, choices=allowed
-    )
+    what = {"description": description, "choices": list(choices) or None}
+    return DeclareLaunchArgument(name, default_value=default, **what)
 
 
 def parameters(*names: str, **others: str) -> dict[str, ParameterValue]:
     """Return parameters of a node: launch configurations of the same name, and of others."""
     both = dict(zip(names, names)) | others
-    return {
-        name: ParameterValue(LaunchConfiguration(each), value_type=TYPES.get(name, str))
-        for name, each in both.items()
-    }
+    given = {name: LaunchConfiguration(each) for name, each in both.items()}
+    return {n: ParameterValue(v, value_type=TYPES.get(n, str)) for n, v in given.items()}
 
 
 def plan(context: LaunchContext, *arguments: DeclareLaunchArgument) -> list[Action]:

@@ -70,13 +70,10 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
         self._ends = normalize_to_list_of_substitutions(ends)
         with_parent = LaunchConfiguration("with_parent")
         super().__init__(
-            prefix=[with_parent, f" {int(number)} {os.getpid()} "],
-            on_exit=self._on_exit,
-            cached_output=True,
-            sigkill_timeout=str(ENDING if ends == "part" else GRACE),
-            additional_env=GAZEBO,
-            **options,
-        )
+            prefix=[with_parent, f" {int(number)} {os.getpid()} "], on_exit=self._on_exit,
+            sigkill_timeout=str(ENDING if ends == "part" else GRACE), cached_output=True,
+            additional_env=GAZEBO, **options,
+        )  # fmt: skip
 
     def execute(self, context: LaunchContext) -> list[Action]:
         """Start it, and keep an eye on it; the last one first waits for the run."""
@@ -92,8 +89,7 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
     def reason(self, code: int) -> str:
         """Return why it ended badly: what it wrote about it, or its status."""
         lines = self.get_stderr().splitlines()
-        errors = [line for line in lines if line.startswith("error: ")]
-        if errors:
+        if errors := [line for line in lines if line.startswith("error: ")]:
             return f"{self.label}: {errors[-1].removeprefix('error: ')}"
         return f"{self.label} ended early, with status {code}"
 
@@ -130,14 +126,9 @@ class LaunchedRun:
     def node(self, label: str, ends: Any, module: SomeSubstitutionsType, **options: Any) -> Tied:
         """Make a node of the workspace, which runs in its Python; see `Tied`."""
         return self._node(
-            label,
-            ends,
-            executable=LaunchConfiguration("python"),
-            arguments=[*MODULE, module],
-            output="screen",
-            number=signal.SIGTERM,  # it ends its bag
-            **options,
-        )
+            label, ends, executable=LaunchConfiguration("python"), arguments=[*MODULE, module],
+            output="screen", number=signal.SIGTERM, **options,  # by which it ends its bag
+        )  # fmt: skip
 
     def _node(self, label: str, ends: Any, **options: Any) -> Tied:
         namespace = LaunchConfiguration("namespace", default="")

@@ -84,10 +84,8 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
     """
     robot, joints = setup.robot, setup.joints
     live, takes = LiveInputs(joints), dict[str, Callable[[graph.Asked], object]]()
-    kinds = {
-        robot.velocity_topic: ("velocity", VELOCITY),
-        robot.position_topic: ("position", POSITION),
-    }
+    velocity, position = ("velocity", VELOCITY), ("position", POSITION)
+    kinds = {robot.velocity_topic: velocity, robot.position_topic: position}
 
     def ask_joints(names: list[str], values: list[float], word: str, kind: int) -> None:
         _check(names, values, joints, word)
@@ -142,12 +140,7 @@ class ControllerShell(Shell):
     name = "controller"
 
     def __init__(
-        self,
-        node: Node,
-        setup: Setup,
-        run: Run,
-        options: Options,
-        inputs: PublishedInputs,
+        self, node: Node, setup: Setup, run: Run, options: Options, inputs: PublishedInputs
     ) -> None:
         robot, joints = setup.robot.name, setup.joints
         super().__init__(node, robot, run)
@@ -234,10 +227,8 @@ class ControllerShell(Shell):
 
     def _answer(self, state: RobotState | None) -> None:
         if self._inlet.repeated is not None:
-            self._warn_once(
-                f"the state of t = {self._inlet.repeated:.6f} s arrived twice; "
-                "the second is ignored"
-            )
+            twice = f"the state of t = {self._inlet.repeated:.6f} s arrived twice"
+            self._warn_once(f"{twice}; the second is ignored")
         if state is None:
             return
         if not self._ready:
@@ -252,9 +243,7 @@ class ControllerShell(Shell):
         self._last = state.time
         command = answer(self._controller, state, self._inputs, self._joints, self.watch)
         self._extras.send(
-            state.time,
-            command,
-            partial(self._send_efforts, state.time, command.effort),
+            state.time, command, partial(self._send_efforts, state.time, command.effort)
         )
 
     def _send_efforts(self, time: float, effort: Array) -> None:
@@ -271,10 +260,9 @@ class ControllerShell(Shell):
         """
         order = f"the state of t = {time:.6f} s came after that of t = {self._last:.6f} s"
         if self._options.lockstep and time > 0.0:
-            raise LockstepError(
-                f"{order}: messages are out of order, or another simulator publishes "
-                f"{self.node.resolve_topic_name(f'{self.robot}/{graph.STATES}')}"
-            )
+            topic = self.node.resolve_topic_name(f"{self.robot}/{graph.STATES}")
+            why = f"messages are out of order, or another simulator publishes {topic}"
+            raise LockstepError(f"{order}: {why}")
         if time > 0.0:
             self._warn_once(f"{order}: the clock has jumped, and the controller restarts")
 

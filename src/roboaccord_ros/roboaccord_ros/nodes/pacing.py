@@ -120,9 +120,8 @@ class Pacing:
         elif stamp < now:
             self._is_again(stamp, effort)
         elif stamp > now and self._answered:
-            raise LockstepError(
-                f"the controller answered t = {stamp:.6f} s, the simulator is at t = {now:.6f} s"
-            )
+            answered = f"the controller answered t = {stamp:.6f} s"
+            raise LockstepError(f"{answered}, the simulator is at t = {now:.6f} s")
 
     def _is_again(self, stamp: float, effort: Array) -> bool:
         """Return whether a state is answered again, and warn once.
@@ -134,10 +133,8 @@ class Pacing:
         if stamp != before:
             return False
         if not np.array_equal(effort, given):
-            raise LockstepError(
-                f"t = {stamp:.6f} s was answered twice, with different commands: "
-                f"{self._publishers} nodes publish {self._topic}"
-            )
+            twice = f"t = {stamp:.6f} s was answered twice, with different commands"
+            raise LockstepError(f"{twice}: {self._publishers} nodes publish {self._topic}")
         if not self._warned:
             self._warned = True
             _log.warning("the answer to t = %.6f s arrived twice; the second is ignored", stamp)
@@ -148,12 +145,11 @@ class Pacing:
         effort = self._waiting
         if effort is None or self.held or not self._recorded:
             return
-        if self._simulation.result:  # the last state is answered, too, while others have yet to end
-            return
-        if not self._extras.ready(self._stepper.state.time) or not self._pace.due():
-            return
-        self._waiting = None
-        self._step(effort)
+        # The last state is answered, too, while others have yet to end.
+        ready = not self._simulation.result and self._extras.ready(self._stepper.state.time)
+        if ready and self._pace.due():
+            self._waiting = None
+            self._step(effort)
 
     def _step(self, effort: Array) -> None:
         self._simulation.step(self._extras.complete(effort))
@@ -198,16 +194,14 @@ class Pacing:
             if self._options.lockstep:
                 self._resume()
         elif self._looks * POLL > self._options.start_timeout:
-            raise LockstepError(
-                f"the recorder has not written the first state within "
-                f"{self._options.start_timeout:g} s"
-            )
+            limit = f"{self._options.start_timeout:g} s"
+            raise LockstepError(f"the recorder has not written the first state within {limit}")
 
     def _missing(self) -> str:
         if self._options.lockstep and not self._publishers:
             return f"no controller publishes {self._topic}"
-        answered = self._options.handed
-        missing = self._simulation.outlet.missing(self._options.peers, answered=answered)
+        peers, answered = self._options.peers, self._options.handed
+        missing = self._simulation.outlet.missing(peers, answered=answered)
         return missing or self._simulation.missing()
 
     def _keep_pace(self) -> None:

@@ -20,18 +20,7 @@ from typing import Any, NamedTuple, Self
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
-from roboaccord.bag import (
-    REFERENCE,
-    TF,
-    TF_PERIOD,
-    TF_STATIC,
-    BagWriter,
-    RobotTransforms,
-    Topic,
-    input_topics,
-    optional_topics,
-    switch_topic,
-)
+from roboaccord import bag as bags
 from roboaccord.cdr import decode_events
 from roboaccord.contract import NANOSECONDS, AccordError
 from roboaccord.scenario import Robot, Setup
@@ -39,13 +28,7 @@ from roboaccord.scenario import Robot, Setup
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger, taken
 from roboaccord_ros.graph.parameters import declare
-from roboaccord_ros.graph.reading import (
-    UNREADABLE,
-    decoders,
-    read_result,
-    read_scenario,
-    readable,
-)
+from roboaccord_ros.graph.reading import UNREADABLE, decoders, read_result, read_scenario, readable
 from roboaccord_ros.graph.shell import POLL, Run, Shell
 
 STAMP = struct.Struct("<4xiI")
@@ -79,7 +62,7 @@ class Beside(NamedTuple):
 
 def topics_beside(robot: Robot) -> list[Beside]:
     """Return the topics recorded beside those of the simulator and the controller."""
-    inputs, second = input_topics(robot).items(), f"{robot.name}/{REFERENCE}"
+    inputs, second = bags.input_topics(robot).items(), f"{robot.name}/{bags.REFERENCE}"
     return [
         *(Beside(f"{robot.name}/{name}", kind, qos=graph.LIVE) for name, kind in inputs),
         Beside(f"{robot.name}/{graph.ERROR}", graph.KINDS[graph.ERROR], True, graph.DEEP),
@@ -105,18 +88,14 @@ class RecorderShell(Shell):
         super().__init__(node, robot, run)
         if path.exists():
             raise AccordError(f"{path} exists already; choose another name for the bag")
-        self._path, self._changes = path, changes
-        self._stack = contextlib.ExitStack()
-        self._bag: BagWriter | None = None
-        self._ledger = Ledger(0)
+        self._path, self._stack, self._ledger = path, contextlib.ExitStack(), Ledger(0)
+        self._bag: bags.BagWriter | None = None
         self._subscriptions: dict[str, Subscription] = {}
         self._beside: dict[str, Subscription] = {}
         self._end = -1  # time of the last state, once the result states it [ns]
         self._events, self._sent = 0, 0  # that came, and that the result counts
         self._listening, self._over, self._finished = False, False, False
-        self._looks = 0
-        self._count, self._count_seen = 0, -1
-        self._draining = False
+        self._looks, self._count, self._count_seen, self._draining = 0, 0, -1, False
         run.interrupt = self._drain
         announced = partial(read_scenario, robot, changes)
         self.subscribe(graph.SCENARIO, announced, self._on_scenario)
@@ -146,12 +125,12 @@ class RecorderShell(Shell):
             return
         self._facts, setup = facts, _ = announced
         words = (facts[key] for key in ("engine", "engine_version", "transport"))
-        bag = self._stack.enter_context(BagWriter(self._path, setup, *words))
-        bag.add_topic(Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))
-        for topic in optional_topics(self.robot):
+        bag = self._stack.enter_context(bags.BagWriter(self._path, setup, *words))
+        bag.add_topic(bags.Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))
+        for topic in bags.optional_topics(self.robot):
             bag.add_topic(topic)
         for name in setup.initial.switches:
-            topic = switch_topic(self.robot, name)
+            topic = bags.switch_topic(self.robot, name)
             bag.add_topic(topic)
             take = self.run.guard(partial(self._take_unstamped, topic.name))
             graph.subscribe_switch(self.node, self.robot, name, take)
@@ -160,7 +139,7 @@ class RecorderShell(Shell):
         self._free = graph.FREE in facts["transport"]  # then not every state is answered
         self._bag, self._write = bag, bag.write_raw
         self._frames = dict[str, Callable[[int, bytes], None]]()
-        for part in ("", f"{REFERENCE}/"):
+        for part in ("", f"{bags.REFERENCE}/"):
             frames = FrameLog(setup, bag.write_raw, part)
             self._frames[f"{part}{graph.ODOMETRY}"] = frames.take_odometry
             self._frames[f"{part}{graph.STATES}"] = frames.take_states
@@ -174,7 +153,7 @@ class RecorderShell(Shell):
 
     def _record_beside(self, beside: Beside) -> None:
         name, kind, stamped, qos = beside
-        topic = Topic(f"/{name}", kind, qos is graph.LATCHED)
+        topic = bags.Topic(f"/{name}", kind, qos is graph.LATCHED)
         frames = self._frames.get(name.removeprefix(f"{self.robot}/"))
 
         def take(read: tuple[str, int, bytes]) -> None:
@@ -231,10 +210,8 @@ class RecorderShell(Shell):
         """
         topic = self._subscriptions[name]
         if topic.get_publisher_count() > 1:
-            raise AccordError(
-                f"{topic.get_publisher_count()} nodes publish {topic.topic_name}, and their states "
-                f"are mixed; {self._path.name} ends there"
-            )
+            mixed = f"{topic.topic_name}, and their states are mixed; {self._path.name} ends there"
+            raise AccordError(f"{topic.get_publisher_count()} nodes publish {mixed}")
 
     def _end_if_complete(self) -> None:
         if self._over or self._end < 0 or not self._ledger.complete(self._end):
@@ -334,7 +311,7 @@ class FrameLog:
         self, setup: Setup, write: Callable[[str, int, bytes], None], prefix: str = ""
     ) -> None:
         self._inlet, self._write = Inlet(setup.joints), write
-        self._transforms = RobotTransforms(setup.tree, setup.joints, prefix)
+        self._transforms = bags.RobotTransforms(setup.tree, setup.joints, prefix)
         self._static = self._transforms.static() if prefix else b""
         self._odom, self._next, self._last = b"", 0, 0
 
@@ -348,13 +325,13 @@ class FrameLog:
         if not (due and self._odom):
             return
         if self._static:
-            self._write(TF_STATIC, now, self._static)
+            self._write(bags.TF_STATIC, now, self._static)
             self._static = b""
         self._inlet.take_odometry(self._odom)
         state = self._inlet.take_joint_states(data)
         if state is not None:
-            self._next = now + round(TF_PERIOD * NANOSECONDS)
-            self._write(TF, now, self._transforms.encode(state))
+            self._next = now + round(bags.TF_PERIOD * NANOSECONDS)
+            self._write(bags.TF, now, self._transforms.encode(state))
 
 
 if __name__ == "__main__":

@@ -16,13 +16,7 @@ from functools import partial
 from typing import ClassVar, Self
 
 from rclpy.node import Node
-from roboaccord.contract import (
-    Command,
-    Json,
-    Observer,
-    RobotState,
-    count_steps,
-)
+from roboaccord.contract import Command, Json, Observer, RobotState, count_steps
 from roboaccord.run import Motion, Stepper, make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
@@ -31,13 +25,7 @@ from roboaccord_ros.gazebo.camera import PERIOD, Window
 from roboaccord_ros.gazebo.simulator import GazeboSimulator
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
-from roboaccord_ros.graph.parameters import (
-    FaultInlet,
-    Options,
-    declare,
-    declare_faults,
-    setup_of,
-)
+from roboaccord_ros.graph.parameters import FaultInlet, Options, declare, declare_faults, setup_of
 from roboaccord_ros.graph.reading import itself
 from roboaccord_ros.graph.shell import Run
 from roboaccord_ros.nodes.controller import ControllerShell
@@ -85,12 +73,12 @@ class SimulatorShell(Simulation):
         self._hand: Callable[[RobotState], object] = itself  # to a controller of this process
         if math.isfinite(options.duration):
             self._ticks = count_steps(setup.scenario.duration, period, "duration")
-        self._version = version = simulator.version
-        self._keep = options.keep
+        self._version, self._keep = simulator.version, options.keep
         how, *shapes = options.transport.split(", ")
         transport = ", ".join([how if options.lockstep else how + graph.FREE, *shapes])
         recorded = graph.RECORDER in options.peers
-        self.outlet = Outlet(node, setup, options.engine, version, transport, recorded=recorded)
+        made_by = options.engine, self._version, transport
+        self.outlet = Outlet(node, setup, *made_by, recorded=recorded)
         self._started, self.wall_time = time.perf_counter(), 0.0
         self.pacing = Pacing(setup, self, options)
         self.faults = FaultInlet(self, setup, self.stepper.fail)

@@ -13,12 +13,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from rclpy.context import Context
-from rclpy.node import Node
 from roboaccord.contract import AccordError, guard
 from roboaccord.scenario import users_code
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.shell import POLL, complain, leave, session
+from roboaccord_ros.graph.shell import POLL, complain, leave, quiet_node, session
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
 
@@ -49,14 +48,7 @@ def refuse_rival(namespace: str) -> None:
     """
     context = Context()
     with session(context, args=[]) as nodes:
-        node = Node(
-            "plan",
-            context=context,
-            namespace=namespace,
-            enable_rosout=False,
-            start_parameter_services=False,
-        )
-        nodes.append(node)
+        nodes.append(node := quiet_node("plan", context, namespace=namespace))
         started = time.monotonic()
         while (elapsed := time.monotonic() - started) < LEAVING:
             there = graph.count_clocks(node)

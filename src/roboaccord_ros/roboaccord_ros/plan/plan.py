@@ -22,8 +22,7 @@ from roboaccord.gazebo import contact_shapes
 from roboaccord.run import make_simulator
 from roboaccord.scenario import check_controller, path_changes
 
-from roboaccord_ros.gazebo.prepare import partition
-from roboaccord_ros.gazebo.world import PARTITION
+from roboaccord_ros.gazebo.world import PARTITION, new_partition
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.plan.request import GAZEBO, Choice, Request, Sight, choose, speed
 
@@ -102,7 +101,7 @@ def decide(request: Request) -> dict[str, Decision]:
         "view_ends": "window" if sight.stays else "view",
         "open_page": sight.screen,
         "gazebo_window": sight.gazebo,
-        "gz_partition": partition() if in_gazebo else os.environ.get(PARTITION, ""),
+        "gz_partition": os.environ.get(PARTITION) or (new_partition() if in_gazebo else ""),
     }
     lines = [_summary(request, choice, sight, pace, bag, second=second)]
     if in_gazebo:

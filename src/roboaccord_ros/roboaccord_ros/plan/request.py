@@ -206,9 +206,8 @@ def _refuse_slow(request: Request) -> None:
     """Refuse to let a person drive where the last run was slow."""
     factor = speed(request)
     if request.driven and factor is not None and factor < SLOW:
-        raise AccordError(
-            f"its last run here reached {factor:.2g} of real time; sim:=gz uses it anyway"
-        )
+        reached = f"its last run here reached {factor:.2g} of real time"
+        raise AccordError(f"{reached}; sim:=gz uses it anyway")
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,6 @@ def claim_names(namespace: str) -> socket.socket:
     domain = os.environ.get("ROS_DOMAIN_ID") or "0"
     claimed = claim(f"{domain}/{namespace.strip('/')}")
     if claimed is None:
-        raise RuntimeError(
-            f"another launch has the same names in ROS domain {domain}; "
-            "set namespace:=NAME, or another ROS_DOMAIN_ID"
-        )
+        cure = "set namespace:=NAME, or another ROS_DOMAIN_ID"
+        raise RuntimeError(f"another launch has the same names in ROS domain {domain}; {cure}")
     return claimed

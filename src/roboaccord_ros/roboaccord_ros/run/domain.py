@@ -50,11 +50,9 @@ def private_domain() -> Iterator[int]:
         try:
             yield domain
         finally:
-            for name, value in before.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
+            for name in before:
+                os.environ.pop(name, None)
+            os.environ.update({name: value for name, value in before.items() if value is not None})
 
 
 def is_open() -> bool:
@@ -111,13 +109,11 @@ def keep_logs() -> None:
     """
     if os.environ.get("ROS_LOG_DIR"):
         return
-    try:
+    with contextlib.suppress(RuntimeError, OSError):  # there may be no home
         logs = Path(os.environ.get("ROS_HOME") or Path.home() / ".ros", "log")
         logs.mkdir(parents=True, exist_ok=True)
         if os.access(logs, os.W_OK):
             return
-    except (RuntimeError, OSError):  # there is no home
-        pass
     try:
         os.environ["ROS_LOG_DIR"] = str(private_folder() / "log")
     except OSError:

@@ -173,9 +173,7 @@ def _read_result(request: RunRequest, result: Mapping[str, Any]) -> RunResult:
     motion = Motion(request.setup.joints, partial(Figures, request.setup))
     play(request.bag, request.setup, motion)
     if motion.sha256 != result["trajectory_sha256"]:
-        raise AccordError(
-            f"{request.bag} does not hold what was simulated: messages were lost, "
-            f"{motion.states} of {result['steps'] + 1} states are there"
-        )
+        lost = f"messages were lost, {motion.states} of {result['steps'] + 1} states are there"
+        raise AccordError(f"{request.bag} does not hold what was simulated: {lost}")
     version, wall = str(result["engine_version"]), float(result["wall_time"])
     return RunResult(request, motion, version, "ros_processes", wall)

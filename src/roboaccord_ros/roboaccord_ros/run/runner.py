@@ -12,14 +12,13 @@ from dataclasses import replace
 from functools import partial
 
 from rclpy.context import Context
-from rclpy.node import Node
 from roboaccord.run import Figures, RunRequest, make_simulator
 from roboaccord.run import Run as RunResult
 from roboaccord.scenario import path_changes
 from roboaccord.simulators import Simulator
 
 from roboaccord_ros.graph.parameters import Options
-from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
+from roboaccord_ros.graph.shell import Run, ends_between_callbacks, quiet_node, session, spin
 from roboaccord_ros.nodes.controller import ControllerShell, PublishedInputs
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
@@ -41,16 +40,12 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
     """Run over ROS in this process with a simulator that is made already."""
     setup, run, context = request.setup, Run(parts=len(NAMES)), Context()
     options = Options(
-        engine=request.engine,
-        controller=request.controller,
-        timeout=request.timeout,
-        start_timeout=request.start_timeout,
-        peers=("controller", "recorder"),
+        engine=request.engine, controller=request.controller, timeout=request.timeout,
+        start_timeout=request.start_timeout, peers=("controller", "recorder"),
         make_tally=partial(Figures, setup),
-    )
+    )  # fmt: skip
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
-        for name in NAMES:
-            nodes.append(_node(name, context))
+        nodes += [quiet_node(name, context, use_global_arguments=False) for name in NAMES]
         with contextlib.ExitStack() as stack:
             given = path_changes(setup.scenario.data())
             recorder = RecorderShell(nodes[2], setup.robot.name, request.bag, run, given)
@@ -66,14 +61,3 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
             raise run.error
     announce(request.tell)
     return RunResult(request, shell.motion, simulator.version, "ros", shell.wall_time)
-
-
-def _node(name: str, context: Context) -> Node:
-    """Make a node without parameter services and log topic."""
-    return Node(
-        name,
-        context=context,
-        use_global_arguments=False,
-        enable_rosout=False,
-        start_parameter_services=False,
-    )

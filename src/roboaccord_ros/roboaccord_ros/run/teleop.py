@@ -85,10 +85,8 @@ class RosLink:
         deadline = time.monotonic() + PATIENCE
         while missing := self._missing():
             if time.monotonic() > deadline:
-                raise AccordError(
-                    f"{missing} in this ROS domain: start the robot "
-                    f"first, by ros2 launch {self._name} teleop.launch.py"
-                )
+                start = f"start the robot first, by ros2 launch {self._name} teleop.launch.py"
+                raise AccordError(f"{missing} in this ROS domain: {start}")
             time.sleep(0.05)
 
     def _missing(self) -> str:
