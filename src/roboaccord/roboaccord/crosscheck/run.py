@@ -19,7 +19,7 @@ from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse, stand_in
-from roboaccord.crosscheck.causes.name import explain_findings, resolve
+from roboaccord.crosscheck.causes.name import explain_findings, resolve, sampled
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
 from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
 from roboaccord.crosscheck.level import AnyLevel
@@ -196,7 +196,7 @@ def conclude(
     The former with what the scenario excuses, in another process.
     """
     spec = case.setup.scenario.crosscheck
-    resolution = resolve(case)
+    resolution = [*sampled(case), *resolve(case)]
     findings = excuse(judge(case, levels), spec.excuse)
     findings = explain_findings(case, findings)
     if spec.resolution:

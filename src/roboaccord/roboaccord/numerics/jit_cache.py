@@ -9,7 +9,8 @@ Numba asks whether the file of a kernel has changed. So a comment compiles all k
 anew, and a change of a constant or kernel that is imported from another file compiles none. Here
 the key is a digest of the bytecode, without docstrings and line numbers, of a kernel and all it
 calls, and of the global values that they read, which numba compiles in as constants. An intrinsic
-counts with its whole file: what it calls as it compiles is named by no kernel.
+counts with its whole file: what it calls as it compiles is named by no kernel. So do this file and
+jit_library.py: code that others made is not run beside code that they make.
 """
 
 from __future__ import annotations
@@ -151,7 +152,14 @@ def digest(function: FunctionType) -> str:
         if one not in texts:
             texts[one], called = _describe(one)
             waiting += called
-    return hashlib.sha256("\n".join(texts.values()).encode()).hexdigest()
+    return hashlib.sha256("\n".join([*texts.values(), _compiler()]).encode()).hexdigest()
+
+
+@functools.cache
+def _compiler() -> str:
+    """Return a digest of what makes the code of a kernel: other code may not run beside it."""
+    own = (Path(__file__), Path(__file__).with_name("jit_library.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in own)).hexdigest()
 
 
 @functools.cache

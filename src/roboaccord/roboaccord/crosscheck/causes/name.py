@@ -28,6 +28,7 @@ from roboaccord.scenario.setup import Setup
 
 SAMPLES = 20  # ticks of a reference
 NEAR = 0.02  # s from an event
+RULE_OF_THREE = 3.0  # -ln .05
 
 
 def explain_engine(case: CheckCase) -> Explanation:
@@ -82,6 +83,19 @@ def explain_findings(case: CheckCase, findings: Sequence[Finding]) -> list[Findi
         explained(f, parting if f.level == "trajectory" else found) if f.level in asked else f
         for f in findings
     ]
+
+
+def sampled(case: CheckCase) -> list[Resolved]:
+    """Return the share of ticks that an error must be in to be found, where not all are looked at.
+
+    Of n ticks drawn, an error in a share of 3 / n of all escapes with a probability of 5 % [Hanley
+    and Lippman-Hand 1983, "If nothing goes wrong, is everything all right?"].
+    """
+    check = case.checks.get("scheme")
+    if not isinstance(check, SchemeCheck) or not check.looked_at < check.judged:
+        return []
+    share = RULE_OF_THREE / check.looked_at
+    return [Resolved("an error that comes and goes", "", "scheme", share, "of the ticks")]
 
 
 def resolve(case: CheckCase) -> list[Resolved]:

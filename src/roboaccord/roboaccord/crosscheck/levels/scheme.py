@@ -13,6 +13,7 @@ that is set and read back.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -89,7 +90,7 @@ class SchemeCheck:
         others: what those have, where nothing touches and all that are judged are the twin's.
         explanation: of the differences, where round-off does not explain them.
         resolution: smallest errors that would not be, the largest effects first.
-        looked_at: number of ticks that are compared; 0 for all that are judged.
+        looked_at: number of ticks that are compared; infinite for all that are judged.
     """
 
     error: Annotated[float, Quantity("", "largest difference of a tick from the twin")]
@@ -103,7 +104,7 @@ class SchemeCheck:
     others: EventTicks | None = None
     explanation: Explanation = NOTHING
     resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
-    looked_at: int = 0
+    looked_at: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -315,7 +316,7 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
             "round-off explains": Entry(check.floor, form=".2g"),
             "of": Entry(f"{check.quantity}, {check.where}"),
             "ticks": Entry(check.judged),
-            "looked at": Entry(check.looked_at or check.judged),
+            "looked at": Entry(min(check.looked_at, check.judged)),
             "left out": Entry(check.left_out),
         }
 
