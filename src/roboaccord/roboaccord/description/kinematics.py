@@ -172,6 +172,7 @@ class TreeKinematics:
         self._position, self._linear = np.zeros((2, k, 3))
         self._force, self._torque = np.zeros((2, k, 3))
         self._base, self._effort = np.zeros(6), np.zeros(len(joints))
+        self._q, self._qd = np.zeros((2, len(joints)))
 
     def move(
         self, q: Array, qd: Array, position: Array, rotation: Array, twist: Array
@@ -184,11 +185,13 @@ class TreeKinematics:
             rotation: of the base in the world (3, 3).
             twist: linear and angular velocity of the base, in the world (6,).
         """
+        # Read-only and other arrays are different types, and would be compiled for one by one.
+        self._q[:], self._qd[:] = q, qd
         self.rotation[0] = rotation
         self.origin[0], self.velocity[0], self.angular[0] = position, twist[:3], twist[3:]
         outward(
-            self.parent, self.kind, self.column, self.place, self.turn, self.axis, q, qd,
-            self.rotation, self.origin, self.velocity, self.angular, self.axes,
+            self.parent, self.kind, self.column, self.place, self.turn, self.axis,
+            self._q, self._qd, self.rotation, self.origin, self.velocity, self.angular, self.axes,
         )  # fmt: skip
         centres(
             self.rotation, self.origin, self.velocity, self.angular, self.centre,
