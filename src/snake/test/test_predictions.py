@@ -67,4 +67,3 @@ def test_differences_of_many_are_those_of_one_and_one(setup_with, random_state, 
     both = (quaternion_matrix(each.orientation) for each in (other, one))
     expected = rotation_vector(next(both) @ next(both).T)
     np.testing.assert_allclose(apart[0, -9:-6], expected, rtol=0, atol=4e-15)
-

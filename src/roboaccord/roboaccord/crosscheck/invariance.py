@@ -173,9 +173,7 @@ def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:
     )
 
 
-def measure_floor(
-    simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int
-) -> Array:
+def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int) -> Array:
     """Return what round-off makes of each tick, by pairs of starts and group (k, 6)."""
     ticks = len(plain)
     count = float(run.time[ticks] - run.time[0]) / simulator.physics_step

@@ -289,8 +289,9 @@ class Twin(EngineSimulator):
         return x.q, v[..., 6:].copy(), x.position, unit(x.orientation), twist
 
     def _read(self) -> RobotState:
-        q, qd, *others = self._motion(self._x, self._v)
-        return RobotState(self._time, q, qd, self._effort, *others)
+        q, qd, *base = self._motion(self._x, self._v)
+        position, orientation, twist = base
+        return RobotState(self._time, q, qd, self._effort, position, orientation, twist)
 
     def _stepped(self, turn: Array, linear: Array, angular: Array) -> tuple[Array, Array]:
         """Return vectors in the world in the axes in which they are stepped."""

@@ -40,7 +40,6 @@ from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.joints import JointFaults, frozen, hold, weakened, without_loose
 from roboaccord.simulators.losses import FRICTION, LossAccount
 
-
 PERIOD = "control period over physics step"
 
 Phase = tuple[Trajectory, Sequence[float]]
@@ -175,9 +174,7 @@ class Simulator(ABC):
         return after
 
     @final
-    def predict(
-        self, starts: Trajectory, *phases: Phase
-    ) -> tuple[Trajectory, NDArray[np.bool_]]:
+    def predict(self, starts: Trajectory, *phases: Phase) -> tuple[Trajectory, NDArray[np.bool_]]:
         """Return where many short motions end, each from a state of its own.
 
         They are those that `reset` gives, and `step` for each phase, to the last bit; many are one
