@@ -89,7 +89,8 @@ class Count:
         found = self.of(simulator, starts.state(0)) if len(starts) and phases else None
         for held, lasting in phases if found else ():
             for i, duration in enumerate(lasting):
-                found.add(held.held(i), duration) if duration else None
+                if found and duration:
+                    found.add(held.held(i), duration)
         return self._within(plain, simulator, *what)
 
     def _within(self, plain: Callable[..., Any], *what: Any) -> Any:
@@ -118,7 +119,7 @@ def here(
 def counted(words: list[str]) -> Count:
     """Run a command in this process, and count."""
     count, pieces = Count(), importlib.import_module("roboaccord.run.pieces")
-    loader: Any = importlib._bootstrap  # type: ignore[attr-defined]
+    loader: Any = importlib._bootstrap
     plain = {name: getattr(Simulator, name) for name in ("step", "predict")}
     with ExitStack() as stack:
         stack.enter_context(patch.object(pieces, "_here", here))
@@ -149,11 +150,11 @@ def main() -> None:
     options = parser.parse_args()
     started = time.process_time()  # what this module has imported
     total, count = cpu_of(options.words), counted(options.words)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"simulator": name, "step": step, "steps": each.steps, "cost": each.cost()}
         for (name, step), each in count.stepped.items()
     ]
-    bare = sum(row["steps"] * row["cost"] for row in rows)
+    bare: float = sum(row["steps"] * row["cost"] for row in rows)
     processes = 1 + (cores() if len(rows) > 1 else 0)
     imports = processes * (started + count.importing)
     figures = {

@@ -107,7 +107,7 @@ def at_stops(simulator: Simulator, run: Trajectory) -> NDArray[np.bool_]:
 def difference(one: RobotState | Trajectory, other: RobotState | Trajectory) -> Array:
     """Return by how much two states, or samples one by one, differ (2 n + 12,), (k, 2 n + 12)."""
     back = one.orientation * np.array([-1.0, -1.0, -1.0, 1.0])
-    turned = quaternion_vector(quaternion_product(other.orientation, back))
+    turned = quaternion_vector(quaternion_product(other.orientation.T, back.T).T)
     straight, twist = other.position - one.position, other.twist - one.twist
     parts = [other.q - one.q, other.qd - one.qd, straight, turned, twist]
     return np.concatenate(parts, axis=-1)

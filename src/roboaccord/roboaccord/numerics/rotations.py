@@ -124,15 +124,14 @@ def turn_between(one: Array, other: Array) -> Array:
 
 
 def quaternion_product(a: Array | Sequence[float], b: Array | Sequence[float]) -> Array:
-    """Return the quaternions x y z w (..., 4) of turning by b, and then by a."""
-    (ax, ay, az, aw), (bx, by, bz, bw) = (np.asarray(each).T for each in (a, b))
-    found = np.array([
+    """Return the quaternion x y z w (4,) of turning by b, and then by a; of many as columns."""
+    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
+    return np.array([
         aw * bx + ax * bw + ay * bz - az * by,
         aw * by - ax * bz + ay * bw + az * bx,
         aw * bz + ax * by - ay * bx + az * bw,
         aw * bw - ax * bx - ay * by - az * bz,
     ])  # fmt: skip
-    return found if found.ndim == 1 else found.T
 
 
 def turn_quaternion(turn: Array) -> Array:

@@ -133,13 +133,8 @@ def block(body, c, s, gx, gy, torque, j):
     cj, sj, ck, sk = c[j], s[j], c[j + 1], s[j + 1]
     aa, bb, ta, tb = a * a / J, b * b / J, a / J * torque[j], b / J * torque[j + 1]
     xx, yy = 2.0 / m + aa * sj * sj + bb * sk * sk, 2.0 / m + aa * cj * cj + bb * ck * ck
-    return (
-        xx,
-        -aa * sj * cj - bb * sk * ck,
-        yy,
-        gx[j] - ta * sj - tb * sk,
-        gy[j] + ta * cj + tb * ck,
-    )
+    x, y = gx[j] - ta * sj - tb * sk, gy[j] + ta * cj + tb * ck
+    return xx, -aa * sj * cj - bb * sk * ck, yy, x, y
 
 
 @kernel
