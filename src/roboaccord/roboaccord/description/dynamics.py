@@ -45,6 +45,7 @@ class TreeDynamics:
         viscous, dry: damping [N m s/rad] and dry friction [N m] of the joints (n,); none where
             None.
         speed: below which dry friction falls to 0 [rad/s].
+        sure: whether it is known that accelerations are determined, which takes time to see.
 
     Attributes:
         links: names of those that weigh anything and move, by a joint or with the base.
@@ -63,6 +64,7 @@ class TreeDynamics:
         viscous: Array | None = None,
         dry: Array | None = None,
         speed: float = 1.0,
+        sure: bool = False,
     ) -> None:
         n = len(joints)
         self.joints, self._base = joints, KINDS[base]
@@ -84,7 +86,8 @@ class TreeDynamics:
         self._work = np.zeros((n + 1, ab.FILLED))
         self._state, self._slope = np.zeros((2, 13 + 2 * n))
         self._matrix, self._right, self._wrench = np.zeros((6, 6)), np.zeros(6), np.zeros(6)
-        self._refuse_singular(tree, base)
+        if not sure:
+            self._refuse_singular(tree, base)
 
     def lock(self, joint: int, inertia: float) -> None:
         """Add an inertia to a joint [kg m^2]: one so large that it holds it; 0 lets go of it."""

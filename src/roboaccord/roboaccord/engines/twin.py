@@ -145,7 +145,9 @@ class Twin(EngineSimulator):
         self.order = 1 if scheme.kind == "semi-implicit Euler" else 4
         self._own = scheme.linear == "own" and self.base.tilts, scheme.angular == "own"
         self._turning = scheme.turning if self.base.tilts else "rotation vector"
-        self._bodies = TreeDynamics(self.tree, self.joints, model.base, model.gravity)
+        self._bodies = TreeDynamics(
+            self.tree, self.joints, model.base, model.gravity, sure=bool(off)
+        )
         self._rng = np.random.default_rng(shaken) if shaken else None
         if self._rng:
             self._bodies.shake(self._rng, ROUNDING)

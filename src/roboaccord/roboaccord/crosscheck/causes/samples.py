@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, ZERO
 from roboaccord.crosscheck.ticks import Index
@@ -102,20 +101,14 @@ def exchanged(samples: Samples, names: Sequence[str]) -> Iterator[tuple[Cause, S
     """Yield samples with signs and orders of columns undone; of those columns that there are."""
     joints, n = samples.joints, len(samples.joints)
     for quantity, columns in ORDERS.items():
-        if not (own := [each for each in columns if each in names]):
-            continue
-        for i, joint in enumerate(joints):
-            sign = np.where(np.arange(n) == i, -1.0, 1.0)
-            yield Cause(f"sign of {quantity}", joint), _with(samples, own, lambda x: sign * x)  # noqa: B023
-        for i, j in combinations(range(n), 2):
-            order = np.arange(n)
-            order[[i, j]] = j, i
-            cause = Cause(f"order of {quantity}", f"{joints[i]}, {joints[j]}")
-            yield cause, _with(samples, own, lambda x: x[:, order])  # noqa: B023
-
-
-def _with(samples: Samples, names: Sequence[str], change: Callable[[Array], Array]) -> Samples:
-    return replace(samples, **{name: change(getattr(samples, name)) for name in names})
+        own = [each for each in columns if each in names]
+        for at in [*combinations(range(n), 1), *combinations(range(n), 2)] if own else []:
+            change = np.eye(n)
+            change[[*at]] = change[[*at[::-1]]] if len(at) == 2 else -change[[*at]]
+            undone = {each: getattr(samples, each) @ change for each in own}
+            kind = "order" if len(at) == 2 else "sign"
+            where = ", ".join(joints[i] for i in at)
+            yield Cause(f"{kind} of {quantity}", where), replace(samples, **undone)
 
 
 def framed(run: Trajectory) -> Iterator[tuple[Cause, Trajectory]]:
