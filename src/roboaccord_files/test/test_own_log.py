@@ -288,7 +288,7 @@ def test_acromonk_is_predicted_from_its_other_runs(capfd: pytest.CaptureFixture[
     check, predict = commands("A real robot")
     assert carry_out(f"{check} --json") == 1
     data = json.loads(capfd.readouterr().out)
-    assert {"armature", "dry friction"} <= {cause["quantity"] for cause in data["most"]}
+    assert {"motor lag", "damping"} <= {cause["quantity"] for cause in data["most"]}
     assert carry_out(predict) == 0
     rows = re.findall(r"^\w\w_\w+ +([\d.]+) +([\d.]+) ", capfd.readouterr().out, re.MULTILINE)
     assert len(rows) == 6
