@@ -80,6 +80,7 @@ KNOWN = {
     "roboaccord/description/xacro_file:expand_xacro": f"{PACKAGE}, or {FENCED}",
     "roboaccord/engines/mujoco/convert:convert": FENCED,
     "roboaccord/gazebo/tool:_load": PACKAGE,
+    "roboaccord/numerics/jit_cache:_compiler": PACKAGE,
     "roboaccord/numerics/isolation:_lines": OWN,
     "roboaccord/numerics/isolation:_serve": OWN,
     "roboaccord/numerics/jit_cache:_acquire": OWN,

@@ -11,7 +11,7 @@ from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
@@ -154,8 +154,9 @@ def test_a_proxy_delegates_every_public_member() -> None:
     wheel.unplaced = "it stands"
     proxy = Proxy(wheel)
     start = start_of(wheel)
+    starts = Trajectory.from_states(wheel.joints, [start])
     asked = {
-        "reset": (start,), "step": (Command(np.ones(1)), 0.01), "state": (),
+        "reset": (start,), "step": (Command(np.ones(1)), 0.01), "state": (), "predict": (starts,),
         "acceleration": (start, np.ones(1)), "masses": (), "contacts": (), "parts": (),
         "load": (), "meter": (), "take_losses": (), "take_events": (), "lock": (0, True),
         "fail": (Fault("axle", "loose"),),

@@ -225,7 +225,7 @@ def test_marks_follow_the_judgement() -> None:
     assert tables["invariance"].rows[0].cells == ["–", "0 (1e-12)", "–", "–"]
     levels = ("acceleration", "scheme", "one_step")
     assert [tables[n].rows[0].outcome for n in levels] == ["outside", "outside", "within"]
-    assert tables["scheme"].rows[0].cells == ["2e-12", "3e-13", "rate, elbow", "990", "10"]
+    assert tables["scheme"].rows[0].cells == ["2e-12", "3e-13", "rate, elbow", "990", "990", "10"]
     assert [row.outcome for row in tables["trajectory"].rows] == ["", "excused"]
     events, energy = tables["events"], tables["energy"]
     assert (events.title, events.rows[0].cells) == (

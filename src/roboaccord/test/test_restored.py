@@ -69,8 +69,8 @@ def test_a_twin_with_a_number_otherwise_is_another_twin() -> None:
     twin, run = fragile()
 
     def ends(twin: Twin) -> Array:
-        found = predicted(twin, run, np.arange(len(run) - 1))
-        return np.array([np.r_[end.q, end.qd] for _, end in found])
+        found, _ = predicted(twin, run, np.arange(len(run) - 1))
+        return np.column_stack([found.q, found.qd])
 
     plain, kinds = ends(twin), (*OF_LINKS, *OF_JOINTS, *OF_FEET, *GROUND)
     for quantity in kinds:

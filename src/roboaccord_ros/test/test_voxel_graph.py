@@ -42,7 +42,7 @@ def test_the_live_crosscheck_knows_what_was_commanded(name, graph):
     check = CrosscheckShell(graph.node("crosscheck"), "voxel_sphere", 0.0, graph.run)
     graph.spin()
     assert check.check.compared > 0.2 / setup.scenario.control_period / 2
-    assert check.verdict.max < 1e-9  # rad/s; a torque at its limit makes 0.04 in each step
+    assert check.verdict.step.max < 1e-9  # rad/s; a torque at its limit makes 0.04 in each step
 
 
 def test_a_twist_message_drives_the_kinematic_ball(graph):

@@ -57,7 +57,7 @@ def is_table(what: Recording) -> bool:
 
 
 WHOLE = "engines refine perturb profile verbose out force refused progress changed command "
-WHOLE += "every levels"
+WHOLE += "all levels"
 CROSSCHECK = Modes(_modes, {
     **{mode: f"{names} {WHOLE}" for mode, names in ROBOTS.items()},
     "BAG": "words robot set trust",

@@ -70,7 +70,7 @@ def make_dispatcher(function: FunctionType, options: Options) -> Callable[..., A
     if numba.config.DISABLE_JIT:
         return function
     install()
-    return Entry(function, options)
+    return PythonEntry(function, options)
 
 
 class Body(CPUDispatcher):  # type: ignore[misc]
@@ -83,7 +83,7 @@ class Body(CPUDispatcher):  # type: ignore[misc]
         self._cache = _cache(BodyCache, function, options)
 
 
-class Entry(CPUDispatcher):  # type: ignore[misc]
+class PythonEntry(CPUDispatcher):  # type: ignore[misc]
     """Compile a kernel for Python: a wrapper around its body, optimised with all it calls."""
 
     def __init__(self, function: FunctionType, options: Options) -> None:

@@ -205,7 +205,7 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
             return coarse(step.step, why)
         found = Finding.outside(why, where=step.where, size=step.left)
     if found.reasons:
-        return replace(found, unexplained=step.beside.open)
+        return replace(found, unexplained=step.beside.unexplained)
     if share <= tolerances.one_step or step.remainder:
         return found
     return Finding.not_judged(because(Code.STEP_SHARE, share=share), few_steps())

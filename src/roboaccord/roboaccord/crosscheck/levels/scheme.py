@@ -342,7 +342,7 @@ class Beside(NamedTuple):
         return cls(scheme if is_twin(scheme) else None, not (drive and drive.off), not differs)
 
     @property
-    def open(self) -> bool:
+    def unexplained(self) -> bool:
         """Whether a cause is to be sought in the motion."""
         return self.obeys and self.described and self.twin is None
 

@@ -322,7 +322,7 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
         return coarse(runs.dt[-1], reason, smaller=runs.kink is None)  # over kinks none settles
     if reason:
         found = Finding.outside(reason, where=runs.where, size=runs.left)
-        return replace(found, unexplained=runs.beside.open)
+        return replace(found, unexplained=runs.beside.unexplained)
     if max(runs.error) <= runs.floor:
         return Finding.within(because(Code.BELOW_ROUND_OFF))
     return Finding.not_judged(few_steps()) if runs.remainder is None else Finding.within()
