@@ -26,7 +26,8 @@ ROBOTS = {SETUP: "", "ROBOT": "words set fault", "FILE": "words set fault base p
           "FILE.xacro": "words set fault base package trust :="}  # fmt: skip
 """What refines a robot: one that is a file may be refined further, one in a setup is complete."""
 FLAGS = {"arguments": ":=", "columns": "map", "every": "all", "faults": "fault",
-         "packages": "package", "robot_or_recording": "what", "scenario": "words", "settings": "set"}  # fmt: skip
+         "packages": "package", "robot_or_recording": "what",
+         "scenario": "words", "settings": "set"}  # fmt: skip
 """What parameters of functions are called where the command has another name."""
 
 
