@@ -142,10 +142,7 @@ def made(commands: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture
 def accord(
-    made: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    made: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Accord:
     """Return a function that runs a command in a folder of its own: status, stdout, stderr."""
     monkeypatch.chdir(tmp_path)

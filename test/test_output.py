@@ -29,10 +29,7 @@ PRINTING = [
 
 @pytest.mark.parametrize("words", PRINTING)
 def test_a_closed_pipe_ends_a_command_quietly(
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whoever has read enough has all that he wanted: no message, and no verdict's status."""
     monkeypatch.chdir(tmp_path)

@@ -7,13 +7,7 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.model.coordinates import Arm, Mode, mode_of, pack, unpack
-from roboaccord import (
-    AccordError,
-    Command,
-    Setup,
-    load_scenario,
-    make_simulator,
-)
+from roboaccord import AccordError, Command, Setup, load_scenario, make_simulator
 from roboaccord.contract.outcome import Code
 from roboaccord.crosscheck.levels import invariance
 from roboaccord.crosscheck.levels.invariance import check_invariance

@@ -14,10 +14,7 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines import names_for_models, simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
-from roboaccord.numerics.rotations import (
-    matrix_quaternion,
-    rpy_matrix,
-)
+from roboaccord.numerics.rotations import matrix_quaternion, rpy_matrix
 from roboaccord.simulators.joints import JointFriction
 
 pytestmark = pytest.mark.thorough

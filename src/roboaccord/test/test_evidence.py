@@ -175,9 +175,7 @@ def test_only_a_servo_chatters(tmp_path: Path) -> None:
     assert said.endswith(" is not damped: it oscillates at any control_period; give it damping")
 
 
-def test_a_run_says_that_a_servo_chatters_and_from_when_the_motion_diverges(
-    tmp_path: Path,
-) -> None:
+def test_a_run_says_that_a_servo_chatters_and_from_when_the_motion_diverges(tmp_path: Path) -> None:
     said = list[str]()
     setup = setup_of(robot(tmp_path), "duration=1", "initial.q.two=0.1", frequency=400)
     run = ra.run(setup, tell=said.append, out=tmp_path / "out")

@@ -191,12 +191,7 @@ def test_friction_along_and_across_goes_with_the_links(engine: str) -> None:
 
 @pytest.mark.parametrize(
     ("change", "moves"),
-    [
-        (AlongX, {TURNED}),
-        (Screw, {MIRRORED}),
-        (Drawn, {SHIFTED}),
-        (Indexed, {REORDERED}),
-    ],
+    [(AlongX, {TURNED}), (Screw, {MIRRORED}), (Drawn, {SHIFTED}), (Indexed, {REORDERED})],
 )
 def test_an_error_shows_in_the_world_that_is_unlike_it(
     change: type[Proxy], moves: set[str], tmp_path: Path

@@ -133,10 +133,7 @@ def test_nothing_of_another_kind_is_overwritten(what: str, name: str, tmp_path: 
     if what == "read-only" and (os.access(path, os.W_OK) and name == "x.mat"):
         pytest.skip("this user may write everything")
     before = path.lstat()
-    with (
-        pytest.raises(AccordError, match=f"cannot write .*{name}"),
-        writing(path, ".mat") as draft,
-    ):
+    with pytest.raises(AccordError, match=f"cannot write .*{name}"), writing(path, ".mat") as draft:
         draft.write_text("new")
     assert path.lstat() == before and precious.read_text() == "precious"
     assert {each.name for each in tmp_path.iterdir()} == {name, "precious"}

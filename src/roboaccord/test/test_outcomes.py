@@ -279,11 +279,7 @@ def test_no_engine_gives_no_verdict() -> None:
     assert verdict_of([]) is None
 
 
-@given(
-    st.integers(1, 4),
-    st.floats(-1e-2, 1e-2),
-    st.floats(-1e-3, 1e-3),
-)
+@given(st.integers(1, 4), st.floats(-1e-2, 1e-2), st.floats(-1e-3, 1e-3))
 def test_extrapolation_is_exact_for_one_power_of_the_step(order: int, a: float, b: float) -> None:
     """x(h) = b + a h^p has x(0) = b by two runs; 1e-15: round-off of numbers of 1e-2."""
     coarse, fine = np.array([b + a]), np.array([b + a / 2**order])

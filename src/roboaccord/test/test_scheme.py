@@ -18,12 +18,7 @@ from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.energy_book import energy_of
 from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
 from roboaccord.crosscheck.levels.repeat import RepeatLevel, check_repeat
-from roboaccord.crosscheck.levels.scheme import (
-    NoTwin,
-    SchemeCheck,
-    SchemeLevel,
-    check_scheme,
-)
+from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck, SchemeLevel, check_scheme
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import default_names, spec
