@@ -105,16 +105,13 @@ LOADS = XACRO.format("<link name=\"${xacro.load_yaml('part.yaml')['a']}\"/>")
 OBJ = "mtllib part.mtl\nusemtl m\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n"
 GLTF = json.dumps(
     {
-        "asset": {"version": "2.0"},
-        "buffers": [{"uri": "part.bin", "byteLength": 36}],
+        "asset": {"version": "2.0"}, "buffers": [{"uri": "part.bin", "byteLength": 36}],
         "bufferViews": [{"buffer": 0, "byteLength": 36}],
         "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
-        "nodes": [{"mesh": 0}],
-        "scenes": [{"nodes": [0]}],
-        "scene": 0,
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}], "nodes": [{"mesh": 0}],
+        "scenes": [{"nodes": [0]}], "scene": 0,
     }
-)
+)  # fmt: skip
 
 
 def log_of(path: Path) -> Any:

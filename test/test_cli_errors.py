@@ -149,14 +149,10 @@ def test_unknown_words(words: str, message: str, complaint_here: Complain) -> No
         ("controller.bandwidth=abc", "controller.bandwidth: 'abc' is not a number"),
         ("parameters.joints=abc", "parameters.joints: "),
         ("initial.q.joint_01=.nan", "initial.q.joint_01: nan is not a number"),
-        ("duration=.inf", "duration"),
-        ("controller.name=foo", "unknown controller foo"),
-        ("friction.law=foo", "unknown friction law foo"),
-        ("duration", "--set takes KEY=VALUE"),
-        ("duration=abc", "duration:"),
-        ("duration=-1", "duration:"),
-        ("duration={", "not a YAML value"),
-        ("initial.spin=1", "unknown key initial.spin"),
+        ("duration=.inf", "duration"), ("controller.name=foo", "unknown controller foo"),
+        ("friction.law=foo", "unknown friction law foo"), ("duration", "--set takes KEY=VALUE"),
+        ("duration=abc", "duration:"), ("duration=-1", "duration:"),
+        ("duration={", "not a YAML value"), ("initial.spin=1", "unknown key initial.spin"),
         ("parameters.joints=0", "parameters: joints is 0"),
         ("parameters.joints=2.5", "parameters.joints: 2.5 is not a whole number"),
         ("parameters.link_mass=-1", "link_mass is -1, and must be positive"),
@@ -165,7 +161,7 @@ def test_unknown_words(words: str, message: str, complaint_here: Complain) -> No
         ("physics_step=0.0003", "0.001 s is not a whole multiple of 0.0003 s"),
         ("duration=0.0105", "duration over control_period: 0.0105 s"),
     ],
-)
+)  # fmt: skip
 def test_wrong_changes(change: str, message: str, complaint_here: Complain) -> None:
     """A key that does not exist, or a value that does not fit, is never ignored."""
     assert message in complaint_here(f"{RUN} --set {change}")
@@ -174,17 +170,13 @@ def test_wrong_changes(change: str, message: str, complaint_here: Complain) -> N
 @pytest.mark.parametrize(
     "words",
     [
-        "monkeybot gait --find repetition --sample -1",
-        "view a --gif x.gif --fps 1e-300",
-        "compare a b --tolerance -1",
-        "packbot plan --to ready --margin 1e-300",
-        "packbot plan --to ready --speed 1e-300",
-        "roller-sphere forward --nu nan",
-        "roller-sphere inverse --roller 1e13",
-        "packbot dynamics --q shoulder=1e13",
+        "monkeybot gait --find repetition --sample -1", "view a --gif x.gif --fps 1e-300",
+        "compare a b --tolerance -1", "packbot plan --to ready --margin 1e-300",
+        "packbot plan --to ready --speed 1e-300", "roller-sphere forward --nu nan",
+        "roller-sphere inverse --roller 1e13", "packbot dynamics --q shoulder=1e13",
         "sweep snake serpenoid --physics-steps inf",
     ],
-)
+)  # fmt: skip
 def test_numbers_out_of_bounds(words: str, complaint_here: Complain) -> None:
     """The option is named, or the key."""
     assert re.split("[ =]", words)[-2].removeprefix("--") in complaint_here(words)
@@ -307,13 +299,10 @@ def test_a_broken_description(old: str, new: str, message: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     "command",
     [
-        "compare {0} {0}",
-        "export {0} --csv x.csv",
-        "recover {0}",
-        "view {0} --gif x.gif",
+        "compare {0} {0}", "export {0} --csv x.csv", "recover {0}", "view {0} --gif x.gif",
         "crosscheck {0}",
     ],
-)
+)  # fmt: skip
 def test_a_bag_that_is_none(
     command: str, bag: str, tmp_path: Path, complaint_here: Complain
 ) -> None:

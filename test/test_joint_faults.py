@@ -50,13 +50,10 @@ def failing(setup: Setup, *texts: str) -> Setup:
 
 def run(setup: Setup, engine: str, duration: float) -> Trajectory:
     return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=duration,
-        control_period=setup.scenario.control_period,
+        simulator=make_simulator(setup, engine), controller=make_controller(setup),
+        initial=setup.initial, duration=duration, control_period=setup.scenario.control_period,
         seed=setup.scenario.seed,
-    )
+    )  # fmt: skip
 
 
 def stacked(setup: Setup, found: Acceleration | None) -> Array:

@@ -16,14 +16,11 @@ from roboaccord.scenario.setup import Setup
 
 CASES = {
     "snake serpenoid": "duration=1.2 controller.frequency=4.0",
-    "snake steer": "duration=0.8 controller.turn_time=0.3",
-    "snake waypoints": "duration=0.6",
-    "monkeybot brachiate": "duration=0.8",
-    "packbot collapse": "duration=0.2",
-    "roller_sphere figure_eight": "duration=1.0",
-    "roller_sphere dribble": "duration=0.5",
+    "snake steer": "duration=0.8 controller.turn_time=0.3", "snake waypoints": "duration=0.6",
+    "monkeybot brachiate": "duration=0.8", "packbot collapse": "duration=0.2",
+    "roller_sphere figure_eight": "duration=1.0", "roller_sphere dribble": "duration=0.5",
     "voxel_sphere arena": "duration=0.1",
-}
+}  # fmt: skip
 
 
 def moved(case: str) -> tuple[Setup, Trajectory]:
@@ -33,13 +30,10 @@ def moved(case: str) -> tuple[Setup, Trajectory]:
     setup = Setup.of(load_scenario(robot, robot, scenario, CASES[case].split()))
     given = setup.scenario
     return setup, simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=given.duration,
-        control_period=given.control_period,
+        simulator=make_simulator(setup), controller=make_controller(setup),
+        initial=setup.initial, duration=given.duration, control_period=given.control_period,
         seed=given.seed,
-    )
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)

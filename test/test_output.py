@@ -15,16 +15,10 @@ from workspace import SHORT_RUN
 
 START = "from roboaccord.cli.start import main; main()"  # as the command `accord` starts
 PRINTING = [
-    "--version",
-    "--help",
-    "list snake --json",
-    "crosscheck --help",
-    "scenario snake serpenoid",
-    "scenario snake serpenoid --json",
-    "packbot look --json",
-    "snake shapes",
+    "--version", "--help", "list snake --json", "crosscheck --help", "scenario snake serpenoid",
+    "scenario snake serpenoid --json", "packbot look --json", "snake shapes",
     " ".join(SHORT_RUN).removesuffix(" --json"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("words", PRINTING)

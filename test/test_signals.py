@@ -45,12 +45,9 @@ def start(*words: str, work: str = "") -> subprocess.Popen[str]:
     """
     code = ["-c", REPLACED.format(work)] if work else ["-m", "roboaccord.cli.start"]
     return subprocess.Popen(
-        [sys.executable, *code, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+        [sys.executable, *code, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
 
 
 @contextmanager

@@ -87,15 +87,11 @@ def test_accelerations_at_100_random_states(setup_with, name, mode, changes):
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (Mode.SWING_A, Mode.SWING_B),
-        (Mode.SWING_B, Mode.SWING_A),
-        (Mode.FLIGHT, Mode.SWING_A),
-        (Mode.FLIGHT, Mode.SWING_B),
-        (Mode.SWING_A, Mode.FIXED),
-        (Mode.SWING_B, Mode.FIXED),
+        (Mode.SWING_A, Mode.SWING_B), (Mode.SWING_B, Mode.SWING_A), (Mode.FLIGHT, Mode.SWING_A),
+        (Mode.FLIGHT, Mode.SWING_B), (Mode.SWING_A, Mode.FIXED), (Mode.SWING_B, Mode.FIXED),
         (Mode.FLIGHT, Mode.FIXED),
     ],
-)
+)  # fmt: skip
 def test_a_grip_is_a_plastic_impact(setup_with, name, before, after):
     """Rates right after it, impulse and energy, against the dense equations of the oracle.
 

@@ -24,11 +24,8 @@ def run_in(
     """Run a setup; what is not given is the scenario's."""
     made = make_simulator(setup, engine, physics_step=step) if isinstance(engine, str) else engine
     return simulate(
-        simulator=made,
-        controller=controller or make_controller(setup),
-        initial=setup.initial,
+        simulator=made, controller=controller or make_controller(setup), initial=setup.initial,
         duration=setup.scenario.duration if duration is None else duration,
-        control_period=setup.scenario.control_period,
-        seed=setup.scenario.seed,
+        control_period=setup.scenario.control_period, seed=setup.scenario.seed,
         inputs=Hold(target),
-    )
+    )  # fmt: skip

@@ -33,13 +33,10 @@ BOX = f"""<robot name="box"><link name="base_link"><inertial><mass value="1.3"/>
 CONES: list[tuple[str, Options]] = [
     ("dart", {"friction_solver": "nsgs"}),
     ("dart", {"friction_solver": "nsgs", "split_impulse": True}),
-    ("dart", {"friction_solver": "fbf"}),
-    ("mujoco", {}),
-    ("mujoco", {"impratio": 1.0}),
-    ("mujoco", {"integrator": "implicit"}),
-    ("mujoco", {"integrator": "discrete"}),
+    ("dart", {"friction_solver": "fbf"}), ("mujoco", {}), ("mujoco", {"impratio": 1.0}),
+    ("mujoco", {"integrator": "implicit"}), ("mujoco", {"integrator": "discrete"}),
     ("mujoco", {"diagexact": True}),
-]
+]  # fmt: skip
 BOXES: list[tuple[str, Options]] = [("dart", {}), ("dart", {"split_impulse": True})]
 PYRAMIDS: list[tuple[str, Options]] = [
     ("mujoco", {"cone": "pyramidal"}),
@@ -135,16 +132,12 @@ def test_a_solver_of_cones_holds_a_joint_at_its_stop(solver: str) -> None:
 @pytest.mark.parametrize(
     ("engine", "key", "value"),
     [
-        ("dart", "friction_solver", "newton"),
-        ("dart", "friction_iterations", 0),
-        ("dart", "split_impulse", "yes"),
-        ("mujoco", "diagexact", 1),
-        ("mujoco", "integrator", "heun"),
-        ("mujoco", "cone", "round"),
-        ("mujoco", "impratio", 0.0),
-        ("mujoco", "impratio", math.inf),
+        ("dart", "friction_solver", "newton"), ("dart", "friction_iterations", 0),
+        ("dart", "split_impulse", "yes"), ("mujoco", "diagexact", 1),
+        ("mujoco", "integrator", "heun"), ("mujoco", "cone", "round"),
+        ("mujoco", "impratio", 0.0), ("mujoco", "impratio", math.inf),
     ],
-)
+)  # fmt: skip
 def test_what_an_engine_does_not_take_is_refused(engine: str, key: str, value: object) -> None:
     with pytest.raises(AccordError, match=f"{key}.*{value}"):
         simulate_model(replace(model_of("cart"), options={engine: {key: value}}), engine)

@@ -35,12 +35,9 @@ MAKE = {
 
 
 @given(
-    seed=st.integers(0, 10**6),
-    kind=st.sampled_from(sorted(MAKE)),
-    joint=st.integers(0, 2),
-    start=st.integers(0, 60),
-    size=st.floats(0.05, 0.95),
-)
+    seed=st.integers(0, 10**6), kind=st.sampled_from(sorted(MAKE)), joint=st.integers(0, 2),
+    start=st.integers(0, 60), size=st.floats(0.05, 0.95),
+)  # fmt: skip
 def test_the_kind_of_an_error_is_named_with_its_size(
     seed: int, kind: Kind, joint: int, start: int, size: float
 ) -> None:

@@ -199,12 +199,9 @@ def test_arrays_and_errors_are_the_same_from_the_cache(warm: Path) -> None:
     }
     for _ in range(2):
         done = subprocess.run(
-            [sys.executable, "-c", code],
-            env=environment,
-            capture_output=True,
-            text=True,
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True,
             check=True,
-        )
+        )  # fmt: skip
         assert done.stdout == "negative\nnegative\n"
 
 
@@ -329,14 +326,11 @@ def test_of_processes_that_start_together_one_compiles(
     }
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, env=environment,
         )
         for _ in range(3)
-    ]
+    ]  # fmt: skip
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

@@ -40,33 +40,19 @@ from roboaccord.report.tables import metric_rows, tables_of
 from roboaccord.scenario.scenario import Tolerances
 
 SECTIONS = [
-    "verdict",
-    "levels",
-    "signals",
-    "path",
-    "one-step",
-    "convergence",
-    "distance",
-    "energy",
-    "events",
-    "metrics",
-    "repeat",
-]
+    "verdict", "levels", "signals", "path", "one-step", "convergence", "distance", "energy",
+    "events", "metrics", "repeat",
+]  # fmt: skip
 
 
 def motion(offset: float = 0.0, samples: int = 4001) -> Trajectory:
     time = np.linspace(0.0, 4.0, samples)
     wave = np.sin(time)[:, None] + offset
     return Trajectory(
-        joints=("elbow",),
-        time=time,
-        q=wave,
-        qd=wave,
-        effort=wave,
+        joints=("elbow",), time=time, q=wave, qd=wave, effort=wave,
         position=np.column_stack([time, 0.1 * np.sin(time) + offset, 0 * time]),
-        orientation=np.tile([0.0, 0.0, 0.0, 1.0], (samples, 1)),
-        twist=np.zeros((samples, 6)),
-    )
+        orientation=np.tile([0.0, 0.0, 0.0, 1.0], (samples, 1)), twist=np.zeros((samples, 6)),
+    )  # fmt: skip
 
 
 def findings() -> Report:
@@ -74,33 +60,16 @@ def findings() -> Report:
     time = np.linspace(0.0, 4.0, 4001)
     ramp = 1e-6 * time
     runs = ConvergenceCheck(
-        dt=[1e-3, 5e-4],
-        error=[2e-3, 1e-3],
-        order=1.0,
-        expected_order=1,
-        floor=1e-12,
-        left=1e-9,
-        bound=1e-8,
-        where="x of a_link",
-        since=None,
-        time=time,
-        distance={"0.001": ramp, "0.0005": ramp},
-        range=1.0,
-    )
+        dt=[1e-3, 5e-4], error=[2e-3, 1e-3], order=1.0, expected_order=1, floor=1e-12,
+        left=1e-9, bound=1e-8, where="x of a_link", since=None, time=time,
+        distance={"0.001": ramp, "0.0005": ramp}, range=1.0,
+    )  # fmt: skip
     channels = dict.fromkeys(("friction", "damping", "stops", "impacts"), "measured by dart")
     energy = EnergyBook(
-        time=time,
-        kinetic=2.0 + time,
-        net_work=10.0 * time,
-        potential=-1.5 * time,
-        friction=ramp,
-        damping=ramp,
-        stops=4.5 * time,
-        impacts=ramp,
-        rest=6.0 * time,
-        how={**channels, "impacts": "not measured"},
-        reason=None,
-    )
+        time=time, kinetic=2.0 + time, net_work=10.0 * time, potential=-1.5 * time,
+        friction=ramp, damping=ramp, stops=4.5 * time, impacts=ramp, rest=6.0 * time,
+        how={**channels, "impacts": "not measured"}, reason=None,
+    )  # fmt: skip
     off = because(Code.TEXT, text="accelerations differ by 0.01, allowed 1e-08 </script>")
     apart = because(Code.RUN_REMAINDER, where="x of a_link", left=1e-7, bound=1e-8)
     found = {

@@ -16,13 +16,10 @@ pytestmark = pytest.mark.thorough
 ARM = Path(__file__).with_name("planted") / "arm.urdf"
 PLACES = ("", "upper", "elbow", "weld")  # robot, link, joint that moves, fixed joint
 ACTING = [
-    "<static>true</static>",
-    '<static value="yes"/>',
-    "<turnGravityOff>1</turnGravityOff>",
-    "<gravity>0</gravity>",
-    "<springStiffness>5</springStiffness>",
+    "<static>true</static>", '<static value="yes"/>', "<turnGravityOff>1</turnGravityOff>",
+    "<gravity>0</gravity>", "<springStiffness>5</springStiffness>",
     "<disableFixedJointLumping>true</disableFixedJointLumping>",
-]
+]  # fmt: skip
 IDLE = [
     "<static>maybe</static>",
     "<turnGravityOff>false</turnGravityOff>",

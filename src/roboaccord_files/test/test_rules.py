@@ -52,12 +52,8 @@ def test_a_planted_fault_is_found_on_its_line(tmp_path, robot, old, new, rule, l
 def test_every_rule_has_a_planted_fault():
     """But those of robots without any mass, and of no robots, which have tests of their own."""
     assert {*RULES} - {fault[3] for fault in FAULTS} == {
-        "mimic",
-        "gazebo-lumping",
-        "no-masses",
-        "robot-of-0-kg",
-        "file-unreadable",
-    }
+        "mimic", "gazebo-lumping", "no-masses", "robot-of-0-kg", "file-unreadable",
+    }  # fmt: skip
 
 
 def test_a_robot_without_masses_says_so_in_one_line(tmp_path):

@@ -63,15 +63,10 @@ def swing(joint: str = "elbow") -> Trajectory:
     time = np.linspace(0.0, 1.0, 101)
     column = np.sin(3.0 * time)[:, None]
     return Trajectory(
-        joints=(joint,),
-        time=time,
-        q=column,
-        qd=0 * column,
-        effort=0 * column,
-        position=np.zeros((101, 3)),
-        orientation=np.tile([0.0, 0.0, 0.0, 1.0], (101, 1)),
+        joints=(joint,), time=time, q=column, qd=0 * column, effort=0 * column,
+        position=np.zeros((101, 3)), orientation=np.tile([0.0, 0.0, 0.0, 1.0], (101, 1)),
         twist=np.zeros((101, 6)),
-    )
+    )  # fmt: skip
 
 
 def test_cube_corner_projects_where_pinhole_algebra_says() -> None:
@@ -484,15 +479,11 @@ def test_both_sides_of_a_face_are_drawn() -> None:
 @pytest.mark.parametrize(
     ("given", "limits"),
     [
-        ((-6.28, 6.28), (-6.28, 6.28)),
-        ((3.5, 4.0), (3.5, 4.0)),
-        ((0.0, 9.0), (0.0, 9.0)),
-        ((-math.inf, math.inf), (-math.pi, math.pi)),
-        ((-1e16, 1e16), (-math.pi, math.pi)),
-        ((1.0, math.inf), (1.0, 1.0 + 2.0 * math.pi)),
-        ((0.0, 0.0), (0.0, 1e-3)),
+        ((-6.28, 6.28), (-6.28, 6.28)), ((3.5, 4.0), (3.5, 4.0)), ((0.0, 9.0), (0.0, 9.0)),
+        ((-math.inf, math.inf), (-math.pi, math.pi)), ((-1e16, 1e16), (-math.pi, math.pi)),
+        ((1.0, math.inf), (1.0, 1.0 + 2.0 * math.pi)), ((0.0, 0.0), (0.0, 1e-3)),
     ],
-)
+)  # fmt: skip
 def test_a_slider_goes_through_what_its_joint_may(
     given: tuple[float, float], limits: tuple[float, float]
 ) -> None:

@@ -235,14 +235,11 @@ def test_a_link_is_pushed_from_the_page(tmp_path: Path) -> None:
     def run() -> None:
         done.append(
             simulate(
-                simulator=simulator,
-                controller=make_controller(setup),
-                initial=setup.initial,
-                duration=setup.scenario.duration,
-                control_period=setup.scenario.control_period,
+                simulator=simulator, controller=make_controller(setup), initial=setup.initial,
+                duration=setup.scenario.duration, control_period=setup.scenario.control_period,
                 observers=(live,),
             )
-        )
+        )  # fmt: skip
 
     thread = threading.Thread(target=run)
     with page_of(stage, tmp_path) as page:

@@ -126,11 +126,8 @@ def test_contacts_are_patches(arena):
     assert one.point == pytest.approx([51, 30, 18], abs=0.1)
     assert len(contacts(walls, np.array([45.0, 45.0, 18.0]))) == 2
     assert list(linked(np.array([[0.0, 0, 0], [5, 0, 0], [1, 0, 0], [2, 0, 0]]), 1.5)) == [
-        0,
-        1,
-        0,
-        0,
-    ]
+        0, 1, 0, 0,
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
