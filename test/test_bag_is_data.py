@@ -141,8 +141,7 @@ def test_a_setup_of_a_bag_is_that_of_its_file(tmp_path: Path) -> None:
         setup = load_setup(str(file), base=base)
         again = recorded_setup(setup.scenario.data(), setup.robot.name, setup.urdf())
         assert (again.scenario, again.joints) == (setup.scenario, setup.joints)
-        assert again.robot.name == setup.robot.name
-        assert again.urdf() == setup.urdf()
+        assert again.robot.name == setup.robot.name and again.urdf() == setup.urdf()
 
 
 HOSTILE: Mapping[str, Any] = {

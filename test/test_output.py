@@ -51,8 +51,7 @@ def test_a_run_whose_reader_leaves_is_recorded(tmp_path: Path) -> None:
     """`accord run ... | head -1`: the bag is whole, and nothing is printed about the pipe."""
     words = [word for word in SHORT_RUN if word != "--json"]
     with accord(*words, "--out", "run", cwd=tmp_path) as process:
-        assert process.stdout
-        assert process.stderr
+        assert process.stdout and process.stderr
         process.stdout.close()
         printed = process.stderr.read()
     assert process.returncode == 0

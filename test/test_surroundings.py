@@ -43,8 +43,7 @@ def test_a_wall_is_the_model_that_gazebo_shows() -> None:
     assert wall.name == "wall"
     assert front[:, 0] + pose[0] == pytest.approx(high[0])
     assert (front[:, 2].min(), front[:, 2].max()) == pytest.approx((low[2], high[2]))
-    assert front[:, 1].min() < low[1]
-    assert front[:, 1].max() > high[1]
+    assert front[:, 1].min() < low[1] and front[:, 1].max() > high[1]
 
 
 def test_a_shelf_has_the_sizes_and_places_of_the_scenario() -> None:

@@ -192,8 +192,7 @@ def test_the_terminal_is_as_before(key: str, tmp_path: Path) -> None:
     pytest.importorskip("snake")
     terminal = Terminal("teleop", "snake", "--out", str(tmp_path / "drive"), "--json")
     terminal.wait_for(r"time +0\.[1-9] s")
-    assert "forward, turn left" in terminal.screen
-    assert terminal.echoes() is False
+    assert "forward, turn left" in terminal.screen and terminal.echoes() is False
     terminal.press(key)
     printed = terminal.end()  # which compares the terminal's settings with those before
     assert printed["steps"] > 50
@@ -240,8 +239,7 @@ def test_a_wrong_key_map_is_refused_in_one_line(
     (tmp_path / "keys.yaml").write_text(text)
     assert run(["teleop", "snake", "--keys", str(tmp_path / "keys.yaml")]) == 2
     printed = capsys.readouterr()
-    assert not printed.out
-    assert len(printed.err.splitlines()) == 1
+    assert not printed.out and len(printed.err.splitlines()) == 1
     assert message in printed.err
 
 
@@ -251,8 +249,7 @@ def test_every_robot_can_be_driven_by_keys() -> None:
     assert {*key_map.robots} == {*ROBOTS}
     for name in filter(installed, ROBOTS):
         setup = Setup.of(load_scenario(name, name, "teleop"))
-        assert Keyboard(setup, key_map, list).words
-        assert setup.scenario.driven
+        assert Keyboard(setup, key_map, list).words and setup.scenario.driven
         assert not setup.initial.qd.any()
         assert (ROOT / "src" / name / "launch" / "teleop.launch.py").is_file()
 

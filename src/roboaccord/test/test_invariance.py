@@ -199,8 +199,7 @@ def test_an_error_shows_in_the_world_that_is_unlike_it(
     found = check_of(askew(tmp_path), broken("dart", change))
     assert outside(found) == moves
     finding = InvarianceLevel().judge(found, Tolerances())
-    assert finding.outcome == "outside"
-    assert finding.codes == (Code.NOT_INVARIANT,)
+    assert finding.outcome == "outside" and finding.codes == (Code.NOT_INVARIANT,)
     assert {finding.reasons[0].figures["move"]} == moves
 
 

@@ -49,8 +49,7 @@ def test_nobody_has_asked(live: LiveInputs) -> None:
 def test_a_twist_is_zero_after_the_silence(live: LiveInputs, clock: Clock) -> None:
     live.ask_twist(np.arange(6.0))
     target = live.target(STATE)
-    assert target is not None
-    assert target.twist.tolist() == [0, 1, 2, 3, 4, 5]
+    assert target is not None and target.twist.tolist() == [0, 1, 2, 3, 4, 5]
     assert target.effort is target.velocity is target.position is None
     clock.now += SILENCE - 1e-3
     assert live.target(STATE) is target
@@ -59,8 +58,7 @@ def test_a_twist_is_zero_after_the_silence(live: LiveInputs, clock: Clock) -> No
     assert live.target(STATE) is target
     clock.now += 2e-3
     silent = live.target(STATE)
-    assert silent is not None
-    assert not silent.twist.any()
+    assert silent is not None and not silent.twist.any()
     clock.now += 10.0
     assert live.target(STATE) is silent
 
@@ -70,10 +68,8 @@ def test_each_joint_falls_silent_by_itself_and_keeps_to_the_last_request(
 ) -> None:
     def rows() -> list[list[float]]:
         target = live.target(STATE)
-        assert target is not None
-        assert target.effort is None
-        assert target.velocity is not None
-        assert target.position is not None
+        assert target is not None and target.effort is None
+        assert target.velocity is not None and target.position is not None
         return [target.position.tolist(), target.velocity.tolist()]
 
     live.ask_joint(0, VELOCITY, 0.3)
@@ -91,8 +87,7 @@ def test_stop_does_not_wait(live: LiveInputs) -> None:
     live.ask_joint(1, EFFORT, 2.0)
     live.stop()
     target = live.target(STATE)
-    assert target is not None
-    assert target.effort is not None
+    assert target is not None and target.effort is not None
     assert target.effort.tolist() == [0.0, 0.0]
 
 

@@ -174,8 +174,7 @@ def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
     tag, place, edit = FAULTS[fault]
     found = examine(bench(arm(), **{engine: change(arm(), tag, place, edit)}), engine)
     if fault == "mimic":  # never mixed in: the file has none, and the engine one, or drops it
-        assert status(found) == "same"
-        assert found.acceleration < 1e-11
+        assert status(found) == "same" and found.acceleration < 1e-11
         if engine == "sdformat":  # whose converter drops it
             assert not found.causes
             return
@@ -186,8 +185,7 @@ def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
     assert causes[0].fix
     if fault in ("inertial rotated", "mass", "axis flipped", "limit in degrees"):
         assert [c.quantity for c in found.causes] == [fault]
-        assert causes[0].before > 1e-3
-        assert causes[0].after < 1e-8
+        assert causes[0].before > 1e-3 and causes[0].after < 1e-8
 
 
 REFUSED, OPEN = ("outside", "refused"), ("not_judged", "undecided")
@@ -350,8 +348,7 @@ def test_sound_robot_is_read_alike(engine: str) -> None:
         named = [cause.quantity for cause in found.causes]
         assert status(found) == "same"
         assert named == (["welded root"] if (engine, base) == ("mujoco", "fixed") else [])
-        assert found.acceleration < 1e-11
-        assert found.order == tuple(JOINTS)
+        assert found.acceleration < 1e-11 and found.order == tuple(JOINTS)
 
 
 ROTOR = """<transmission name="drive"><type>transmission_interface/SimpleTransmission</type>

@@ -95,8 +95,7 @@ def test_the_example_of_a_rule_is_found_and_its_cure_is_not(tmp_path, rule):
     """Both sides of it, put into the sound robot."""
     bad, good = ({e.rule for e in found_in(tmp_path, planted(side))}
                  for side in (RULES[rule].wrong, RULES[rule].right))  # fmt: skip
-    assert rule in bad
-    assert rule not in good
+    assert rule in bad and rule not in good
 
 
 def test_two_numbers_that_are_wrong_hide_no_other_finding(tmp_path):
@@ -154,8 +153,7 @@ def test_the_page_of_every_rule_is_that_of_the_table():
 def test_a_rule_is_told_in_a_dozen_lines(capsys):
     for rule, (severity, what) in ((n, (r.severity, r.what)) for n, r in RULES.items()):
         lines = explain(rule).splitlines()
-        assert lines[:3] == [rule, "", f"{severity}: {what}."]
-        assert len(lines) <= 14
+        assert lines[:3] == [rule, "", f"{severity}: {what}."] and len(lines) <= 14
     assert run(["check", "--explain", "axis-zero"]) == 0
     assert capsys.readouterr().out.startswith("axis-zero\n\nerror: an axis without a direction.")
     assert run(["check", "--explain", "axis-zer"]) == 2

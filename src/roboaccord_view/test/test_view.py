@@ -113,8 +113,7 @@ def test_all_of_a_motion_is_in_the_picture_and_fills_it(
     seen = seen_by(stance, points, size)
     low, high = np.array([MARGIN, BANDS[0]]), np.array([1.0 - MARGIN, 1.0 - BANDS[1]])
     slack = np.array([seen.min(axis=(0, 1)) - low, high - seen.max(axis=(0, 1))])
-    assert slack.min() > -1e-9
-    assert slack.max(axis=0).min() < 1e-9
+    assert slack.min() > -1e-9 and slack.max(axis=0).min() < 1e-9
     assert (np.ptp(stance.target, axis=0).max() > 1e-9) == (shift > 10)
 
 
@@ -380,8 +379,7 @@ def test_the_speed_shown_is_that_of_the_centre_of_mass_and_0_at_rest() -> None:
     moved = URDF.replace('<axis xyz="0 0 1"/>', '<origin xyz="0 0.5 0"/><axis xyz="0 0 1"/>')
     # v + omega x r = (0.3 - 2 * 0.5, 0, 0.4)
     rates = Moved(Scene.parse(moved), motion).speeds()
-    assert rates[0] == 0.0
-    assert rates[1] == pytest.approx(math.hypot(0.7, 0.4), rel=1e-6)
+    assert rates[0] == 0.0 and rates[1] == pytest.approx(math.hypot(0.7, 0.4), rel=1e-6)
 
 
 def test_resampling_takes_the_short_way_round() -> None:
@@ -516,8 +514,7 @@ def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AccordError) as caught:
         Stage(URDF)
     message = str(caught.value)
-    assert "pip install viser" in message
-    assert "viser" in message
+    assert "pip install viser" in message and "viser" in message
     assert "\n" not in message
 
 

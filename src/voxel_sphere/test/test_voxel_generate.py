@@ -130,8 +130,7 @@ def test_nothing_else_is_an_expression(text):
 def test_make_and_what_it_leaves_behind(figures, tmp_path):
     """The recipe gives the same surface again, with the defaults that were not named."""
     found = figures("make arena --turn-deg 30 --n 50 --out t")
-    assert found["volumes"] == ["arena", "arena_walls"]
-    assert found["radius"] == 5.0
+    assert found["volumes"] == ["arena", "arena_walls"] and found["radius"] == 5.0
     figures("make --height '2*r + 0.3*r*sin(2*pi*x/(5*r))' --name waves --n 50 --out t")
     tube = "'n/2 + 3*r*cos(t)' 'n/2 + 3*r*sin(t)' s --s r 5*r --t 0 2*pi"
     figures(f"make --xyz {tube} --kind walls --n 50 --out t")
