@@ -256,20 +256,15 @@ BOMBS: Mapping[str, list[bytes]] = {
         for form in ("ascii 1.0", "binary_little_endian 1.0")
     ],
     ".off": [b"OFF\n4000000000 4000000000 0\n0 0 0\n"],
-    ".glb": [glb(2**31 - 1), glb(4 * 10**8)],
-    ".gltf": [glb(4 * 10**8)[20:]],
+    ".glb": [glb(2**31 - 1), glb(4 * 10**8)], ".gltf": [glb(4 * 10**8)[20:]],
     ".npz": [
-        npz("(2,)", 3_000_000_000),
-        npz("(10**12,)".replace("10**12", str(10**12))),
+        npz("(2,)", 3_000_000_000), npz("(10**12,)".replace("10**12", str(10**12))),
         npz("(999999999,)"),
     ],
-    ".png": [png(60_000)],
-    ".mcap": [chunk(SIZE)],
-    ".mcap.zstd": [zeros(SIZE)],
-    ".db3.zstd": [zeros(SIZE)],
-    ".json": [b'{"unknowns": ' + b'{"a":' * 100_000],
+    ".png": [png(60_000)], ".mcap": [chunk(SIZE)], ".mcap.zstd": [zeros(SIZE)],
+    ".db3.zstd": [zeros(SIZE)], ".json": [b'{"unknowns": ' + b'{"a":' * 100_000],
     ".jsonl": [b"[" * 1_000_000],
-}
+}  # fmt: skip
 
 
 def cases(file: Spoilt) -> Iterator[tuple[str, Callable[[Path], object]]]:

@@ -32,17 +32,13 @@ IN_GAZEBO = {
         f"packbot {name}_real": "dry friction of joints is a constraint"
         for name in ("collapse", "frozen_elbow", "reach", "shelf")
     },
-    "packbot transition": "every tick has",
-    "roller_sphere dribble": "press_1 moves freely",
-    "roller_sphere figure_eight": "its shape",
-    "roller_sphere headings": "its shape",
-    "roller_sphere teleop": "its shape",
-    "voxel_sphere arena": "the kinematic ball",
+    "packbot transition": "every tick has", "roller_sphere dribble": "press_1 moves freely",
+    "roller_sphere figure_eight": "its shape", "roller_sphere headings": "its shape",
+    "roller_sphere teleop": "its shape", "voxel_sphere arena": "the kinematic ball",
     "voxel_sphere bowl": "does not report its contacts",
-    "voxel_sphere incline": "the kinematic ball",
-    "voxel_sphere sinusoid": "the kinematic ball",
+    "voxel_sphere incline": "the kinematic ball", "voxel_sphere sinusoid": "the kinematic ball",
     "voxel_sphere teleop": "does not report its contacts",
-}
+}  # fmt: skip
 """By robot, or robot and scenario: a word of the reason in a run recorded in Gazebo."""
 
 

@@ -101,32 +101,25 @@ def findings() -> Report:
     }
     levels = [level for level in LEVELS if level.name in checks]
     return Report(
-        robot="arm",
-        scenario="swing",
-        verdict="fail",
+        robot="arm", scenario="swing", verdict="fail",
         levels=Levels.of(replace(f, level=n, engine="dart") for n, f in found.items()),
         checks=checks,
         rows={
             level.name: {engine: level.rows(check) for engine, check in checks[level.name].items()}
             for level in levels
         },
-        titles={level.name: level.title for level in levels},
-        judged=4.0,
-        duration=8.0,
-        engines=["reference", "dart"],
-        seed=7,
-        friction={"law": "ellipse", "mu_along": 0.1},
+        titles={level.name: level.title for level in levels}, judged=4.0, duration=8.0,
+        engines=["reference", "dart"], seed=7, friction={"law": "ellipse", "mu_along": 0.1},
         versions={"reference": "1.0", "dart": "6.20"},
         resolution={"dart": [Resolved("gear", "elbow", "scheme", 1e-9, "1")]},
         noise={"reference": Noise(2e-15, None, None), "dart": Noise(3e-3, 7.5, 3.125)},
         tolerances=Tolerances(one_step=0.05),
         metrics={"reference": {"work": 2.0, "ratio": math.nan}, "dart": {"work": 2.2, "ratio": 1}},
         events={"reference": (), "dart": (Event(0.5, "impact", "elbow", 0.1),)},
-        command="accord crosscheck arm swing",
-        perturbations=[],
+        command="accord crosscheck arm swing", perturbations=[],
         energy={"reference": energy, "dart": energy},
         trajectories={"reference": motion(), "dart": motion(1e-3)},
-    )
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
