@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.gazebo.sdformat import SdfReading, tool_version
 from roboaccord_files.parity.bench import Bench
 from roboaccord_files.rules.find import findings
+from running import or_skip
 from slow_cases import late
 from test_parity import READING, examine, status
 
@@ -33,10 +33,8 @@ IDLE = [
 
 @pytest.fixture(autouse=True)
 def _tool():
-    try:
+    with or_skip(""):
         tool_version()
-    except AccordError as error:
-        pytest.skip(str(error))
 
 
 def robot(tmp_path, body, *places):

@@ -36,6 +36,7 @@ from roboaccord_files.parity.repaired import causes_of
 from roboaccord_files.parity.result import ReadingCheck, ShippedCheck
 from roboaccord_files.parity.words import ParityCode, status_of
 from roboaccord_files.repair.find import find_traps
+from running import or_skip
 from test_round_off import shaken
 
 LINKS = {
@@ -145,10 +146,8 @@ def status(check: ReadingCheck) -> str:
 
 def need(engine: str) -> None:
     """Skip a test where an engine is not installed."""
-    try:
+    with or_skip(""):
         version_of(engine)
-    except AccordError as error:
-        pytest.skip(str(error))
 
 
 @cache
