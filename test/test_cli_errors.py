@@ -115,6 +115,8 @@ def complaint_here(
         (f"{RUN} --engine drat", "unknown engine drat; did you mean dart?"),
         (f"{RUN} --transport rso", "unknown transport rso; did you mean ros?"),
         (f"{RUN} --frobnicate", "No such option: --frobnicate"),
+        (f"{RUN} --controller missing:Any", "import missing:Any: No module named 'missing'"),
+        (f"{RUN} --controller nocolon", "takes package.module:Class, not 'nocolon'"),
         (f"{RUN} --engine Gazebo", "unknown engine Gazebo; did you mean gz?"),
         ("run snake serpenoid --fault joint_5=frozen", "did you mean joint_05?"),
         ("run snake serpenoid --duration 2", "no option --duration: it is a key of the scenario"),
@@ -234,20 +236,6 @@ def test_a_key_that_no_controller_takes(
     words = f"{RUN} --controller my_controllers:Careless --set controller.wave=2"
     expected = "controller my_controllers:Careless has no key wave; did you mean waves?"
     assert expected in complaint_here(words)
-
-
-@pytest.mark.parametrize(
-    ("controller", "message"),
-    [
-        ("missing:Any", "cannot import missing:Any: No module named 'missing'"),
-        ("nocolon", "--controller takes package.module:Class, not 'nocolon'"),
-    ],
-)
-def test_controllers_that_cannot_be_imported(
-    controller: str, message: str, complaint_here: Complain
-) -> None:
-    """The reason is Python's own, without its traceback."""
-    assert message in complaint_here(f"{RUN} --controller {controller}")
 
 
 @pytest.mark.parametrize(("engine", "module"), [("dart", "dartpy"), ("mujoco", "mujoco")])

@@ -70,12 +70,10 @@ def test_each_level_that_judges_ticks_says_how_few_it_judged() -> None:
     assert [each.outcome for each in few] == ["not_judged"] * 3
     assert {each.codes for each in few} == {(Code.FEW_JUDGED,)}
     assert all("(30 %) could be judged" in each.reason for each in few)
-    assert (
-        SchemeLevel().judge(replace(twin, touching=20), Tolerances()).outcome == "within"
-    )  # no twin touches
-    assert (
-        EventsLevel().judge(EventsCheck(logged=400, compared=40), Tolerances()).outcome == "within"
-    )
+    touching = replace(twin, touching=20)  # no twin touches
+    assert SchemeLevel().judge(touching, Tolerances()).outcome == "within"
+    many = EventsCheck(logged=400, compared=40)
+    assert EventsLevel().judge(many, Tolerances()).outcome == "within"
 
 
 @pytest.mark.parametrize(("kept", "outcome"), [(3, "within"), (4, "not_judged")])

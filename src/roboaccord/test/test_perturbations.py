@@ -18,6 +18,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
+from running import setup_of
 
 pytestmark = pytest.mark.thorough
 
@@ -26,15 +27,13 @@ ENGINES = ["dart", "mujoco"]
 
 @pytest.fixture(scope="module")
 def snake() -> Setup:
-    pytest.importorskip("snake", reason="the snake is not installed")
     pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
-    return Setup.of(load_scenario("snake", "snake", "serpenoid"))
+    return setup_of("snake", "serpenoid")
 
 
 @pytest.fixture(scope="module")
 def short(snake: Setup) -> Setup:
-    changes = ["crosscheck.duration=0.2", "crosscheck.states=5"]
-    return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    return setup_of("snake", "serpenoid", "crosscheck.duration=0.2", "crosscheck.states=5")
 
 
 def compared(setup: Setup, *items: Perturbation) -> ModelCheck:

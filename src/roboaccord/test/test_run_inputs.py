@@ -16,8 +16,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import RobotState, Target
 from roboaccord.run.inputs import EFFORT, POSITION, VELOCITY, Announced, LiveInputs, RecordedInputs
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from running import setup_of
 
 STATE = RobotState(0.0, np.zeros(2), np.zeros(2), np.zeros(2))
 SILENCE = 0.5  # s
@@ -92,8 +92,7 @@ def test_stop_does_not_wait(live: LiveInputs) -> None:
 
 
 def test_targets_come_back_from_a_bag_bit_by_bit(tmp_path: Path) -> None:
-    pytest.importorskip("snake")
-    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", ["duration=0.01"]))
+    setup = setup_of("snake", "serpenoid", "duration=0.01")
     rng = np.random.default_rng(1)
     joints = len(setup.joints)
     sent: list[tuple[float, Target]] = [
@@ -138,8 +137,7 @@ class Scripted(LiveInputs):
 @pytest.fixture
 def driven(tmp_path: Path) -> tuple[RunRequest, str]:
     """Drive the ball between the rollers for a moment; return the request and the hash."""
-    pytest.importorskip("roller_sphere")
-    setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "teleop"))
+    setup = setup_of("roller_sphere", "teleop")
     request = RunRequest(
         setup=setup, engine="reference", bag=tmp_path / "bag", inputs=Scripted(setup, 0.1, 0.3)
     )

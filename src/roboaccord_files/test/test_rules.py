@@ -129,9 +129,8 @@ def test_sarif_names_rule_level_and_line(tmp_path, monkeypatch):
     (rule,) = run["tool"]["driver"]["rules"]
     assert "refuse the file" in rule["fullDescription"]["text"]
     assert RULES["axis-zero"].wrong in rule["help"]["text"]
-    assert (
-        run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "axis-zero"
-    )
+    rule = run["tool"]["driver"]["rules"][result["ruleIndex"]]
+    assert rule["id"] == result["ruleId"] == "axis-zero"
     assert result["level"] == "error"
     place = result["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "arm.urdf"}, "region": {"startLine": 20}}

@@ -145,10 +145,8 @@ def test_world_command(figures, tmp_path):
     assert len(seen.faces) < len(whole.faces)  # its bottom is left out
     assert seen.visual.uv == pytest.approx(seen.vertices[:, :2], abs=1e-3)
     assert [element.text for element in tree.iter("mu")] == ["0.8"]
-    assert (
-        ET.parse(tmp_path / world).find("world/include/uri").text
-        == f"model://{tmp_path.joinpath(model).name}"
-    )
+    uri = ET.parse(tmp_path / world).find("world/include/uri").text
+    assert uri == f"model://{tmp_path.joinpath(model).name}"
 
 
 @pytest.mark.parametrize(

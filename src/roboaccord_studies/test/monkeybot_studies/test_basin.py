@@ -117,10 +117,8 @@ def test_starts_are_spread_as_asked(clocked, wide):
 def test_small_disturbances_of_stable_gaits_fade_and_of_unstable_ones_do_not(clocked):
     small, few = {"sd_angle": 1e-4, "sd_rate": 1e-3}, Draws(50, 100)
     assert basin(clocked, REPORT, **small, draws=few).survived == 1.0
-    assert (
-        basin(shipped_gait("two_step", REPORT), REPORT, **small, draws=Draws(50, 99)).survived
-        == 1.0
-    )
+    two_step = basin(shipped_gait("two_step", REPORT), REPORT, **small, draws=Draws(50, 99))
+    assert two_step.survived == 1.0
     passive = shipped_gait("passive", REPORT)
     assert passive.spectral_radius > 1.0
     assert basin(passive, REPORT, **small, draws=few).survived == 0.0
