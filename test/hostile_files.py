@@ -105,16 +105,13 @@ LOADS = XACRO.format("<link name=\"${xacro.load_yaml('part.yaml')['a']}\"/>")
 OBJ = "mtllib part.mtl\nusemtl m\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n"
 GLTF = json.dumps(
     {
-        "asset": {"version": "2.0"},
-        "buffers": [{"uri": "part.bin", "byteLength": 36}],
+        "asset": {"version": "2.0"}, "buffers": [{"uri": "part.bin", "byteLength": 36}],
         "bufferViews": [{"buffer": 0, "byteLength": 36}],
         "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
-        "nodes": [{"mesh": 0}],
-        "scenes": [{"nodes": [0]}],
-        "scene": 0,
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}], "nodes": [{"mesh": 0}],
+        "scenes": [{"nodes": [0]}], "scene": 0,
     }
-)
+)  # fmt: skip
 
 
 def log_of(path: Path) -> Any:
@@ -259,20 +256,15 @@ BOMBS: Mapping[str, list[bytes]] = {
         for form in ("ascii 1.0", "binary_little_endian 1.0")
     ],
     ".off": [b"OFF\n4000000000 4000000000 0\n0 0 0\n"],
-    ".glb": [glb(2**31 - 1), glb(4 * 10**8)],
-    ".gltf": [glb(4 * 10**8)[20:]],
+    ".glb": [glb(2**31 - 1), glb(4 * 10**8)], ".gltf": [glb(4 * 10**8)[20:]],
     ".npz": [
-        npz("(2,)", 3_000_000_000),
-        npz("(10**12,)".replace("10**12", str(10**12))),
+        npz("(2,)", 3_000_000_000), npz("(10**12,)".replace("10**12", str(10**12))),
         npz("(999999999,)"),
     ],
-    ".png": [png(60_000)],
-    ".mcap": [chunk(SIZE)],
-    ".mcap.zstd": [zeros(SIZE)],
-    ".db3.zstd": [zeros(SIZE)],
-    ".json": [b'{"unknowns": ' + b'{"a":' * 100_000],
+    ".png": [png(60_000)], ".mcap": [chunk(SIZE)], ".mcap.zstd": [zeros(SIZE)],
+    ".db3.zstd": [zeros(SIZE)], ".json": [b'{"unknowns": ' + b'{"a":' * 100_000],
     ".jsonl": [b"[" * 1_000_000],
-}
+}  # fmt: skip
 
 
 def cases(file: Spoilt) -> Iterator[tuple[str, Callable[[Path], object]]]:

@@ -44,16 +44,12 @@ PROGRAM = (
 """What a xacro can do where it is expanded without more ado."""
 TRUNK = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 COMMANDS = (
-    "crosscheck BAG --json",
-    "crosscheck BAG released --json",
-    "crosscheck BAG --set parameters.damping=0.5 --json",
-    "compare BAG BAG --json",
-    "plot BAG --list --json",
-    "plot BAG hinge.q energy.total --out made.png",
-    "export BAG --csv made.csv",
-    "recover BAG",
+    "crosscheck BAG --json", "crosscheck BAG released --json",
+    "crosscheck BAG --set parameters.damping=0.5 --json", "compare BAG BAG --json",
+    "plot BAG --list --json", "plot BAG hinge.q energy.total --out made.png",
+    "export BAG --csv made.csv", "recover BAG",
     "view BAG BAG --gif made.gif --fps 2 --size 160x90",
-)
+)  # fmt: skip
 """Those that take a bag of any robot."""
 _opened: list[str] | None = None
 
@@ -145,8 +141,7 @@ def test_a_setup_of_a_bag_is_that_of_its_file(tmp_path: Path) -> None:
         setup = load_setup(str(file), base=base)
         again = recorded_setup(setup.scenario.data(), setup.robot.name, setup.urdf())
         assert (again.scenario, again.joints) == (setup.scenario, setup.joints)
-        assert again.robot.name == setup.robot.name
-        assert again.urdf() == setup.urdf()
+        assert again.robot.name == setup.robot.name and again.urdf() == setup.urdf()
 
 
 HOSTILE: Mapping[str, Any] = {
@@ -213,16 +208,12 @@ def test_a_path_is_found_however_deep(data: Any, place: list[str], name: str) ->
     ("name", "of_package"),
     [
         ("package://packbot/meshes/a.obj", True),
-        (f"file://{sys.prefix}/share/own/a.obj", True),
-        (f"{sys.prefix}/share/own/a.obj", True),
-        ("package://packbot/../../etc/a.obj", False),
-        ("package://packbot//etc/a.obj", False),
-        (f"{sys.prefix}/share/../../etc/a.obj", False),
-        ("file:///home/somebody/a.obj", False),
-        ("a.obj", False),
-        ("", False),
+        (f"file://{sys.prefix}/share/own/a.obj", True), (f"{sys.prefix}/share/own/a.obj", True),
+        ("package://packbot/../../etc/a.obj", False), ("package://packbot//etc/a.obj", False),
+        (f"{sys.prefix}/share/../../etc/a.obj", False), ("file:///home/somebody/a.obj", False),
+        ("a.obj", False), ("", False),
     ],
-)
+)  # fmt: skip
 def test_meshes_of_packages_alone_are_read(name: str, of_package: bool) -> None:
     """A name leads into the share folder of a package, and not out of it again."""
     assert ships(name) is of_package

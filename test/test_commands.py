@@ -142,10 +142,7 @@ def made(commands: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture
 def accord(
-    made: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    made: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Accord:
     """Return a function that runs a command in a folder of its own: status, stdout, stderr."""
     monkeypatch.chdir(tmp_path)
@@ -244,8 +241,7 @@ def test_figures_as_json_and_on_80_columns(
     used = data.get("options", {})
     show(*found[0][:-1], as_json=False)
     shown = capsys.readouterr().out
-    assert shown.strip()
-    assert "…" not in shown
+    assert shown.strip() and "…" not in shown
     for line in shown.splitlines():
         pasted = name == "scenario" and not line.startswith(" ")  # after --set: never broken
         assert pasted or len(line) <= 80, line

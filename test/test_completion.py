@@ -110,5 +110,4 @@ def test_bash_itself_completes(tmp_path) -> None:
     found = subprocess.run(
         ["bash", "-c", script], env={**os.environ, "PATH": path}, capture_output=True, text=True
     ).stdout.splitlines()
-    assert found[0] == "serpenoid"
-    assert "_accord_completion accord" in found[1]
+    assert found[0] == "serpenoid" and "_accord_completion accord" in found[1]

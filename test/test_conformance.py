@@ -26,8 +26,7 @@ for name in robot_names():
 
 
 @pytest.mark.parametrize(
-    "robot",
-    [pytest.param(n, marks=pytest.mark.slow) if n in PLANNED else n for n in robot_names()],
+    "robot", [pytest.param(n, marks=pytest.mark.slow) if n in PLANNED else n for n in robot_names()]
 )
 def test_a_controller_forgets_its_run_as_it_is_reset(robot: str) -> None:
     """The same states make the same commands once more, from each kind of controller."""

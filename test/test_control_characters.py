@@ -42,21 +42,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     "words",
     [
-        ["STEERS"],
-        ["snake", "STEERS"],
-        ["run", "STEERS"],
-        ["run", "snake", "STEERS"],
+        ["STEERS"], ["snake", "STEERS"], ["run", "STEERS"], ["run", "snake", "STEERS"],
         ["run", "snake", "serpenoid", "--STEERS"],
         ["run", "snake", "serpenoid", "--engine", "STEERS"],
         ["run", "snake", "serpenoid", "--set", "STEERS=1"],
-        ["run", "snake", "serpenoid", "--controller", "STEERS:X"],
-        ["run", "snake", "key.yaml"],
-        ["compare", "STEERS", "STEERS"],
-        ["voxel-sphere", "list", "STEERS"],
+        ["run", "snake", "serpenoid", "--controller", "STEERS:X"], ["run", "snake", "key.yaml"],
+        ["compare", "STEERS", "STEERS"], ["voxel-sphere", "list", "STEERS"],
         ["new-robot", "STEERS"],
         ["packbot", "look", "--hulls", "arm.urdf", "--out", "STEERS/hulls"],
     ],
-)
+)  # fmt: skip
 def test_nothing_printed_steers(
     words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

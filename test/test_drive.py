@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.writer import write_trajectory
+from roboaccord.contract.fault import parse_fault
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.levels.drive import check_drive
 from roboaccord.crosscheck.recorded import StepCheck, check_bag
-from roboaccord.run.loop import make_simulator, simulate
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Proxy
+from running import run_in, setup_of
 from slow_cases import late
 
 ROBOTS = [
@@ -28,10 +28,6 @@ ROBOTS = [
     ("roller_sphere", "figure_eight", []),
 ]
 FAULTS = ["loose", "weak:0.4", "frozen", *late("backlash:0.02", "slipping:0.2", "stuck")]
-
-
-def setup_of(robot: str, scenario: str, *changes: str) -> Setup:
-    return Setup.of(load_scenario(find_robot(robot).package, robot, scenario, changes))
 
 
 class Shaking:
@@ -63,13 +59,7 @@ def run(
     setup: Setup, engine: str, wrong: bool = False, controller: Controller | None = None
 ) -> Trajectory:
     simulator = make_simulator(setup, engine)
-    return simulate(
-        simulator=Disobedient(simulator) if wrong else simulator,
-        controller=controller or make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-    )
+    return run_in(setup, Disobedient(simulator) if wrong else simulator, controller=controller)
 
 
 @pytest.mark.parametrize("engine", ["reference", "dart", "mujoco", "drake"])
@@ -94,8 +84,7 @@ def test_what_is_not_as_commanded_is_found(
 def test_faults_of_the_scenario_are_part_of_a_command(fault: str) -> None:
     """What drives make of an effort is expected; without the fault it would be outside."""
     setup = setup_of("packbot", "reach", "duration=0.2")
-    data = {**setup.scenario.data(), "faults": [f"elbow1={fault}@0.02"]}
-    failing = Setup.of(type(setup.scenario)(**data))
+    failing = setup.failing([parse_fault(f"elbow1={fault}@0.02")])
     motion = run(failing, "reference", controller=Shaking())
     assert check_drive(failing, motion).off == 0
     sound = check_drive(setup, motion)

@@ -40,13 +40,9 @@ def test_example_prints_what_theory_says(path: Path, tmp_path: Path) -> None:
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
     assert len(path.read_text(encoding="utf-8").splitlines()) <= LENGTH
     run = subprocess.run(
-        [sys.executable, str(path)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
+        [sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, timeout=300,
         check=False,
-    )
+    )  # fmt: skip
     assert run.returncode == 0, run.stderr
     pattern, expected, near = FIGURES[path.stem]
     found = re.search(pattern, run.stdout, re.MULTILINE)

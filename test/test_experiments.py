@@ -27,8 +27,7 @@ def experiments() -> Iterator[Any]:
 
 def test_there_are_ten_with_figures() -> None:
     found = [each.values[1] for each in experiments()]
-    assert len(found) == 10
-    assert all(found)
+    assert len(found) == 10 and all(found)
 
 
 @pytest.mark.slow

@@ -24,12 +24,9 @@ NOT_INTERPRETED = {
 """Modules with kernels that only numba can run, and what happens where it does not."""
 
 RUNS = {
-    "snake": "serpenoid",
-    "monkeybot": "flight",
-    "packbot": "collapse",
-    "roller_sphere": "dribble",
-    "voxel_sphere": "bowl",
-}
+    "snake": "serpenoid", "monkeybot": "flight", "packbot": "collapse",
+    "roller_sphere": "dribble", "voxel_sphere": "bowl",
+}  # fmt: skip
 ROUND_OFF = 1e-12  # 7e-15 was the most; products rounded to float32 were off by 2e-9
 BODY = (
     '<inertial><origin xyz="0.05 0 -0.2"/><mass value="1"/>'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,19 +12,17 @@ import pytest
 from roboaccord.cli.keys import Keyboard, KeyMap, read_key_map
 from roboaccord.cli.main import run as accord
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault
+from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.energy_book import Stored, energy_of
-from roboaccord.run.loop import make_simulator, simulate
+from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Proxy
 from roboaccord.testing.conformance import simulator_of
+from running import run_in, setup_of
 
 pytestmark = pytest.mark.thorough
 ENGINES = ("reference", "dart", "mujoco")
@@ -39,24 +38,8 @@ CASES = [
 ]
 
 
-def setup_of(robot: str, scenario: str, *changes: str) -> Setup:
-    return Setup.of(load_scenario(find_robot(robot).package, robot, scenario, changes))
-
-
 def failing(setup: Setup, *texts: str) -> Setup:
-    data = {**setup.scenario.data(), "faults": texts}
-    return Setup.of(type(setup.scenario)(**data))
-
-
-def run(setup: Setup, engine: str, duration: float) -> Trajectory:
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=duration,
-        control_period=setup.scenario.control_period,
-        seed=setup.scenario.seed,
-    )
+    return setup.failing([parse_fault(text) for text in texts])
 
 
 def stacked(setup: Setup, found: Acceleration | None) -> Array:
@@ -125,24 +108,29 @@ def test_a_freeze_takes_energy(robot: str, scenario: str, frozen: list[str], eng
 @pytest.mark.parametrize(
     ("robot", "scenario", "joint"),
     [("snake", "serpenoid", "joint_07"), ("monkeybot", "swing", "elbow"),
-     ("roller_sphere", "headings", "roller_1")],
+     ("roller_sphere", "headings", "roller_1"), ("packbot", "reach", "elbow1")],
 )  # fmt: skip
-def test_it_stays_and_can_be_loose_again(
+def test_the_last_fault_of_a_joint_counts(
     robot: str, scenario: str, joint: str, engine: str
 ) -> None:
+    """It stays, is loose, and stays again; the run repeats itself."""
     simulator_of(robot, scenario, engine)
-    setup = failing(setup_of(robot, scenario), f"{joint}=frozen@0.2", f"{joint}=loose@0.4")
-    motion = run(setup, engine, 0.6)
+    kinds = {0.2: "frozen", 0.4: "loose", 0.5: "frozen"}
+    setup = failing(setup_of(robot, scenario), *(f"{joint}={k}@{t}" for t, k in kinds.items()))
+    motion = run_in(setup, engine, duration=0.6)
     k, time = motion.joints.index(joint), motion.time
-    held, loose = (time > 0.2 + 1e-9) & (time < 0.4 + 1e-9), time > 0.4 + 1e-9
-    assert np.ptp(motion.q[held, k]) < 1e-12 < np.ptp(motion.q[loose, k])
-    assert np.abs(motion.qd[held, k]).max() < 1e-12
+    held, loose, again = (
+        (time > start + 1e-9) & (time < end + 1e-9) for start, end in pairwise((*kinds, 0.6))
+    )
+    for stays in (held, again):
+        assert np.ptp(motion.q[stays, k]) < 1e-12 < 1e-3 < np.ptp(motion.q[loose, k])
+        assert np.abs(motion.qd[stays, k]).max() < 1e-12
     assert (motion.effort[loose, k] == 0.0).all()
     reported = [
         (e.time, e.kind) for e in motion.events if e.subject == joint and "joint_s" not in e.kind
     ]
-    assert reported == [(0.2, "joint_frozen"), (0.4, "joint_loose")]
-    assert run(setup, engine, 0.6).sha256() == motion.sha256()
+    assert reported == [(time, f"joint_{kind}") for time, kind in kinds.items()]
+    assert run_in(setup, engine, duration=0.6).sha256() == motion.sha256()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -152,7 +140,7 @@ def test_the_energy_book_closes_with_a_freeze(engine: str) -> None:
     names = ("viscous_hand", "viscous_elbow", "constant_hand", "constant_elbow")
     still = [f"parameters.{name}=0" for name in names]
     setup = failing(setup_of("monkeybot", "swing", *still, "duration=0.45"), "elbow=frozen@0.3")
-    motion = run(setup, engine, 0.45)
+    motion = run_in(setup, engine)
     (event,) = [e for e in motion.events if e.kind == "joint_frozen"]
     assert event.energy > 0.01  # J
     book = energy_of(setup, engine, motion)
@@ -166,7 +154,7 @@ def test_the_snake_s_stops_hold_beside_a_lock() -> None:
     """Joints at their stops beside a frozen one: an LCP in the space that the lock leaves."""
     setup = setup_of("snake", "serpenoid", "duration=1.5")
     limit = setup.parameters.joint_limit
-    motion = run(failing(setup, "joint_05=frozen@1.0"), "reference", 1.5)
+    motion = run_in(failing(setup, "joint_05=frozen@1.0"))
     assert any(event.kind == "joint_stop" for event in motion.events)
     assert np.abs(motion.q).max() < limit + 1e-6
     assert np.ptp(motion.q[motion.time > 1.0 + 1e-9, 4]) < 1e-12

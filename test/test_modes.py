@@ -229,16 +229,12 @@ def subjects(folder: Path) -> dict[str, dict[str, Any]]:
     (folder / "bag").mkdir()
     robot = load_setup("snake", "serpenoid")
     return {
-        SETUP: {"first": robot},
-        "ROBOT": {"first": "snake"},
-        "FILE": {"first": "arm.urdf"},
-        "FILE.xacro": {"first": "arm.urdf.xacro"},
-        "BAG": {"first": folder / "bag"},
-        "FOLDER": {"first": folder},
-        "LOG": {"first": "log.csv", "robot": "arm.urdf"},
+        SETUP: {"first": robot}, "ROBOT": {"first": "snake"}, "FILE": {"first": "arm.urdf"},
+        "FILE.xacro": {"first": "arm.urdf.xacro"}, "BAG": {"first": folder / "bag"},
+        "FOLDER": {"first": folder}, "LOG": {"first": "log.csv", "robot": "arm.urdf"},
         "as a film": {"first": folder / "bag", "gif": "film.gif"},
         "with SCENARIO": {"first": "snake", "scenario": "serpenoid"},
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DOORS)

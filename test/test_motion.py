@@ -8,38 +8,24 @@ from roboaccord.bag.reader import play
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run import metrics as motions
-from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.metrics import Figures, Motion, WholeMotion, metrics_of
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from running import run_in, setup_of
 
 CASES = {
     "snake serpenoid": "duration=1.2 controller.frequency=4.0",
-    "snake steer": "duration=0.8 controller.turn_time=0.3",
-    "snake waypoints": "duration=0.6",
-    "monkeybot brachiate": "duration=0.8",
-    "packbot collapse": "duration=0.2",
-    "roller_sphere figure_eight": "duration=1.0",
-    "roller_sphere dribble": "duration=0.5",
+    "snake steer": "duration=0.8 controller.turn_time=0.3", "snake waypoints": "duration=0.6",
+    "monkeybot brachiate": "duration=0.8", "packbot collapse": "duration=0.2",
+    "roller_sphere figure_eight": "duration=1.0", "roller_sphere dribble": "duration=0.5",
     "voxel_sphere arena": "duration=0.1",
-}
+}  # fmt: skip
 
 
 def moved(case: str) -> tuple[Setup, Trajectory]:
     """Return the motion of a scenario, shortened."""
     robot, scenario = case.split()
-    pytest.importorskip(robot)
-    setup = Setup.of(load_scenario(robot, robot, scenario, CASES[case].split()))
-    given = setup.scenario
-    return setup, simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=given.duration,
-        control_period=given.control_period,
-        seed=given.seed,
-    )
+    setup = setup_of(robot, scenario, *CASES[case].split())
+    return setup, run_in(setup)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -140,8 +140,7 @@ def test_a_wrong_name_is_refused(
     monkeypatch.chdir(tmp_path)
     assert main(["new-robot", name]) == 2
     printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith(f"accord: {complaint}")
+    assert printed.out == "" and printed.err.startswith(f"accord: {complaint}")
     assert len(printed.err.splitlines()) == 1
     assert not list(tmp_path.iterdir())
 

@@ -15,24 +15,15 @@ from workspace import SHORT_RUN
 
 START = "from roboaccord.cli.start import main; main()"  # as the command `accord` starts
 PRINTING = [
-    "--version",
-    "--help",
-    "list snake --json",
-    "crosscheck --help",
-    "scenario snake serpenoid",
-    "scenario snake serpenoid --json",
-    "packbot look --json",
-    "snake shapes",
+    "--version", "--help", "list snake --json", "crosscheck --help", "scenario snake serpenoid",
+    "scenario snake serpenoid --json", "packbot look --json", "snake shapes",
     " ".join(SHORT_RUN).removesuffix(" --json"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("words", PRINTING)
 def test_a_closed_pipe_ends_a_command_quietly(
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whoever has read enough has all that he wanted: no message, and no verdict's status."""
     monkeypatch.chdir(tmp_path)
@@ -60,8 +51,7 @@ def test_a_run_whose_reader_leaves_is_recorded(tmp_path: Path) -> None:
     """`accord run ... | head -1`: the bag is whole, and nothing is printed about the pipe."""
     words = [word for word in SHORT_RUN if word != "--json"]
     with accord(*words, "--out", "run", cwd=tmp_path) as process:
-        assert process.stdout
-        assert process.stderr
+        assert process.stdout and process.stderr
         process.stdout.close()
         printed = process.stderr.read()
     assert process.returncode == 0

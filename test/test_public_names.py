@@ -32,8 +32,7 @@ def sources() -> dict[str, str]:
 def test_public_names_are_there_and_documented(package: str) -> None:
     """Every name in `__all__` can be imported, is listed by `dir` and stands in the guide."""
     module = importlib.import_module(package)
-    assert module.__all__
-    assert set(module.__all__) <= set(dir(module))
+    assert module.__all__ and set(module.__all__) <= set(dir(module))
     for name in module.__all__:
         assert getattr(module, name) is not None
         assert f"`{name}`" in GUIDE, f"{package}.{name} is missing in docs/new_robot.md"

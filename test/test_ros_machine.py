@@ -61,6 +61,5 @@ def test_tools_come_by_apt_and_then_keys_by_rosdep(log: Path) -> None:
 
 
 def test_a_command_that_fails_is_named_in_one_line(log: Path) -> None:
-    assert (
-        "returned non-zero exit status 1" in make_ros(log, "--install", status=1).splitlines()[-1]
-    )
+    last = make_ros(log, "--install", status=1).splitlines()[-1]
+    assert "returned non-zero exit status 1" in last

@@ -68,11 +68,8 @@ def test_the_command_prints_types_units_and_defaults(capsys: pytest.CaptureFixtu
     keys = {key["key"]: key for key in json.loads(capsys.readouterr().out)["keys"]}
     ramp = keys["controller.ramp"]
     assert (ramp["kind"], ramp["unit"], ramp["default"], ramp["value"]) == (
-        "float",
-        "s",
-        "1.0",
-        "2.5",
-    )
+        "float", "s", "1.0", "2.5",
+    )  # fmt: skip
     assert keys["parameters.link_mass"]["unit"] == "kg"
     assert keys["parameters.joints"]["kind"] == "int"
     assert keys["friction.slip_speed"]["unit"] == "m/s"

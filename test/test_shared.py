@@ -65,8 +65,7 @@ def numbers(text: str | None) -> np.ndarray:
 def test_made_anew_they_are_the_same(tmp_path: Path) -> None:
     """`make shared` has nothing to do, and no other file is among what it makes."""
     need_all_robots()
-    assert files.TOP == ROOT
-    assert files.main(tmp_path) == 0
+    assert files.TOP == ROOT and files.main(tmp_path) == 0
     made = {p.relative_to(tmp_path).as_posix(): p for p in tmp_path.rglob("*") if p.is_file()}
     changed = [name for name, p in made.items() if (ROOT / name).read_bytes() != p.read_bytes()]
     assert not changed, "run: make shared"
@@ -176,8 +175,7 @@ def test_panels_are_docked_at_a_title_that_is_there(name: str) -> None:
     """gz-gui looks for the target of an anchor among titles, not among names."""
     titles = {title.text for title in world(name).iterfind("gui/plugin/gz-gui/title")}
     targets = {anchors.get("target") for anchors in world(name).iter("anchors")}
-    assert targets
-    assert targets <= titles
+    assert targets and targets <= titles
 
 
 @pytest.mark.skipif(not sdformat_tool(), reason="sdformat's reader is not installed")

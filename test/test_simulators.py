@@ -21,13 +21,10 @@ from roboaccord.testing.conformance import simulator_of
 
 TICKS = 3
 CASES = [
-    ("snake", "serpenoid", "joint_05"),
-    ("monkeybot", "swing", "elbow"),
-    ("roller_sphere", "headings", "roller_2"),
-    ("roller_sphere", "dribble", "roller_1"),
-    ("packbot", "reach", "elbow1"),
-    ("voxel_sphere", "bowl", ""),
-]
+    ("snake", "serpenoid", "joint_05"), ("monkeybot", "swing", "elbow"),
+    ("roller_sphere", "headings", "roller_2"), ("roller_sphere", "dribble", "roller_1"),
+    ("packbot", "reach", "elbow1"), ("voxel_sphere", "bowl", ""),
+]  # fmt: skip
 
 
 class Wheel(Simulator):

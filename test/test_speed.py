@@ -12,13 +12,9 @@ import pytest
 from workspace import ROOT
 
 MODULES = {
-    "gait": "scipy",
-    "gazebo": "gz.sim8",
-    "packbot": "coal",
-    "rolling": "numpy",
-    "snake": "mujoco",
-    "trees": "mujoco",
-}
+    "gait": "scipy", "gazebo": "gz.sim8", "packbot": "coal", "rolling": "numpy",
+    "snake": "mujoco", "trees": "mujoco",
+}  # fmt: skip
 PAGE = "before\n<!-- table of make speed -->\nold\n<!-- end of the table -->\nafter\n"
 
 

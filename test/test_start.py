@@ -17,18 +17,11 @@ HEAVY = set(
 )
 
 MISTAKES = [
-    "frobnicate",
-    "run snake serpenoid --set controller.ampltude=1",
-    "run snaek serpenoid",
-    "run snake serpenoi",
-    "run snake missing.yaml",
-    "run snake serpenoid --set duraton=1",
-    "run snake serpenoid --set parameters.link_mas=1",
-    "crosscheck snake serpenoi",
-    "sweep snake serpenoi",
-    "view missing",
-    "check missing.sdf",
-]
+    "frobnicate", "run snake serpenoid --set controller.ampltude=1", "run snaek serpenoid",
+    "run snake serpenoi", "run snake missing.yaml", "run snake serpenoid --set duraton=1",
+    "run snake serpenoid --set parameters.link_mas=1", "crosscheck snake serpenoi",
+    "sweep snake serpenoi", "view missing", "check missing.sdf",
+]  # fmt: skip
 FIRST = 2  # the others are slow
 
 

@@ -26,8 +26,7 @@ from roboaccord.cli.teleop import Dashboard
 from roboaccord.contract.state import Array
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from running import setup_of
 from slow_cases import late
 from terminal import Terminal, drive
 from workspace import ROOT
@@ -79,7 +78,7 @@ def check(robot: str, engine: str, folder: Path, script: list[tuple[str, float]]
     motion = recorded.trajectory
     assert printed["trajectory_sha256"] == motion.sha256() == recorded.sha256
     assert printed["real_time_factor"] < 1.05  # no faster than real time
-    setup = Setup.of(load_scenario(robot, robot, "teleop"))
+    setup = setup_of(robot, "teleop")
     targets = read_targets(Content.of(bag), setup.joints)
     parts = [(t.twist, *(p for p in (t.velocity, t.effort) if p is not None)) for _, t in targets]
     asked = np.array([np.concatenate(part) for part in parts])
@@ -130,7 +129,7 @@ def test_a_pause_of_the_keys_stops_within_half_a_second_of_wall_time(tmp_path: P
     wall.append(time.monotonic())
     terminal.press("q")
     terminal.end()
-    setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "teleop"))
+    setup = setup_of("roller_sphere", "teleop")
     targets = read_targets(Content.of(tmp_path / "drive" / "bag"), setup.joints)
     assert [target.twist[0] for _, target in targets] == [0.3, 0.0, 0.3, 0.0]
     times = [time for time, _ in targets]
@@ -192,8 +191,7 @@ def test_the_terminal_is_as_before(key: str, tmp_path: Path) -> None:
     pytest.importorskip("snake")
     terminal = Terminal("teleop", "snake", "--out", str(tmp_path / "drive"), "--json")
     terminal.wait_for(r"time +0\.[1-9] s")
-    assert "forward, turn left" in terminal.screen
-    assert terminal.echoes() is False
+    assert "forward, turn left" in terminal.screen and terminal.echoes() is False
     terminal.press(key)
     printed = terminal.end()  # which compares the terminal's settings with those before
     assert printed["steps"] > 50
@@ -240,8 +238,7 @@ def test_a_wrong_key_map_is_refused_in_one_line(
     (tmp_path / "keys.yaml").write_text(text)
     assert run(["teleop", "snake", "--keys", str(tmp_path / "keys.yaml")]) == 2
     printed = capsys.readouterr()
-    assert not printed.out
-    assert len(printed.err.splitlines()) == 1
+    assert not printed.out and len(printed.err.splitlines()) == 1
     assert message in printed.err
 
 
@@ -250,16 +247,14 @@ def test_every_robot_can_be_driven_by_keys() -> None:
     key_map = read_key_map()
     assert {*key_map.robots} == {*ROBOTS}
     for name in filter(installed, ROBOTS):
-        setup = Setup.of(load_scenario(name, name, "teleop"))
-        assert Keyboard(setup, key_map, list).words
-        assert setup.scenario.driven
+        setup = setup_of(name, "teleop")
+        assert Keyboard(setup, key_map, list).words and setup.scenario.driven
         assert not setup.initial.qd.any()
         assert (ROOT / "src" / name / "launch" / "teleop.launch.py").is_file()
 
 
 def test_the_screen_shows_the_factor_of_real_time_once_it_is_known() -> None:
-    pytest.importorskip("snake")
-    setup = Setup.of(load_scenario("snake", "snake", "teleop"))
+    setup = setup_of("snake", "teleop")
     screen = Dashboard(setup, Keyboard(setup, read_key_map(), list), "snake")
 
     def time_shown() -> str:
@@ -278,7 +273,7 @@ def test_keys_drive_the_nodes_over_ros(tmp_path: Path, monkeypatch: pytest.Monke
     from roboaccord_ros.run import teleop
     from roboaccord_ros.run.domain import private_domain
 
-    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "teleop", ["duration=40.0"]))
+    setup = setup_of("monkeybot", "teleop", "duration=40.0")
     common = ["-p", "robot:=monkeybot", "-p", "scenario:=teleop", "-p", "duration:=40.0"]
     given = {
         "recorder": ["-p", "robot:=monkeybot", "-p", f"bag:={tmp_path / 'bag'}"],

@@ -77,14 +77,11 @@ def test_no_test_has_a_short_limit_on_time() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "SOON = 3.0\nassert time.monotonic() - begun < SOON",
-        "process.communicate(timeout=20)",
-        "end = time.monotonic() + 10.0",
-        "server.wait(10)",
-        "def gone(processes, patience=20.0): ...",
-        "assert sum(os.times()[2:4]) - before < 2.0",
+        "SOON = 3.0\nassert time.monotonic() - begun < SOON", "process.communicate(timeout=20)",
+        "end = time.monotonic() + 10.0", "server.wait(10)",
+        "def gone(processes, patience=20.0): ...", "assert sum(os.times()[2:4]) - before < 2.0",
     ],
-)
+)  # fmt: skip
 def test_a_short_limit_is_noticed(line: str) -> None:
     assert [*limits_in(ast.parse(line))]
 

@@ -32,17 +32,13 @@ IN_GAZEBO = {
         f"packbot {name}_real": "dry friction of joints is a constraint"
         for name in ("collapse", "frozen_elbow", "reach", "shelf")
     },
-    "packbot transition": "every tick has",
-    "roller_sphere dribble": "press_1 moves freely",
-    "roller_sphere figure_eight": "its shape",
-    "roller_sphere headings": "its shape",
-    "roller_sphere teleop": "its shape",
-    "voxel_sphere arena": "the kinematic ball",
+    "packbot transition": "every tick has", "roller_sphere dribble": "press_1 moves freely",
+    "roller_sphere figure_eight": "its shape", "roller_sphere headings": "its shape",
+    "roller_sphere teleop": "its shape", "voxel_sphere arena": "the kinematic ball",
     "voxel_sphere bowl": "does not report its contacts",
-    "voxel_sphere incline": "the kinematic ball",
-    "voxel_sphere sinusoid": "the kinematic ball",
+    "voxel_sphere incline": "the kinematic ball", "voxel_sphere sinusoid": "the kinematic ball",
     "voxel_sphere teleop": "does not report its contacts",
-}
+}  # fmt: skip
 """By robot, or robot and scenario: a word of the reason in a run recorded in Gazebo."""
 
 
@@ -101,8 +97,7 @@ def test_a_run_in_gazebo_has_a_twin_or_a_reason(robot: str, name: str) -> None:
     setup = Setup.of(load_scenario(package, robot, name, [f"duration={TICKS * period!r}"]))
     known = IN_GAZEBO.get(robot) or IN_GAZEBO.get(f"{robot} {name}", "")
     found = none_in_gazebo(setup)
-    assert bool(known) is bool(found)
-    assert known in found
+    assert bool(known) is bool(found) and known in found
 
 
 def test_boxes_of_the_snake_in_gazebo_have_no_twin() -> None:

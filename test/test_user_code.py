@@ -157,8 +157,7 @@ def test_an_error_of_this_project_or_a_library_is_no_users() -> None:
     with pytest.raises(AttributeError) as caught:
         names.fget(None)
     error = caught.value
-    assert "test_user_code.py" in place_of(error)
-    assert error.__traceback__ is not None
+    assert "test_user_code.py" in place_of(error) and error.__traceback__ is not None
     error.__traceback__ = error.__traceback__.tb_next
     assert "snake/model/parameters.py" in str(error.__traceback__.tb_frame)
     assert place_of(error) == ""

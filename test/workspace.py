@@ -52,15 +52,9 @@ def call(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command with nothing to read, and return what it printed."""
     return subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=dict(environment or clean_environment()),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+        [str(word) for word in command], cwd=cwd, env=dict(environment or clean_environment()),
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False,
+    )  # fmt: skip
 
 
 def succeed(done: subprocess.CompletedProcess[str]) -> str:

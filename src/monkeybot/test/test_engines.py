@@ -7,13 +7,7 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.model.coordinates import Arm, Mode, mode_of, pack, unpack
-from roboaccord import (
-    AccordError,
-    Command,
-    Setup,
-    load_scenario,
-    make_simulator,
-)
+from roboaccord import Command, Setup, load_scenario, make_simulator
 from roboaccord.contract.outcome import Code
 from roboaccord.crosscheck.levels import invariance
 from roboaccord.crosscheck.levels.invariance import check_invariance
@@ -22,6 +16,7 @@ from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.engines import default_names, spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.run.loop import run_setup
+from running import or_skip, setup_of
 
 pytestmark = pytest.mark.thorough
 
@@ -41,13 +36,9 @@ ROUGH = (
 
 def engine(setup, name, *wrong, **options):
     """Return an engine's simulator with errors, or skip with the reason."""
-    try:
+    with or_skip():
         chosen = wrap(name, perturbations=wrong) if wrong else name
         return make_simulator(setup, chosen, **options)
-    except AccordError as error:
-        if "needs" in str(error):
-            pytest.skip(str(error))
-        raise
 
 
 def split(state):
@@ -93,15 +84,11 @@ def test_accelerations_at_100_random_states(setup_with, name, mode, changes):
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (Mode.SWING_A, Mode.SWING_B),
-        (Mode.SWING_B, Mode.SWING_A),
-        (Mode.FLIGHT, Mode.SWING_A),
-        (Mode.FLIGHT, Mode.SWING_B),
-        (Mode.SWING_A, Mode.FIXED),
-        (Mode.SWING_B, Mode.FIXED),
+        (Mode.SWING_A, Mode.SWING_B), (Mode.SWING_B, Mode.SWING_A), (Mode.FLIGHT, Mode.SWING_A),
+        (Mode.FLIGHT, Mode.SWING_B), (Mode.SWING_A, Mode.FIXED), (Mode.SWING_B, Mode.FIXED),
         (Mode.FLIGHT, Mode.FIXED),
     ],
-)
+)  # fmt: skip
 def test_a_grip_is_a_plastic_impact(setup_with, name, before, after):
     """Rates right after it, impulse and energy, against the dense equations of the oracle.
 
@@ -131,8 +118,7 @@ def test_a_grip_is_a_plastic_impact(setup_with, name, before, after):
             assert event.impulse == pytest.approx(size, rel=1e-9)
         lost = lagrangian.kinetic_energy(p, x, v) - lagrangian.kinetic_energy(p, x, w)
         work = -0.5 * impulse @ lagrangian.held(p, x, HANDS[after]) @ v
-        assert lost == pytest.approx(work, rel=1e-9)
-        assert lost > 0.0
+        assert lost == pytest.approx(work, rel=1e-9) and lost > 0.0
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -272,10 +258,7 @@ def test_the_reference_follows_the_oracle(setup_with, phases, changes):
 @pytest.fixture(scope="module")
 def short():
     """Return `swing` with a cross-check over its change of hands alone."""
-    from roboaccord import Setup, load_scenario
-
-    changes = ["crosscheck.duration=0.6", "crosscheck.states=30"]
-    return Setup.of(load_scenario("monkeybot", "monkeybot", "swing", changes))
+    return setup_of("monkeybot", "swing", "crosscheck.duration=0.6", "crosscheck.states=30")
 
 
 def test_the_cross_check_passes(short, tmp_path):
@@ -298,11 +281,9 @@ def test_the_cross_check_passes(short, tmp_path):
 @pytest.mark.parametrize("name", ENGINES)
 def test_dry_friction_that_no_step_resolves_is_no_error_of_an_engine(name, tmp_path):
     """It turns round within a step: no scheme has its order then, but 5 % more of it are found."""
-    from roboaccord import Setup, load_scenario
-
-    dry = ["parameters.viscous_elbow=0.05", "parameters.constant_elbow=0.3"]
-    changes = [*dry, "crosscheck.duration=0.6", "crosscheck.states=30"]
-    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "swing", changes))
+    dry = "parameters.viscous_elbow=0.05", "parameters.constant_elbow=0.3"
+    changes = *dry, "crosscheck.duration=0.6", "crosscheck.states=30"
+    setup = setup_of("monkeybot", "swing", *changes)
     engine(setup, name)
     result = run_crosscheck(setup, [name], refine=3, out=tmp_path / "sound")
     assert result.verdict == "pass", result.reasons

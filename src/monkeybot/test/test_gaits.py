@@ -62,8 +62,7 @@ def test_collisionless_gaits_of_the_facts_return_to_their_start(guess, angle, pe
     found = find_collisionless(REPORT, guess)
     assert found.angle == pytest.approx(angle, abs=1e-5)
     assert found.period == pytest.approx(period, abs=1e-5)
-    assert found.stride == pytest.approx(stride, abs=1e-3)
-    assert found.residual < 1e-8
+    assert found.stride == pytest.approx(stride, abs=1e-3) and found.residual < 1e-8
     # The same from the Lagrangian, without a flip: at the end both hands rest on the line.
     x = np.array([0.0, 0.0, -found.angle, 2.0 * found.angle - np.pi])
     x, v = lagrangian.move(REPORT, x, np.zeros(4), 0.0, "a", found.period)

@@ -71,16 +71,14 @@ def test_starts_below_the_least_energy_of_the_line_have_no_error(parameters, fie
     kinetic = 0.5 * (m11 * w1**2 + 2.0 * m12 * w1 * w2 + m22 * w2**2)
     too_little = kinetic < 2.0 * m * r2 * p.gravity
     assert too_little.sum() > 20
-    assert np.isnan(field.error[too_little]).all()
-    assert np.isfinite(field.error).any()
+    assert np.isnan(field.error[too_little]).all() and np.isfinite(field.error).any()
 
 
 def test_progress_counts_every_gait(parameters):
     """The bar gets to its end."""
     counts: list[int] = []
     landscape(GAIT, parameters, np.linspace(0, 1, 60), np.linspace(11, 12, 70), done=counts.append)
-    assert sum(counts) == 60 * 70
-    assert len(counts) > 1
+    assert sum(counts) == 60 * 70 and len(counts) > 1
 
 
 def test_minima_are_inside_sorted_and_beside_gaps_too():
@@ -93,8 +91,7 @@ def test_minima_are_inside_sorted_and_beside_gaps_too():
     assert field.minima.tolist() == [[6.0, 5.0, 0.5], [2.0, 2.0, 1.0]]
     assert field.lowest.tolist() == [6.0, 5.0, 0.5]
     slope = Landscape(w, w, x + y, x, x)
-    assert slope.minima.shape == (0, 3)
-    assert slope.lowest.tolist() == [0.0, 0.0, 0.0]
+    assert slope.minima.shape == (0, 3) and slope.lowest.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_map_has_a_cell_for_each_gait(field, tmp_path, monkeypatch):

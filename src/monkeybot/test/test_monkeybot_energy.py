@@ -44,8 +44,7 @@ def test_a_grip_takes_what_a_plastic_impact_does(setup_with, engine):
 def test_without_friction_the_book_closes(setup_with, engine, closed):
     """To what 1e-12 a step, and Runge-Kutta at 1 ms, leave of 100 J."""
     found, _ = book(setup_with(), engine)
-    assert np.abs(found.rest).max() < closed
-    assert np.abs(found.damping).max() == 0.0
+    assert np.abs(found.rest).max() < closed and np.abs(found.damping).max() == 0.0
 
 
 @pytest.mark.parametrize("engine", ["reference", "mujoco"])

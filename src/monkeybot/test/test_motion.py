@@ -41,8 +41,7 @@ def test_any_order_of_modes_is_the_lagrangians_motion(parameters):
         found, rates = oracle(motion.u)
         turns = round((x[2] - found[2]) / (2.0 * np.pi))
         found[2] += 2.0 * np.pi * turns
-        assert np.abs(found - x).max() < 1e-8
-        assert np.abs(rates - v).max() < 1e-7
+        assert np.abs(found - x).max() < 1e-8 and np.abs(rates - v).max() < 1e-7
     kinds = [(event.kind, event.subject) for event in motion.events]
     assert kinds == [
         ("magnet_off", "magnet_a"), ("magnet_on", "magnet_a"),
@@ -156,8 +155,7 @@ def test_tightening_the_tolerance_settles_the_motion():
         motion.advance(0.3, torque=2.0, until=energy_restored(1e6))
         ends.append(motion.u)
     errors = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
-    assert errors[0] > 10.0 * errors[1] > 100.0 * errors[2]
-    assert errors[2] < 1e-8
+    assert errors[0] > 10.0 * errors[1] > 100.0 * errors[2] and errors[2] < 1e-8
 
 
 def test_the_reference_measures_its_own_error_by_a_tighter_tolerance():

@@ -82,12 +82,8 @@ def simulated(setup, engine="reference", name="recover", known=None):
     motion = KeptMotion(setup.joints)
     reset_controller(made, 0)
     drive(
-        simulator=make_simulator(setup, engine),
-        controller=made,
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-        observers=(motion,),
-        timeout=60.0,
-    )
+        simulator=make_simulator(setup, engine), controller=made, initial=setup.initial,
+        duration=setup.scenario.duration, control_period=setup.scenario.control_period,
+        observers=(motion,), timeout=60.0,
+    )  # fmt: skip
     return motion.trajectory, made

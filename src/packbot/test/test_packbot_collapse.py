@@ -137,8 +137,7 @@ def test_the_turret_rocks_on_alike(falls: dict[str, Collapse]) -> None:
 
 def test_without_contact_the_arm_falls_through_the_chassis() -> None:
     found = run_collapse(collapse_setup("none", 1.5), "mujoco")
-    assert found.worst_penetration > 0.05
-    assert found.trajectory.events == ()
+    assert found.worst_penetration > 0.05 and found.trajectory.events == ()
 
 
 def test_the_command_prints_its_keys(figures: Figures) -> None:

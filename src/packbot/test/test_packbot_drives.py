@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS, PackbotParameters
-from roboaccord import (
-    AccordError,
-    Command,
-    Setup,
-    load_scenario,
-    make_simulator,
-)
+from roboaccord import AccordError, Command, Setup, load_scenario, make_simulator
 from roboaccord.description.parameters import load_parameters, parameter_file
 from running import run_in
 from scipy.optimize import brentq

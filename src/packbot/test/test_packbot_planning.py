@@ -101,8 +101,7 @@ def test_a_tree_takes_no_node_that_is_too_close(shelf, planner, goal):
         touches = planner.clearance.touches(start + middle * line, planner.margin)
         low, high = (low, middle) if touches else (middle, high)
     a, b = start + low * line, start + high * line
-    assert planner.clear(a, b)
-    assert planner._step(SearchTree(a), b) is None
+    assert planner.clear(a, b) and planner._step(SearchTree(a), b) is None
     assert planner._step(SearchTree(b), a) is not None
 
 
@@ -186,11 +185,8 @@ def test_no_way_is_said_in_one_line(monkeypatch):
     """Boards all around the arm, below which there are clear poses, and no path to them."""
     monkeypatch.setattr(planning, "TRIES", 200)
     around = {
-        "front": (1.35, 0.0),
-        "back": (-1.25, 0.0),
-        "left": (0.05, 1.2),
-        "right": (0.05, -1.2),
-    }
+        "front": (1.35, 0.0), "back": (-1.25, 0.0), "left": (0.05, 1.2), "right": (0.05, -1.2),
+    }  # fmt: skip
     boxes = {
         name: {"size": [1.0, 1.6, 0.02] if y else [1.6, 4.0, 0.02], "position": [x, y, 0.45]}
         for name, (x, y) in around.items()
@@ -227,17 +223,9 @@ def test_wrong_words(complaint, words, expected):
 def test_commands_print_what_the_modules_find(figures, planner):
     found = figures("look --target 1.1 0 0.45 --pitch 0".split())
     assert set(found) == {
-        "name",
-        "joints",
-        "q",
-        "tip",
-        "hand",
-        "camera",
-        "sight",
-        "clearance",
-        "closest",
+        "name", "joints", "q", "tip", "hand", "camera", "sight", "clearance", "closest",
         "options",
-    }
+    }  # fmt: skip
     assert found["tip"] == pytest.approx([1.1, 0.0, 0.45], abs=1e-9)
     assert found["hand"] == pytest.approx([1.0, 0.0, 0.0], abs=1e-12)
     found = figures("plan --to stowed --from ready".split())

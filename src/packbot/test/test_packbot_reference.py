@@ -176,8 +176,7 @@ def test_the_collapse_feeds_no_energy_and_keeps_its_margin(
     fall: tuple[PackbotReference, Trajectory], setup: Setup
 ) -> None:
     simulator, trajectory = fall
-    assert 0.0 <= simulator.energy_rise < 1e-4
-    assert simulator._stepper.deepest < 10 * GAP
+    assert 0.0 <= simulator.energy_rise < 1e-4 and simulator._stepper.deepest < 10 * GAP
     clearance = Clearance.of(setup)
     closest = min(clearance.closest(q)[1] for q in trajectory.q)
     assert MARGIN - 10 * GAP < closest < MARGIN + 10 * GAP
@@ -233,8 +232,7 @@ def test_trajectories_converge_with_the_tolerances() -> None:
         for size in (1e-6, 1e-8, 1e-10)
     ]
     coarse, fine = (np.abs(end - ends[2]).max() for end in ends[:2])
-    assert fine < 0.1 * coarse
-    assert fine < 1e-6
+    assert fine < 0.1 * coarse and fine < 1e-6
 
 
 def test_what_bounces_fully_keeps_its_energy(arm: Arm) -> None:

@@ -53,8 +53,7 @@ def test_one_stop_adds_energy(short: tuple[JointClampReference, Trajectory]) -> 
     simulator, trajectory = short
     (event,) = trajectory.events
     assert event.subject == "base_link/chassis link1_link/elbow1_casing"
-    assert event.kind == "joint_clamp"
-    assert event.time == pytest.approx(0.165, abs=0.002)
+    assert event.kind == "joint_clamp" and event.time == pytest.approx(0.165, abs=0.002)
     assert simulator.energy.largest == pytest.approx(2.6, abs=0.05)
 
 

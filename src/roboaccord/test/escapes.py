@@ -134,19 +134,14 @@ def calls(folder: Path, port: int) -> dict[str, Callable[[], object]]:
         "append": lambda: os.open(target, os.O_WRONLY | os.O_APPEND),
         "make by reading": lambda: os.open(folder / "made", os.O_RDONLY | os.O_CREAT),
         "truncate by reading": lambda: os.open(target, os.O_RDONLY | os.O_TRUNC),
-        "truncate": lambda: os.truncate(target, 0),
-        "delete": lambda: target.unlink(),
+        "truncate": lambda: os.truncate(target, 0), "delete": lambda: target.unlink(),
         "rename": lambda: target.rename(folder / "renamed"),
         "link": lambda: (folder / "link").symlink_to(target),
         "hard link": lambda: (folder / "hard").hardlink_to(target),
-        "folder": lambda: (folder / "new").mkdir(),
-        "rights": lambda: target.chmod(0o777),
-        "times": lambda: os.utime(target),
-        "fifo": lambda: os.mkfifo(folder / "fifo"),
-        "TCP": lambda: send(socket.SOCK_STREAM),
-        "UDP": lambda: send(socket.SOCK_DGRAM),
-        "local socket": lambda: socket.socketpair(),
-        "fork": lambda: os.fork() or os._exit(0),
+        "folder": lambda: (folder / "new").mkdir(), "rights": lambda: target.chmod(0o777),
+        "times": lambda: os.utime(target), "fifo": lambda: os.mkfifo(folder / "fifo"),
+        "TCP": lambda: send(socket.SOCK_STREAM), "UDP": lambda: send(socket.SOCK_DGRAM),
+        "local socket": lambda: socket.socketpair(), "fork": lambda: os.fork() or os._exit(0),
         "program": lambda: os.execv("/bin/true", ["true"]),
         "child": lambda: subprocess.run(["true"], check=True),
         "spawn": lambda: os.posix_spawn("/bin/true", ["true"], {}),
@@ -159,7 +154,7 @@ def calls(folder: Path, port: int) -> dict[str, Callable[[], object]]:
         "io_uring": lambda: system(425, 1, ctypes.addressof(ctypes.create_string_buffer(120))),
         "memory of the parent": lambda: os.open(f"/proc/{os.getppid()}/mem", os.O_RDONLY),
         "own memory as a file": lambda: os.open("/proc/self/mem", os.O_RDWR),
-    }
+    }  # fmt: skip
     if sys.maxsize > 1 << 32 and os.uname().machine == "x86_64":
         found["write by the x32 numbers"] = lambda: system(0x40000000 + 83, _name(folder / "x32"))
         found["folder by an old number"] = lambda: system(83, _name(folder / "old"))

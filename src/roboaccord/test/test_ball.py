@@ -71,14 +71,10 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 def some_state(position: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> RobotState:
     return RobotState(
-        0.0,
-        np.array([0.4]),
-        np.array([-0.3]),
-        np.zeros(1),
-        np.array(position),
+        0.0, np.array([0.4]), np.array([-0.3]), np.zeros(1), np.array(position),
         matrix_quaternion(rpy_matrix(0.5, -0.3, 0.8)),
         np.array([0.0, 0.0, 0.0, 1.0, -2.0, 3.0]),
-    )
+    )  # fmt: skip
 
 
 def momentum(state: RobotState, inertia: tuple[float, float, float]) -> Array:

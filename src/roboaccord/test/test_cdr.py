@@ -32,12 +32,9 @@ def names(count: int) -> list[str]:
 def random_state(count: int, time: float = 1.234) -> RobotState:
     rng = np.random.default_rng(count)
     return RobotState(
-        time,
-        *rng.normal(size=(3, count)),
-        rng.normal(size=3),
-        rng.normal(size=4),
+        time, *rng.normal(size=(3, count)), rng.normal(size=3), rng.normal(size=4),
         rng.normal(size=6),
-    )
+    )  # fmt: skip
 
 
 def message(kind: str, *fields: Any) -> Any:

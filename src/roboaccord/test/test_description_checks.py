@@ -32,13 +32,9 @@ def simulate(urdf, engine, base="fixed"):
     """Return the angle of the pendulum 0.1 s after it was let go at 1 rad."""
     pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
     model = EngineModel(
-        urdf=urdf,
-        base=base,
-        joints=("pivot",),
-        effort_limits=np.ones(1),
-        physics_step=1e-3,
+        urdf=urdf, base=base, joints=("pivot",), effort_limits=np.ones(1), physics_step=1e-3,
         gravity=9.81,
-    )
+    )  # fmt: skip
     simulator = simulate_model(model, engine)
     simulator.reset(RobotState(0.0, np.ones(1), np.zeros(1), np.zeros(1)))
     return simulator.step(Command(np.zeros(1)), 0.1).q[0]

@@ -19,9 +19,8 @@ from roboaccord.crosscheck.levels.drive import (
     Kind,
     kinds_of,
 )
-from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.scenario import Tolerances
-from roboaccord.scenario.setup import Setup
+from running import setup_of
 
 JOINTS = ("a", "b", "c")
 MAKE = {
@@ -35,12 +34,9 @@ MAKE = {
 
 
 @given(
-    seed=st.integers(0, 10**6),
-    kind=st.sampled_from(sorted(MAKE)),
-    joint=st.integers(0, 2),
-    start=st.integers(0, 60),
-    size=st.floats(0.05, 0.95),
-)
+    seed=st.integers(0, 10**6), kind=st.sampled_from(sorted(MAKE)), joint=st.integers(0, 2),
+    start=st.integers(0, 60), size=st.floats(0.05, 0.95),
+)  # fmt: skip
 def test_the_kind_of_an_error_is_named_with_its_size(
     seed: int, kind: Kind, joint: int, start: int, size: float
 ) -> None:
@@ -94,10 +90,6 @@ def test_a_finding_has_joint_time_and_kind() -> None:
     assert "switch magnet_a is not as commanded from t = 0.5 s on" in both.reason
 
 
-def setup() -> Setup:
-    return Setup.of(load_scenario("packbot", "packbot", "reach", []))
-
-
 def feed(ticks: DriveTicks, force: Array, commands: list[Array | None]) -> DriveCheck:
     """Give ticks of 10 ms their efforts in force (k, n), and what was commanded."""
     rest = np.zeros(force.shape[1])
@@ -109,8 +101,7 @@ def feed(ticks: DriveTicks, force: Array, commands: list[Array | None]) -> Drive
 
 def test_the_joint_that_is_off_first_is_named_by_its_own_efforts() -> None:
     """Another joint goes wrong later, in another way, and efforts of others are far larger."""
-    pytest.importorskip("packbot")
-    made = setup()
+    made = setup_of("packbot", "reach")
     rng = np.random.default_rng(5)
     meant = rng.uniform(-1.0, 1.0, (3000, len(made.joints)))
     meant[:, 1] *= 5.0
@@ -127,8 +118,7 @@ def test_the_joint_that_is_off_first_is_named_by_its_own_efforts() -> None:
 @pytest.mark.parametrize("lost", [40, 41, 43])
 def test_commands_that_were_not_recorded_condemn_nothing_that_is_late(lost: int) -> None:
     """Where nothing waits for a command, one that acts three ticks late may be an unknown one."""
-    pytest.importorskip("packbot")
-    made = setup()
+    made = setup_of("packbot", "reach")
     meant = np.random.default_rng(6).uniform(-1.0, 1.0, (100, len(made.joints)))
     force = np.concatenate([np.zeros((3, len(made.joints))), meant[:-3]])
     commands: list[Array | None] = list(meant)

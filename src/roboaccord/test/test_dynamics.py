@@ -65,10 +65,7 @@ def test_a_double_pendulum_moves_by_its_equations(seed):
     p, q, dp, dq = a, a + b, da, da + db
     c, s = np.cos(p - q), np.sin(p - q)
     left = [[(m1 + m2) * l1, m2 * l2 * c], [l1 * c, l2]]
-    right = [
-        -m2 * l2 * dq**2 * s - (m1 + m2) * g * np.sin(p),
-        l1 * dp**2 * s - g * np.sin(q),
-    ]
+    right = [-m2 * l2 * dq**2 * s - (m1 + m2) * g * np.sin(p), l1 * dp**2 * s - g * np.sin(q)]
     pp, qq = np.linalg.solve(left, right)
     dynamics = TreeDynamics(pendulum(), ("a", "b"), "fixed", g)
     found = dynamics.acceleration(

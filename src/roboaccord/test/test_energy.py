@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from roboaccord.contract.contact import Contact, Fixture
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.energy_book import Stored, net_work
@@ -23,6 +22,7 @@ from roboaccord.numerics.rotations import (
     turn_quaternion,
 )
 from roboaccord.simulators.joints import JointFriction
+from running import or_skip
 
 pytestmark = pytest.mark.thorough
 
@@ -46,12 +46,8 @@ BOX = f"""<robot name="box"><link name="base_link">
 
 def engine(model: EngineModel, name: str) -> EngineSimulator:
     """Return the simulator of a model, or skip with the reason."""
-    try:
+    with or_skip():
         return simulate_model(model, name)
-    except AccordError as error:
-        if "needs" in str(error):
-            pytest.skip(str(error))
-        raise
 
 
 def bar(

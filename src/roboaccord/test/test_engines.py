@@ -14,11 +14,9 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines import names_for_models, simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
-from roboaccord.numerics.rotations import (
-    matrix_quaternion,
-    rpy_matrix,
-)
+from roboaccord.numerics.rotations import matrix_quaternion, rpy_matrix
 from roboaccord.simulators.joints import JointFriction
+from running import or_skip
 
 pytestmark = pytest.mark.thorough
 
@@ -84,12 +82,8 @@ def pendulum(**changes: Any) -> EngineModel:
 
 def engine(model: EngineModel, name: str) -> EngineSimulator:
     """Return the simulator of a model, or skip with the reason."""
-    try:
+    with or_skip():
         return simulate_model(model, name)
-    except AccordError as error:
-        if "needs" in str(error):
-            pytest.skip(str(error))
-        raise
 
 
 def random_state(rng: np.random.Generator) -> RobotState:

@@ -70,12 +70,10 @@ def test_each_level_that_judges_ticks_says_how_few_it_judged() -> None:
     assert [each.outcome for each in few] == ["not_judged"] * 3
     assert {each.codes for each in few} == {(Code.FEW_JUDGED,)}
     assert all("(30 %) could be judged" in each.reason for each in few)
-    assert (
-        SchemeLevel().judge(replace(twin, touching=20), Tolerances()).outcome == "within"
-    )  # no twin touches
-    assert (
-        EventsLevel().judge(EventsCheck(logged=400, compared=40), Tolerances()).outcome == "within"
-    )
+    touching = replace(twin, touching=20)  # no twin touches
+    assert SchemeLevel().judge(touching, Tolerances()).outcome == "within"
+    many = EventsCheck(logged=400, compared=40)
+    assert EventsLevel().judge(many, Tolerances()).outcome == "within"
 
 
 @pytest.mark.parametrize(("kept", "outcome"), [(3, "within"), (4, "not_judged")])
@@ -175,16 +173,13 @@ def test_only_a_servo_chatters(tmp_path: Path) -> None:
     assert said.endswith(" is not damped: it oscillates at any control_period; give it damping")
 
 
-def test_a_run_says_that_a_servo_chatters_and_from_when_the_motion_diverges(
-    tmp_path: Path,
-) -> None:
+def test_a_run_says_that_a_servo_chatters_and_from_when_the_motion_diverges(tmp_path: Path) -> None:
     said = list[str]()
     setup = setup_of(robot(tmp_path), "duration=1", "initial.q.two=0.1", frequency=400)
     run = ra.run(setup, tell=said.append, out=tmp_path / "out")
     assert [line[:13] for line in said] == ["the servo of ", "the motion di"]
     found = ra.crosscheck(run)
-    assert found.finding.outcome == "not_judged"
-    assert found.finding.reason == said[1]
+    assert found.finding.outcome == "not_judged" and found.finding.reason == said[1]
     quiet = list[str]()
     setup = setup_of(robot(tmp_path), "duration=0.1", "initial.q.two=0.1")
     assert ra.run(setup, tell=quiet.append, out=tmp_path / "sound").motion.divergence == ""

@@ -71,14 +71,11 @@ def test_robots_need_nothing_that_is_refused(succeeded: dict[str, list[str]]) ->
 @pytest.mark.parametrize(
     "expression",
     [
-        "[2 * x for x in range(3)]",
-        "{k: v for k, v in p.items() if k != 'a'}",
-        "p['mass'] if 'mass' in p else -1.5e3",
-        "'{:.3f}'.format(radians(90))",
-        "xacro.load_yaml(xacro.arg('file'))['joints'][0].limits.lower",
-        "-(-(2 ** 0.5))",
+        "[2 * x for x in range(3)]", "{k: v for k, v in p.items() if k != 'a'}",
+        "p['mass'] if 'mass' in p else -1.5e3", "'{:.3f}'.format(radians(90))",
+        "xacro.load_yaml(xacro.arg('file'))['joints'][0].limits.lower", "-(-(2 ** 0.5))",
     ],
-)
+)  # fmt: skip
 def test_what_xacros_use_is_taken_where_there_is_no_fence(expression: str) -> None:
     assert check_expression(expression) == expression
 

@@ -191,12 +191,7 @@ def test_friction_along_and_across_goes_with_the_links(engine: str) -> None:
 
 @pytest.mark.parametrize(
     ("change", "moves"),
-    [
-        (AlongX, {TURNED}),
-        (Screw, {MIRRORED}),
-        (Drawn, {SHIFTED}),
-        (Indexed, {REORDERED}),
-    ],
+    [(AlongX, {TURNED}), (Screw, {MIRRORED}), (Drawn, {SHIFTED}), (Indexed, {REORDERED})],
 )
 def test_an_error_shows_in_the_world_that_is_unlike_it(
     change: type[Proxy], moves: set[str], tmp_path: Path
@@ -204,8 +199,7 @@ def test_an_error_shows_in_the_world_that_is_unlike_it(
     found = check_of(askew(tmp_path), broken("dart", change))
     assert outside(found) == moves
     finding = InvarianceLevel().judge(found, Tolerances())
-    assert finding.outcome == "outside"
-    assert finding.codes == (Code.NOT_INVARIANT,)
+    assert finding.outcome == "outside" and finding.codes == (Code.NOT_INVARIANT,)
     assert {finding.reasons[0].figures["move"]} == moves
 
 

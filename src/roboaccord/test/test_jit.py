@@ -199,12 +199,9 @@ def test_arrays_and_errors_are_the_same_from_the_cache(warm: Path) -> None:
     }
     for _ in range(2):
         done = subprocess.run(
-            [sys.executable, "-c", code],
-            env=environment,
-            capture_output=True,
-            text=True,
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True,
             check=True,
-        )
+        )  # fmt: skip
         assert done.stdout == "negative\nnegative\n"
 
 
@@ -255,8 +252,7 @@ def test_code_of_other_options_is_kept_beside_the_first(
     """Else a run in which an index past an array is an error would take code without the check."""
     with monkeypatch.context() as other:
         set_numba(other, "BOUNDSCHECK", 1)
-        assert compiled(load(warm, SOURCES))
-        assert not compiled(load(warm, SOURCES))
+        assert compiled(load(warm, SOURCES)) and not compiled(load(warm, SOURCES))
     assert not compiled(load(warm, SOURCES))
     monkeypatch.setitem(OPTIONS, "error_model", "python")
     assert compiled(load(warm, SOURCES))
@@ -329,17 +325,13 @@ def test_of_processes_that_start_together_one_compiles(
     }
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, env=environment,
         )
         for _ in range(3)
-    ]
+    ]  # fmt: skip
     for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
     for process in processes:
         assert process.stdin is not None
         process.stdin.write("go\n")

@@ -131,8 +131,7 @@ def test_divergence_names_time_and_joint() -> None:
 def test_hash_changes_with_the_last_bit() -> None:
     a = run(Push(1.0, 0.0, 0.0))
     b = run(Push(np.nextafter(1.0, 2.0), 0.0, 0.0))
-    assert a.sha256() == run(Push(1.0, 0.0, 0.0)).sha256()
-    assert a.sha256() != b.sha256()
+    assert a.sha256() == run(Push(1.0, 0.0, 0.0)).sha256() and a.sha256() != b.sha256()
     assert run(Push(0.0, 0, 0)).sha256() == run(Push(-0.0, 0, 0)).sha256()
 
 

@@ -40,18 +40,14 @@ ALIASES = "a0: &a0 [1,1,1,1,1,1,1,1,1]\n" + "".join(
     ("text", "message"),
     [
         (ALIASES, "more than 1000000 values"),  # 9^10 of them, in 362 bytes
-        ("[" * 3000, "nested more than 50 deep"),
-        ("- " * 100_000, "nested more than 50 deep"),
-        ("&a [*a]", "stands for itself"),
-        ("!!int z", "invalid literal"),
-        ("2024-13-45", "month must be in 1..12"),
-        ("9" * 5000, "cannot be read"),
-        ("9" * 20, "more than 64 bits"),
-        ("a" * 1_000_001, "too long"),
+        ("[" * 3000, "nested more than 50 deep"), ("- " * 100_000, "nested more than 50 deep"),
+        ("&a [*a]", "stands for itself"), ("!!int z", "invalid literal"),
+        ("2024-13-45", "month must be in 1..12"), ("9" * 5000, "cannot be read"),
+        ("9" * 20, "more than 64 bits"), ("a" * 1_000_001, "too long"),
         ("!!python/object/apply:os.getpid []", "could not determine a constructor"),
     ],
     ids=lambda text: text[:8],
-)
+)  # fmt: skip
 def test_yaml_is_bounded(text: str, message: str) -> None:
     with pytest.raises(yaml.YAMLError, match=message):
         parse_yaml(text)
@@ -133,10 +129,7 @@ def test_nothing_of_another_kind_is_overwritten(what: str, name: str, tmp_path: 
     if what == "read-only" and (os.access(path, os.W_OK) and name == "x.mat"):
         pytest.skip("this user may write everything")
     before = path.lstat()
-    with (
-        pytest.raises(AccordError, match=f"cannot write .*{name}"),
-        writing(path, ".mat") as draft,
-    ):
+    with pytest.raises(AccordError, match=f"cannot write .*{name}"), writing(path, ".mat") as draft:
         draft.write_text("new")
     assert path.lstat() == before and precious.read_text() == "precious"
     assert {each.name for each in tmp_path.iterdir()} == {name, "precious"}

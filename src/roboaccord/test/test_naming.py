@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import running
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import Conclusion
@@ -32,7 +33,7 @@ from roboaccord.numerics.rotations import (
 )
 from roboaccord.report.cause_words import text_of
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import load_scenario, make_scenario
+from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Proxy, Simulator
 from slow_cases import late
@@ -181,7 +182,7 @@ def planted(setup: Setup, name: str, engine: str) -> tuple[EngineSpec, set[tuple
 def setup_of(robot: str) -> Setup:
     """Return a robot that moves without contact."""
     if robot == "snake":
-        return Setup.of(load_scenario(robot, robot, "serpenoid", ["physics_step=0.0005"]))
+        return running.setup_of(robot, "serpenoid", "physics_step=0.0005")
     return Setup.of(make_scenario({"robot": robot, "base": "fixed", "control_period": 0.002}))
 
 
@@ -313,9 +314,7 @@ def test_what_no_hypothesis_has_is_not_named_but_placed() -> None:
 @pytest.mark.slow
 def test_without_a_twin_one_step_says_what_it_would_have_seen() -> None:
     """The ball on its rollers: friction of its contacts is a parameter of the reference."""
-    pytest.importorskip("roller_sphere", reason="the roller sphere is not installed")
-    keys = ["duration=0.2"]
-    setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "figure_eight", keys))
+    setup = running.setup_of("roller_sphere", "figure_eight", "duration=0.2")
     jobs = [Job("mujoco", step) for step in (1e-3, 5e-4, 2.5e-4)]
     runs = {job: run_job(setup.scenario.data(), job, spec("mujoco"))[1] for job in jobs}
     case = CheckCase(setup, "mujoco", "mujoco", Runs(runs, [job.dt for job in jobs]))

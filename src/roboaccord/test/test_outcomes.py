@@ -192,8 +192,7 @@ def test_where_the_loop_throws_joints_each_tick_decides_in_place_of_statistics()
         assert judged["trajectory"].stands_in
         return judged["statistics"].outcome
 
-    assert outcome() == "within"
-    assert outcome(scheme=None) == "not_judged"
+    assert outcome() == "within" and outcome(scheme=None) == "not_judged"
     assert outcome(scheme=replace(TWIN, error=1e-13)) == "not_judged"
     assert outcome(scheme=replace(TWIN, others=replace(OTHERS, excess=2.0))) == "outside"
     assert outcome(statistics=replace(found, loop=0.3)) == "outside"
@@ -279,11 +278,7 @@ def test_no_engine_gives_no_verdict() -> None:
     assert verdict_of([]) is None
 
 
-@given(
-    st.integers(1, 4),
-    st.floats(-1e-2, 1e-2),
-    st.floats(-1e-3, 1e-3),
-)
+@given(st.integers(1, 4), st.floats(-1e-2, 1e-2), st.floats(-1e-3, 1e-3))
 def test_extrapolation_is_exact_for_one_power_of_the_step(order: int, a: float, b: float) -> None:
     """x(h) = b + a h^p has x(0) = b by two runs; 1e-15: round-off of numbers of 1e-2."""
     coarse, fine = np.array([b + a]), np.array([b + a / 2**order])

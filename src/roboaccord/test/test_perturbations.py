@@ -18,6 +18,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
+from running import setup_of
 
 pytestmark = pytest.mark.thorough
 
@@ -26,15 +27,13 @@ ENGINES = ["dart", "mujoco"]
 
 @pytest.fixture(scope="module")
 def snake() -> Setup:
-    pytest.importorskip("snake", reason="the snake is not installed")
     pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
-    return Setup.of(load_scenario("snake", "snake", "serpenoid"))
+    return setup_of("snake", "serpenoid")
 
 
 @pytest.fixture(scope="module")
 def short(snake: Setup) -> Setup:
-    changes = ["crosscheck.duration=0.2", "crosscheck.states=5"]
-    return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    return setup_of("snake", "serpenoid", "crosscheck.duration=0.2", "crosscheck.states=5")
 
 
 def compared(setup: Setup, *items: Perturbation) -> ModelCheck:
@@ -75,17 +74,13 @@ def test_what_is_no_perturbation_is_refused(text: str, message: str) -> None:
 DIRECT = {
     "mass": (1.001, "segment_05_link", "mass"),
     "inertia": (1.001, "segment_05_link", "inertia"),
-    "centre": (1e-4, "segment_05_link", "centre"),
-    "length": (1e-4, "joint_05", "origin"),
-    "axis": (1e-4, "joint_05", "axis"),
-    "axis_sign": (-1.0, "joint_05", "axis"),
-    "damping": (1e-4, "joint_05", "damping"),
-    "limit": (1e-4, "joint_05", "limit"),
+    "centre": (1e-4, "segment_05_link", "centre"), "length": (1e-4, "joint_05", "origin"),
+    "axis": (1e-4, "joint_05", "axis"), "axis_sign": (-1.0, "joint_05", "axis"),
+    "damping": (1e-4, "joint_05", "damping"), "limit": (1e-4, "joint_05", "limit"),
     "effort_limit": (1.001, "joint_05", "effort limit"),
-    "armature": (1e-6, "joint_05", "armature"),
-    "sensor": (1e-5, "joint_05", "sensor"),
+    "armature": (1e-6, "joint_05", "armature"), "sensor": (1e-5, "joint_05", "sensor"),
     "gravity": (1.001, "", "gravity"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -185,13 +180,9 @@ def test_a_link_without_inertial_weighs_nothing_in_dart() -> None:
     links = f'<link name="base_link">{inertial}</link><link name="tool"/>'
     urdf = f'<robot name="r">{links}{joint}</robot>'
     model = EngineModel(
-        urdf=urdf,
-        base="free",
-        joints=(),
-        effort_limits=np.zeros(0),
-        physics_step=1e-3,
+        urdf=urdf, base="free", joints=(), effort_limits=np.zeros(0), physics_step=1e-3,
         gravity=9.81,
-    )
+    )  # fmt: skip
     assert simulate_model(model, "dart").masses() == {"base_link": 2.0, "tool": 0.0}
 
 

@@ -18,10 +18,9 @@ from roboaccord.engines import name_of, simulate_model, spec
 from roboaccord.engines.spec import read_settings
 from roboaccord.engines.twin import twin_of
 from roboaccord.falsify import parse_perturbation, wrap
-from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.scenario import Tolerances
-from roboaccord.scenario.setup import Setup
 from roboaccord.testing.engines import DRIVE, model_of, start
+from running import setup_of
 
 pytestmark = pytest.mark.thorough
 
@@ -101,7 +100,7 @@ def test_an_engine_whose_settings_are_its_expert_ones_runs_once() -> None:
     pytest.importorskip("snake", reason="the snake is not installed")
 
     def taking_part(first: Engine, *changes: str) -> Engines:
-        setup = Setup.of(load_scenario("snake", "snake", "serpenoid", list(changes)))
+        setup = setup_of("snake", "serpenoid", *changes)
         return make_engines(setup, in_profile([first], Profile.BOTH))
 
     alike = taking_part("mujoco")
@@ -112,16 +111,14 @@ def test_an_engine_whose_settings_are_its_expert_ones_runs_once() -> None:
     assert [*other.others] == ["mujoco", "mujoco (expert)"] and not other.remarks
     heavier = wrap("mujoco", perturbations=[parse_perturbation("mujoco:mass:base_link=1.1")])
     assert [*taking_part(heavier).others] == ["mujoco"]
-    setup = Setup.of(load_scenario("snake", "snake", "serpenoid"))
+    setup = setup_of("snake", "serpenoid")
     assert len(make_engines(setup, [heavier, spec("mujoco").as_expert()]).others) == 2
 
 
 def test_a_check_of_both_profiles(tmp_path: Path) -> None:
     """Where nothing touches, solvers of contact change nothing: both come to the same bits."""
     pytest.importorskip("dartpy")
-    pytest.importorskip("snake", reason="the snake is not installed")
-    changes = ["crosscheck.duration=0.02", "crosscheck.states=2"]
-    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    setup = setup_of("snake", "serpenoid", "crosscheck.duration=0.02", "crosscheck.states=2")
     engines = in_profile(["reference", "dart"], Profile.BOTH)
     report = run_crosscheck(setup, engines, refine=1, out=tmp_path)
     assert report.engines == ["reference", "dart", "dart (expert)"]

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.extrapolation import observed_order
 from roboaccord.crosscheck.runs import Job, run_job
@@ -21,6 +20,7 @@ from roboaccord.engines import engine_names
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
+from running import or_skip
 from scipy.integrate import solve_ivp
 
 pytestmark = pytest.mark.slow
@@ -123,12 +123,8 @@ def errors_of(name: str, scheme: str) -> tuple[list[Array], Array]:
         make_scenario(scenario_of(name, engine_options={engine: options}))
     ).scenario.data()
     exact = truth(name)
-    try:
+    with or_skip():
         runs = {dt: run_job(data, Job(engine, dt), engine)[1].q for dt in STEPS}
-    except AccordError as error:
-        if "needs" in str(error):
-            pytest.skip(str(error))
-        raise
     bit = run_job(data, Job(engine, STEPS[0], bit=True), engine)[1].q
 
     def largest(apart: Array) -> Array:

@@ -40,33 +40,19 @@ from roboaccord.report.tables import metric_rows, tables_of
 from roboaccord.scenario.scenario import Tolerances
 
 SECTIONS = [
-    "verdict",
-    "levels",
-    "signals",
-    "path",
-    "one-step",
-    "convergence",
-    "distance",
-    "energy",
-    "events",
-    "metrics",
-    "repeat",
-]
+    "verdict", "levels", "signals", "path", "one-step", "convergence", "distance", "energy",
+    "events", "metrics", "repeat",
+]  # fmt: skip
 
 
 def motion(offset: float = 0.0, samples: int = 4001) -> Trajectory:
     time = np.linspace(0.0, 4.0, samples)
     wave = np.sin(time)[:, None] + offset
     return Trajectory(
-        joints=("elbow",),
-        time=time,
-        q=wave,
-        qd=wave,
-        effort=wave,
+        joints=("elbow",), time=time, q=wave, qd=wave, effort=wave,
         position=np.column_stack([time, 0.1 * np.sin(time) + offset, 0 * time]),
-        orientation=np.tile([0.0, 0.0, 0.0, 1.0], (samples, 1)),
-        twist=np.zeros((samples, 6)),
-    )
+        orientation=np.tile([0.0, 0.0, 0.0, 1.0], (samples, 1)), twist=np.zeros((samples, 6)),
+    )  # fmt: skip
 
 
 def findings() -> Report:
@@ -74,33 +60,16 @@ def findings() -> Report:
     time = np.linspace(0.0, 4.0, 4001)
     ramp = 1e-6 * time
     runs = ConvergenceCheck(
-        dt=[1e-3, 5e-4],
-        error=[2e-3, 1e-3],
-        order=1.0,
-        expected_order=1,
-        floor=1e-12,
-        left=1e-9,
-        bound=1e-8,
-        where="x of a_link",
-        since=None,
-        time=time,
-        distance={"0.001": ramp, "0.0005": ramp},
-        range=1.0,
-    )
+        dt=[1e-3, 5e-4], error=[2e-3, 1e-3], order=1.0, expected_order=1, floor=1e-12,
+        left=1e-9, bound=1e-8, where="x of a_link", since=None, time=time,
+        distance={"0.001": ramp, "0.0005": ramp}, range=1.0,
+    )  # fmt: skip
     channels = dict.fromkeys(("friction", "damping", "stops", "impacts"), "measured by dart")
     energy = EnergyBook(
-        time=time,
-        kinetic=2.0 + time,
-        net_work=10.0 * time,
-        potential=-1.5 * time,
-        friction=ramp,
-        damping=ramp,
-        stops=4.5 * time,
-        impacts=ramp,
-        rest=6.0 * time,
-        how={**channels, "impacts": "not measured"},
-        reason=None,
-    )
+        time=time, kinetic=2.0 + time, net_work=10.0 * time, potential=-1.5 * time,
+        friction=ramp, damping=ramp, stops=4.5 * time, impacts=ramp, rest=6.0 * time,
+        how={**channels, "impacts": "not measured"}, reason=None,
+    )  # fmt: skip
     off = because(Code.TEXT, text="accelerations differ by 0.01, allowed 1e-08 </script>")
     apart = because(Code.RUN_REMAINDER, where="x of a_link", left=1e-7, bound=1e-8)
     found = {
@@ -132,32 +101,25 @@ def findings() -> Report:
     }
     levels = [level for level in LEVELS if level.name in checks]
     return Report(
-        robot="arm",
-        scenario="swing",
-        verdict="fail",
+        robot="arm", scenario="swing", verdict="fail",
         levels=Levels.of(replace(f, level=n, engine="dart") for n, f in found.items()),
         checks=checks,
         rows={
             level.name: {engine: level.rows(check) for engine, check in checks[level.name].items()}
             for level in levels
         },
-        titles={level.name: level.title for level in levels},
-        judged=4.0,
-        duration=8.0,
-        engines=["reference", "dart"],
-        seed=7,
-        friction={"law": "ellipse", "mu_along": 0.1},
+        titles={level.name: level.title for level in levels}, judged=4.0, duration=8.0,
+        engines=["reference", "dart"], seed=7, friction={"law": "ellipse", "mu_along": 0.1},
         versions={"reference": "1.0", "dart": "6.20"},
         resolution={"dart": [Resolved("gear", "elbow", "scheme", 1e-9, "1")]},
         noise={"reference": Noise(2e-15, None, None), "dart": Noise(3e-3, 7.5, 3.125)},
         tolerances=Tolerances(one_step=0.05),
         metrics={"reference": {"work": 2.0, "ratio": math.nan}, "dart": {"work": 2.2, "ratio": 1}},
         events={"reference": (), "dart": (Event(0.5, "impact", "elbow", 0.1),)},
-        command="accord crosscheck arm swing",
-        perturbations=[],
+        command="accord crosscheck arm swing", perturbations=[],
         energy={"reference": energy, "dart": energy},
         trajectories={"reference": motion(), "dart": motion(1e-3)},
-    )
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -244,8 +206,7 @@ def test_the_horizon_is_said(page: str) -> None:
 
 def test_the_head_says_the_verdict_and_what_was_judged(page: str) -> None:
     """As the terminal does: the reference's row has no mark, excuses are counted."""
-    assert "fail, 1 excused, judged 0 to 4 s of 8 s" in page
-    assert "it rebounds" in page
+    assert "fail, 1 excused, judged 0 to 4 s of 8 s" in page and "it rebounds" in page
 
 
 def test_a_kinematic_reference_says_so() -> None:
@@ -277,8 +238,7 @@ def test_the_book_has_each_item_at_the_end_and_its_share_of_what_went_in() -> No
 
 def test_kinematic_motion_has_no_book() -> None:
     page = render_report(replace(findings(), energy={"reference": NoBook(), "dart": NoBook()}))
-    assert "plot-book" not in page
-    assert "kinematic: no energy book" in page
+    assert "plot-book" not in page and "kinematic: no energy book" in page
 
 
 def test_json_has_the_keys_and_the_units_of_the_fields() -> None:

@@ -55,8 +55,7 @@ def test_data_are_found_beside_the_modules(
     top = tmp_path / "newer"
     write(top, modules, data)
     monkeypatch.syspath_prepend(top / modules)
-    assert share(NAME) == top / data
-    assert modules_of(NAME) == top / modules / NAME
+    assert share(NAME) == top / data and modules_of(NAME) == top / modules / NAME
 
 
 def test_a_wheel_on_the_path_is_unpacked_once_and_whole(

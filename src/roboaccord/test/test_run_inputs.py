@@ -16,8 +16,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import RobotState, Target
 from roboaccord.run.inputs import EFFORT, POSITION, VELOCITY, Announced, LiveInputs, RecordedInputs
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from running import setup_of
 
 STATE = RobotState(0.0, np.zeros(2), np.zeros(2), np.zeros(2))
 SILENCE = 0.5  # s
@@ -49,8 +49,7 @@ def test_nobody_has_asked(live: LiveInputs) -> None:
 def test_a_twist_is_zero_after_the_silence(live: LiveInputs, clock: Clock) -> None:
     live.ask_twist(np.arange(6.0))
     target = live.target(STATE)
-    assert target is not None
-    assert target.twist.tolist() == [0, 1, 2, 3, 4, 5]
+    assert target is not None and target.twist.tolist() == [0, 1, 2, 3, 4, 5]
     assert target.effort is target.velocity is target.position is None
     clock.now += SILENCE - 1e-3
     assert live.target(STATE) is target
@@ -59,8 +58,7 @@ def test_a_twist_is_zero_after_the_silence(live: LiveInputs, clock: Clock) -> No
     assert live.target(STATE) is target
     clock.now += 2e-3
     silent = live.target(STATE)
-    assert silent is not None
-    assert not silent.twist.any()
+    assert silent is not None and not silent.twist.any()
     clock.now += 10.0
     assert live.target(STATE) is silent
 
@@ -70,10 +68,8 @@ def test_each_joint_falls_silent_by_itself_and_keeps_to_the_last_request(
 ) -> None:
     def rows() -> list[list[float]]:
         target = live.target(STATE)
-        assert target is not None
-        assert target.effort is None
-        assert target.velocity is not None
-        assert target.position is not None
+        assert target is not None and target.effort is None
+        assert target.velocity is not None and target.position is not None
         return [target.position.tolist(), target.velocity.tolist()]
 
     live.ask_joint(0, VELOCITY, 0.3)
@@ -91,14 +87,12 @@ def test_stop_does_not_wait(live: LiveInputs) -> None:
     live.ask_joint(1, EFFORT, 2.0)
     live.stop()
     target = live.target(STATE)
-    assert target is not None
-    assert target.effort is not None
+    assert target is not None and target.effort is not None
     assert target.effort.tolist() == [0.0, 0.0]
 
 
 def test_targets_come_back_from_a_bag_bit_by_bit(tmp_path: Path) -> None:
-    pytest.importorskip("snake")
-    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", ["duration=0.01"]))
+    setup = setup_of("snake", "serpenoid", "duration=0.01")
     rng = np.random.default_rng(1)
     joints = len(setup.joints)
     sent: list[tuple[float, Target]] = [
@@ -143,8 +137,7 @@ class Scripted(LiveInputs):
 @pytest.fixture
 def driven(tmp_path: Path) -> tuple[RunRequest, str]:
     """Drive the ball between the rollers for a moment; return the request and the hash."""
-    pytest.importorskip("roller_sphere")
-    setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "teleop"))
+    setup = setup_of("roller_sphere", "teleop")
     request = RunRequest(
         setup=setup, engine="reference", bag=tmp_path / "bag", inputs=Scripted(setup, 0.1, 0.3)
     )

@@ -21,8 +21,7 @@ def test_changes_reach_into_nested_keys_and_read_numbers_as_engineers_write_them
         apply_change(data, change)
     scenario = make_scenario(data)
     assert scenario.controller == {"name": "c", "gain": 0.002}
-    assert scenario.duration == 5
-    assert scenario.initial.q == {"a": 0.1}
+    assert scenario.duration == 5 and scenario.initial.q == {"a": 0.1}
 
 
 def changed(data: dict[str, object], change: str) -> dict[str, object]:
@@ -76,8 +75,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("duration: 2.0\ncontroller: {name: c, gain: 1e-3}\n")
     scenario = load_scenario("any", "x", str(path))
-    assert scenario.name == "mine"
-    assert scenario.controller["gain"] == 0.001
+    assert scenario.name == "mine" and scenario.controller["gain"] == 0.001
     path.write_text("robot: y\n")
     with pytest.raises(AccordError, match="a scenario of y, not of x"):
         load_scenario("any", "x", str(path))

@@ -18,12 +18,7 @@ from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.energy_book import energy_of
 from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
 from roboaccord.crosscheck.levels.repeat import RepeatLevel, check_repeat
-from roboaccord.crosscheck.levels.scheme import (
-    NoTwin,
-    SchemeCheck,
-    SchemeLevel,
-    check_scheme,
-)
+from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck, SchemeLevel, check_scheme
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import default_names, spec
@@ -245,18 +240,14 @@ def test_what_would_have_been_seen_is_what_is_seen() -> None:
             def _read(self) -> RobotState:
                 return replace(super()._read(), effort=self._effort)
 
-        assert (
-            SchemeLevel().judge(check_of(snake(), broken("dart", Geared)), Tolerances()).outcome
-            == outcome
-        )
+        check = check_of(snake(), broken("dart", Geared))
+        assert SchemeLevel().judge(check, Tolerances()).outcome == outcome
 
 
 def test_where_there_is_no_twin_the_level_does_not_apply_and_counts_neither_way() -> None:
     finding = SchemeLevel().judge(NoTwin("a ball stands in a frame"), Tolerances())
-    assert (finding.outcome, finding.reasons) == (
-        "does_not_apply",
-        (because(Code.NO_TWIN, text="a ball stands in a frame"),),
-    )
+    none = because(Code.NO_TWIN, text="a ball stands in a frame")
+    assert (finding.outcome, finding.reasons) == ("does_not_apply", (none,))
 
 
 def test_an_engine_that_does_not_repeat_itself_is_outside() -> None:

@@ -116,5 +116,4 @@ def test_the_page_of_a_sweep_stands_alone_and_names_runs_without_a_value() -> No
     assert "seed 1: dart diverged &lt;/script&gt;" in page
     assert "src=" not in page.split("<script>")[0]
     dots = dots_figure(result)["data"][0]
-    assert dots["y"] == [0.2, 0.3]
-    assert dots["text"] == ["seed 0", "seed 2"]
+    assert dots["y"] == [0.2, 0.3] and dots["text"] == ["seed 0", "seed 2"]

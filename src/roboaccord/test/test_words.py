@@ -21,9 +21,8 @@ from roboaccord.crosscheck.runs import QUIET, make_engines, run_jobs
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import words
-from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.scenario import Allowance, Tolerances
-from roboaccord.scenario.setup import Setup
+from running import setup_of
 from test_outcomes import CHECKS, HEAVY, OTHERS, RUNS, SEEDS, STEP, TWIN, outcomes
 
 pytestmark = pytest.mark.thorough
@@ -179,10 +178,8 @@ def test_no_outcome_hangs_on_words(
 @pytest.mark.parametrize("heavier", [False, True])
 def test_nor_does_that_of_a_check(heavier: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A swing of 0.1 s in one engine, sound or with 1 % more mass: measured, judged and named."""
-    pytest.importorskip("monkeybot", reason="the monkeybot is not installed")
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
-    changes = ["crosscheck.duration=0.1", "crosscheck.states=5"]
-    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "swing", changes))
+    setup = setup_of("monkeybot", "swing", "crosscheck.duration=0.1", "crosscheck.states=5")
     wrong = [Perturbation("mujoco", "mass", 1.01, "arm_b_link")]
     engine = wrap("mujoco", perturbations=wrong) if heavier else spec("mujoco")
     runs = run_jobs(setup, make_engines(setup, [engine]), 3, QUIET)

@@ -110,11 +110,8 @@ def test_an_arm_moves_as_in_drake(tmp_path: Path) -> None:
     assert [each.name for each in tree.links] == ["world", "base", "upper", "fore", "hand"]
     shoulder = tree.moving[0]
     assert (shoulder.lower, shoulder.upper, shoulder.effort, shoulder.damping) == (
-        -1.25,
-        2.5,
-        30,
-        0.3,
-    )
+        -1.25, 2.5, 30, 0.3,
+    )  # fmt: skip
     assert file.notes[1].startswith("SDF 1.9; Drake knows it up to 1.")
 
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.gazebo.sdformat import SdfReading, tool_version
 from roboaccord_files.parity.bench import Bench
 from roboaccord_files.rules.find import findings
+from running import or_skip
 from slow_cases import late
 from test_parity import READING, examine, status
 
@@ -16,13 +16,10 @@ pytestmark = pytest.mark.thorough
 ARM = Path(__file__).with_name("planted") / "arm.urdf"
 PLACES = ("", "upper", "elbow", "weld")  # robot, link, joint that moves, fixed joint
 ACTING = [
-    "<static>true</static>",
-    '<static value="yes"/>',
-    "<turnGravityOff>1</turnGravityOff>",
-    "<gravity>0</gravity>",
-    "<springStiffness>5</springStiffness>",
+    "<static>true</static>", '<static value="yes"/>', "<turnGravityOff>1</turnGravityOff>",
+    "<gravity>0</gravity>", "<springStiffness>5</springStiffness>",
     "<disableFixedJointLumping>true</disableFixedJointLumping>",
-]
+]  # fmt: skip
 IDLE = [
     "<static>maybe</static>",
     "<turnGravityOff>false</turnGravityOff>",
@@ -36,10 +33,8 @@ IDLE = [
 
 @pytest.fixture(autouse=True)
 def _tool():
-    try:
+    with or_skip(""):
         tool_version()
-    except AccordError as error:
-        pytest.skip(str(error))
 
 
 def robot(tmp_path, body, *places):

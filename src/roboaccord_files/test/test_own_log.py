@@ -133,10 +133,7 @@ def test_what_is_missing_is_named(head: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("scale", "words"),
-    [
-        ((1.0, 1e3, 1.0), "in degrees"),
-        ((1e3, 1.0, 1.0), r"in ms or ns\? --map 'time=t\[ms\]'"),
-    ],
+    [((1.0, 1e3, 1.0), "in degrees"), ((1e3, 1.0, 1.0), r"in ms or ns\? --map 'time=t\[ms\]'")],
 )
 def test_units_that_cannot_be_right_are_refused(
     scale: tuple[float, ...], words: str, tmp_path: Path

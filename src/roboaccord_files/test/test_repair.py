@@ -88,8 +88,7 @@ def test_a_certain_repair_changes_nothing_else(old: str, new: str, written: str 
     text, found = repaired(old, new)
     kept = text.replace('lower="-1" upper="1" ', "")
     want = ARM.replace(old, written, 1) if written else kept
-    assert found.data.decode() == want
-    assert not found.needs
+    assert found.data.decode() == want and not found.needs
 
 
 UNKNOWN = [
@@ -110,8 +109,7 @@ def test_a_number_that_nobody_knows_is_asked_for(old: str, new: str, number: str
     """The text stays as it is, byte for byte."""
     text, found = repaired(old, new)
     assert found.needs == (f"needs your number: {number}",)
-    assert found.data.decode() == text
-    assert found.diff == ""
+    assert found.data.decode() == text and found.diff == ""
 
 
 def test_a_rounded_inertia_is_raised_by_its_rounding() -> None:
@@ -125,8 +123,7 @@ def test_a_rounded_inertia_is_raised_by_its_rounding() -> None:
     xx, yy, zz = map(float, now)
     assert now[1:] == [*values[1:]]
     assert 0.0 < zz - yy - 0.01 < xx - 0.01 < 2e-9 * zz
-    assert "upper_arm: rounded inertia" in found.diff
-    assert not found.needs
+    assert "upper_arm: rounded inertia" in found.diff and not found.needs
 
 
 @given(
@@ -155,8 +152,7 @@ def test_numbers_that_the_diff_does_not_name_stay(
     masses = [re.findall(r'mass value="\s*(.*?)\s*"', t) for t in (text, found.data.decode())]
     assert [m for m in masses[1] if m != "0"] == [m for m in masses[0] if m != "0"]
     again = repair(file_of(found.data.decode()), CAUSES)
-    assert again.data == found.data
-    assert again.needs == found.needs
+    assert again.data == found.data and again.needs == found.needs
     assert all(not trap.certain for trap in find_traps(found.data.decode()))
 
 
@@ -305,5 +301,4 @@ def test_the_command_asks_for_a_mass(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run(words.split()) == 1
     for message in (capsys.readouterr().out, page.read_text("utf-8")):
         assert line in message
-        assert "reach 0.3 m" in message
-        assert "joint shoulder: axis length" in message
+        assert "reach 0.3 m" in message and "joint shoulder: axis length" in message

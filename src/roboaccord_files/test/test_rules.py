@@ -52,12 +52,8 @@ def test_a_planted_fault_is_found_on_its_line(tmp_path, robot, old, new, rule, l
 def test_every_rule_has_a_planted_fault():
     """But those of robots without any mass, and of no robots, which have tests of their own."""
     assert {*RULES} - {fault[3] for fault in FAULTS} == {
-        "mimic",
-        "gazebo-lumping",
-        "no-masses",
-        "robot-of-0-kg",
-        "file-unreadable",
-    }
+        "mimic", "gazebo-lumping", "no-masses", "robot-of-0-kg", "file-unreadable",
+    }  # fmt: skip
 
 
 def test_a_robot_without_masses_says_so_in_one_line(tmp_path):
@@ -99,8 +95,7 @@ def test_the_example_of_a_rule_is_found_and_its_cure_is_not(tmp_path, rule):
     """Both sides of it, put into the sound robot."""
     bad, good = ({e.rule for e in found_in(tmp_path, planted(side))}
                  for side in (RULES[rule].wrong, RULES[rule].right))  # fmt: skip
-    assert rule in bad
-    assert rule not in good
+    assert rule in bad and rule not in good
 
 
 def test_two_numbers_that_are_wrong_hide_no_other_finding(tmp_path):
@@ -134,9 +129,8 @@ def test_sarif_names_rule_level_and_line(tmp_path, monkeypatch):
     (rule,) = run["tool"]["driver"]["rules"]
     assert "refuse the file" in rule["fullDescription"]["text"]
     assert RULES["axis-zero"].wrong in rule["help"]["text"]
-    assert (
-        run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "axis-zero"
-    )
+    rule = run["tool"]["driver"]["rules"][result["ruleIndex"]]
+    assert rule["id"] == result["ruleId"] == "axis-zero"
     assert result["level"] == "error"
     place = result["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "arm.urdf"}, "region": {"startLine": 20}}
@@ -158,8 +152,7 @@ def test_the_page_of_every_rule_is_that_of_the_table():
 def test_a_rule_is_told_in_a_dozen_lines(capsys):
     for rule, (severity, what) in ((n, (r.severity, r.what)) for n, r in RULES.items()):
         lines = explain(rule).splitlines()
-        assert lines[:3] == [rule, "", f"{severity}: {what}."]
-        assert len(lines) <= 14
+        assert lines[:3] == [rule, "", f"{severity}: {what}."] and len(lines) <= 14
     assert run(["check", "--explain", "axis-zero"]) == 0
     assert capsys.readouterr().out.startswith("axis-zero\n\nerror: an axis without a direction.")
     assert run(["check", "--explain", "axis-zer"]) == 2

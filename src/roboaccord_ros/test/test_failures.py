@@ -54,8 +54,7 @@ def test_a_faulty_controller_is_named(controller, message, request_for, setup_fo
     with pytest.raises(AccordError, match=message):
         run_ros(request)
     bag = read_run(request.bag)
-    assert bag.sha256 is None
-    assert bag.trajectory.time[-1] == pytest.approx(0.05)
+    assert bag.sha256 is None and bag.trajectory.time[-1] == pytest.approx(0.05)
 
 
 TRANSPORTS = {"direct": run_direct, "ros": run_ros, "ros_processes": run_ros_processes}
@@ -183,8 +182,7 @@ def test_a_killed_simulator_leaves_a_readable_bag(number, request_for, setup_for
     with pytest.raises(AccordError, match=r"SIGKILL|interrupted"):
         run_commands(request, COMMANDS, kill_soon)
     bag = read_run(request.bag)
-    assert bag.sha256 is None
-    assert len(bag.trajectory) > 5
+    assert bag.sha256 is None and len(bag.trajectory) > 5
 
 
 @pytest.mark.slow
@@ -206,8 +204,7 @@ def test_a_process_that_does_not_end_is_ended(request_for, setup_for, monkeypatc
 def test_a_wrong_parameter_is_one_line_and_status_2():
     command = [*COMMANDS["simulator"], "--ros-args", "-p", "robot:=snail", "-p", "scenario:=x"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2
-    assert done.stdout == ""
+    assert done.returncode == 2 and done.stdout == ""
     assert done.stderr == "error: unknown robot snail; did you mean snake?\n"
     command = [*COMMANDS["recorder"], "--ros-args", "-p", "robott:=snake", "-p", "fault.x:=none"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -143,8 +143,7 @@ def test_its_twin_takes_the_same_steps_wherever_the_snake_heads() -> None:
     setup = snake("duration=0.2")
     run = run_setup(setup, make_simulator(setup, "gz"))
     check = check_scheme(on_ground(setup, "spheres"), spec("gz"), run)
-    assert isinstance(check, SchemeCheck)
-    assert check.error <= check.floor < 1e-8
+    assert isinstance(check, SchemeCheck) and check.error <= check.floor < 1e-8
     worse = replace(run, effort=run.effort * (1.0 + 1e-3 * np.eye(21)[10]))
     check = check_scheme(on_ground(setup, "spheres"), spec("gz"), worse)
     assert isinstance(check, SchemeCheck) and check.error > check.floor

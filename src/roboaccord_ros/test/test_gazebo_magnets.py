@@ -18,12 +18,8 @@ ERP = 0.01  # part of its error that DART's weld takes back in a step
 LENGTH = 0.61  # m, of a link
 # Times of the changes of hands [s], what holds from then on, and the elbow's effort [N m].
 CHANGES = (
-    (0.0, "a", 0.0),
-    (0.5, "b", 2.0),
-    (0.7, "a", -2.0),
-    (0.8, "none", 1.0),
-    (0.85, "both", 0.0),
-)
+    (0.0, "a", 0.0), (0.5, "b", 2.0), (0.7, "a", -2.0), (0.8, "none", 1.0), (0.85, "both", 0.0),
+)  # fmt: skip
 END = 0.9
 
 
@@ -114,8 +110,7 @@ def test_both_hands_swing_within_what_steps_and_yield_explain(gazebo_run):
         here = phase(gazebo_run, number)
         assert (error[here] <= bound[here]).all(), f"phase {number}"
     # As figures, that docs/gazebo.md has: on hand A, and after two changes of hands.
-    assert error[phase(gazebo_run, 0)].max() < 1e-3
-    assert error.max() < 1e-2
+    assert error[phase(gazebo_run, 0)].max() < 1e-3 and error.max() < 1e-2
 
 
 def test_with_both_hands_held_all_motion_stops(gazebo_run):
@@ -128,14 +123,11 @@ def test_with_both_hands_held_all_motion_stops(gazebo_run):
 def test_the_hands_change_between_two_steps(gazebo_run):
     reported = [(event.kind, event.subject, round(event.time, 9)) for event in gazebo_run.events]
     assert reported == [
-        ("magnet_off", "magnet_a", 0.5),
-        ("magnet_on", "magnet_b", 0.5),
-        ("magnet_off", "magnet_b", 0.7),
-        ("magnet_on", "magnet_a", 0.7),
-        ("magnet_off", "magnet_a", 0.8),
-        ("magnet_on", "magnet_a", 0.85),
+        ("magnet_off", "magnet_a", 0.5), ("magnet_on", "magnet_b", 0.5),
+        ("magnet_off", "magnet_b", 0.7), ("magnet_on", "magnet_a", 0.7),
+        ("magnet_off", "magnet_a", 0.8), ("magnet_on", "magnet_a", 0.85),
         ("magnet_on", "magnet_b", 0.85),
-    ]
+    ]  # fmt: skip
 
 
 def test_free_the_services_work(tmp_path):

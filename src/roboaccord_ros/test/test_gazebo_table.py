@@ -24,12 +24,9 @@ def test_only_the_simulator_has_the_changes_of_a_law(setup_for, tmp_path):
     found = read_run(bag)
     given, other = setup_for(*changes), setup_for(*changes, *law)
     expected = simulate(
-        simulator=make_simulator(other),
-        controller=make_controller(given),
-        initial=given.initial,
-        duration=0.1,
-        control_period=given.scenario.control_period,
-    )
+        simulator=make_simulator(other), controller=make_controller(given),
+        initial=given.initial, duration=0.1, control_period=given.scenario.control_period,
+    )  # fmt: skip
     assert np.array_equal(found.trajectory.effort, expected.effort)
     assert np.array_equal(found.trajectory.q, expected.q)
     assert found.scenario["controller"]["friction"] == given.scenario.friction

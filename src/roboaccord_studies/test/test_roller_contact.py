@@ -19,9 +19,6 @@ def test_the_check_has_both_laws_in_every_engine_and_both_axes_in_dart() -> None
     found = cases(["reference", "dart"], [20.0])
     assert {case.alpha for case in found} == {20.0}
     assert sorted((case.engine, case.law, case.axis) for case in found) == [
-        ("dart", "contact", "e"),
-        ("dart", "contact", "up"),
-        ("dart", "viscous", ""),
-        ("reference", "contact", ""),
-        ("reference", "viscous", ""),
-    ]
+        ("dart", "contact", "e"), ("dart", "contact", "up"), ("dart", "viscous", ""),
+        ("reference", "contact", ""), ("reference", "viscous", ""),
+    ]  # fmt: skip

@@ -23,13 +23,10 @@ POINTS = 9
 figures, _ = commands_of("roller-sphere", quiet=True)
 # facts/roller_sphere.md: what does not follow from the paper's own model.
 FALSE = {
-    "3c: |nu1| grows with alpha for all phi",
-    "3c: |nu2| grows with alpha for all phi",
-    "3c: |nu| at phi 90 and 270, alpha 20",
-    "3c: |nu| at phi 90 and 270, alpha 30",
-    "3d: largest |S1| and |S2|, alpha 20",
-    "3d: largest |S1| and |S2|, alpha 30",
-}
+    "3c: |nu1| grows with alpha for all phi", "3c: |nu2| grows with alpha for all phi",
+    "3c: |nu| at phi 90 and 270, alpha 20", "3c: |nu| at phi 90 and 270, alpha 30",
+    "3d: largest |S1| and |S2|, alpha 20", "3d: largest |S1| and |S2|, alpha 30",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -38,8 +38,7 @@ def test_voxels(name, binary, bound):
 
 def test_it_is_worse_on_a_curve():
     errors = {s: measure(CASES["bowl"], 50, s) for s in ("exact", "as_described")}
-    assert errors["exact"] < 0.05
-    assert 0.2 < errors["as_described"] < 3.0
+    assert errors["exact"] < 0.05 and 0.2 < errors["as_described"] < 3.0
 
 
 @pytest.mark.slow
@@ -47,10 +46,8 @@ def test_it_is_worse_on_a_curve():
 def test_bounces(binary):
     """Issue 7, at its n = 100 and at the turn that fits the grid worst."""
     found = bounces(100, 20.0, binary=binary)
-    assert found.heading_error < 3.0
-    assert found.contact_error < 0.05
-    assert found.stuck == 0
-    assert found.hits >= 12
+    assert found.heading_error < 3.0 and found.contact_error < 0.05
+    assert found.stuck == 0 and found.hits >= 12
 
 
 def test_who_meets_no_wall_is_stuck(monkeypatch):

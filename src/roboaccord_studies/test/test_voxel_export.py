@@ -73,8 +73,7 @@ def test_slices_of_others_are_measured_against_themselves():
     solid[:, :, :17] = 255
     terrain = Terrain(40, 4.0, 0.01, solid, grey=False)
     found = deviation(terrain_mesh(terrain), terrain, None)
-    assert found.against == "slices"
-    assert found.max_error == pytest.approx(0.0, abs=1e-5)
+    assert found.against == "slices" and found.max_error == pytest.approx(0.0, abs=1e-5)
     raised = Terrain(40, 4.0, 0.01, np.roll(solid, 1, axis=2) | solid, grey=False)
     assert deviation(terrain_mesh(raised), terrain, None).mean_error == pytest.approx(1.0, abs=1e-5)
 
@@ -84,8 +83,7 @@ def test_decimation_states_its_error():
     terrain, known = terrain_of("bowl", 100)
     full = terrain_mesh(terrain)
     fewer = decimate(full, 5000)
-    assert len(fewer.faces) <= 5000
-    assert as_trimesh(fewer).is_watertight
+    assert len(fewer.faces) <= 5000 and as_trimesh(fewer).is_watertight
     message, before = deviation(fewer, terrain, known), deviation(full, terrain, known)
     assert before.mean_error < message.mean_error < 0.1
     points, _ = trimesh.sample.sample_surface(as_trimesh(fewer), 20_000, seed=1)
@@ -93,8 +91,7 @@ def test_decimation_states_its_error():
     plan = np.hypot(*(points[:, :2] - 50).T)
     bowl = points[plan < 40]
     off = np.abs(np.linalg.norm(bowl - [50, 50, 60], axis=1) - 50)
-    assert off.max() < message.max_error
-    assert off.mean() < 0.1
+    assert off.max() < message.max_error and off.mean() < 0.1
     with pytest.raises(AccordError, match="100 triangles at least"):
         decimate(full, 50)
 
@@ -104,8 +101,7 @@ def test_parts_of_a_triangle_are_even(order):
     """order^2 different middles, whose mean is the triangle's."""
     points = middles(order)
     assert len(np.unique(points.round(9), axis=0)) == order**2
-    assert points.sum(axis=1) == pytest.approx(1.0)
-    assert points.min() > 0
+    assert points.sum(axis=1) == pytest.approx(1.0) and points.min() > 0
     assert points.mean(axis=0) == pytest.approx(1 / 3)
 
 
@@ -122,8 +118,7 @@ def test_mesh_command(figures, tmp_path):
     figures("make sinusoid --n 50 --out t")
     found = figures("mesh t --out files/t.stl --decimate 3000 --heights files/t.npy")
     assert {"triangles", "watertight", "volume", "mean_error", "max_error"} <= found.keys()
-    assert found["against"] == "closed form"
-    assert found["watertight"] is True
+    assert found["against"] == "closed form" and found["watertight"] is True
     assert found["triangles"] <= 3000 < found["before"]["triangles"]
     assert found["mean_error"] < 0.1
     read = trimesh.load(tmp_path / "files" / "t.stl")
@@ -150,10 +145,8 @@ def test_world_command(figures, tmp_path):
     assert len(seen.faces) < len(whole.faces)  # its bottom is left out
     assert seen.visual.uv == pytest.approx(seen.vertices[:, :2], abs=1e-3)
     assert [element.text for element in tree.iter("mu")] == ["0.8"]
-    assert (
-        ET.parse(tmp_path / world).find("world/include/uri").text
-        == f"model://{tmp_path.joinpath(model).name}"
-    )
+    uri = ET.parse(tmp_path / world).find("world/include/uri").text
+    assert uri == f"model://{tmp_path.joinpath(model).name}"
 
 
 @pytest.mark.parametrize(

@@ -155,9 +155,8 @@ def test_the_casing_is_the_smallest_shape_that_holds_the_joint() -> None:
     ball = casing(scene, "elbow")  # the joint is in the base's cylinder, too, and not in the arm
     assert wide[ball] == pytest.approx(0.2, abs=0.01)
     assert [f.shape for f in failures(scene, [Event(1.0, "joint_loose", "elbow")])] == [ball]
-    assert (
-        failures(scene, [Event(1.0, "joint_stop", "elbow"), Event(1.0, "joint_loose", "x")]) == []
-    )
+    others = [Event(1.0, "joint_stop", "elbow"), Event(1.0, "joint_loose", "x")]
+    assert failures(scene, others) == []
 
 
 @pytest.mark.parametrize(

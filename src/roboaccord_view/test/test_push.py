@@ -15,15 +15,10 @@ from roboaccord.engines import spec
 from roboaccord.engines.spec import Missing
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_view.live import LiveView, open_stage
 from roboaccord_view.push import KIND, PushedSimulator
-
-
-def setup_of(robot: str, scenario: str, *changes: str) -> Setup:
-    pytest.importorskip(robot, reason=f"{robot} is not installed")
-    return Setup.of(load_scenario(robot, robot, scenario, changes))
+from running import setup_of
 
 
 def engine_of(setup: Setup, engine: str) -> PushedSimulator:

@@ -20,7 +20,6 @@ from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.camera import Camera
 from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_view.player import Player
 from roboaccord_view.push import KIND
@@ -32,6 +31,7 @@ pytest.importorskip("viser", reason="viser is not installed")
 from browser import Page, browser
 from roboaccord_view.live import LiveView, open_stage, view_robot
 from roboaccord_view.stage import Stage
+from running import setup_of
 
 PATIENCE = 90.0  # s of wall time
 GREY = np.full(3, 0.5)
@@ -43,11 +43,6 @@ CLICK = """[...document.querySelectorAll('button')].filter(b => b.textContent ==
 FOCUS = """(s => { s?.focus(); return s != null && document.activeElement == s; })(
     document.querySelector('[role=slider]'))"""
 COLOURED = 30  # between the largest and the least of red, green and blue
-
-
-def setup_of(robot: str, scenario: str, *changes: str) -> Setup:
-    pytest.importorskip(robot, reason=f"{robot} is not installed")
-    return Setup.of(load_scenario(robot, robot, scenario, changes))
 
 
 def resting(setup: Setup, shift: float = 0.0, events: tuple[Event, ...] = ()) -> Trajectory:
@@ -235,14 +230,11 @@ def test_a_link_is_pushed_from_the_page(tmp_path: Path) -> None:
     def run() -> None:
         done.append(
             simulate(
-                simulator=simulator,
-                controller=make_controller(setup),
-                initial=setup.initial,
-                duration=setup.scenario.duration,
-                control_period=setup.scenario.control_period,
+                simulator=simulator, controller=make_controller(setup), initial=setup.initial,
+                duration=setup.scenario.duration, control_period=setup.scenario.control_period,
                 observers=(live,),
             )
-        )
+        )  # fmt: skip
 
     thread = threading.Thread(target=run)
     with page_of(stage, tmp_path) as page:

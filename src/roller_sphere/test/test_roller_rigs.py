@@ -109,8 +109,7 @@ def test_shapes_broadcast():
     """Speeds (2, 1) and headings (3,) make (2, 3); at rest rho is that of the limit."""
     kinematics = Kinematics(mirrored(20.0))
     found = kinematics.inverse(np.array([[0.0], [2.0]]), np.array([0.1, 1.0, 4.0]))
-    assert found.nu.shape == (2, 3, 2)
-    assert found.omega.shape == (2, 3, 3)
+    assert found.nu.shape == (2, 3, 2) and found.omega.shape == (2, 3, 3)
     assert found.rho[0] == pytest.approx(found.rho[1])
     assert kinematics.zeta(found.nu).shape == (2, 3, 2, 3)
     assert kinematics.lines(found.nu)[0].shape == (2, 3, 2, 3)

@@ -29,14 +29,11 @@ def random_state():
         n = len(setup.joints)
         yaw = rng.uniform(-np.pi, np.pi)
         state = RobotState(
-            0.0,
-            rng.uniform(-spread, spread, n),
-            rng.normal(size=n),
-            np.zeros(n),
+            0.0, rng.uniform(-spread, spread, n), rng.normal(size=n), np.zeros(n),
             np.array([*rng.normal(size=2), 0.05]),
             np.array([0, 0, np.sin(yaw / 2), np.cos(yaw / 2)]),
             np.array([*rng.normal(size=2), 0, 0, 0, rng.normal()]),
-        )
+        )  # fmt: skip
         return state, rng.uniform(-1, 1, n)
 
     return draw

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracle import lever_matrix
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator
-from running import run_in
+from running import or_skip, run_in
 from scipy.optimize import curve_fit
 from slow_cases import late
 from snake.model.coordinates import PlanarSnake, friction_of
@@ -21,10 +21,8 @@ LIMIT = 3.0  # N m, of the scenario
 
 def crawl(setup, engine="reference"):
     """Run a setup; return the motion and the controller."""
-    try:
+    with or_skip():
         simulator = make_simulator(setup, engine)
-    except AccordError as error:
-        pytest.skip(str(error))
     controller = make_controller(setup)
     trajectory = run_in(setup, simulator, controller=controller)
     return trajectory, controller

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from roboaccord import Command, make_simulator
 from roboaccord.run.metrics import metrics_of
-from running import run_in
+from running import or_skip, run_in
 
 pytestmark = pytest.mark.thorough
 
@@ -18,12 +18,8 @@ ENGINES = ["dart", "mujoco"]
 
 def engine(setup, name):
     """Return an engine's simulator, or skip with the reason."""
-    from roboaccord import AccordError
-
-    try:
+    with or_skip():
         return make_simulator(setup, name)
-    except AccordError as error:
-        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("name", ["reference", *ENGINES])

@@ -36,8 +36,7 @@ def setup() -> Setup:
 @pytest.mark.slow
 def test_a_run_in_gazebo_is_its_twin_where_links_stick_and_where_they_slip() -> None:
     found = check_bag(read_run(BAG))
-    assert found.levels.scheme["gz"].outcome == "within"
-    assert found.ok
+    assert found.levels.scheme["gz"].outcome == "within" and found.ok
     assert "friction across" in {each.parameter for each in found.resolution["gz"]}
     assert max(each.smallest for each in found.resolution["gz"] if each.unit == "1") < 1e-3
 

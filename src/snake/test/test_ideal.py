@@ -28,14 +28,10 @@ def model_on(mu_along, mu_across, joints=21):
 @pytest.mark.parametrize(
     ("joints", "mu", "speed"),
     [
-        (21, (0.1, 1.0), 1.066),
-        (20, (0.1, 1.0), 1.03),
-        (20, (0.3, 0.9), 0.69),
-        (20, (0.5, 1.0), 0.40),
-        (20, (1.0, 1.0), -0.07),
-        (20, (1.0, 0.1), -0.38),
+        (21, (0.1, 1.0), 1.066), (20, (0.1, 1.0), 1.03), (20, (0.3, 0.9), 0.69),
+        (20, (0.5, 1.0), 0.40), (20, (1.0, 1.0), -0.07), (20, (1.0, 0.1), -0.38),
     ],
-)
+)  # fmt: skip
 def test_speed_is_that_of_an_independent_computation(joints, mu, speed):
     """Within 1 %, or half of the last digit that the independent figures have."""
     figures = model_on(*mu, joints=joints).evaluate(DEFAULT_GAIT)

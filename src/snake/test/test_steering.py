@@ -158,8 +158,7 @@ def test_the_period_mean_of_a_snake_at_rest_uses_the_longest_window():
     mean = PeriodMean(longest=4.0)
     for tick in range(10001):
         mean.add(tick * 1e-3, 0.0, 1.0 if tick > 8000 else 0.0, 0.0, 0.0)
-    assert mean.heading == pytest.approx(0.5, abs=1e-3)
-    assert not mean.whole
+    assert mean.heading == pytest.approx(0.5, abs=1e-3) and not mean.whole
 
 
 def commanded(follow, time, heading, speed, rate):

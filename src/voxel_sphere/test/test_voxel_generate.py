@@ -130,8 +130,7 @@ def test_nothing_else_is_an_expression(text):
 def test_make_and_what_it_leaves_behind(figures, tmp_path):
     """The recipe gives the same surface again, with the defaults that were not named."""
     found = figures("make arena --turn-deg 30 --n 50 --out t")
-    assert found["volumes"] == ["arena", "arena_walls"]
-    assert found["radius"] == 5.0
+    assert found["volumes"] == ["arena", "arena_walls"] and found["radius"] == 5.0
     figures("make --height '2*r + 0.3*r*sin(2*pi*x/(5*r))' --name waves --n 50 --out t")
     tube = "'n/2 + 3*r*cos(t)' 'n/2 + 3*r*sin(t)' s --s r 5*r --t 0 2*pi"
     figures(f"make --xyz {tube} --kind walls --n 50 --out t")
@@ -149,8 +148,7 @@ def test_make_and_what_it_leaves_behind(figures, tmp_path):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("make", "give one of"),
-        ("make plane --height x", "give one of"),
+        ("make", "give one of"), ("make plane --height x", "give one of"),
         ("make hill", "no surface hill; available: plane, incline"),
         ("make plane --angle-deg 3", "plane has no parameter angle_deg"),
         ("make --height 'x + z'", "'z' in the expression 'x + z' is not known"),
@@ -161,8 +159,7 @@ def test_make_and_what_it_leaves_behind(figures, tmp_path):
         ("make --height 20 --base 2", "--base belongs to voxel-sphere make SURFACE"),
         ("make --height 20 --kind walls", "--kind belongs to voxel-sphere make with --xyz"),
         ("make incline --angle-deg 60 --n 50", "the height goes from"),
-        ("make bowl --rim 1", "rim is 1"),
-        ("make sinusoid --wavelength 0", "wavelength is 0"),
+        ("make bowl --rim 1", "rim is 1"), ("make sinusoid --wavelength 0", "wavelength is 0"),
         ("make arena --half-width 4 --turn-deg 45", "the corners of an arena"),
         ("make plane --n 300", "n is 300; grids are of 8 to 256 voxels"),
         ("make plane --size-workspace 1.5", "size_workspace is 1.5"),
@@ -170,15 +167,14 @@ def test_make_and_what_it_leaves_behind(figures, tmp_path):
         ("make plane --n 50 --out Bitmaps_20", "is a folder for another n than 50"),
         ("make plane --name ../up", "is not a name for a volume"),
         ("make plane --name Sphere_robot", "is not a name for a volume"),
-        ("make --xyz s t 1/0", "not finite numbers"),
-        ("make --xyz s s s", "has no area"),
+        ("make --xyz s t 1/0", "not finite numbers"), ("make --xyz s s s", "has no area"),
         ("make --xyz '1e6*s' t 3", "far larger than the grid"),
         ("make --xyz '300 + s' t 3", "nowhere in the grid"),
         ("make --xyz s t 3 --s 1 1", "--s goes from 1 to 1"),
         ("make --xyz s t 3 --thickness 0", "thickness is 0"),
         ("make --xyz s t 3 --kind roof", "--kind is one of"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_is_one_line_and_leaves_nothing(words, line, complaint, tmp_path):
     out = "" if "--out" in words else " --out t"
     assert line in complaint(f"{words}{out} --json")

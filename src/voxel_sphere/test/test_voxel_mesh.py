@@ -43,8 +43,7 @@ def test_a_hole_and_a_turned_triangle_are_found():
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
     faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
     whole = Mesh(corners, faces)
-    assert whole.watertight
-    assert whole.volume == pytest.approx(1 / 6)
+    assert whole.watertight and whole.volume == pytest.approx(1 / 6)
     assert Mesh(corners, faces[:, ::-1]).volume == pytest.approx(-1 / 6)
     assert not Mesh(corners, faces[:3]).watertight
     assert not Mesh(corners, np.concatenate([faces[:3], faces[3:, ::-1]])).watertight

@@ -94,8 +94,7 @@ def test_commanded_against_a_wall(arena):
     roller = Roller(ground, walls=walls, centre=ground.place(40, 30))
     for tick in range(1500):
         roller.advance((0.0, 1.0 + 1e-6 * tick, 0.0), 1e-3)
-    assert roller.status == "done"
-    assert 44.0 < roller.centre[0] < 45.1
+    assert roller.status == "done" and 44.0 < roller.centre[0] < 45.1
     assert roller.centre[2] == pytest.approx(FLOOR + R, abs=0.01 * R)
 
 
@@ -126,11 +125,8 @@ def test_contacts_are_patches(arena):
     assert one.point == pytest.approx([51, 30, 18], abs=0.1)
     assert len(contacts(walls, np.array([45.0, 45.0, 18.0]))) == 2
     assert list(linked(np.array([[0.0, 0, 0], [5, 0, 0], [1, 0, 0], [2, 0, 0]]), 1.5)) == [
-        0,
-        1,
-        0,
-        0,
-    ]
+        0, 1, 0, 0,
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +142,7 @@ def test_more_contacts_than_the_theory_allows(niche):
     path = roll(
         Roller(ground, walls=Field.build(niche, R), centre=(30, 30, FLOOR + R)), (-1, 1, 0), 6.0
     )
-    assert path.status == "too_many_contacts"
-    assert path.failed
+    assert path.status == "too_many_contacts" and path.failed
     # In an edge between walls the grid's distance is up to half a voxel short.
     assert path.centre[-1, :2] == pytest.approx([39.0, 39.0], abs=0.1 * R)
 
@@ -183,8 +178,7 @@ def test_the_command(workspace, figures, tmp_path):
     assert found["orientation"] == pytest.approx([0, np.sin(1), 0, np.cos(1)])
     assert len(found["montana"]) == 5
     rows = (tmp_path / found["path"]).read_text().splitlines()
-    assert len(rows) == 502
-    assert rows[0].startswith("time_s,x,y,z,")
+    assert len(rows) == 502 and rows[0].startswith("time_s,x,y,z,")
 
 
 def test_normalised(workspace, figures):

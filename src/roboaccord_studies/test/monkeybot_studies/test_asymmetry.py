@@ -19,8 +19,7 @@ pytestmark = pytest.mark.thorough
 def test_a_passive_gait_is_its_own_mirror_image_in_time_and_hangs_straight_half_way():
     """A start that is off by 1e-8 grows tenfold in a swing."""
     apart = asymmetry(shipped_gait("passive", REPORT), REPORT)
-    assert apart.mirror < 1e-5
-    assert apart.straight < 1e-5
+    assert apart.mirror < 1e-5 and apart.straight < 1e-5
 
 
 def test_a_driven_gait_is_not_and_an_independent_integration_says_the_same():

@@ -56,8 +56,7 @@ def test_disturbed_steps_are_the_lagrangians(clocked):
     length = REPORT.length_a
     down = np.array([x[2], x[2] + x[3]])
     tip = x[:2] + length * np.array([np.sin(down).sum(), -np.cos(down).sum()])
-    assert found.displacement[0] == pytest.approx(tip, abs=1e-8)
-    assert found.survived[0]
+    assert found.displacement[0] == pytest.approx(tip, abs=1e-8) and found.survived[0]
 
 
 def test_survivors_are_back_on_the_orbit_and_the_others_are_lost(clocked, wide):
@@ -118,10 +117,8 @@ def test_starts_are_spread_as_asked(clocked, wide):
 def test_small_disturbances_of_stable_gaits_fade_and_of_unstable_ones_do_not(clocked):
     small, few = {"sd_angle": 1e-4, "sd_rate": 1e-3}, Draws(50, 100)
     assert basin(clocked, REPORT, **small, draws=few).survived == 1.0
-    assert (
-        basin(shipped_gait("two_step", REPORT), REPORT, **small, draws=Draws(50, 99)).survived
-        == 1.0
-    )
+    two_step = basin(shipped_gait("two_step", REPORT), REPORT, **small, draws=Draws(50, 99))
+    assert two_step.survived == 1.0
     passive = shipped_gait("passive", REPORT)
     assert passive.spectral_radius > 1.0
     assert basin(passive, REPORT, **small, draws=few).survived == 0.0
@@ -143,8 +140,7 @@ def test_the_clocked_gait_walks_500_steps_with_half_a_millisecond_of_jitter(cloc
     found = robustness(
         clocked, REPORT, Disturbance(jitter=5e-4, spread=spread), draws=Draws(100, 500)
     )
-    assert len(found.walks.cycles) == 100
-    assert found.share.survived == 1.0
+    assert len(found.walks.cycles) == 100 and found.share.survived == 1.0
     assert (found.walks.cycles == 500).all()
 
 
@@ -209,8 +205,7 @@ def test_the_commands_say_it(tmp_path, clocked):
     words = "monkeybot robust --gait clocked --jitter 0.0005 --steps 50 --samples 10 --json"
     message = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
     (row,) = message["results"]
-    assert row["jitter"] == 0.0005
-    assert row["survived"] == 1.0
+    assert row["jitter"] == 0.0005 and row["survived"] == 1.0
     assert row["steps_lost"] is None
 
 

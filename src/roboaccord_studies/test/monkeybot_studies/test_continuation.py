@@ -36,8 +36,7 @@ def test_every_orbit_of_a_branch_repeats(horizontal):
     assert branch.points[-1].value == pytest.approx(0.957, abs=1e-12)
     assert branch.ends == ("the range's end",) * 2
     for point in branch.points:
-        assert point.orbit.residual < 1e-10
-        assert abs(point.orbit.drop) < 1e-10
+        assert point.orbit.residual < 1e-10 and abs(point.orbit.drop) < 1e-10
         final = evaluate(point.orbit.gait, ROBOT, point.orbit.start, tolerance=1e-13).final[0]
         assert np.abs(final - point.orbit.start).max() < 1e-10
 

@@ -42,16 +42,14 @@ def law(orbit):
 def test_with_times_of_whole_milliseconds_it_walks_300_of_300_steps(orbit, law):
     assert law.sample == 1e-3
     found = walk(orbit, REPORT, orbit.start, 300, feedback=law.feedback)
-    assert found.cycles[0] == 300
-    assert found.survived[0]
+    assert found.cycles[0] == 300 and found.survived[0]
     beside = basin(orbit, REPORT, **BESIDE, feedback=law.feedback)
     assert beside.survived == 1.0
 
 
 def test_without_feedback_none_of_50_starts_survives(orbit):
     beside = basin(orbit, REPORT, **BESIDE, feedback=ROUNDED)
-    assert len(beside.starts) == 50
-    assert beside.survived == 0.0
+    assert len(beside.starts) == 50 and beside.survived == 0.0
 
 
 def test_a_walk_survives_only_near_the_orbit(orbit):
@@ -134,8 +132,7 @@ def test_what_makes_no_sense_is_refused(orbit):
 @pytest.mark.slow
 def test_the_command_prints_the_law(law, tmp_path):
     message = json.loads(succeed(accord("monkeybot", "lqr", "--json", cwd=tmp_path)))
-    assert tuple(message["gain"]) == law.gain
-    assert tuple(message["target"]) == law.target
+    assert tuple(message["gain"]) == law.gain and tuple(message["target"]) == law.target
     assert message["closed_radius"] < 1.0 < message["open_radius"]
 
 

@@ -29,10 +29,8 @@ def clocked():
 
 def test_a_clocked_gait_is_stable_and_horizontal(clocked):
     """Facts: constant torque, T between 0.922 and 0.949 s, torque between 0.50 and 0.77 N m."""
-    assert 0.50 < clocked.controls["torque"] < 0.77
-    assert clocked.spectral_radius < 1.0
-    assert abs(clocked.drop) < 1e-9
-    assert clocked.stride > 0.9
+    assert 0.50 < clocked.controls["torque"] < 0.77 and clocked.spectral_radius < 1.0
+    assert abs(clocked.drop) < 1e-9 and clocked.stride > 0.9
 
 
 def test_the_level_triggered_gait_is_the_same_orbit_and_keeps_its_height(clocked):
@@ -65,8 +63,7 @@ def test_the_passive_gait_is_the_collisionless_one():
     gait = find_collisionless(REPORT, 0.58)
     found = find_orbit(PASSIVE, REPORT, {"period": 0.864}, start_of(gait.angle)[:4])
     assert found.period == pytest.approx(gait.period, abs=1e-7)
-    assert found.stride == pytest.approx(gait.stride, abs=1e-7)
-    assert found.work == 0.0
+    assert found.stride == pytest.approx(gait.stride, abs=1e-7) and found.work == 0.0
 
 
 def test_a_flight_of_no_time_at_all_is_a_change_of_hands(clocked):

@@ -35,5 +35,4 @@ def test_figures_come_as_files(tmp_path, figures, monkeypatch):
     rows = (tmp_path / "figure_5.csv").read_text().splitlines()[1:]
     jumps = np.abs(np.diff(np.array([row.split(",") for row in rows], float), axis=0)).max(axis=0)
     # In overlap the vector jumps by the angle between two faces; 5 mm apart it does not jump.
-    assert jumps[1] == pytest.approx(30.0, abs=0.1)
-    assert jumps[3] < 1.0
+    assert jumps[1] == pytest.approx(30.0, abs=0.1) and jumps[3] < 1.0

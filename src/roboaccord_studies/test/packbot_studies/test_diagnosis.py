@@ -70,8 +70,7 @@ def test_a_brake_is_told_from_dry_friction_by_the_effort_that_it_withstands(effo
 @pytest.mark.slow
 def test_a_weak_drive_is_named_with_what_is_left_of_it():
     found = last(detections(Diagnosis(setup_of()), *seen("shoulder=weak:0.3@1.5")), "shoulder")
-    assert found.kind == "weak"
-    assert found.size == pytest.approx(0.3, abs=0.05)
+    assert found.kind == "weak" and found.size == pytest.approx(0.3, abs=0.05)
 
 
 @pytest.mark.slow

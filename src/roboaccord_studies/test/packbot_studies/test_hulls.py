@@ -107,10 +107,8 @@ def test_a_folder_of_meshes(accord_here, capsys, source):
     box = Hull.around(box_corners(np.array([1.0, 2.0, 3.0])))
     write_obj(Hull(box.vertices, box.faces[:-1]), source.parent / "open.obj", "a face is missing")
     folder = str(source.parent)
-    assert (
-        accord_here(["packbot", "look", "--hulls", folder, "--out", f"{folder}/made", "--json"])
-        == 0
-    )
+    words = ["packbot", "look", "--hulls", folder, "--out", f"{folder}/made", "--json"]
+    assert accord_here(words) == 0
     message = capsys.readouterr()
     assert "open of open is not closed: its fit is not known" in message.err
     links = json.loads(message.out)["links"]

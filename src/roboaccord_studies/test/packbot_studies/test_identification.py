@@ -220,8 +220,7 @@ def test_a_file_that_is_no_result_is_an_error_of_one_line(accord_here, capsys, t
             KnownArm.read(path)
     assert accord_here(["run", "packbot", "reach", "--set", "controller.identified=none.json"]) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert "none.json" in error
+    assert error.count("\n") == 1 and "none.json" in error
 
 
 def test_a_robot_without_identification_is_an_error_of_one_line(accord_here, capsys):

@@ -22,17 +22,12 @@ G = 9.81  # m/s^2
 @pytest.mark.parametrize(
     ("travel", "steady"),
     [
-        ([], False),
-        ([1.0], False),
-        ([0.5, 1.0, 1.009], True),
-        ([1.0, 1.0, 1.011], False),
-        ([-1.009, -1.0], True),
-        ([0.01, -0.01], False),
-        ([0.1, 0.1, 1.0, 1.009, 1.0, 1.005], True),
-        ([1.0, 1.0, 1.0, 1.011, 1.0, 1.0], False),
+        ([], False), ([1.0], False), ([0.5, 1.0, 1.009], True), ([1.0, 1.0, 1.011], False),
+        ([-1.009, -1.0], True), ([0.01, -0.01], False),
+        ([0.1, 0.1, 1.0, 1.009, 1.0, 1.005], True), ([1.0, 1.0, 1.0, 1.011, 1.0, 1.0], False),
         (1.0 - 0.9 ** np.arange(1.0, 23.0), False),  # two cycles differ by 1 %, 10 % are to come
     ],
-)
+)  # fmt: skip
 def test_the_last_half_of_the_cycles_decides_but_at_least_two(travel, steady):
     """Within 1 % of the fastest one, in either direction along the body."""
     assert is_steady(np.array(travel)) is steady
@@ -65,8 +60,7 @@ def test_the_speed_of_a_steady_gait_is_that_of_its_limit_cycle():
     setup = setup_of(DEFAULT_GAIT, joints=21, **ground)
     ideal = IdealModel(setup.parameters, *friction_of(setup)).evaluate(DEFAULT_GAIT)
     for each in found:
-        assert each.steady
-        assert each.speed == pytest.approx(ideal.speed, rel=5e-3)
+        assert each.steady and each.speed == pytest.approx(ideal.speed, rel=5e-3)
         assert each.cost_of_transport == pytest.approx(ideal.cost_of_transport, rel=5e-3)
         assert each.speed == pytest.approx(found[-1].speed, rel=1e-3)
 
