@@ -221,6 +221,19 @@ def test_another_process_finds_what_was_compiled(warm: Path) -> None:
     assert done.stdout == "1\n"
 
 
+def test_a_c_function_may_be_the_first_that_a_process_loads(tmp_path: Path) -> None:
+    """It is kept by our libraries, which numba's own cannot read; engines call such functions."""
+    (tmp_path / "called.py").write_text("def nothing(one, two):\n    pass\n")
+    code = "import called; from roboaccord.numerics.native import c_function as c"
+    code += "; print(c(called.nothing, 2).address != 0)"
+    folders = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": folders}
+    for _ in range(2):  # compiles, and then loads
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
+                              text=True, check=False)  # fmt: skip
+        assert done.stdout == "True\n", done.stderr
+
+
 def test_who_waited_for_the_code_of_another_process_holds_nobody_up(
     warm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

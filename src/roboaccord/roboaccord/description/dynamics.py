@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 
 import numpy as np
 
@@ -292,7 +293,7 @@ def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
             body, place, turn = frames[joint.parent]
             place, turn = place + turn @ joint.position, turn @ joint.rotation
             if joint.name in joints:
-                align = _along(joint.axis)
+                align = _along(np.asarray(joint.axis, float).tobytes())
                 bodies.append(_Body(joint.child, joint, body, place, turn @ align))
                 body, place, turn = len(bodies) - 1, np.zeros(3), align.T
             frames[joint.child] = body, place, turn
@@ -310,9 +311,10 @@ def _away(centre: Array) -> Array:
     return np.asarray((centre @ centre) * np.eye(3) - np.outer(centre, centre))
 
 
-def _along(axis: Array) -> Array:
-    """Return a rotation (3, 3) that takes z to a unit axis."""
-    if axis[2] >= 0.0:
-        return turn_between(UP, axis)
-    over = np.diag([1.0, -1.0, -1.0])
-    return np.asarray(turn_between(-UP, axis) @ over)
+@lru_cache(maxsize=256)  # models that differ in one number are made by the hundred
+def _along(axis: bytes) -> Array:
+    """Return a rotation (3, 3) that takes z to the unit axis of these bytes; it is read only."""
+    unit, over = np.frombuffer(axis), np.diag([1.0, -1.0, -1.0])
+    found = turn_between(UP, unit) if unit[2] >= 0.0 else turn_between(-UP, unit) @ over
+    found.flags.writeable = False
+    return found

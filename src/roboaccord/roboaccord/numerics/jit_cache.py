@@ -69,7 +69,6 @@ def make_dispatcher(function: FunctionType, options: Options) -> Callable[..., A
     """Return what compiles a function when called, and keeps the result by `digest`."""
     if numba.config.DISABLE_JIT:
         return function
-    install()
     return PythonEntry(function, options)
 
 
@@ -303,6 +302,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
     _lock: int | None = None  # file descriptor
 
     def __init__(self, function: FunctionType, options: Options) -> None:
+        install()  # before anything is compiled or loaded, be it a kernel or a C function
         super().__init__(function)
         self._options = tuple(options.items()), numba.config.BOUNDSCHECK  # of the environment
 
