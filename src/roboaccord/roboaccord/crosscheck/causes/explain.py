@@ -40,6 +40,7 @@ SIGNIFICANT = 5.0  # standard errors
 COST = 10.0  # of a parameter, in squares of the noise
 REACH = 2  # errors without a size, or two causes, to which another is added
 SMALL = 0.05  # of the largest component: such others are not reported
+LATE, WHOLE = ("delay", "lag"), 1e-6  # by ticks; of a number, how near to a whole one
 HEAVY, WORKS, ACTS = (-1.0, 20.0), (-0.9, np.inf), (0.0, np.inf)
 POSSIBLE = {
     "mass": HEAVY, "inertia": HEAVY, "gear": WORKS, "gravity": WORKS, MOTOR: ACTS, LIMIT: ACTS,
@@ -258,20 +259,28 @@ def alike(fits: Sequence[Fit]) -> list[Fit]:
     least = {fit.places: fit for fit in reversed(fits)}
     found = [fit for fit in fits if score(fit) <= most and least[fit.places] is fit]
     found = [fit for fit in found if not any({*fit.places} > {*each.places} for each in found)]
-    if any(fit.variant for fit in found):
-        found = [fit for fit in found if fit.variant]
+    found = [fit for fit in found if is_sizeless(fit)] or found
     single = {fit.places[0][0] for fit in found if fit.places[0][1] != EVERY}
     return [f for f in found if f.places[0][1] != EVERY or f.places[0][0] not in single]
 
 
+def is_sizeless(fit: Fit) -> bool:
+    """Return whether nothing was fitted: an error without a size, or late by a whole number.
+
+    That a fitted delay comes to a whole number of ticks is no chance.
+    """
+    late = [size for one, size in fit.sizes.items() if one in fit.ones and one.quantity in LATE]
+    whole = all(abs(size - round(size)) < WHOLE * abs(size) for size in late)
+    return bool(fit.variant) or (0 < len(late) == len(fit.ones) and whole)
+
+
 def held_out(problem: Problem, fit: Fit) -> float | None:
     """Return the share that a fit of one half leaves of the other; None where it is too much."""
-    count, found = len(fit.left), list[Fit]()
-    if count < 2:
-        return None
-    first, last = slice(0, (count + 1) // 2), slice((count + 1) // 2, count)
+    found = list[Fit]()
     for each, groups, variant in ((problem, (), None), (fit.problem, fit.groups, fit.variant)):
-        half, rest = fitted(each.part(first), groups, fit.sizes, variant), each.part(last)
+        if (halves := each.halves(len(fit.left))) is None:
+            return None
+        half, rest = fitted(halves[0], groups, fit.sizes, variant), halves[1]
         try:
             left = rest.residuals(half.sizes)
         except AccordError:

@@ -82,6 +82,11 @@ class Problem(ABC):
     def part(self, which: slice) -> Self:
         """Return the problem of some of its blocks."""
 
+    def halves(self, count: int) -> tuple[Self, Self] | None:
+        """Return the problems of both halves of so many blocks; None where there is one alone."""
+        middle = (count + 1) // 2
+        return (self.part(slice(middle)), self.part(slice(middle, count))) if count > 1 else None
+
     def few(self) -> Self:
         """Return the problem of the blocks at which variants and starts are tried first."""
         return self

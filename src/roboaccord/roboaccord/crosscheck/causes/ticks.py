@@ -136,6 +136,13 @@ class TickProblem(Problem):
         rest = self.rest[which] if self.rest.ndim > 1 else self.rest
         return replace(self, ticks=self.ticks[which], rest=rest)
 
+    def halves(self, count: int) -> tuple[Self, Self] | None:
+        """Return the problems of both halves of the ticks, or of one tick's coordinates."""
+        if count > 1:
+            return super().halves(count)
+        even = np.arange(len(self.weight)) % 2 == 0
+        return replace(self, weight=self.weight * even), replace(self, weight=self.weight * ~even)
+
     def few(self) -> Self:
         """Return the first ticks."""
         return self.part(slice(FIRST))
