@@ -63,7 +63,7 @@ def test_a_scenario_has_a_twin_or_a_reason(robot: str, name: str, engine: str) -
     )
     found = spec(engine)
     try:
-        _, run = run_job(setup.scenario.data(), Job(engine, scenario.physics_step), found)
+        run = run_job(setup.scenario.data(), Job(engine, scenario.physics_step), found)[1]
     except AccordError as refused:
         pytest.skip(str(refused))
     check = check_scheme(setup, found, run, named=False)
@@ -85,7 +85,7 @@ def none_in_gazebo(setup: Setup) -> str:
     except AccordError as none:
         return str(none)
     job = Job(REFERENCE, setup.scenario.physics_step)
-    _, run = run_job(setup.scenario.data(), job, REFERENCE)
+    run = run_job(setup.scenario.data(), job, REFERENCE)[1]
     check = check_scheme(by_contacts(setup, shape)[0], engine, run, named=False)
     return check.reason if isinstance(check, NoTwin) else ""
 
