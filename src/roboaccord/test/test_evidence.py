@@ -18,6 +18,7 @@ from roboaccord.crosscheck.causes.hypotheses import Hypothesis
 from roboaccord.crosscheck.causes.resolution import resolution_of
 from roboaccord.crosscheck.levels.events import EventsCheck, EventsLevel
 from roboaccord.crosscheck.levels.scheme import SchemeCheck, SchemeLevel
+from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_setup
@@ -211,4 +212,9 @@ def test_slides_that_are_level_stand_and_the_cure_moves_them(tmp_path: Path) -> 
         report = ra.crosscheck(setup, engines=["mujoco"], out=tmp_path / f"out{len(more)}")
         verdicts.append(report.verdict)
         assert not any(each.parameter == "gravity" for each in report.resolution.get("mujoco", ()))
-    assert verdicts == ["undecided", "pass"]
+        assert (Code.EXCITED in [note.code for note in report.notes]) is not bool(more)
+    assert verdicts == ["pass", "pass"]  # one moves as the check excites it, one as it is told
+    setup = load_setup(str(path), "", ["crosscheck.duration=0.02"])
+    still = run_crosscheck(setup, ["mujoco"], refine=3, out=tmp_path / "still")
+    assert still.verdict == "undecided"
+    assert not any(each.parameter == "gravity" for each in still.resolution.get("mujoco", ()))

@@ -12,12 +12,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from roboaccord.contract.outcome import Finding
 from roboaccord.contract.results import Json, to_json
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Tolerances
+
+if TYPE_CHECKING:  # which needs what a robot's file does not: a loop, and bags
+    from roboaccord.crosscheck.motion import CheckCase
 
 K = TypeVar("K")
 C = TypeVar("C")
