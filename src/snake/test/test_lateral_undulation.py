@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -118,19 +119,23 @@ def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(t
 def test_statistics_fail_a_model_with_isotropic_friction():
     """Same engine, seeds and step, only the law wrong: it travels backwards (Hirose).
 
-    The right law in the same place passes: other seeds stand for another engine.
+    The right law in the same place passes: other seeds stand for another engine. Of the 70 ways to
+    part eight runs so, an interval of 95 % condemns few (three expected, and more as a bootstrap of
+    four is too narrow: at most 10).
     """
     spec = StatisticsSpec(figure="travel_per_cycle", seeds=4)
     right = sweep(scenario_with(*SHORT), figure=spec.figure, seeds=8, workers=1)[0].values
     law = scenario_with(*SHORT, "friction.mu_along=1")
     wrong = sweep(law, figure=spec.figure, seeds=4, workers=1)[0].values
-    reference = Cell("reference", 1e-3, {s: right[s] for s in range(4)}, {})
-    same = Cell("dart", 1e-3, {s: right[s] for s in range(4, 8)}, {})
-    other = Cell("dart", 1e-3, wrong, {})
-    right_one, wrong_one = (
-        judge_seeds(compare_cells(reference, cell, spec, {})) for cell in (same, other)
-    )
-    assert right_one.outcome != "outside"
+
+    def judged(own, others):
+        cells = (Cell(n, 1e-3, v, {}) for n, v in (("reference", own), ("dart", others)))
+        return judge_seeds(compare_cells(*cells, spec, {}))
+
+    parted = [({s: right[s] for s in a}, {s: right[s] for s in range(8) if s not in a})
+              for a in combinations(range(8), 4)]  # fmt: skip
+    assert sum(judged(*both).outcome == "outside" for both in parted) <= 10
+    wrong_one = judged({s: right[s] for s in range(4)}, wrong)
     assert (wrong_one.outcome, wrong_one.codes) == ("outside", (Code.SHARES,))
 
 
