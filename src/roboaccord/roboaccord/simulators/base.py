@@ -190,11 +190,13 @@ class Simulator(ABC):
         Raises:
             AccordError: as `step` does.
         """
+        if not len(starts):
+            return starts, np.zeros(0, bool)
         efforts = [clip_efforts(held.effort, self.effort_limits) for held, _ in phases]
         counts = [self._counts(lasting) for _, lasting in phases]
         switched = any(held.switches or held.wrench is not None for held, _ in phases)
         found = None
-        if len(starts) and not (switched or self._faults.possible):
+        if not (switched or self._faults.possible):
             found = self._ends(starts, efforts, counts)
         if found is None:
             return self._one_by_one(starts, *phases)
