@@ -361,7 +361,7 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.LEVEL_EXCUSED: lambda of: f"{_level(of)} excused: {words_of(of['of'])}",
     Code.LEVEL_WITHIN: lambda of: f"{_level(of)} within: {words_of(of['of'])}",
     Code.NO_EXCUSE_NEEDED: lambda of: f"{_level(of)} needs no excuse here",
-    Code.EXCITED: "no joint would move: they start from the middle of their ranges, under random "
+    Code.EXCITED: "nothing would move: joints start from the middle of their ranges, under random "
     "efforts of seed {seed} (controller.name=random)",
     Code.SENSITIVE: "{engine}: agree until t = {horizon:.4g} s: by then a change in the last bit "
     "of an initial value has grown to 1 mm",

@@ -1,7 +1,7 @@
 """A robot of a file that would stand still is made to move, so that there is something to judge.
 
-LOOK may be tuned. A scenario that has a controller, or a robot whose joints gravity moves, stays as
-it is.
+LOOK may be tuned. A scenario that has a controller, and a robot that gravity moves, its joints or
+its base, stay as they are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-LOOK = 20  # control periods in which a joint must move
+LOOK = 20  # control periods in which something must move
 STILL = 1e-9  # rad/s or m/s
 
 
@@ -38,11 +38,11 @@ def excited(setup: Setup) -> tuple[Setup, list[Reason]]:
 
 
 def moves(setup: Setup) -> bool:
-    """Return whether any joint moves by itself."""
+    """Return whether a joint or the base moves by itself."""
     simulator, command = make_simulator(setup), Command(np.zeros(len(setup.joints)))
     state = simulator.state()
     for _ in range(LOOK):
-        if np.abs(state.qd).max() > STILL:
-            return True
         state = simulator.step(command, setup.scenario.control_period)
-    return bool(np.abs(state.qd).max() > STILL)
+        if max(np.abs(state.qd).max(), np.abs(state.twist).max()) > STILL:
+            return True
+    return False
