@@ -16,7 +16,7 @@ from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.drawn import draw_states
-from roboaccord.crosscheck.energy_book import Stored, energy_of
+from roboaccord.run.energy_book import Stored, energy_of
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.setup import Setup

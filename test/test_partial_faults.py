@@ -15,7 +15,7 @@ from roboaccord.cli.main import run as accord
 from roboaccord.contract.fault import KINDS, Fault, parse_fault
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.energy_book import Stored
+from roboaccord.run.energy_book import Stored
 from roboaccord.run.loop import make_simulator, run_setup, simulate
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

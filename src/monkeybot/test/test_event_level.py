@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 from roboaccord import make_simulator
-from roboaccord.crosscheck.energy_book import energy_of
 from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
 from roboaccord.crosscheck.levels.events import EventsLevel, check_events
 from roboaccord.engines import spec
 from roboaccord.falsify import wrap
+from roboaccord.run.energy_book import energy_of
 from roboaccord.run.loop import run_setup
 from roboaccord.scenario.scenario import Tolerances
 

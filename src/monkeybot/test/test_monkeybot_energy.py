@@ -4,7 +4,7 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.model.coordinates import pack
-from roboaccord.crosscheck.energy_book import energy_of
+from roboaccord.run.energy_book import energy_of
 from running import run_in
 
 ROUGH = (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from roboaccord import Setup, load_scenario
-from roboaccord.crosscheck.energy_book import energy_of
+from roboaccord.run.energy_book import energy_of
 from running import run_in
 
 pytestmark = pytest.mark.thorough

@@ -10,7 +10,6 @@ import pytest
 from roboaccord.contract.contact import Contact, Fixture
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.energy_book import Stored, net_work
 from roboaccord.description.tree import Tree
 from roboaccord.engines import names_for_models, simulate_model
 from roboaccord.engines.base import EngineSimulator
@@ -21,6 +20,7 @@ from roboaccord.numerics.rotations import (
     rpy_quaternion,
     turn_quaternion,
 )
+from roboaccord.run.energy_book import Stored, net_work
 from roboaccord.simulators.joints import JointFriction
 from running import or_skip
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Code, Finding, because, excuse, verdict_of
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.differences import Difference, compare_limits, compare_link
 from roboaccord.crosscheck.event_ticks import EventTicks
 from roboaccord.crosscheck.extrapolation import (
     extrapolate,
@@ -34,6 +33,7 @@ from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.report import remarks
 from roboaccord.crosscheck.run import judge
 from roboaccord.crosscheck.runs import REFERENCE, Job, Runs, check_names
+from roboaccord.engines.differences import Difference, compare_limits, compare_link
 from roboaccord.engines.model import LinkProperties
 from roboaccord.run.sweep import Cell
 from roboaccord.scenario.files import make_scenario

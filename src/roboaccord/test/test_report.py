@@ -14,8 +14,6 @@ import pytest
 from roboaccord.contract.outcome import Code, Finding, Levels, Outcome, because, stand_in
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.causes.resolution import Resolved
-from roboaccord.crosscheck.differences import Difference
-from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.acceleration import (
     AccelerationCheck,
@@ -31,12 +29,14 @@ from roboaccord.crosscheck.levels.scheme import SchemeCheck
 from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.report import Report
+from roboaccord.engines.differences import Difference
 from roboaccord.report import render_report
 from roboaccord.report.curves import POINTS, colour_of, thin_peaks
 from roboaccord.report.energy import book_figure, book_rows
 from roboaccord.report.figures import figures_of, signals_of
 from roboaccord.report.plots import Plot, render_plots
 from roboaccord.report.tables import metric_rows, tables_of
+from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.scenario.scenario import Tolerances
 
 SECTIONS = [

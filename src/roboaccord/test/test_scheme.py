@@ -15,7 +15,6 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.name import resolve
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution, shown_of
 from roboaccord.crosscheck.drawn import draw_states
-from roboaccord.crosscheck.energy_book import energy_of
 from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
 from roboaccord.crosscheck.levels.repeat import RepeatLevel, check_repeat
 from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck, SchemeLevel, check_scheme
@@ -28,6 +27,7 @@ from roboaccord.engines.spec import EngineSpec, Scheme
 from roboaccord.engines.twin import Twin, inverse_differential, twin_of
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.report.cause_words import summary_of
+from roboaccord.run.energy_book import energy_of
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.scenario import Tolerances

@@ -12,7 +12,6 @@ import pytest
 from roboaccord.contract.outcome import Cause, Code, Finding, Reason, because, excuse, verdict_of
 from roboaccord.crosscheck import levels
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation
-from roboaccord.crosscheck.energy_book import NoBook
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.report import RUN_LEVELS, remarks
@@ -21,6 +20,7 @@ from roboaccord.crosscheck.runs import QUIET, make_engines, run_jobs
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import words
+from roboaccord.run.energy_book import NoBook
 from roboaccord.scenario.scenario import Allowance, Tolerances
 from running import setup_of
 from test_outcomes import CHECKS, HEAVY, OTHERS, RUNS, SEEDS, STEP, TWIN, outcomes

@@ -18,8 +18,8 @@ import pytest
 from isolated_jobs import end
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.differences import Difference
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
+from roboaccord.engines.differences import Difference
 from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import draw_question, read_tree
 from roboaccord.numerics.isolation import Crash, isolated

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 from roboaccord import Setup, load_scenario, make_simulator
-from roboaccord.crosscheck.energy_book import energy_of
 from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
 from roboaccord.crosscheck.levels.events import EventsLevel, check_events, comes_freely
 from roboaccord.crosscheck.levels.one_step import check_free_steps, judge_step
@@ -12,6 +11,7 @@ from roboaccord.crosscheck.runs import statistics_steps
 from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.engines import spec
 from roboaccord.falsify import wrap
+from roboaccord.run.energy_book import energy_of
 from roboaccord.run.loop import run_setup
 from roboaccord.scenario.scenario import Tolerances
 

@@ -17,12 +17,12 @@ import numpy as np
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.energy_book import EnergyBook, NoBook, energy_of
 from roboaccord.crosscheck.runs import REFERENCE, Runs
 from roboaccord.crosscheck.samples import Samples
 from roboaccord.crosscheck.ticks import Index
 from roboaccord.engines import spec
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.run.energy_book import EnergyBook, NoBook, energy_of
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator

@@ -28,7 +28,6 @@ from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, by_fiel
 from roboaccord.contract.shown import display
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.causes.resolution import Resolved, shown_of
-from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
 from roboaccord.crosscheck.level import AnyLevel, Rows
 from roboaccord.crosscheck.levels.drive import DriveLevel
 from roboaccord.crosscheck.levels.recorded_step import RecordedStep, RecordedStepLevel
@@ -36,6 +35,7 @@ from roboaccord.crosscheck.levels.scheme import SchemeCheck, SchemeLevel
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.noise import Noise, sensitive
 from roboaccord.crosscheck.runs import Engines, Runs
+from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.versions import versions_of
 from roboaccord.scenario.scenario import Tolerances

@@ -21,7 +21,6 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse, stand_in
 from roboaccord.crosscheck.causes.name import explain_findings, resolve, sampled
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
-from roboaccord.crosscheck.energy_book import EnergyBook, NoBook
 from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.trajectory import floor_of
@@ -41,6 +40,7 @@ from roboaccord.crosscheck.runs import (
     run_jobs,
 )
 from roboaccord.crosscheck.samples import Samples, run_samples
+from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.servo import chatter

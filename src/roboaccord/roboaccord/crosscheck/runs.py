@@ -20,13 +20,13 @@ from roboaccord.contract.profiles import plain
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.energy_book import LossMeter, Taken
 from roboaccord.crosscheck.links import coordinates, link_centres
 from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names, name_of, spec
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec, read_settings
 from roboaccord.numerics.machine import cores
+from roboaccord.run.energy_book import LossMeter, Taken
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller

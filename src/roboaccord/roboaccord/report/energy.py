@@ -13,8 +13,8 @@ import numpy as np
 
 from roboaccord.contract.results import quantities, unit_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.energy_book import UNMEASURED, EnergyBook, NoBook
 from roboaccord.report import curves
+from roboaccord.run.energy_book import UNMEASURED, EnergyBook, NoBook
 
 COLOURS = {
     "net_work": curves.BLUE, "kinetic": curves.GREEN, "potential": curves.SPARE[1],

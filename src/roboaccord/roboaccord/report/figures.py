@@ -18,7 +18,6 @@ import numpy as np
 from roboaccord.contract.results import Json, quantities, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.energy_book import EnergyBook
 from roboaccord.crosscheck.levels.one_step import OneStepCheck
 from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
 from roboaccord.crosscheck.report import Report
@@ -39,6 +38,7 @@ from roboaccord.report.curves import (
 from roboaccord.report.energy import ITEMS, book_figure, book_rows, energy_figure
 from roboaccord.report.plots import render_page
 from roboaccord.report.tables import metric_rows, tables_of, tolerance_rows
+from roboaccord.run.energy_book import EnergyBook
 
 TURNS = ("roll", "pitch", "yaw")
 TIME = axis(f"time [{unit_of(OneStepCheck, 'time')}]")

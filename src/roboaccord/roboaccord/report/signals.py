@@ -28,9 +28,9 @@ from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, Word
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.energy_book import Stored, net_work
 from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
+from roboaccord.run.energy_book import Stored, net_work
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.keys import in_yaml, keys_of
 from roboaccord.scenario.setup import Setup

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.level import LevelOf
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes
 from roboaccord.engines import check_engine, specs
+from roboaccord.engines.differences import Difference
 from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
 from roboaccord.engines.spec import EngineSpec
 

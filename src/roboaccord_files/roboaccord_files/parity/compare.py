@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.crosscheck.differences import (
+from roboaccord.description.tree import MOVING, Tree
+from roboaccord.engines.differences import (
     Difference,
     compare_axis,
     compare_limits,
@@ -22,7 +23,6 @@ from roboaccord.crosscheck.differences import (
     compare_value,
     relative_at,
 )
-from roboaccord.description.tree import MOVING, Tree
 from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import GRAVITY, Question, Reading, TreeReading
 from roboaccord.numerics.ranking import ranked

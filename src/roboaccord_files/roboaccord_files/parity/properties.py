@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.differences import Difference
 from roboaccord.description.tree import Tree
+from roboaccord.engines.differences import Difference
 from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import Reading
 

@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 from roboaccord.contract.outcome import Finding, Findings, Levels, Verdict, verdict_of
 from roboaccord.contract.results import Drawn, Json, Kilograms, Metres, Quantity, by_fields, to_json
-from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.level import Rows
+from roboaccord.engines.differences import Difference
 
 from roboaccord_files.parity.words import SHIPPED, STATUSES, ParityCode, status_of
 from roboaccord_files.repair.trap import Flaw

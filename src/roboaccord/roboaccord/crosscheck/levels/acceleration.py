@@ -19,7 +19,11 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.results import Quantity, unit_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.differences import (
+from roboaccord.crosscheck.drawn import draw_states
+from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.engines.base import engine_parts
+from roboaccord.engines.differences import (
     Difference,
     compare_axis,
     compare_limits,
@@ -28,10 +32,6 @@ from roboaccord.crosscheck.differences import (
     compare_value,
     relative_at,
 )
-from roboaccord.crosscheck.drawn import draw_states
-from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.engines.base import engine_parts
 from roboaccord.engines.model import (
     WORLD,
     JointProperties,

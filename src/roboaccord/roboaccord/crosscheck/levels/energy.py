@@ -29,15 +29,6 @@ from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.ticks import parts_of
-from roboaccord.crosscheck.energy_book import (
-    UNMEASURED,
-    EnergyBook,
-    NoBook,
-    Stored,
-    integrate_law,
-    law_of,
-    net_work,
-)
 from roboaccord.crosscheck.extrapolation import (
     SAFETY,
     engines_of,
@@ -55,6 +46,15 @@ from roboaccord.crosscheck.ticks import Index, at_stops, left_out
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import twin_of
 from roboaccord.numerics.ranking import descending, first_largest
+from roboaccord.run.energy_book import (
+    UNMEASURED,
+    EnergyBook,
+    NoBook,
+    Stored,
+    integrate_law,
+    law_of,
+    net_work,
+)
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
