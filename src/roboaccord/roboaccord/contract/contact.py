@@ -185,7 +185,11 @@ def rigid_loads(x, y, c, s, points, load, gyration, loads):
         loads: filled.
     """
     n, count = loads.shape
-    x0, y0 = x.mean(), y.mean()
+    x0, y0 = 0.0, 0.0
+    for i in range(n):
+        x0 += x[i]
+        y0 += y[i]
+    x0, y0 = x0 / n, y0 / n
     xx, xy, yy = 0.0, 0.0, 0.0  # inertia against tilting over the mass [m^2]
     for i in range(n):
         dx, dy = x[i] - x0, y[i] - y0

@@ -41,6 +41,7 @@ from numba.core.codegen import Codegen
 from numba.core.compiler import CompileResult
 from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 from numba.core.types import Type
 from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
@@ -308,9 +309,11 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
 
     def load_overload(self, sig: Signature, target_context: BaseContext) -> CompileResult | None:
         """Return compiled code; or None, with the lock held, where this process is to compile."""
-        found = super().load_overload(sig, target_context)
+        # Numba would set up all that a compilation needs, and so does a compilation.
+        rtsys.initialize(target_context)
+        found = self._load_overload(sig, target_context)
         if found is None and self._acquire():
-            found = super().load_overload(sig, target_context)
+            found = self._load_overload(sig, target_context)
             if found is not None:
                 self._release()
         return found

@@ -116,10 +116,13 @@ class SimulatorShell(Simulation):
         self.run.expect()
         recorder = [name for name in options.peers if name == graph.RECORDER]
         peers, handed = ([] if options.handed else [self.name]) + recorder, options.handed
-        controller = ControllerShell.build(node, self.run, peers=peers, handed=handed)
-        self.controller = controller
+        self.controller = ControllerShell.build(node, self.run, peers=peers, handed=handed)
         if handed:
-            self._hand = partial(controller.take, give=self.pacing.take)
+            self.hand_to(self.controller)
+
+    def hand_to(self, controller: ControllerShell) -> None:
+        """Hand states to a controller of this process, and take its answers, without messages."""
+        self._hand = partial(controller.take, give=self.pacing.take)
 
     def missing(self) -> str:
         """Return that Gazebo's window is still to come, or ""."""

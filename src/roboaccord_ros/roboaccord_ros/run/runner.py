@@ -8,7 +8,6 @@ first, for it must hear everything. A run is that of the direct loop, bit for bi
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 from functools import partial
 
 from rclpy.context import Context
@@ -41,7 +40,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
     setup, run, context = request.setup, Run(parts=len(NAMES)), Context()
     options = Options(
         engine=request.engine, controller=request.controller, timeout=request.timeout,
-        start_timeout=request.start_timeout, peers=("controller", "recorder"),
+        start_timeout=request.start_timeout, peers=("recorder",), handed=True,
         make_tally=partial(Figures, setup),
     )  # fmt: skip
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
@@ -51,9 +50,9 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
             recorder = RecorderShell(nodes[2], setup.robot.name, request.bag, run, given)
             stack.callback(recorder.close)
             shell = SimulatorShell(nodes[0], setup, simulator, run, options, request.observers)
-            asked = replace(options, peers=("simulator", "recorder"))
             inputs = PublishedInputs(nodes[1], setup, request.inputs)
-            controller = ControllerShell(nodes[1], setup, run, asked, inputs)
+            controller = ControllerShell(nodes[1], setup, run, options, inputs)
+            shell.hand_to(controller)
             stack.callback(controller.watch.stop)
             with ends_between_callbacks(run):
                 spin(context, nodes, run)

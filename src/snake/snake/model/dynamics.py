@@ -27,6 +27,14 @@ from roboaccord.numerics import kernel
 
 
 @kernel
+def cosines(th, c, s):
+    """Fill the cosines and the sines of headings (N,)."""
+    for j in range(th.shape[0]):
+        c[j] = math.cos(th[j])
+        s[j] = math.sin(th[j])
+
+
+@kernel
 def link_velocities(body, c, s, vx, vy, w, lx, ly):
     """Fill the velocities of the links' centres (N,), for the velocity (vx, vy) of the whole."""
     a, b = body[0], body[1]
@@ -40,8 +48,9 @@ def link_velocities(body, c, s, vx, vy, w, lx, ly):
         ly[j] = ly[j + 1] + a * c[j] * w[j] + b * c[j + 1] * w[j + 1]
         mean_x += lx[j]
         mean_y += ly[j]
-    lx += vx - mean_x / n
-    ly += vy - mean_y / n
+    for j in range(n):
+        lx[j] += vx - mean_x / n
+        ly[j] += vy - mean_y / n
 
 
 @kernel
@@ -54,8 +63,13 @@ def link_places(body, c, s, x, y, px, py):
     for j in range(n - 2, -1, -1):
         px[j] = px[j + 1] + a * c[j] + b * c[j + 1]
         py[j] = py[j + 1] + a * s[j] + b * s[j + 1]
-    px += x - px.sum() / n
-    py += y - py.sum() / n
+    sum_x, sum_y = 0.0, 0.0
+    for j in range(n):
+        sum_x += px[j]
+        sum_y += py[j]
+    for j in range(n):
+        px[j] += x - sum_x / n
+        py[j] += y - sum_y / n
 
 
 @kernel
@@ -65,9 +79,10 @@ def grips(body, c, s, x, friction, points, mu, loads):
     Arguments are those of `ground_forces`.
     """
     n, count = loads.shape
-    mu[:, 0] = friction[0]
-    mu[:, 1] = friction[1]
-    loads[:] = friction[2] / count
+    for i in range(n):
+        mu[i, 0], mu[i, 1] = friction[0], friction[1]
+        for k in range(count):
+            loads[i, k] = friction[2] / count
     rigid, changes = friction[6] > 0.0, friction.shape[0] > 7
     if rigid or changes:
         px, py = np.empty(n), np.empty(n)
@@ -77,7 +92,7 @@ def grips(body, c, s, x, friction, points, mu, loads):
         if changes:
             for i in range(n):
                 if px[i] > friction[7]:
-                    mu[i] = friction[8:10]
+                    mu[i, 0], mu[i, 1] = friction[8], friction[9]
 
 
 @kernel
@@ -92,9 +107,8 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
     """
     n, count = c.shape[0], points.shape[0]
     if count == 0:
-        fx[:] = 0.0
-        fy[:] = 0.0
-        moment[:] = 0.0
+        for i in range(n):
+            fx[i], fy[i], moment[i] = 0.0, 0.0, 0.0
         return
     along_most, across_most, load = friction[0], friction[1], friction[2] / count
     mu, loads = points[:0], points[:0]
@@ -256,9 +270,7 @@ def accelerations(body, th, x, vx, vy, w, tau, friction, points, work, acc):
     """
     n = th.shape[0]
     c, s, fx, fy, torque = work[0], work[1], work[2], work[3], work[4]
-    for j in range(n):
-        c[j] = math.cos(th[j])
-        s[j] = math.sin(th[j])
+    cosines(th, c, s)
     ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, torque)
     for j in range(n - 1):
         torque[j] += tau[j]

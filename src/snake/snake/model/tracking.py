@@ -18,18 +18,22 @@ import numpy as np
 from roboaccord.numerics import kernel
 
 from snake.model.coordinates import pack
-from snake.model.dynamics import ground_forces, link_places
+from snake.model.dynamics import cosines, ground_forces, link_places
 
 
 @kernel
 def set_differences(x, differences):
     """Give x (N,) the successive differences (N - 1,), and leave its mean."""
-    n = x.shape[0]
-    mean = x.sum() / n
+    n, before, after = x.shape[0], 0.0, 0.0
+    for j in range(n):
+        before += x[j]
     x[n - 1] = 0.0
     for j in range(n - 2, -1, -1):
         x[j] = x[j + 1] + differences[j]
-    x += mean - x.sum() / n
+    for j in range(n):
+        after += x[j]
+    for j in range(n):
+        x[j] += before / n - after / n
 
 
 @kernel
@@ -44,8 +48,13 @@ def centre_accelerations(body, c, s, w, acc, ax, ay):
         sj, sk = w[j] * w[j], w[k] * w[k]
         ax[j] = ax[k] - a * (s[j] * acc[j] + c[j] * sj) - b * (s[k] * acc[k] + c[k] * sk)
         ay[j] = ay[k] + a * (c[j] * acc[j] - s[j] * sj) + b * (c[k] * acc[k] - s[k] * sk)
-    ax -= ax.sum() / n
-    ay -= ay.sum() / n
+    sum_x, sum_y = 0.0, 0.0
+    for j in range(n):
+        sum_x += ax[j]
+        sum_y += ay[j]
+    for j in range(n):
+        ax[j] -= sum_x / n
+        ay[j] -= sum_y / n
 
 
 @kernel
@@ -57,27 +66,25 @@ def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):
     """
     a, b, m, J = body
     n = th.shape[0]
-    c = np.cos(th)
-    s = np.sin(th)
-    rx = np.zeros(n)
-    ry = np.zeros(n)
-    acc = np.zeros(n)
+    c, s, rx, ry = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    ax, ay, acc = np.empty(n), np.empty(n), np.empty(n)
+    cosines(th, c, s)
+    acc[n - 1] = 0.0
     for j in range(n - 2, -1, -1):
         acc[j] = acc[j + 1] + qdd[j]
     link_places(body, c, s, 0.0, 0.0, rx, ry)
-    ax = np.empty(n)
-    ay = np.empty(n)
     centre_accelerations(body, c, s, w, acc, ax, ay)
-    missing = 0.0
-    inertia = 0.0
+    missing, inertia, sum_x, sum_y, sum_acc = 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(n):
+        sum_x += fx[j]
+        sum_y += fy[j]
+        sum_acc += acc[j]
         missing += moment[j] + rx[j] * (fy[j] - m * ay[j]) - ry[j] * (fx[j] - m * ax[j])
         missing -= J * acc[j]
         inertia += J + m * (rx[j] * rx[j] + ry[j] * ry[j])
     # A common th'' turns the whole about its centre: it adds z x r to every link's acceleration.
     turn = missing / inertia
-    mean_x = fx.sum() / n
-    mean_y = fy.sum() / n
+    mean_x, mean_y = sum_x / n, sum_y / n
     lx = 0.0
     ly = 0.0
     before = 0.0
@@ -88,7 +95,7 @@ def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):
         lever = a * (c[j] * ly - s[j] * lx) + b * (c[j] * old_y - s[j] * old_x)
         before += J * (acc[j] + turn) - moment[j] + lever
         tau[j] = before
-    return turn + acc.sum() / n
+    return turn + sum_acc / n
 
 
 @kernel
@@ -99,15 +106,14 @@ def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):
     the body instead, an error there would be magnified by the body's length.
     """
     n = q.shape[0] + 1
-    th = y[2 : n + 2].copy()
-    w = y[n + 4 :].copy()
+    th, w, c, s = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    fx, fy, moment = np.empty(n), np.empty(n), np.empty(n)
+    for j in range(n):
+        th[j], w[j] = y[2 + j], y[n + 4 + j]
     set_differences(th, q)
     set_differences(w, qd)
-    fx = np.empty(n)
-    fy = np.empty(n)
-    moment = np.empty(n)
     vx, vy = y[n + 2], y[n + 3]
-    c, s = np.cos(th), np.sin(th)
+    cosines(th, c, s)
     ground_forces(body, c, s, y[0], vx, vy, w, friction, points, fx, fy, moment)
     inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau)
 

@@ -36,14 +36,67 @@ from snake.simulators import sticking
 
 
 @kernel
+def free_derivative(body, y, tau, friction, points, work, dy):
+    """Fill dy of y = [p, th, v, w], (2N + 4,), stops apart; `work` is that of `accelerations`."""
+    n = tau.shape[0] + 1
+    for i in range(n + 2):
+        dy[i] = y[n + 2 + i]
+    accelerations(
+        body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], y[n + 4 :], tau, friction, points, work,
+        dy[n + 2 :],
+    )  # fmt: skip
+
+
+@kernel
+def widest(y):
+    """Return the largest angle of any joint [rad]."""
+    n, most = y.shape[0] // 2 - 2, 0.0
+    for j in range(n - 1):
+        most = max(most, abs(y[2 + j] - y[3 + j]))
+    return most
+
+
+@kernel
+def glide(body, rows, tau, h, counts, friction, points, limit, sides, logs, ends, done):
+    """Advance k rows of y while no joint is at its stop, which needs no kernel of impacts.
+
+    Args:
+        rows, tau, counts, sides, logs, ends: as of `advance_rows`.
+        done: filled with how many steps were made (k,).
+
+    Returns:
+        how many steps are left in all.
+    """
+    size, left = rows.shape[1], 0
+    slope, stage, end = np.empty(size), np.empty(size), np.empty(size)
+    work = np.empty((12, tau.shape[1] + 1))
+    for i in range(rows.shape[0]):
+        y, done[i] = rows[i], 0
+        ends[i, 0], ends[i, 1] = widest(y), 0.0
+        for j in range(tau.shape[1]):
+            logs[i, j, 0], logs[i, j, 1] = 0.0, 0.0
+            if sides[i, j] != 0:
+                ends[i, 0] = np.inf
+        while done[i] < counts[i] and ends[i, 0] < limit - TOUCH:
+            for d in range(size):
+                stage[d] = end[d] = y[d]
+            for k in range(4):
+                free_derivative(body, stage, tau[i], friction, points, work, slope)
+                rk4_stage(k, h, y, slope, stage, end)
+            ends[i, 0] = widest(end)
+            if ends[i, 0] < limit - TOUCH:
+                done[i] += 1
+                for d in range(size):
+                    y[d] = end[d]
+        left += counts[i] - done[i]
+    return left
+
+
+@kernel
 def derivative(body, y, tau, friction, points, side, work, dy):
     """Fill dy of y = [p, th, v, w], (2N + 4,); `work` is that of `accelerations`."""
     n = tau.shape[0] + 1
-    th = y[2 : n + 2]
-    w = y[n + 4 :]
-    dy[: n + 2] = y[n + 2 :]
-    vx, vy = y[n + 2], y[n + 3]
-    accelerations(body, th, y[0], vx, vy, w, tau, friction, points, work, dy[n + 2 :])
+    free_derivative(body, y, tau, friction, points, work, dy)
     for j in range(n - 1):
         if side[j] != 0:
             hold(body, work[0], work[1], dy[n + 4 :], side)
@@ -125,8 +178,8 @@ def locate(body, y, after, tau, left, joint, sign, fraction, friction, points, l
 
 
 @kernel
-def advance(body, y, tau, h, steps, friction, points, limit, side, log):
-    """Advance y and side in place by `steps` steps of h [s].
+def advance(body, y, tau, h, first, steps, friction, points, limit, side, log):
+    """Advance y and side in place by steps of h [s], from the one numbered `first` to `steps`.
 
     Args:
         log: filled with a row for each joint (n, 2): the time of its first impact since the start
@@ -138,7 +191,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):
     n = side.shape[0] + 1
     log[:] = 0.0
     lost = 0.0
-    for step in range(steps):
+    for step in range(first, steps):
         left = h
         attempts = 0
         while True:
@@ -175,21 +228,24 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):
             left -= part
             if left < 1e-15:
                 left = 0.0
-    return np.abs(y[2 : n + 1] - y[3 : n + 2]).max(), lost
+    return widest(y), lost
 
 
 @kernel
-def advance_rows(body, rows, tau, h, counts, friction, points, limit, sides, logs, ends):
+def advance_rows(body, rows, tau, h, counts, friction, points, limit, sides, logs, ends, done):
     """Advance k rows of y by `advance`, each by a number of steps of its own.
 
     Args:
         rows, tau, counts, sides, logs: of each row (k, ...).
         ends: filled with what `advance` returns (k, 2).
+        done: how many steps of each were made before, by `glide` (k,).
     """
     for i in range(rows.shape[0]):
-        ends[i, 0], ends[i, 1] = advance(
-            body, rows[i], tau[i], h, counts[i], friction, points, limit, sides[i], logs[i]
-        )
+        if done[i] < counts[i]:
+            ends[i, 0], ends[i, 1] = advance(
+                body, rows[i], tau[i], h, done[i], counts[i], friction, points, limit, sides[i],
+                logs[i],
+            )  # fmt: skip
 
 
 class SnakeReference(Reference):
@@ -208,7 +264,7 @@ class SnakeReference(Reference):
         self.order = 1 if sticks else 4
         limits = np.full(len(self.joints), self.parameters.joint_limit)
         self._stops = StopWatch(self.joints, -limits, limits)
-        self._sides, self._logs, self._found = self._scratch(1)
+        self._scratch = self._sides, self._logs, self._found, _ = self._make_scratch(1)
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
@@ -222,27 +278,30 @@ class SnakeReference(Reference):
     def _read(self) -> RobotState:
         return self._chain.unpack(self._rows[0], self._time, self._effort)
 
-    def _scratch(self, k: int) -> tuple[Array, Array, Array]:
-        """Return sides, logs and ends of k rows."""
+    def _make_scratch(self, k: int) -> tuple[Array, Array, Array, Array]:
+        """Return sides, logs, ends and steps done of k rows."""
         n = len(self.joints)
-        return np.zeros((k, n), np.int8), np.zeros((k, n, 2)), np.empty((k, 2))
+        logs, ends = np.zeros((k, n, 2)), np.empty((k, 2))
+        return np.zeros((k, n), np.int8), logs, ends, np.zeros(k, np.int64)
 
     def _ends(
         self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
     ) -> Ends | None:
         if self.order == 1:
             return None
-        rows, scratch = self._chain.pack_motion(starts), self._scratch(len(starts))
+        rows, scratch = self._chain.pack_motion(starts), self._make_scratch(len(starts))
         for effort, count in zip(efforts, counts, strict=True):
             self._go(rows, effort, count, *scratch)
         return Ends(*self._chain.unpack_motion(rows), np.zeros(len(starts), bool))
 
     def _go(self, rows: Array, effort: Array, counts: Index, *scratch: Array) -> None:
         """Advance rows of y under efforts (k, n) by numbers of steps (k,)."""
-        advance_rows(
+        given = (
             self._chain.body, rows, effort, self.physics_step, counts, self._friction,
             self._points, self.parameters.joint_limit, *scratch,
         )  # fmt: skip
+        if glide(*given):
+            advance_rows(*given)
 
     def _advance(self, command: Command, duration: float) -> None:
         """Move on, with impacts on the stops located inside each step."""
@@ -252,8 +311,7 @@ class SnakeReference(Reference):
                 self._friction, self._points, self.parameters.joint_limit, self._sides[0],
             )  # fmt: skip
         else:
-            scratch = self._sides, self._logs, self._found
-            self._go(self._rows, self._effort[None], np.array([self._steps]), *scratch)
+            self._go(self._rows, self._effort[None], np.array([self._steps]), *self._scratch)
             self._largest, lost = self._found[0].tolist()
         self._losses.add(STOPS, lost)
 
@@ -285,8 +343,8 @@ class SnakeReference(Reference):
             self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
             np.zeros(7), np.zeros((0, 2)), work, acc,
         )  # fmt: skip
-        held = np.where(self._sides[0] == FROZEN, self._sides[0], 0)
-        hold(self._chain.body, c, s, acc[2:], held)
+        if (held := np.where(self._sides[0] == FROZEN, self._sides[0], 0)).any():
+            hold(self._chain.body, c, s, acc[2:], held)
         tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)
         base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, acc[-1]])
         return Acceleration(base, acc[2:-1] - acc[3:])
