@@ -3,7 +3,8 @@
 The layout is fixed, byte for byte, by MCAP and rosbags: test_bag compares each record with those
 that rosbags writes, and checksums with the specification. `_CHUNK` may be tuned. The classes
 override private parts of rosbags, which setup.cfg bounds (rosbags<0.12): look at them with each new
-version. The metadata of a bag in progress are in unfinished.yaml.
+version. The metadata of a bag in progress are in unfinished.yaml; definitions and hashes of the types
+that a run records are in messages.json, since rosbags takes .2 s to load all that it knows.
 
 rosbags writes each field of a message's header by itself; packing the header at once makes the
 recorder a third cheaper. It also leaves every checksum of MCAP at zero, "not available"; here
@@ -12,9 +13,11 @@ chunks, data section and summary carry theirs, and the messages of a channel are
 
 from __future__ import annotations
 
+import json
 import struct
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
@@ -31,10 +34,10 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.rosbag2.enums import CompressionMode
 from rosbags.rosbag2.metadata import dump_qos_v9
 from rosbags.rosbag2.storage_mcap import McapWriter, PendingChunk
-from rosbags.typesys.store import Typestore
 
 from roboaccord.bag.records import MAGIC, RECORD, SEQUENCE
 from roboaccord.bag.topics import LIBRARY, Topic, distribution_version
+from roboaccord.bag.transforms import typestore
 from roboaccord.contract.files import drafting, writing
 
 _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log and publish time
@@ -73,6 +76,13 @@ class _Section(BytesIO):
 
     def close(self) -> None:
         """Stay open: what was gathered is still to be written."""
+
+
+@cache
+def _definitions() -> dict[str, dict[str, Any]]:
+    """Return definition and hash of the message types of a run, as `Writer` takes them."""
+    text = files(__package__).joinpath("messages.json").read_text(encoding="utf-8")
+    return json.loads(text)  # type: ignore[no-any-return]
 
 
 class FastMcapWriter(McapWriter):
@@ -214,12 +224,11 @@ class RunWriter(Writer):
         super().abort()
         self.metapath.with_suffix(".yaml.tmp").unlink(missing_ok=True)
 
-    def add_topic(self, topic: Topic, typestore: Typestore) -> rosbag.Connection:
-        """Add a topic of a type that the typestore knows."""
+    def add_topic(self, topic: Topic) -> rosbag.Connection:
+        """Add a topic of a type that rosbags knows."""
         profiles = [_LATCHED] if topic.latched else []
-        return self.add_connection(
-            topic.name, topic.kind, typestore=typestore, offered_qos_profiles=profiles
-        )
+        known = _definitions().get(topic.kind) or {"typestore": typestore()}
+        return self.add_connection(topic.name, topic.kind, offered_qos_profiles=profiles, **known)
 
     def write_unfinished(self, robot: str) -> None:
         """Write the metadata.yaml of a bag that is being written, with no message counted.

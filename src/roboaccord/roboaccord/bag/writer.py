@@ -25,7 +25,7 @@ from roboaccord.bag import topics as names
 from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.targets import encode_target
 from roboaccord.bag.topics import Topic
-from roboaccord.bag.transforms import RobotTransforms, typestore
+from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
 from roboaccord.cdr.messages import encode_bool, encode_events, encode_wrench
 from roboaccord.contract.errors import AccordError
@@ -266,7 +266,7 @@ class Spool:
     def add_topic(self, topic: Topic) -> Connection:
         """Add a topic."""
         with self._lock:
-            return self._writer.add_topic(topic, typestore())
+            return self._writer.add_topic(topic)
 
     def note(self, key: str, value: str) -> None:
         """Store a fact in the metadata of the bag."""

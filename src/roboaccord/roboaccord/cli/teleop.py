@@ -42,6 +42,7 @@ from roboaccord.run.output import fresh
 from roboaccord.run.runner import RunRequest, check_room_for_ros, run_direct
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 STREAMS = (1, 2)  # of stdout and of stderr
 LONGEST = 600.0  # s that a drive lasts by default: a motion is kept in memory
@@ -118,12 +119,20 @@ def teleop_command(
         screen = Dashboard(setup, keyboard, f"{setup.robot.name} {setup.scenario.name} in {engine}")
         default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
         with results(folder, default, force=force) as place, shown(screen):
-            bag = fresh(place / "bag")
             pace = RealTime(screen, setup.scenario.control_period)
             result = run_direct(
-                RunRequest(setup=setup, engine=engine, bag=bag, inputs=keyboard, observers=(pace,))
-            )
+                RunRequest(
+                    setup=setup, engine=engine, bag=fresh(place / "bag"), inputs=keyboard,
+                    observers=(pace,), wrap=compiled,
+                )
+            )  # fmt: skip
     return Result(result, shown_of(result), used={**used_by(setup), "duration": None})
+
+
+def compiled(simulator: Simulator) -> Simulator:
+    """Return a simulator whose steps compile nothing any more."""
+    simulator.compile_all()
+    return simulator
 
 
 def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:

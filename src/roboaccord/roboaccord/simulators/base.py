@@ -327,6 +327,9 @@ class Simulator(ABC):
     def load(self) -> None:  # noqa: B027 (by default nothing)
         """Load what the first step would wait for, before the time of a run is measured."""
 
+    def compile_all(self) -> None:  # noqa: B027 (by default nothing)
+        """Compile also what few motions need, such as impacts, which must not halt real time."""
+
     def _note(self, before: RobotState, after: RobotState) -> None:  # noqa: B027 (by default nothing)
         """Make events of a step, or refuse its end."""
 
@@ -447,6 +450,9 @@ class Proxy(Simulator):
 
     def load(self) -> None:
         self._inner.load()
+
+    def compile_all(self) -> None:
+        self._inner.compile_all()
 
     def take_events(self) -> Sequence[Event]:
         return [*super().take_events(), *self._inner.take_events()]

@@ -26,6 +26,7 @@ from roboaccord_ros.graph.shell import POLL, Shell
 
 _log = logging.getLogger(__name__)
 REMINDER = 5.0  # s between lines about what a start waits for
+TURN = 10  # control periods, behind which messages and timers have their turn
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
 
 
@@ -66,7 +67,8 @@ class Pacing:
         self._pace = Pace(self._stepper.period, options.pace or free)
         self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
         self._topic = simulation.node.resolve_topic_name(f"{simulation.robot}/{graph.EFFORTS}")
-        self._take = simulation.run.guard(self._on_command)
+        self._handed: tuple[float, Array] | None = None  # by the controller of this process
+        self._going, self._take_turn = False, simulation.run.guard(self._step_on)
         if not options.handed:
             simulation.subscribe(
                 graph.EFFORTS, command_reader(setup.joints), self._on_command,
@@ -84,9 +86,26 @@ class Pacing:
 
     def take(self, time: float, effort: Array) -> None:
         """Take the efforts that a controller of this process answers a state of a time [s] with."""
+        self._handed = (time, effort)
+        if not self._going:  # else the loop that asked takes it
+            self._plan_turn()
+
+    def _plan_turn(self) -> None:
         executor = self._simulation.node.executor
         assert executor is not None  # somebody calls
-        executor.create_task(self._take, (time, effort))  # behind the callback that calls
+        executor.create_task(self._take_turn)  # behind the callback that calls
+
+    def _step_on(self) -> None:
+        """Step while the controller of this process answers at once, for a turn."""
+        self._going = True
+        for _ in range(TURN):
+            handed, self._handed = self._handed, None
+            if handed is None:
+                break
+            self._on_command(handed)
+        self._going = False
+        if self._handed:
+            self._plan_turn()
 
     def pause(self, held: bool) -> None:
         """Stop or go on."""

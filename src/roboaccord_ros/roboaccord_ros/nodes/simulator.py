@@ -69,6 +69,8 @@ class SimulatorShell(Simulation):
         seen = contact_markers(node, setup, simulator)
         period, notified = setup.scenario.control_period, (self.motion, *seen, *observers)
         self.stepper = Stepper(simulator, setup.initial, period, notified)
+        if options.pace or not options.lockstep:
+            simulator.compile_all()
         self._ticks = 0
         self._hand: Callable[[RobotState], object] = itself  # to a controller of this process
         if math.isfinite(options.duration):

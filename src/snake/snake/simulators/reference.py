@@ -303,6 +303,11 @@ class SnakeReference(Reference):
         if glide(*given):
             advance_rows(*given)
 
+    def compile_all(self) -> None:
+        rows, efforts, scratch = self._rows.copy(), self._effort[None], self._make_scratch(1)
+        scratch[0][:] = FROZEN  # for impacts, which are compiled by no steps
+        self._go(rows, efforts, np.array([1]), *scratch)
+
     def _advance(self, command: Command, duration: float) -> None:
         """Move on, with impacts on the stops located inside each step."""
         if self.order == 1:
