@@ -283,6 +283,11 @@ def _folders(file: Path) -> Iterator[Path]:
 class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Place,)
 
+    def reduce(self, cres: CompileResult) -> tuple[Any, ...]:
+        """Return what is pickled, without empty environments, which would import numba's modules."""
+        *state, environments = super().reduce(cres)
+        return (*state, tuple(each for each in environments if each.consts))
+
 
 class _BodyCacheImpl(_KernelCacheImpl):
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
