@@ -23,9 +23,10 @@ import yaml
 import zstandard
 from mcap.records import Chunk, McapRecord, Message
 from mcap.stream_reader import StreamReader, breakup_chunk
+from roboaccord.bag import topics as names
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.recover import recover
-from roboaccord.bag.storage import RunWriter
+from roboaccord.bag.storage import RunWriter, _definitions
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import FLUSH_PERIOD, BagWriter, write_trajectory
 from roboaccord.cdr import JointStateCodec, OdometryCodec
@@ -108,6 +109,20 @@ def test_rosbags_reads_the_same(tmp_path: Path) -> None:
     assert len(found["/toy/joint_trajectory"]) == len(trajectory) - 1
     assert [m.status[0].name for _, m in found["/toy/events"]] == ["impact"]
     assert 100 <= len(found["/tf"]) <= 102  # 2 s at 50 Hz
+
+
+def test_message_definitions_are_those_of_rosbags() -> None:
+    """Of all types that a run records; a new one is added to the file as it is here."""
+    inputs = {"geometry_msgs/msg/Twist", "std_msgs/msg/Float64", "sensor_msgs/msg/JointState"}
+    kinds = {*names.KINDS.values(), *(topic.kind for topic in names.run_topics("R")), *inputs}
+    kinds.add(names.switch_topic("R", "a").kind)
+    assert _definitions() == {
+        kind: {
+            "msgdef": STORE.generate_msgdef(kind, ros_version=2)[0],
+            "rihs01": STORE.hash_rihs01(kind),
+        }
+        for kind in kinds
+    }
 
 
 def test_fast_storage_writes_the_records_of_rosbags(tmp_path: Path) -> None:

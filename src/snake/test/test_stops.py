@@ -12,6 +12,7 @@ from roboaccord.scenario.setup import Setup
 from running import run_in
 from snake.model.coordinates import PlanarSnake
 from snake.model.stops import first_violation
+from snake.simulators.reference import advance_rows
 
 
 @pytest.fixture
@@ -35,6 +36,28 @@ def test_the_joint_that_is_first_at_its_stop_is_found_when_it_is(sign):
     joint, direction, fraction = first_violation(state(0.0), state(1.0), h, limit, side)
     assert (joint, direction) == (1, sign)
     assert fraction == pytest.approx(0.3, abs=1e-9)
+
+
+def test_steps_away_from_the_stops_are_those_of_the_kernel_with_impacts(setup_with):
+    """To the last bit, whichever kernel makes which step of a motion into its stops and out."""
+    setup = setup_with("duration=0.1")
+    first, second = make_simulator(setup), make_simulator(setup)
+    rng, seen = np.random.default_rng(4), set()
+    rows = np.stack([np.concatenate([rng.normal(0.0, 0.1, 24), rng.normal(0.0, 4.0, 24)])] * 2)
+    efforts = rng.normal(0.0, 0.3, (2, 21))
+    arrays = [first._make_scratch(2), second._make_scratch(2)]
+    others = rows.copy()
+    for counts in rng.integers(1, 8, (40, 2)):
+        first._go(rows, efforts, counts, *arrays[0])
+        seen |= {*(arrays[0][3] - counts).tolist()}
+        arrays[1][3][:] = 0
+        given = second._chain.body, others, efforts, second.physics_step, counts
+        law = second._friction, second._points, second.parameters.joint_limit
+        advance_rows(*given, *law, *arrays[1])
+        np.testing.assert_array_equal(rows, others)
+        for ours, other in zip(arrays[0][:3], arrays[1][:3], strict=True):
+            np.testing.assert_array_equal(ours, other)
+    assert 0 in seen and len(seen) > 2  # all, some and none away from the stops
 
 
 def test_a_driven_joint_comes_to_rest_at_its_stop(two_links):

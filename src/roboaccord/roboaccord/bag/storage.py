@@ -3,8 +3,8 @@
 The layout is fixed, byte for byte, by MCAP and rosbags: test_bag compares each record with those
 that rosbags writes, and checksums with the specification. `_CHUNK` may be tuned. The classes
 override private parts of rosbags, which setup.cfg bounds (rosbags<0.12): look at them with each new
-version. The metadata of a bag in progress are in unfinished.yaml; definitions and hashes of the types
-that a run records are in messages.json, since rosbags takes .2 s to load all that it knows.
+version. The metadata of a bag in progress are in unfinished.yaml, definitions and hashes of the
+types that a run records in messages.json: rosbags takes .2 s to load all types that it knows.
 
 rosbags writes each field of a message's header by itself; packing the header at once makes the
 recorder a third cheaper. It also leaves every checksum of MCAP at zero, "not available"; here

@@ -284,7 +284,7 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Place,)
 
     def reduce(self, cres: CompileResult) -> tuple[Any, ...]:
-        """Return what is pickled, without empty environments, which would import numba's modules."""
+        """Return what is pickled; environments that hold nothing would import numba's modules."""
         *state, environments = super().reduce(cres)
         return (*state, tuple(each for each in environments if each.consts))
 
