@@ -31,7 +31,7 @@ from roboaccord.crosscheck.levels.statistics import compare_cells
 from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck, Seeds, uncertainty_of
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.report import remarks
-from roboaccord.crosscheck.run import judge
+from roboaccord.crosscheck.run import judge_case
 from roboaccord.crosscheck.runs import REFERENCE, Job, Runs, check_names
 from roboaccord.engines.differences import Difference, compare_limits, compare_link
 from roboaccord.engines.model import LinkProperties
@@ -78,7 +78,7 @@ def outcomes(
     for name in [level.name for level in levels if level.name in checks]:
         beside = {"beside": Beside.of(case)} if hasattr(checks[name], "beside") else {}
         case.checks[name] = replace(checks[name], **beside)
-    return {f.level: f for f in judge(case, levels)}
+    return {f.level: f for f in judge_case(case, levels)}
 
 
 @pytest.mark.parametrize("order", [-0.5, 1e-17, 0.2])

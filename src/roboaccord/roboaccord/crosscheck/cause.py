@@ -28,9 +28,10 @@ import numpy as np
 from roboaccord.contract.interfaces import Inputs
 from roboaccord.contract.outcome import Code, Outcome, Reason, because
 from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck
+from roboaccord.crosscheck.links import largest_distance, link_centres
 from roboaccord.crosscheck.runs import NUDGE, nudged
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.twin_ticks import check_twin
@@ -278,12 +279,6 @@ class Companion:
 
 def farthest(tree: Tree, joints: tuple[str, ...], one: RobotState, other: RobotState) -> float:
     """Return the largest distance between links' centres, or bases, of two states [m]."""
-    q, position, orientation = (
-        np.array([getattr(state, name) for state in (one, other)])
-        for name in ("q", "position", "orientation")
-    )
-    origins, rotations = tree.forward(joints, q, position, orientation)
-    offsets = np.array([link.centre for link in tree.links])
-    centres: Array = origins + np.einsum("tkij,kj->tki", rotations, offsets)
-    points = np.concatenate([centres, position[:, None]], axis=1)
-    return float(np.linalg.norm(points[1] - points[0], axis=1).max())
+    both = Trajectory.from_states(joints, [one, other])
+    points = np.concatenate([link_centres(tree, both), both.position[:, None]], axis=1)
+    return float(largest_distance(points[1:] - points[:1])[0])
