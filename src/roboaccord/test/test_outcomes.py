@@ -48,8 +48,8 @@ from roboaccord.scenario.scenario import (
 NONE = np.zeros(0)
 STEP = OneStepCheck(1e-6, 1e-5, 1e-5, 0.0, NONE, NONE, order=1.0, left=1e-9, bound=1e-8)
 RUNS = ConvergenceCheck(
-    [1e-3, 5e-4, 2.5e-4], [4e-3, 2e-3, 1e-3], 1.0, 1, 1e-9, 1e-6, 1e-5, "x of a", 0.5, NONE, {},
-    1.0, engine="dart",
+    [1e-3, 5e-4, 2.5e-4], [4e-3, 2e-3, 1e-3], 1.0, 1, 1e-9, NONE, {}, 1.0, left=1e-6, bound=1e-5,
+    where="x of a", since=0.5, engine="dart",
 )  # fmt: skip
 CHECKS = {
     "acceleration": AccelerationCheck(1e-12, 100, model=ModelCheck(1.0, 1.0, ())),

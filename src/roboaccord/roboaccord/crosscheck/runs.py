@@ -219,14 +219,12 @@ def is_same(
     plain = specs.get(expert.plain)
     if plain is None or plain.changes != expert.changes:
         return False
-    one, other = (
-        [
-            read_settings(part.intended.options, plain.name, plain.settings)
-            for part in engine_parts(others[each.name])
-        ]
-        for each in (plain, expert)
-    )
-    return one == other
+
+    def settings(engine: EngineSpec) -> list[object]:
+        parts = engine_parts(others[engine.name])
+        return [read_settings(part.intended.options, plain.name, plain.settings) for part in parts]
+
+    return settings(plain) == settings(expert)
 
 
 def check_names(spec: CrosscheckSpec, levels: Sequence[str]) -> None:

@@ -30,7 +30,7 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.extrapolation import SAFETY, engines_of, go, no_restart
 from roboaccord.crosscheck.level import Entry, Level, Rows, listed
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.runs import tightened
+from roboaccord.crosscheck.runs import REFERENCE, tightened
 from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
@@ -306,7 +306,8 @@ class EventsLevel(Level[EventsCheck]):
     title = "Events"
 
     def measure(self, case: CheckCase) -> EventsCheck:
-        return check_events(case.setup, case.engine, case.run, case.events)
+        known = case.runs.shown(REFERENCE).events
+        return check_events(case.setup, case.engine, case.run, known)
 
     def judge(self, check: EventsCheck, tolerances: Tolerances) -> Finding:
         if check.why:
