@@ -51,14 +51,12 @@ class Noise:
 
 def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise]:
     """Return the noise of each simulator at the scenario's physics step."""
-    jobs = {
-        name: [Job(name, runs.steps[0], **how) for how in ({}, *({how: True} for how in NOISE))]
-        for name in names
-    }
-    return {
-        name: measure_noise(runs.shown(name).time, *(runs.centres(tree, job) for job in found))
-        for name, found in jobs.items()
-    }
+    found = {}
+    for name in names:
+        jobs = [Job(name, runs.steps[0], **how) for how in ({}, *({how: True} for how in NOISE))]
+        centres = (runs.centres(tree, job) for job in jobs)
+        found[name] = measure_noise(runs.found[jobs[0]].time, *centres)
+    return found
 
 
 def measure_noise(time: Array, centres: Array, again: Array, bit: Array, nudged: Array) -> Noise:

@@ -161,14 +161,9 @@ class Runs:
         return coordinates(self.found[job], self.centres(tree, job))
 
     @property
-    def truth_step(self) -> float:
-        """The step of the converged reference [s]."""
-        return self.steps[-1] / 2
-
-    @property
     def truth(self) -> Job:
         """The run of the converged reference."""
-        return Job(REFERENCE, self.truth_step, fine=True)
+        return Job(REFERENCE, self.steps[-1] / 2, fine=True)
 
 
 NO_RUNS = Runs({}, [])

@@ -419,9 +419,9 @@ def check_orders(
         free: periods without an event or a kink (k - 1,), by which the orders are observed.
         floor: the reference's own error, as a root mean square (n + 12,).
     """
-    smooth = [each.errors[free] for each in found.values()]
+    smooth, steps = {dt: each.errors[free] for dt, each in found.items()}, sorted(found)[:STEPS]
     orders = [
-        observed_order([*found][-STEPS:], [_rms(e[:, part]) for e in smooth][-STEPS:], 0.0)
+        observed_order(steps, [_rms(smooth[dt][:, part]) for dt in steps], 0.0)
         for part in _parts(len(run.joints))
     ]
     checked = replace(
@@ -439,7 +439,7 @@ def check_orders(
         left=left.size,
         bound=left.bound,
         where=name_rate(run.joints, left.coordinate),
-        settled=has_settled(smooth, order),
+        settled=has_settled([*smooth.values()], order),
         asymptotic=left.asymptotic,
     )
 

@@ -272,8 +272,7 @@ def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
 def explain_drawn(setup: Setup, engine: EngineSpec) -> Explanation:
     """Explain what differs from the twin in ticks from random states under random efforts."""
     simulator, period = make_simulator(setup, engine), setup.scenario.control_period
-    mimics = any(joint.mimic for joint in setup.tree.moving)
-    if mimics or setup.contact is not None or simulator.unplaced:  # random states touch
+    if setup.contact is not None or simulator.unplaced:  # random states touch
         return NOTHING
     states, before = list[RobotState](), np.zeros(len(setup.joints))
     for state, effort in draw_states(setup, NAMED, 1):
@@ -281,18 +280,8 @@ def explain_drawn(setup: Setup, engine: EngineSpec) -> Explanation:
         states += [simulator.reset(begin), simulator.step(Command(effort), period)]
         before = effort
     run = Trajectory.from_states(setup.joints, states)
-    try:
-        made = TwinComparison.of(setup, engine)
-    except AccordError:
-        return NOTHING
-    chosen, errors = compare(made.twin, run, np.arange(0, len(run), 2))
-    if not len(chosen):
-        return NOTHING
-    floor = made.round_off(run, chosen)
-    ratios = (by_group(np.abs(errors)) / floor).max(axis=1)
-    weight = 1.0 / spread(floor, errors.shape[1])
-    problem = TwinProblem(setup, made.twin, run, chosen, weight, engine=engine)
-    return explain_chosen(problem, ratios) if ratios.max() > 1.0 else NOTHING
+    found = check_scheme(setup, engine, run, lambda ticks: ticks[ticks % 2 == 0], resolved=False)
+    return found.explanation if isinstance(found, SchemeCheck) else NOTHING
 
 
 class SchemeLevel(Level["SchemeCheck | NoTwin"]):

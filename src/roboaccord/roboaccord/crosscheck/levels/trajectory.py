@@ -56,12 +56,6 @@ class Floor:
     coordinates: Array
     distance: Array
 
-    def with_height(self, height: float, links: int) -> Floor:
-        """Return it with a height that links may be off [m]."""
-        found = self.coordinates.copy()
-        found[:, 2 : 3 * links : 3] += height
-        return Floor(found, self.distance)
-
 
 @dataclass(frozen=True)
 class Uncertainty:
@@ -164,8 +158,8 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         tree, runs, name = case.setup.tree, case.runs, case.name
         floor = floor_of(tree, runs, name)
         if name != REFERENCE:
-            height = settling(case.setup, case.engine)[-4]
-            floor = floor.with_height(height, len(tree.links))
+            heights = slice(2, 3 * len(tree.links), 3)
+            floor.coordinates[:, heights] += settling(case.setup, case.engine)[-4]
         check = check_convergence(tree, runs, name, case.simulator, floor)
         movable = bool(case.setup.joints or case.setup.base.moves)
         return replace(check, engine=name, movable=movable, beside=Beside.of(case))
