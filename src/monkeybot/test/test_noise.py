@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy
 from monkeybots import REPORT
+from roboaccord.crosscheck.links import link_centres
 from roboaccord.crosscheck.noise import HORIZON, measure_noise
 from roboaccord.crosscheck.runs import NOISE, Job, run_job
 from roboaccord.scenario.files import load_scenario
@@ -59,7 +60,7 @@ def test_the_rate_is_the_lyapunov_rate_along_the_run(engine, start):
     assert setup.parameters.frictionless
     jobs = [Job(engine, 1e-3), *(Job(engine, 1e-3, **{how: True}) for how in NOISE)]
     runs = [run_job(setup.scenario.data(), job, engine)[1] for job in jobs]
-    noise = measure_noise(setup.tree, *runs)
+    noise = measure_noise(runs[0].time, *(link_centres(setup.tree, run) for run in runs))
     grown = growth(start, runs[0].time)
     assert 1e-9 * grown[-1] < HORIZON
     expected = np.log(grown[-1] / grown[0]) / DURATION

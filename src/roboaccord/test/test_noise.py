@@ -9,6 +9,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Code, because
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.links import link_centres
 from roboaccord.crosscheck.noise import Noise, measure_noise, refuse_tolerances, sensitive
 from roboaccord.crosscheck.runs import NUDGE, Job, start_of
 from roboaccord.description.tree import Tree
@@ -42,6 +43,11 @@ def slid(x: Array, time: Array) -> Trajectory:
     return Trajectory.from_states((), states)
 
 
+def noise_between(tree: Tree, *runs: Trajectory) -> Noise:
+    """Return the noise of a run, beside its repetition and runs from changed starts."""
+    return measure_noise(runs[0].time, *(link_centres(tree, run) for run in runs))
+
+
 @pytest.mark.parametrize(("duration", "reached"), [(6.0, False), (12.0, True)])
 def test_an_exponential_has_its_rate_and_its_horizon(duration: float, reached: bool) -> None:
     """1e-12 exp(2 t) m comes to 1 mm at ln(1e9) / 2 = 10.36 s; beyond it does not count."""
@@ -50,7 +56,7 @@ def test_an_exponential_has_its_rate_and_its_horizon(duration: float, reached: b
     still = slid(np.zeros_like(time), time)
     apart = np.where(time < 10.5, np.exp(2.0 * time), 1.0)  # and then comes back
     bit, nudged = slid(1e-12 * apart, time), slid(NUDGE * np.exp(1.5 * time), time)
-    noise = measure_noise(ball, still, still, bit, nudged)
+    noise = noise_between(ball, still, still, bit, nudged)
     assert noise.floor == pytest.approx(1e-12 * apart.max(), rel=1e-12)
     assert noise.rate == pytest.approx(1.5, rel=1e-9)
     horizon = np.log(1e-3 / 1e-12) / 2.0
@@ -58,8 +64,8 @@ def test_an_exponential_has_its_rate_and_its_horizon(duration: float, reached: b
     said = sensitive({"dart": noise})
     assert said == [because(Code.SENSITIVE, engine="dart", horizon=noise.horizon)] * reached
     assert all(str(each).startswith("dart: agree until t = 10.36 s: ") for each in said)
-    assert measure_noise(ball, still, still, still, still) == Noise(0.0, None, None)
-    unrepeatable = measure_noise(ball, still, bit, still, nudged)
+    assert noise_between(ball, still, still, still, still) == Noise(0.0, None, None)
+    unrepeatable = noise_between(ball, still, bit, still, nudged)
     assert unrepeatable == noise
 
 
@@ -143,7 +149,7 @@ def noise_of(q: tuple[float, float], engine: str) -> Noise:
         first = simulator.reset(start_of(Job(engine, STEP, **how), start))
         states = [first, *(simulator.step(Command(np.zeros(2)), STEP) for _ in range(count))]
         runs.append(Trajectory.from_states(model.joints, states))
-    return measure_noise(TREE, *runs)
+    return noise_between(TREE, *runs)
 
 
 @pytest.mark.slow

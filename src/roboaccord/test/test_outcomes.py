@@ -31,7 +31,7 @@ from roboaccord.crosscheck.levels.statistics import compare_cells
 from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck, Seeds, uncertainty_of
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.report import remarks
-from roboaccord.crosscheck.run import judge
+from roboaccord.crosscheck.run import judge_case
 from roboaccord.crosscheck.runs import REFERENCE, Job, Runs, check_names
 from roboaccord.engines.differences import Difference, compare_limits, compare_link
 from roboaccord.engines.model import LinkProperties
@@ -48,8 +48,8 @@ from roboaccord.scenario.scenario import (
 NONE = np.zeros(0)
 STEP = OneStepCheck(1e-6, 1e-5, 1e-5, 0.0, NONE, NONE, order=1.0, left=1e-9, bound=1e-8)
 RUNS = ConvergenceCheck(
-    [1e-3, 5e-4, 2.5e-4], [4e-3, 2e-3, 1e-3], 1.0, 1, 1e-9, 1e-6, 1e-5, "x of a", 0.5, NONE, {},
-    1.0, engine="dart",
+    [1e-3, 5e-4, 2.5e-4], [4e-3, 2e-3, 1e-3], 1.0, 1, 1e-9, NONE, {}, 1.0, left=1e-6, bound=1e-5,
+    where="x of a", since=0.5, engine="dart",
 )  # fmt: skip
 CHECKS = {
     "acceleration": AccelerationCheck(1e-12, 100, model=ModelCheck(1.0, 1.0, ())),
@@ -78,7 +78,7 @@ def outcomes(
     for name in [level.name for level in levels if level.name in checks]:
         beside = {"beside": Beside.of(case)} if hasattr(checks[name], "beside") else {}
         case.checks[name] = replace(checks[name], **beside)
-    return {f.level: f for f in judge(case, levels)}
+    return {f.level: f for f in judge_case(case, levels)}
 
 
 @pytest.mark.parametrize("order", [-0.5, 1e-17, 0.2])

@@ -2,8 +2,7 @@
 
 RECENT, PATIENCE, JUDGED_EVERY and LEVELS may be tuned: how much is kept, how long and how often a
 cause is looked for, and in how many steps the reference fades. HORIZON, and NUDGE of runs.py, are
-stated in docs/ros.md: change both. Which cause is named is decided in causes/. `compare_twin`
-runs in another process, so its arguments are plain data.
+stated in docs/ros.md: change both. Which cause is named is decided in causes/.
 
 Two copies of the reference go from states that differ by `NUDGE`. Where they have parted by
 `HORIZON`, nothing of the motion follows from its start any more [Lighthill 1986, "The recently
@@ -19,18 +18,19 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from roboaccord.contract.interfaces import Inputs
 from roboaccord.contract.outcome import Code, Outcome, Reason, because
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck
+from roboaccord.crosscheck.levels.scheme import SchemeCheck
+from roboaccord.crosscheck.links import largest_distance, link_centres
 from roboaccord.crosscheck.runs import NUDGE, nudged
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.twin_ticks import check_twin
@@ -40,7 +40,6 @@ from roboaccord.engines import engine_names
 from roboaccord.numerics.isolation import isolated
 from roboaccord.run.loop import answer, make_simulator, reset_controller
 from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 RECENT = 200  # control periods that are kept
@@ -181,8 +180,9 @@ class CauseFinder:
         engine, transport = self._run
         if engine not in engine_names() or self._driven:
             return worst
-        job = self._setup.scenario.data(), engine, transport, recent, delay
-        ((_, found),) = isolated(compare_twin, [job], timeout=PATIENCE, workers=1)
+        job = self._setup, engine, transport, recent, delay
+        look = partial(check_twin, resolved=False)
+        ((_, found),) = isolated(look, [job], timeout=PATIENCE, workers=1)
         if not isinstance(found, SchemeCheck):
             return replace(worst, what=[*worst.what, because(Code.NO_TWIN, text=found.reason)])
         explanation, cause = found.explanation, found.explanation.cause
@@ -197,14 +197,6 @@ class CauseFinder:
         children = {joint.name: joint.child for joint in self._setup.tree.joints}
         links = {link.name for link in self._setup.tree.links}
         return where if where in links else children.get(where, "")
-
-
-def compare_twin(
-    scenario: Mapping[str, Json], engine: str, transport: str, recent: Trajectory, delay: int
-) -> SchemeCheck | NoTwin:
-    """Compare recent control periods with the twin of an engine; see `check_twin`."""
-    setup = Setup.of(make_scenario(scenario))
-    return check_twin(setup, engine, transport, recent, delay, resolved=False)
 
 
 class Companion:
@@ -278,12 +270,6 @@ class Companion:
 
 def farthest(tree: Tree, joints: tuple[str, ...], one: RobotState, other: RobotState) -> float:
     """Return the largest distance between links' centres, or bases, of two states [m]."""
-    q, position, orientation = (
-        np.array([getattr(state, name) for state in (one, other)])
-        for name in ("q", "position", "orientation")
-    )
-    origins, rotations = tree.forward(joints, q, position, orientation)
-    offsets = np.array([link.centre for link in tree.links])
-    centres: Array = origins + np.einsum("tkij,kj->tki", rotations, offsets)
-    points = np.concatenate([centres, position[:, None]], axis=1)
-    return float(np.linalg.norm(points[1] - points[0], axis=1).max())
+    both = Trajectory.from_states(joints, [one, other])
+    points = np.concatenate([link_centres(tree, both), both.position[:, None]], axis=1)
+    return float(largest_distance(points[1:] - points[:1])[0])

@@ -12,16 +12,16 @@ import numpy as np
 
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.joints import StopWatch
 
 
 def draw_any(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]:
     """Return a state with joints within their limits and the base where it can go, and efforts."""
-    joints = {joint.name: joint for joint in setup.tree.moving}
-    lower = 0.95 * np.array([max(joints[n].lower, -np.pi) for n in setup.joints])
-    upper = 0.95 * np.array([min(joints[n].upper, np.pi) for n in setup.joints])
+    lower, upper = StopWatch.of(setup.tree, setup.joints).limits
     n = len(setup.joints)
     motion = setup.base.draw(setup.initial, rng)
-    q, qd = rng.uniform(lower, upper), rng.normal(size=n)
+    ends = 0.95 * np.maximum(lower, -np.pi), 0.95 * np.minimum(upper, np.pi)
+    q, qd = rng.uniform(*ends), rng.normal(size=n)
     state = RobotState(0.0, q, qd, np.zeros(n), *motion)
     return state, rng.uniform(-1.0, 1.0, n) * np.minimum(setup.effort_limits, 1.0)
 

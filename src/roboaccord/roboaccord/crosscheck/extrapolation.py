@@ -23,12 +23,11 @@ what time stepping makes of the recorded run there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.state import Array
@@ -112,15 +111,9 @@ def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Re
     moved = np.maximum.accumulate(np.abs(errors[-2] - errors[-STEPS]), axis=0) / (2.0**order - 1.0)
     count = len(apart)
     later = np.minimum(np.arange(count) + max(1, round(AHEAD * count)), count - 1)
-    bound = SAFETY * apart[later] + floor
-    sure = _sure(left, bound, apart[later], moved[later], floor)
-    ratio = left / np.maximum(bound, np.finfo(float).tiny)
-    shown = np.where(sure, ratio, 0.0) if sure.any() else ratio
-    sample, coordinate = np.unravel_index(first_largest(shown), shown.shape)
-    over = np.flatnonzero(shown[:, coordinate] > 1.0)
-    at = int(over[0]) if over.size else int(sample)
-    size, most = float(left[sample, coordinate]), float(bound[sample, coordinate])
-    return Remainder(size, most, int(coordinate), at, bool(sure.any()) or size <= most)
+    found, shown = _largest(left, apart[later], moved[later], floor)
+    over = np.flatnonzero(shown[:, found.coordinate] > 1.0)
+    return replace(found, sample=int(over[0])) if over.size else found
 
 
 def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> Remainder:
@@ -136,28 +129,31 @@ def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> R
     left, apart, changed = (
         np.sqrt(np.mean(each**2, axis=0, keepdims=True)) for each in (last, last - first, moved)
     )
-    bound = SAFETY * apart + floor
-    sure = _sure(left, bound, apart, changed, floor)
-    ratio = left / np.maximum(bound, np.finfo(float).tiny)
-    worst = first_largest(np.where(sure, ratio, 0.0) if sure.any() else ratio)
-    size, most = float(left[0, worst]), float(bound[0, worst])
-    at = first_largest(np.abs(last[:, worst]))
-    return Remainder(size, most, worst, at, bool(sure.any()) or size <= most)
+    found, _ = _largest(left, apart, changed, floor)
+    return replace(found, sample=first_largest(np.abs(last[:, found.coordinate])))
 
 
-def _sure(left: Array, bound: Array, apart: Array, moved: Array, floor: Array) -> NDArray[np.bool_]:
-    """Return which excesses over bounds (k, c) are in the asymptotic range, and beyond its share.
+def _largest(left: Array, apart: Array, moved: Array, floor: Array) -> tuple[Remainder, Array]:
+    """Return the remainder that exceeds its bound most, and what each has of its bound (k, c).
+
+    Where any excess is sure, of those that are: in the asymptotic range, and beyond its share.
 
     Args:
-        left, bound: what is left at a step of 0, and what explains it.
+        left: what is left at a step of 0.
         apart: difference of the estimates.
         moved: difference of the coarser two runs, as an error at a step of 0.
         floor: what is not time stepping.
     """
+    bound = SAFETY * apart + floor
     beyond = np.linalg.norm(np.maximum(apart - SAFETY * floor, 0.0), axis=1)
     share = beyond / np.maximum(np.linalg.norm(moved, axis=1), np.finfo(float).tiny)
     wide = SAFETY * share[:, None] * moved + floor
-    return np.asarray((share[:, None] <= RANGE) & (left > np.maximum(bound, wide)))
+    sure = (share[:, None] <= RANGE) & (left > np.maximum(bound, wide))
+    ratio = left / np.maximum(bound, np.finfo(float).tiny)
+    shown = np.where(sure, ratio, 0.0) if sure.any() else ratio
+    sample, coordinate = map(int, np.unravel_index(first_largest(shown), shown.shape))
+    size, most = float(left[sample, coordinate]), float(bound[sample, coordinate])
+    return Remainder(size, most, coordinate, sample, sure.any() or size <= most), shown
 
 
 def has_settled(errors: Sequence[Array], order: int) -> bool:

@@ -10,7 +10,7 @@ are plain data. A level of anything but a motion, as of a robot's file, derives 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -21,6 +21,7 @@ from roboaccord.scenario.scenario import Tolerances
 if TYPE_CHECKING:  # which needs what a robot's file does not: a loop, and bags
     from roboaccord.crosscheck.motion import CheckCase
 
+LISTED = 6  # things that a table names
 K = TypeVar("K")
 C = TypeVar("C")
 
@@ -46,6 +47,12 @@ class Entry:
 
 Rows = Mapping[str, Entry]
 """The figures of a check, by heading."""
+
+
+def listed(names: Sequence[str]) -> Entry:
+    """Return a figure that names what is off, as far as a table has room."""
+    more = [f"and {len(names) - LISTED} more"] * (len(names) > LISTED)
+    return Entry("; ".join([*names[:LISTED], *more]) or "nothing")
 
 
 class LevelOf(ABC, Generic[K, C]):

@@ -7,7 +7,7 @@ here, with the runs at smaller steps; recorded.py has those of a bag and of a ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,8 @@ import numpy as np
 
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.runs import REFERENCE, Runs
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.runs import Runs
 from roboaccord.crosscheck.samples import Samples
 from roboaccord.crosscheck.ticks import Index
 from roboaccord.engines import spec
@@ -73,11 +73,6 @@ class CheckCase:
     def by_step(self) -> Mapping[float, Trajectory]:
         """Its runs by physics step."""
         return self.runs.of(self.name)
-
-    @property
-    def events(self) -> Sequence[Event]:
-        """Events of the reference's own run."""
-        return self.runs.shown(REFERENCE).events
 
     @property
     def chaotic(self) -> bool:

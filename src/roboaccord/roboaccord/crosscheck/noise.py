@@ -26,8 +26,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.links import largest_distance, link_centres
+from roboaccord.crosscheck.links import largest_distance
 from roboaccord.crosscheck.runs import NOISE, NUDGE, Job, Runs
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.scenario import Tolerances, limit_of
@@ -52,25 +51,19 @@ class Noise:
 
 def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise]:
     """Return the noise of each simulator at the scenario's physics step."""
-    jobs = {
-        name: [Job(name, runs.steps[0], **how) for how in ({}, *({how: True} for how in NOISE))]
-        for name in names
-    }
-    return {
-        name: noise_of(runs.shown(name).time, *(runs.centres(tree, job) for job in found))
-        for name, found in jobs.items()
-    }
+    found = {}
+    for name in names:
+        jobs = [Job(name, runs.steps[0], **how) for how in ({}, *({how: True} for how in NOISE))]
+        centres = (runs.centres(tree, job) for job in jobs)
+        found[name] = measure_noise(runs.found[jobs[0]].time, *centres)
+    return found
 
 
-def measure_noise(
-    tree: Tree, run: Trajectory, again: Trajectory, bit: Trajectory, nudged: Trajectory
-) -> Noise:
-    """Compare a run with its repetition, and with those from starts that are changed."""
-    return noise_of(run.time, *(link_centres(tree, each) for each in (run, again, bit, nudged)))
+def measure_noise(time: Array, centres: Array, again: Array, bit: Array, nudged: Array) -> Noise:
+    """Return the noise of a run by the links' centres (k, links, 3) of it and of the others.
 
-
-def noise_of(time: Array, centres: Array, again: Array, bit: Array, nudged: Array) -> Noise:
-    """Return the noise of a run by the links' centres (k, links, 3) of it and of the others."""
+    Those are its repetition, and runs from starts that are changed.
+    """
     repeated, changed, apart = (
         np.maximum.accumulate(largest_distance(other - centres)) for other in (again, bit, nudged)
     )

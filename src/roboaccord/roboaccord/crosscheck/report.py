@@ -1,9 +1,9 @@
 """The report of a cross-check: what was measured, what was found, and under which conditions.
 
 One for every source of motion: engines, a bag, a run that goes on, a log. Figures of a level are
-its `rows`; another figure of the whole check is a field of `Report`, filled in `report_of`. Keys of
-`to_json` are those of `--json`, fields those of summary.json: scripts read both, so all of them
-stay. Words are made in report/words.py, when they are asked for.
+its `rows`; another figure of the whole check is a field of `Report`, filled in `run_crosscheck`.
+Keys of `to_json` are those of `--json`, fields those of summary.json: scripts read both, so all of
+them stay. Words are made in report/words.py, when they are asked for.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from roboaccord.contract.outcome import (
     Verdict,
     because,
     excuse,
+    stand_in,
     verdict_of,
 )
 from roboaccord.contract.profiles import given
@@ -32,37 +33,13 @@ from roboaccord.crosscheck.level import AnyLevel, Rows
 from roboaccord.crosscheck.levels.drive import DriveLevel
 from roboaccord.crosscheck.levels.recorded_step import RecordedStep, RecordedStepLevel
 from roboaccord.crosscheck.levels.scheme import SchemeCheck, SchemeLevel
-from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.noise import Noise, sensitive
-from roboaccord.crosscheck.runs import Engines, Runs
+from roboaccord.crosscheck.noise import Noise
 from roboaccord.run.energy_book import EnergyBook, NoBook
-from roboaccord.run.metrics import metrics_of
-from roboaccord.run.versions import versions_of
 from roboaccord.scenario.scenario import Tolerances
-from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
 
 RUN_LEVELS: tuple[AnyLevel, ...] = (RecordedStepLevel(), DriveLevel(), SchemeLevel())
 """Those of one run, from its bag or while it goes on."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Hold what was measured and found.
-
-    Args:
-        cases: of each simulator, the reference's first.
-        levels: that were measured.
-        noise: by engine.
-        findings: of all engines.
-        resolution: smallest errors that would have been outside, by engine.
-    """
-
-    cases: Sequence[CheckCase]
-    levels: Sequence[AnyLevel]
-    noise: Mapping[str, Noise]
-    findings: Sequence[Finding]
-    resolution: Mapping[str, Sequence[Resolved]]
 
 
 @dataclass(frozen=True)
@@ -231,93 +208,81 @@ def remarks(
             yield because(Code.NO_EXCUSE_NEEDED, **figures)
 
 
-def report_of_run(
-    setup: Setup, engine: str, checks: Mapping[str, Any], divergence: str = ""
-) -> Report:
-    """Return the report of one run, of what its levels measured.
+def judge(
+    setup: Setup,
+    engine: str,
+    levels: Sequence[AnyLevel],
+    checks: Mapping[str, Any],
+    divergence: str,
+) -> list[Finding]:
+    """Return the findings on one engine, without what the scenario excuses.
 
     Args:
         setup: robot and scenario.
-        engine: of the run.
-        checks: by level.
+        engine: name.
+        levels: in their order.
+        checks: what they measured, by level.
         divergence: why no motion follows from its start; "" where it does.
     """
-    spec, levels = setup.scenario.crosscheck, [e for e in RUN_LEVELS if e.name in checks]
-    tolerances = spec.tolerances.at(setup.scenario.control_period)
-    findings = list[Finding]()
+    findings, substitutes = dict[str, Finding](), dict[str, str]()
+    tolerances = setup.scenario.crosscheck.tolerances.at(setup.scenario.control_period)
     for level in levels:
+        if level.name not in checks:
+            continue
         found = level.judge(checks[level.name], tolerances)
-        if divergence and level.of_motion:
+        if level.of_motion and divergence:  # round-off and physics steps decide all
             found = Finding.not_judged(because(Code.TEXT, text=divergence))
-        findings.append(replace(found, level=level.name, engine=engine))
-    findings = excuse(findings, spec.excuse)
+        elif found.stands_in:
+            substitutes[level.name] = level.substitute
+        findings[level.name] = replace(found, level=level.name, engine=engine)
+    for name, other in substitutes.items():
+        findings[name] = stand_in(findings[other], name, *findings[name].reasons)
+    return list(findings.values())
+
+
+def report_of_run(
+    setup: Setup, engine: str, checks: Mapping[str, Any], divergence: str = ""
+) -> Report:
+    """Return the report of one run, of what its levels measured; arguments as of `judge`."""
+    findings = judge(setup, engine, RUN_LEVELS, checks, divergence)
+    findings = excuse(findings, setup.scenario.crosscheck.excuse)
     scheme = checks.get("scheme")
+    resolved = shown_of(scheme.resolution if isinstance(scheme, SchemeCheck) else [])
+    return report_of(setup, RUN_LEVELS, {engine: checks}, findings, resolution={engine: resolved})
+
+
+def report_of(
+    setup: Setup,
+    levels: Sequence[AnyLevel],
+    measured: Mapping[str, Mapping[str, Any]],
+    findings: Sequence[Finding],
+    **figures: Any,
+) -> Report:
+    """Return the report of a check.
+
+    Args:
+        setup: robot and scenario.
+        levels: in their order.
+        measured: what they measured, by engine and level.
+        findings: of all engines.
+        figures: other fields of the report.
+    """
+    checks = {
+        level.name: found
+        for level in levels
+        if (found := {e: each[level.name] for e, each in measured.items() if level.name in each})
+    }
     return Report(
         robot=setup.robot.name,
         scenario=setup.scenario.name,
         verdict=verdict_of(findings),
         levels=Levels.of(findings),
-        checks={level.name: {engine: checks[level.name]} for level in levels},
-        rows={level.name: {engine: level.rows(checks[level.name])} for level in levels},
-        engines=[engine],
-        resolution={engine: shown_of(scheme.resolution if isinstance(scheme, SchemeCheck) else [])},
-    )
-
-
-def report_of(
-    setup: Setup,
-    engines: Engines,
-    runs: Runs,
-    measured: Measured,
-    command: str,
-    notes: Sequence[Reason],
-) -> Report:
-    """Return the report of a check; arguments as of `run_crosscheck`, and what else is known."""
-    scenario, cases = setup.scenario, measured.cases
-    shown = {engine: runs.shown(engine) for engine in engines.names}
-    checks = {
-        level.name: found
-        for level in measured.levels
-        if (found := {c.name: c.checks[level.name] for c in cases if level.name in c.checks})
-    }
-    notes = [*notes, *sensitive(measured.noise)]
-    notes += [
-        because(Code.TEXT, engine=engine, text=why)
-        for engine, run in shown.items()
-        if (why := run.divergence)
-    ]
-    if why := chatter(setup):
-        notes.append(because(Code.TEXT, text=why))
-    return Report(
-        robot=setup.robot.name,
-        scenario=scenario.name,
-        verdict=verdict_of(measured.findings),
-        levels=Levels.of(measured.findings),
         checks=checks,
         rows={
             level.name: {e: level.rows(check) for e, check in checks[level.name].items()}
-            for level in measured.levels
+            for level in levels
             if level.name in checks
         },
-        titles={level.name: level.title for level in measured.levels},
-        notes=[*notes, *engines.remarks],
-        resolution={engine: found for engine, found in measured.resolution.items() if found},
-        judged=scenario.duration if cases[0].chaotic else scenario.judged,
-        duration=scenario.duration,
-        engines=engines.names,
-        seed=scenario.seed,
-        friction=scenario.friction,
-        versions={
-            **versions_of(setup, [engines.reference]),
-            **{name: engines.described(name) for name in engines.others},
-        },
-        noise=measured.noise,
-        tolerances=scenario.crosscheck.tolerances,
-        excuses=scenario.crosscheck.excuse,
-        metrics={e: metrics_of(setup, run) for e, run in shown.items()},
-        events={e: run.events for e, run in shown.items()},
-        command=command,
-        perturbations=engines.changes,
-        energy={case.name: case.book for case in cases},
-        trajectories=shown,
+        engines=list(measured),
+        **figures,
     )

@@ -18,15 +18,15 @@ from typing import Any
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse, stand_in
+from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse
 from roboaccord.crosscheck.causes.name import explain_findings, resolve, sampled
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
 from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.trajectory import floor_of
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
-from roboaccord.crosscheck.report import Measured, Report, report_of
+from roboaccord.crosscheck.noise import measure_all, refuse_tolerances, sensitive
+from roboaccord.crosscheck.report import Report, judge, report_of
 from roboaccord.crosscheck.runs import (
     NO_RUNS,
     QUIET,
@@ -39,10 +39,12 @@ from roboaccord.crosscheck.runs import (
     on_ground_of,
     run_jobs,
 )
-from roboaccord.crosscheck.samples import Samples, run_samples
+from roboaccord.crosscheck.samples import run_samples
 from roboaccord.run.energy_book import EnergyBook, NoBook
+from roboaccord.run.metrics import metrics_of
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
+from roboaccord.run.versions import versions_of
 from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
 
@@ -98,20 +100,54 @@ def run_crosscheck(
         except DivergedError as error:
             raise DivergedError("; ".join(filter(None, [str(error), chatter(setup)]))) from error
         cases = measure(setup, simulators, runs, chosen, progress, changed=changed, every=every)
-        findings = [each for case in cases[1:] for each in judge(case, chosen)]
+        findings = [each for case in cases[1:] for each in judge_case(case, chosen)]
         if cases[0].chaotic or not any(each.smaller for each in findings):
             break
     ends = run_pieces(conclude, [(case, chosen) for case in cases[1:]])
-    resolution = {case.name: resolved for case, (_, resolved) in zip(cases[1:], ends, strict=True)}
+    resolution = {case.name: found for case, (_, found) in zip(cases[1:], ends) if found}
     for engine in simulators.names:
         bag = fresh(out / f"{NOT_WORDS.sub('_', engine).strip('_')}_bag")
         write_trajectory(bag, setup, engine, simulators.version(engine), runs.shown(engine))
-    findings = [each for found, _ in ends for each in found]
-    noise = measure_all(setup.tree, runs, simulators.names)
-    measured = Measured(cases, chosen, noise, findings, resolution)
-    report = report_of(setup, simulators, runs, measured, command, notes)
+    report = report_of(
+        setup,
+        chosen,
+        {case.name: case.checks for case in cases},
+        [each for found, _ in ends for each in found],
+        titles={level.name: level.title for level in chosen},
+        resolution=resolution,
+        excuses=setup.scenario.crosscheck.excuse,
+        tolerances=setup.scenario.crosscheck.tolerances,
+        command=command,
+        energy={case.name: case.book for case in cases},
+        **conditions(setup, simulators, runs, notes),
+    )
     write_text(out / "summary.json", json.dumps(report.summary(), indent=1))
     return report
+
+
+def conditions(
+    setup: Setup, engines: Engines, runs: Runs, notes: Sequence[Reason]
+) -> dict[str, Any]:
+    """Return the conditions of a check, and figures of its runs, as fields of its report."""
+    scenario, noise = setup.scenario, measure_all(setup.tree, runs, engines.names)
+    shown = {engine: runs.shown(engine) for engine in engines.names}
+    texts = [(engine, run.divergence) for engine, run in shown.items() if run.divergence]
+    notes = [*notes, *sensitive(noise)]
+    notes += [because(Code.TEXT, engine=engine, text=why) for engine, why in texts]
+    notes += [because(Code.TEXT, text=why) for why in [chatter(setup)] if why]
+    return {
+        "notes": [*notes, *engines.remarks],
+        "judged": scenario.duration if scenario.crosscheck.statistics else scenario.judged,
+        "duration": scenario.duration,
+        "seed": scenario.seed,
+        "friction": scenario.friction,
+        "versions": {**versions_of(setup, [engines.reference]), **engines.described},
+        "noise": noise,
+        "metrics": {engine: metrics_of(setup, run) for engine, run in shown.items()},
+        "events": {engine: run.events for engine, run in shown.items()},
+        "perturbations": engines.changes,
+        "trajectories": shown,
+    }
 
 
 def measure(
@@ -131,30 +167,24 @@ def measure(
     """
     spec, samples = setup.scenario.crosscheck, None
     if spec.statistics:
-        samples = samples_of(setup, engines, runs, progress)
+        sources = [engines.source(name) for name in engines.names]
+        run = runs.shown(REFERENCE)
+        samples = run_samples(
+            setup,
+            spec.statistics,
+            sources,
+            run,
+            lambda engine, step, _: progress.done(engine, step),
+        )
     elif not changed:
         noise = measure_all(setup.tree, runs, engines.names)
         refuse_tolerances(spec.tolerances, noise, floor_of(setup.tree, runs).distance.max())
-    sources = {name: engines.source(name) for name in engines.names}
     cases = [
-        CheckCase(setup, source, name, runs.only(name), samples, every)
-        for name, source in sources.items()
+        CheckCase(setup, engines.source(name), name, runs.only(name), samples, every)
+        for name in engines.names
     ]
     pairs = zip(cases, run_pieces(measure_one, [(case, levels) for case in cases]), strict=True)
     return [replace(case, checks=checks, known_book=book) for case, (checks, book) in pairs]
-
-
-def samples_of(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> Samples:
-    """Run a chaotic motion over seeds."""
-    spec = setup.scenario.crosscheck.statistics
-    assert spec
-    return run_samples(
-        setup,
-        spec,
-        [engines.source(name) for name in engines.names],
-        runs.shown(REFERENCE),
-        lambda engine, step, seed: progress.done(engine, step),
-    )
 
 
 def measure_one(
@@ -169,23 +199,10 @@ def measure_one(
     return case.checks, case.book
 
 
-def judge(case: CheckCase, levels: Sequence[AnyLevel]) -> list[Finding]:
+def judge_case(case: CheckCase, levels: Sequence[AnyLevel]) -> list[Finding]:
     """Return the findings on one engine, without what the scenario excuses."""
-    spec, findings = case.setup.scenario.crosscheck, dict[str, Finding]()
-    tolerances = spec.tolerances.at(case.setup.scenario.control_period)
-    why, substitutes = case.runs.shown(REFERENCE).divergence, dict[str, str]()
-    for level in levels:
-        if level.name not in case.checks:
-            continue
-        found = level.judge(case.checks[level.name], tolerances)
-        if level.of_motion and why:  # round-off and physics steps decide all
-            found = Finding.not_judged(because(Code.TEXT, text=why))
-        elif found.stands_in:
-            substitutes[level.name] = level.substitute
-        findings[level.name] = replace(found, level=level.name, engine=case.name)
-    for name, other in substitutes.items():
-        findings[name] = stand_in(findings[other], name, *findings[name].reasons)
-    return list(findings.values())
+    divergence = case.runs.shown(REFERENCE).divergence
+    return judge(case.setup, case.name, levels, case.checks, divergence)
 
 
 def conclude(
@@ -197,7 +214,7 @@ def conclude(
     """
     spec = case.setup.scenario.crosscheck
     resolution = [*sampled(case), *resolve(case)]
-    findings = excuse(judge(case, levels), spec.excuse)
+    findings = excuse(judge_case(case, levels), spec.excuse)
     findings = explain_findings(case, findings)
     if spec.resolution:
         findings = ask_resolution(findings, resolution, spec.resolution, case.setup, case.order)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Reason, because
@@ -93,19 +92,12 @@ class Engines:
         """Return a simulator's version, with how it differs from the one that is installed."""
         if name == REFERENCE:
             return self.reference.version
-        return " ".join([self.described(name), *self.specs[name].changes])
+        return " ".join([self.described[name], *self.specs[name].changes])
 
-    def described(self, name: str) -> str:
-        """Return an engine's version, with the expert settings that it is held to."""
-        return self.specs[name].describe(self.others[name].version)
-
-    def simulator(self, name: str) -> Simulator:
-        """Return a simulator."""
-        return self.reference if name == REFERENCE else self.others[name]
-
-    def order(self, name: str) -> int:
-        """Return the order of an integrator."""
-        return self.simulator(name).order
+    @property
+    def described(self) -> dict[str, str]:
+        """Versions of the engines, with the expert settings that each is held to."""
+        return {name: self.specs[name].describe(e.version) for name, e in self.others.items()}
 
 
 @dataclass(frozen=True)
@@ -169,14 +161,9 @@ class Runs:
         return coordinates(self.found[job], self.centres(tree, job))
 
     @property
-    def truth_step(self) -> float:
-        """The step of the converged reference [s]."""
-        return self.steps[-1] / 2
-
-    @property
     def truth(self) -> Job:
         """The run of the converged reference."""
-        return Job(REFERENCE, self.truth_step, fine=True)
+        return Job(REFERENCE, self.steps[-1] / 2, fine=True)
 
 
 NO_RUNS = Runs({}, [])
@@ -227,14 +214,12 @@ def is_same(
     plain = specs.get(expert.plain)
     if plain is None or plain.changes != expert.changes:
         return False
-    one, other = (_settings(others[each.name], plain) for each in (plain, expert))
-    return one == other
 
+    def settings(engine: EngineSpec) -> list[object]:
+        parts = engine_parts(others[engine.name])
+        return [read_settings(part.intended.options, plain.name, plain.settings) for part in parts]
 
-def _settings(simulator: Simulator, engine: EngineSpec) -> list[object]:
-    """Return the settings by which an engine has the models of a simulator."""
-    models = [part.intended for part in engine_parts(simulator)]
-    return [read_settings(model.options, engine.name, engine.settings) for model in models]
+    return settings(plain) == settings(expert)
 
 
 def check_names(spec: CrosscheckSpec, levels: Sequence[str]) -> None:
@@ -277,7 +262,7 @@ def run_jobs(
     jobs += [Job(e, steps[0], **{how: True}) for e in order for how in NOISE]
     samples = 0
     if spec.statistics:
-        samples = spec.statistics.seeds * len(order) * len(statistics_steps(setup))
+        samples = spec.statistics.seeds * len(order) * 2  # physics steps
     else:
         # The reference by which all are measured, and its own error.
         jobs[:0] = [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
@@ -295,15 +280,10 @@ def run_jobs(
     return Runs({**known.found, **runs}, steps, {**known.taken, **taken})
 
 
-def statistics_steps(setup: Setup) -> list[float]:
-    """Return the physics step and twice it, or half if twice does not divide the period [s]."""
-    scenario = setup.scenario
-    step = scenario.physics_step
-    try:
-        count_steps(scenario.control_period, 2 * step, "control period over twice the step")
-    except AccordError:
-        return [step, step / 2]
-    return [step, 2 * step]
+def twice_or_half(step: float, period: float) -> float:
+    """Return twice a physics step, or its half where that does not divide the control period."""
+    ratio = period / (2 * step)
+    return 2 * step if abs(ratio - round(ratio)) < 1e-9 else step / 2
 
 
 def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Trajectory, Taken]:

@@ -14,7 +14,7 @@ import numpy as np
 from roboaccord.contract.interfaces import Controller, Engine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.runs import statistics_steps
+from roboaccord.crosscheck.runs import twice_or_half
 from roboaccord.crosscheck.ticks import at_stops, left_out
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.sweep import Cell, sweep
@@ -57,7 +57,8 @@ def run_samples(
         run: of the reference.
         done: called with each run that ends.
     """
-    steps = statistics_steps(setup)
+    scenario = setup.scenario
+    steps = scenario.physics_step, twice_or_half(scenario.physics_step, scenario.control_period)
     cells = sweep(
         setup,
         figure=spec.figure,

@@ -47,7 +47,7 @@ from roboaccord.numerics.ranking import first_largest
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup, by_contacts
-from roboaccord.simulators.joints import RELEASE
+from roboaccord.simulators.joints import RELEASE, StopWatch
 
 TOUCHES = "something touches, of which only the contact solver knows the loads"
 SAMPLED = 20  # control periods for one that a twin with friction that sticks steps: it takes long
@@ -207,8 +207,7 @@ class StepCheck:
         self._rough = 2 if happened else max(self._rough - 1, 0)
         stops = self._setup.scenario.crosscheck.statistics and made[0][0].apart is None
         if stops:
-            limits = {joint.name: (joint.lower, joint.upper) for joint in self._setup.tree.moving}
-            lower, upper = np.array([limits[name] for name in self._setup.joints]).T
+            lower, upper = StopWatch.of(self._setup.tree, self._setup.joints).limits
             ends = np.array([before.q, after.q])
             stops = bool(((ends < lower + RELEASE) | (ends > upper - RELEASE)).any())
         if (happened or stops or self._gives(made[0][0])) and self._engine != "reference":

@@ -152,7 +152,6 @@ def fitted(
     groups: tuple[Group, ...] = (),
     start: Sizes | None = None,
     variant: Cause | None = None,
-    rounds: int = ROUNDS,
 ) -> Fit:
     """Return the fit of hypotheses, by Gauss and Newton; of infinite cost where there is none.
 
@@ -161,13 +160,12 @@ def fitted(
         groups: hypotheses.
         start: sizes with which it begins; 0 for others.
         variant: of the problem.
-        rounds: at most.
     """
     best, beside = Fit(problem, variant, groups), problem.beside
     ones = [*best.ones, *beside]
     known = start or {}
     sizes = {one: known.get(one, beside[one].mean if one in beside else 0.0) for one in ones}
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         try:
             left = problem.residuals(sizes)
             cost = float((left**2).sum() + sum(each**2 for each in _prior(beside, sizes)))

@@ -20,7 +20,7 @@ from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.results import Quantity, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.drawn import draw_states
-from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.level import Entry, Level, Rows, listed
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.differences import (
@@ -44,7 +44,6 @@ from roboaccord.simulators.base import Simulator
 
 ROUND_OFF = 1e-12  # relative, and of lengths [m], angles [rad] and unit vectors
 READ_BACK = 10  # states that are set and read back
-LISTED = 6  # differences of a model that a table names
 OF_JOINTS = ("origin", "damping", "friction", "armature")  # fields of a joint's properties
 
 
@@ -212,15 +211,13 @@ class AccelerationLevel(Level[AccelerationCheck]):
         return Finding.within()
 
     def rows(self, check: AccelerationCheck) -> Rows:
-        differences = check.model.differences
-        off = [" ".join((d.quantity, d.where, d.text)) for d in differences[:LISTED]]
-        off += [f"and {len(differences) - LISTED} more"] * (len(differences) > LISTED)
+        off = [" ".join((d.quantity, d.where, d.text)) for d in check.model.differences]
         return {
             "largest error, relative": Entry(check.max, form=".1e"),
             "states": Entry(check.states),
             "total": Entry(check.model.total, "kg", ".6g"),
             "reference": Entry(check.model.reference, "kg", ".6g"),
-            "off": Entry("; ".join(off) or "nothing"),
+            "off": listed(off),
         }
 
 

@@ -28,9 +28,9 @@ from roboaccord.contract.outcome import Code, Finding, Reason, because, unless_f
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.extrapolation import SAFETY, engines_of, go, no_restart
-from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.level import Entry, Level, Rows, listed
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.runs import tightened
+from roboaccord.crosscheck.runs import REFERENCE, tightened
 from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
@@ -43,7 +43,6 @@ from roboaccord.simulators.joints import StopWatch
 
 SAMPLED = 40  # events: those with the largest impulses, and others evenly
 BEFORE, AFTER = 2, 2  # control periods
-LISTED = 6  # events that are off, in a table
 ROUND_OFF = 1e-9  # s, and relative
 TOUCH = "contact"
 STOP = "joint_stop"
@@ -307,7 +306,8 @@ class EventsLevel(Level[EventsCheck]):
     title = "Events"
 
     def measure(self, case: CheckCase) -> EventsCheck:
-        return check_events(case.setup, case.engine, case.run, case.events)
+        known = case.runs.shown(REFERENCE).events
+        return check_events(case.setup, case.engine, case.run, known)
 
     def judge(self, check: EventsCheck, tolerances: Tolerances) -> Finding:
         if check.why:
@@ -329,10 +329,9 @@ class EventsLevel(Level[EventsCheck]):
         return Finding.outside(why, quantity=what, where=first.subject, size=first.left)
 
     def rows(self, check: EventsCheck) -> Rows:
-        off = [f"{d.kind} of {d.subject} at {d.time:g} s" for d in check.differences[:LISTED]]
-        off += [f"and {len(check.differences) - LISTED} more"] * (len(check.differences) > LISTED)
+        off = [f"{d.kind} of {d.subject} at {d.time:g} s" for d in check.differences]
         return {
             "in the log": Entry(check.logged),
             "compared": Entry(check.compared),
-            "off": Entry(str(check.why or "") or "; ".join(off) or "nothing"),
+            "off": Entry(str(check.why)) if check.why else listed(off),
         }

@@ -3,7 +3,7 @@
 FEWEST, SAMPLED, BLIND and SLOW may be tuned: from how many ticks a mean is judged, at how many the
 reference's own error is measured, and when that decides nothing. ROUND_OFF stays at round-off. The
 bound on the remainder is set in extrapolation.py, tolerances in the scenario. Names of
-`OneStepCheck` are keys of summary.json and stay; the columns of `Predictions` and `name_rate` must
+`OneStepCheck` are keys of summary.json and stay; the columns of `judged_of` and `name_rate` must
 agree.
 
 Of a chaotic motion two runs part, so errors at two physics steps are not of the same states. The
@@ -29,20 +29,28 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
-    Remainder,
     coarse,
     engines_of,
     few_steps,
     go,
     has_settled,
     no_restart,
+    observed_order,
     remainder_of_samples,
 )
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.levels.scheme import ALONE, Beside, by_twin
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.runs import tightened
-from roboaccord.crosscheck.ticks import Index, at_stops, difference, kinks, left_out, predicted
+from roboaccord.crosscheck.runs import tightened, twice_or_half
+from roboaccord.crosscheck.ticks import (
+    Index,
+    at_stops,
+    difference,
+    kinks,
+    left_out,
+    predicted,
+    vector,
+)
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.scenario import Allowance, Tolerances
@@ -248,21 +256,29 @@ class Predictions:
     """Hold the one-step predictions of a reference, sample by sample.
 
     Args:
-        errors: of joint rates and the base's twist (k, n + 6), predicted less recorded.
-        change: by which the reference changes them (k, n + 6).
-        pose: errors of the base's position and orientation (k, 6) [m, rad].
-        base: largest error of the base's position [m].
+        judged: errors of joint rates, the base's twist and its pose (k, n + 12), predicted less
+            recorded.
+        change: by which the reference changes the rates (k, n + 6).
     """
 
-    errors: Array
+    judged: Array
     change: Array
-    pose: Array
-    base: float
 
     @property
-    def judged(self) -> Array:
-        """All errors (k, n + 12)."""
-        return np.column_stack([self.errors, self.pose])
+    def errors(self) -> Array:
+        """Those of joint rates and the base's twist (k, n + 6)."""
+        return self.judged[:, :-6]
+
+    @property
+    def base(self) -> float:
+        """Largest error of the base's position [m]."""
+        return float(np.abs(self.judged[:, -6:-3]).max(initial=0.0))
+
+
+def judged_of(values: Array) -> Array:
+    """Return the columns of joint rates, the base's twist and its pose of (k, 2 n + 12)."""
+    n = (values.shape[1] - 12) // 2
+    return values[:, [*range(n, 2 * n), *range(2 * n + 6, 2 * n + 12), *range(2 * n, 2 * n + 6)]]
 
 
 def predict(
@@ -276,11 +292,9 @@ def predict(
         samples: indices of the states to start from; all where None.
     """
     chosen = np.arange(len(trajectory) - 1) if samples is None else samples
-    n, ends = len(trajectory.joints), predicted(reference, trajectory, chosen)[0]
-    after, change = (difference(trajectory.at(chosen + i), ends) for i in (1, 0))
-    rates = [*range(n, 2 * n), *range(2 * n + 6, 2 * n + 12)]
-    base = float(np.abs(after[:, 2 * n : 2 * n + 3]).max(initial=0.0))
-    return Predictions(after[:, rates], change[:, rates], after[:, -12:-6], base)
+    ends = predicted(reference, trajectory, chosen)[0]
+    after, change = (judged_of(difference(trajectory.at(chosen + i), ends)) for i in (1, 0))
+    return Predictions(after, change[:, :-6])
 
 
 def check_steps(
@@ -296,23 +310,18 @@ def check_steps(
     that does not fall is not a matter of time stepping. Its own order is asked where nothing
     happens that no scheme steps. Contact is of order 1 in all.
     """
-    fine = min(runs)
+    period, fine = setup.scenario.control_period, min(runs)
     simulator = make_simulator(setup, engine)
-    rough = [
-        left_out(run, setup.scenario.control_period) | kinks(simulator, run, fine)
-        for run in runs.values()
-    ]
+    rough = [left_out(run, period) | kinks(simulator, run, fine) for run in runs.values()]
     chosen = picked(np.arange(len(rough[0])))
     free = ~np.any(rough, axis=0)[chosen]
     own = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
     reference = make_simulator(tightened(setup), physics_step=fine)
     found = {dt: predict(reference, run, chosen) for dt, run in sorted(runs.items(), reverse=True)}
-    coarse = make_simulator(setup, physics_step=_twice(fine, setup.scenario.control_period))
+    coarse = make_simulator(setup, physics_step=twice_or_half(fine, period))
     floor = measure_floor(coarse, runs[fine], found[fine], chosen) + settling(setup, engine)
-    first = runs[max(runs)]
-    largest = check_one_step(first, found[max(runs)], chosen)
     smooth = free if free.any() else ~free
-    checked = check_orders(largest, found, first.joints, order, floor, smooth)
+    checked = check_orders(runs[max(runs)], chosen, found, order, floor, smooth)
     return replace(checked, expected_order=own)
 
 
@@ -341,23 +350,15 @@ def check_free_steps(
         return None
     reference = make_simulator(tightened(setup), physics_step=fine)
     found = predict(reference, run, free)
-    floor = measure_floor(make_simulator(setup, physics_step=2 * fine), run, found, free)
-    floor = floor + settling(setup, engine)
-    n = len(run.joints)
+    coarse = make_simulator(setup, physics_step=2 * fine)
+    floor = measure_floor(coarse, run, found, free) + settling(setup, engine)
     by_step = {}
     for simulator, sets in zip(simulators, again, strict=True):
         moved = [difference(a.state(1), b.state(1)) for a, b in zip(again[0], sets, strict=True)]
-        shift = np.array(moved)
-        by_step[simulator.physics_step] = Predictions(
-            found.errors - np.column_stack([shift[:, n : 2 * n], shift[:, -6:]]),
-            found.change,
-            found.pose - shift[:, -12:-6],
-            found.base,
-        )
-    largest = check_one_step(run, found, free)
+        shifted = found.judged - judged_of(np.array(moved))
+        by_step[simulator.physics_step] = replace(found, judged=shifted)
     own = order if setup.contact is None else 1
-    smooth = np.ones(len(free), dtype=bool)
-    checked = check_orders(largest, by_step, run.joints, order, floor, smooth)
+    checked = check_orders(run, free, by_step, order, floor, np.ones(len(free), dtype=bool))
     judged = round(count * float(np.mean(kept)))
     return replace(checked, expected_order=own, judged=judged, ticks=len(run) - 1)
 
@@ -376,12 +377,6 @@ def settling(setup: Setup, engine: EngineSpec) -> Array:
         depth = abs(footing.radius - float(setup.initial.position[2]))
         found[-4], found[-10] = depth, depth / setup.scenario.physics_step
     return found
-
-
-def _twice(step: float, control_period: float) -> float:
-    """Return twice a step, or the step's half where that does not divide the control period."""
-    ratio = control_period / (2 * step)
-    return 2 * step if abs(ratio - round(ratio)) < 1e-9 else step / 2
 
 
 def check_one_step(
@@ -407,53 +402,54 @@ def check_one_step(
 
 
 def check_orders(
-    largest: OneStepCheck,
+    run: Trajectory,
+    samples: Index,
     found: Mapping[float, Predictions],
-    joints: tuple[str, ...],
     order: int,
     floor: Array,
     free: NDArray[np.bool_],
 ) -> OneStepCheck:
-    """Add to a check the order of its errors, and the remainder at 0.
+    """Return the errors of a run, with their order and the remainder at 0.
 
     Args:
-        largest: at the largest physics step.
+        run: at the largest physics step.
+        samples: that were predicted.
         found: predictions by physics step, the largest first.
-        joints: names.
         order: of the engine's integrator.
         free: periods without an event or a kink (k - 1,), by which the orders are observed.
         floor: the reference's own error, as a root mean square (n + 12,).
     """
-    left: Remainder | None = None
-    if len(found) >= STEPS:
-        left = remainder_of_samples([p.judged for p in found.values()], order, floor)
-    n = len(joints)
-    rms, spin = ({dt: _rms(p.errors[free, part]) for dt, p in found.items()} for part in _parts(n))
-    smooth = [p.errors[free] for p in found.values()]
-    return replace(
-        largest,
-        order=_order(rms),
-        spin_order=_order(spin),
-        left=left.size if left else None,
-        bound=left.bound if left else None,
-        where=name_rate(joints, left.coordinate) if left else "",
+    smooth, steps = {dt: each.errors[free] for dt, each in found.items()}, sorted(found)[:STEPS]
+    orders = [
+        observed_order(steps, [_rms(smooth[dt][:, part]) for dt in steps], 0.0)
+        for part in _parts(len(run.joints))
+    ]
+    checked = replace(
+        check_one_step(run, next(iter(found.values())), samples),
+        order=orders[0],
+        spin_order=orders[1],
         floor=float(floor[:-6].max()),
-        settled=has_settled(smooth, order) if left else True,
-        asymptotic=left.asymptotic if left else True,
         step=min(found),
+    )
+    if len(found) < STEPS:
+        return checked
+    left = remainder_of_samples([p.judged for p in found.values()], order, floor)
+    return replace(
+        checked,
+        left=left.size,
+        bound=left.bound,
+        where=name_rate(run.joints, left.coordinate),
+        settled=has_settled([*smooth.values()], order),
+        asymptotic=left.asymptotic,
     )
 
 
-def measure_floor(
-    coarse: Simulator, run: Trajectory, fine: Predictions, chosen: Index | None = None
-) -> Array:
+def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions, ticks: Index) -> Array:
     """Return the rms of the reference's own error, from its steps and half of them (n + 12,)."""
-    ticks = np.arange(len(run) - 1) if chosen is None else chosen
     samples = np.unique(np.linspace(0, len(ticks) - 1, min(SAMPLED, len(ticks))).astype(int))
     apart = predict(coarse, run, ticks[samples]).judged - fine.judged[samples]
-    turned = np.full((len(run), 3), np.pi)
-    values = np.column_stack([run.qd, run.twist, run.position, turned])
-    scale = ROUND_OFF * np.maximum(np.abs(values).max(axis=0, initial=0.0), 1.0)
+    values = np.abs(judged_of(vector(run)))
+    scale = ROUND_OFF * np.maximum(values.max(axis=0, initial=0.0), 1.0)
     return np.asarray(np.sqrt(np.mean(apart**2, axis=0)) + scale)
 
 
@@ -468,14 +464,6 @@ def _parts(n: int) -> tuple[slice, slice]:
     """Return the columns that `relative` and `spin_relative` are of."""
     spins = slice(n + 3, None)
     return (slice(n) if n else spins), spins
-
-
-def _order(errors: Mapping[float, float]) -> float | None:
-    """Return the order by which errors fall with the step; None if undetermined."""
-    if len(errors) < 2 or min(errors.values()) <= 0:
-        return None
-    steps, sizes = np.log(sorted(errors.items())[:STEPS]).T
-    return float(np.polyfit(steps, sizes, 1)[0])
 
 
 def _rms(values: Array) -> float:

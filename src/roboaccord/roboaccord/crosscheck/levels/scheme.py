@@ -140,6 +140,15 @@ class TwinComparison:
     def _shaken(self) -> list[Simulator]:
         return [make_simulator(self.setup, twin_of(self.engine, seed)) for seed in SHAKEN]
 
+    def round_off(self, run: Trajectory, ticks: Index) -> Array:
+        """Return what round-off makes of a tick of the twin, by group of coordinates (6,)."""
+        plain, _ = predicted(self.twin, run, ticks)
+        found = [ROUNDING * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)]
+        for other in self._shaken:
+            apart = difference(plain, predicted(other, run, ticks)[0])
+            found.append(by_group(np.abs(apart)).max(axis=0))
+        return np.asarray(SAFETY * np.max(found, axis=0))
+
     @cached_property
     def _reader(self) -> Simulator | None:
         """The engine, where states are what it reads; else they are recorded as they were."""
@@ -153,7 +162,7 @@ class TwinComparison:
             ticks: whose round-off is measured.
             read: whose states the engine reads back.
         """
-        found = measure_floor(self.twin, self._shaken, run, ticks)
+        found = self.round_off(run, ticks)
         if self.misread.any():
             found = found + spread_of(self.twin, run, ticks, self.misread)
         if self._reader:
@@ -263,8 +272,7 @@ def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
 def explain_drawn(setup: Setup, engine: EngineSpec) -> Explanation:
     """Explain what differs from the twin in ticks from random states under random efforts."""
     simulator, period = make_simulator(setup, engine), setup.scenario.control_period
-    mimics = any(joint.mimic for joint in setup.tree.moving)
-    if mimics or setup.contact is not None or simulator.unplaced:  # random states touch
+    if setup.contact is not None or simulator.unplaced:  # random states touch
         return NOTHING
     states, before = list[RobotState](), np.zeros(len(setup.joints))
     for state, effort in draw_states(setup, NAMED, 1):
@@ -272,19 +280,8 @@ def explain_drawn(setup: Setup, engine: EngineSpec) -> Explanation:
         states += [simulator.reset(begin), simulator.step(Command(effort), period)]
         before = effort
     run = Trajectory.from_states(setup.joints, states)
-    try:
-        twin = make_simulator(setup, twin_of(engine))
-        shaken = [make_simulator(setup, twin_of(engine, seed)) for seed in SHAKEN]
-    except AccordError:
-        return NOTHING
-    chosen, errors = compare(twin, run, np.arange(0, len(run), 2))
-    if not len(chosen):
-        return NOTHING
-    floor = measure_floor(twin, shaken, run, chosen)
-    ratios = (by_group(np.abs(errors)) / floor).max(axis=1)
-    weight = 1.0 / spread(floor, errors.shape[1])
-    problem = TwinProblem(setup, twin, run, chosen, weight, engine=engine)
-    return explain_chosen(problem, ratios) if ratios.max() > 1.0 else NOTHING
+    found = check_scheme(setup, engine, run, lambda ticks: ticks[ticks % 2 == 0], resolved=False)
+    return found.explanation if isinstance(found, SchemeCheck) else NOTHING
 
 
 class SchemeLevel(Level["SchemeCheck | NoTwin"]):
@@ -394,16 +391,6 @@ def compare(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Arra
     ends, stopped = predicted(twin, run, ticks)
     errors = difference(run.at(ticks + 1), ends)
     return ticks[~stopped], errors[~stopped]
-
-
-def measure_floor(twin: Simulator, shaken: list[Simulator], run: Trajectory, ticks: Index) -> Array:
-    """Return what round-off makes of a tick, by group of coordinates (6,)."""
-    plain, _ = predicted(twin, run, ticks)
-    found = [ROUNDING * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)]
-    for other in shaken:
-        apart = difference(plain, predicted(other, run, ticks)[0])
-        found.append(by_group(np.abs(apart)).max(axis=0))
-    return np.asarray(SAFETY * np.max(found, axis=0))
 
 
 def spread_of(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:

@@ -20,7 +20,6 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
-    Remainder,
     coarse,
     few_steps,
     has_settled,
@@ -56,12 +55,6 @@ class Floor:
 
     coordinates: Array
     distance: Array
-
-    def with_height(self, height: float, links: int) -> Floor:
-        """Return it with a height that links may be off [m]."""
-        found = self.coordinates.copy()
-        found[:, 2 : 3 * links : 3] += height
-        return Floor(found, self.distance)
 
 
 @dataclass(frozen=True)
@@ -124,13 +117,13 @@ class ConvergenceCheck:
     order: Annotated[float | None, Quantity("1", "of convergence", form=".2f")]
     expected_order: int
     floor: Annotated[float, Quantity("m", "floor of the reference")]
-    left: float | None
-    bound: float | None
-    where: str
-    since: Annotated[float | None, Quantity("s", "when it exceeds its bound")]
     time: Annotated[Array, Quantity("s", "time")]
     distance: Annotated[dict[str, Array], Quantity("m", "largest distance of a link")]
     range: float
+    left: float | None = None
+    bound: float | None = None
+    where: str = ""
+    since: Annotated[float | None, Quantity("s", "when it exceeds its bound")] = None
     kink: Annotated[float | None, Quantity("s", "first kink of dry friction, or stop")] = None
     before: ConvergenceCheck | None = field(default=None, metadata=LEFT_OUT)
     uncertainty: Uncertainty | None = None
@@ -165,8 +158,8 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         tree, runs, name = case.setup.tree, case.runs, case.name
         floor = floor_of(tree, runs, name)
         if name != REFERENCE:
-            height = settling(case.setup, case.engine)[-4]
-            floor = floor.with_height(height, len(tree.links))
+            heights = slice(2, 3 * len(tree.links), 3)
+            floor.coordinates[:, heights] += settling(case.setup, case.engine)[-4]
         check = check_convergence(tree, runs, name, case.simulator, floor)
         movable = bool(case.setup.joints or case.setup.base.moves)
         return replace(check, engine=name, movable=movable, beside=Beside.of(case))
@@ -235,70 +228,59 @@ def check_convergence(
     target, centres = runs.coordinates(tree, runs.truth), runs.centres(tree, runs.truth)
     apart = [runs.coordinates(tree, job) - target for job in jobs]
     distance = {job.dt: largest_distance(runs.centres(tree, job) - centres) for job in jobs}
-    check = partial(_check, tree, truth.joints, truth.time, target)
+    check = partial(_check, tree, truth, target)
     stops = [
         stop.time for run in (truth, *own.values()) for stop in run.events if stop.kind in STOPS
     ]
     hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
     rough = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]) | hit)
-    uncertain = partial(_with_uncertainty, *(runs.centres(tree, job) for job in jobs[:2]))
-    if not rough.size:
-        return uncertain(check=check(apart, distance, order, floor))
-    kink = int(rough[0])
-    before = None
-    if kink >= SHORTEST:
-        end = kink + 1
-        start = Floor(floor.coordinates[:end], floor.distance[:end])
-        early = [e[:end] for e in apart], {dt: d[:end] for dt, d in distance.items()}
-        before = check(*early, order, start)
-    since = float(truth.time[kink])
-    whole = replace(check(apart, distance, 1, floor), kink=since, before=before)
-    if len({tuple(_stops(own[dt])) for dt in runs.steps[-STEPS:]}) > 1:
-        whole = replace(whole, settled=False, asymptotic=False)
-    return uncertain(check=whole)
-
-
-def _stops(run: Trajectory) -> list[tuple[str, str]]:
-    """Return what was hit, in order: runs that hit different stops are in no asymptotic range."""
-    return [(event.kind, event.subject) for event in run.events if event.kind in STOPS]
-
-
-def _with_uncertainty(*centres: Array, check: ConvergenceCheck) -> ConvergenceCheck:
-    """Return a check with its uncertainty, by the links' centres at the two largest steps."""
-    if len(centres) < 2:
-        return check
-    apart = float(largest_distance(centres[0] - centres[1]).max())
-    return replace(check, uncertainty=uncertainty_of(check, apart))
+    whole = check(apart, distance, 1 if rough.size else order, floor)
+    if rough.size:
+        end, before = int(rough[0]) + 1, None
+        if end > SHORTEST:
+            start = Floor(floor.coordinates[:end], floor.distance[:end])
+            early = [e[:end] for e in apart], {dt: d[:end] for dt, d in distance.items()}
+            before = check(*early, order, start)
+        whole = replace(whole, kink=float(truth.time[end - 1]), before=before)
+        hits = [[e for e in own[dt].events if e.kind in STOPS] for dt in runs.steps[-STEPS:]]
+        if len({tuple((e.kind, e.subject) for e in each) for each in hits}) > 1:
+            # Runs that hit different stops are in no asymptotic range.
+            whole = replace(whole, settled=False, asymptotic=False)
+    if len(jobs) < 2:
+        return whole
+    moved = largest_distance(runs.centres(tree, jobs[0]) - runs.centres(tree, jobs[1]))
+    return replace(whole, uncertainty=uncertainty_of(whole, float(moved.max())))
 
 
 def _check(
-    tree: Tree, joints: Sequence[str], time: Array, target: Array, apart: Sequence[Array],
+    tree: Tree, truth: Trajectory, target: Array, apart: Sequence[Array],
     distances: Mapping[float, Array], expected_order: int, floor: Floor,
 ) -> ConvergenceCheck:  # fmt: skip
     """Check errors of runs from the largest step to the smallest, and distances by step."""
     steps, count = [*distances], len(apart[0])
     error = [float(values.max()) for values in distances.values()]
     largest = float(floor.distance.max())
-    left: Remainder | None = None
-    settled = True
-    if len(steps) >= STEPS:
-        left = remainder_over_time(apart, expected_order, floor.coordinates)
-        settled = has_settled(apart, expected_order)
-    return ConvergenceCheck(
+    check = ConvergenceCheck(
         dt=steps,
         error=error,
         order=observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
         expected_order=expected_order,
         floor=largest,
-        left=left.size if left else None,
-        bound=left.bound if left else None,
-        where=name_coordinate(tree, joints, left.coordinate) if left else "",
-        since=float(time[left.sample]) if left else None,
-        time=time[:count],
+        time=truth.time[:count],
         distance={f"{dt:g}": values for dt, values in distances.items()},
         range=float(np.ptp(target[:count], axis=0).max()),
-        settled=settled,
-        asymptotic=left.asymptotic if left else True,
+    )
+    if len(steps) < STEPS:
+        return check
+    left = remainder_over_time(apart, expected_order, floor.coordinates)
+    return replace(
+        check,
+        left=left.size,
+        bound=left.bound,
+        where=name_coordinate(tree, truth.joints, left.coordinate),
+        since=float(truth.time[left.sample]),
+        settled=has_settled(apart, expected_order),
+        asymptotic=left.asymptotic,
     )
 
 
