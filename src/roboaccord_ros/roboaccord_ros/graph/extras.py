@@ -34,7 +34,7 @@ PATIENCE = 10.0  # s of wall time that a service of a switch may take
 
 
 class ExtraInputs:
-    """Take wrench, twist and switches in the simulator.
+    """Take wrench, twist and switches in the simulator; the latter by services `/R/SWITCH/set`.
 
     Args:
         shell: that hosts it.
@@ -52,7 +52,10 @@ class ExtraInputs:
         read = finite(decode_wrench)
         self._subscriptions = {n: shell.subscribe(n, read, partial(self._take, n)) for n in VECTORS}
         self._expected: list[str] = []
-        self.switches = SwitchServices(shell, switches)
+        self._asked: dict[str, bool] = {}
+        for name in switches:
+            service = f"{shell.robot}/{name}/set"
+            shell.node.create_service(SetBool, service, partial(self._ask, name))
 
     def start(self) -> None:
         """Look which of them a node publishes that hears the states, as one must to answer them.
@@ -75,11 +78,24 @@ class ExtraInputs:
 
     def complete(self, effort: Array) -> Command:
         """Return the command completed by wrench, twist and switches."""
-        switches = self.switches.take()
+        switches = self.take_switches()
         if not self._expected and not switches:
             return Command(effort)
         vectors = {name: self._got[name][1] for name in self._expected if name in self._got}
         return Command(effort, switches, vectors.get(graph.WRENCH), vectors.get(graph.TWIST))
+
+    def take_switches(self) -> Mapping[str, bool]:
+        """Return what was asked of the switches since the last call."""
+        if not self._asked:
+            return NO_SWITCHES
+        asked, self._asked = self._asked, {}
+        return asked
+
+    def _ask(
+        self, name: str, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        self._asked[name], response.success = bool(request.data), True
+        return response
 
     def _take(self, name: str, vector: tuple[float, Array]) -> None:
         self._got[name] = vector
@@ -154,32 +170,3 @@ class ExtraOutputs:
     def _note(self, name: str, value: bool) -> None:
         # A new mapping: states that were given away keep theirs.
         self._inlet.switches = {**self._inlet.switches, name: value}
-
-
-class SwitchServices:
-    """Offer `/R/SWITCH/set` of each switch; what is asked for acts with the next command.
-
-    Args:
-        shell: that hosts it.
-        names: of the switches.
-    """
-
-    def __init__(self, shell: Shell, names: Iterable[str]) -> None:
-        self._asked: dict[str, bool] = {}
-        for name in names:
-            topic = f"{shell.robot}/{name}/set"
-            shell.node.create_service(SetBool, topic, partial(self._set, name))
-
-    def take(self) -> Mapping[str, bool]:
-        """Return what was asked for since the last call."""
-        if not self._asked:
-            return NO_SWITCHES
-        asked, self._asked = self._asked, {}
-        return asked
-
-    def _set(
-        self, name: str, request: SetBool.Request, response: SetBool.Response
-    ) -> SetBool.Response:
-        self._asked[name] = bool(request.data)
-        response.success = True
-        return response

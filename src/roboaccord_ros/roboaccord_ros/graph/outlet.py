@@ -11,8 +11,6 @@ from __future__ import annotations
 import json
 import math
 import secrets
-import sys
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -25,7 +23,6 @@ from rosgraph_msgs.msg import Clock
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.reading import seal_of
-from roboaccord_ros.graph.shell import Run, Shell
 
 BATCH = 500  # events in a message, some 70 kB
 
@@ -110,41 +107,6 @@ class Outlet:
     def deliver(self) -> None:
         """See everything delivered, above all the last states."""
         graph.deliver(*self._states, self._events, self._result)
-
-
-class ResultShell(Shell):
-    """A node that runs a simulation: it publishes the result, and writes it to stdout as JSON."""
-
-    outlet: Outlet
-
-    def __init__(self, node: Node, robot: str, run: Run) -> None:
-        super().__init__(node, robot, run)
-        self.result: Mapping[str, Json] = {}
-
-    @abstractmethod
-    def finish(self, error: str = "") -> None:
-        """Publish the result, once, by `conclude`."""
-
-    @abstractmethod
-    def may_end(self) -> bool:
-        """Return whether the run may end whenever it is interrupted."""
-
-    def conclude(self, result: Mapping[str, Json], error: str) -> None:
-        """Publish a result, and end the run where there is no error."""
-        self.result = {**result, "error": error}
-        self.outlet.result(self.result)
-        if not error:
-            self.run.done()
-
-    def close(self) -> None:
-        """Publish the result if that is pending, and wait until it is delivered."""
-        if not self.result and not isinstance(self.run.error, graph.RivalError):
-            self.finish(str(self.run.error or ("" if self.may_end() else "interrupted")))
-        self.outlet.deliver()
-
-    def report(self) -> None:
-        """Write the result to stdout."""
-        sys.stdout.write(json.dumps(self.result) + "\n")
 
 
 def contact_markers(
