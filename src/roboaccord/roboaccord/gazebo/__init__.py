@@ -1,4 +1,4 @@
-"""Checks of what is given to Gazebo Sim, and SDFormat as a reader of descriptions.
+"""Worlds and descriptions for Gazebo Sim, checks of them, and the twin of a robot in it.
 
 Other packages may import what `__init__.pyi` lists, and nothing else (test/test_door.py); add a
 name there. Nothing here may start Gazebo or import its bindings, which roboaccord_ros does: this

@@ -1,9 +1,9 @@
-"""sdformat where it is installed: its checker, and its schema of elements.
+"""sdformat where it is installed: its checker, its printer, and its schema of elements.
 
 Add to TOOLS and ROOTS where another system has sdformat, and to INSTALL how it is installed.
-TIMEOUT may be raised; a file that takes longer is undecided, not wrong. NOT_ABOUT_THE_FILE is one
-line of stderr that is no problem. VERSION is that of all SDF that ships, which templates and
-check.py share: change all at once.
+TIMEOUT and PRINTING may be raised; a file whose check takes longer is undecided, not wrong.
+NOT_ABOUT_THE_FILE is one line of stderr that is no problem. VERSION is that of all SDF that ships,
+which templates and check.py share: change all at once.
 
 The checker is `gz sdf -k`, or `ign sdf -k` as Debian has it. It takes unknown elements in silence,
 so that a misspelt `<max_stepsize>` is a default; elements and values are checked against the
@@ -15,17 +15,25 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from xml.parsers import expat
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.source import parse_lines
+from roboaccord.numerics.isolation import COLOUR
 
 TOOLS = ("gz", "ign")
 INSTALL = "apt-get install ignition-tools libsdformat-dev sdformat-sdf"  # on Debian 12
 # Debian's ign prints this about itself, whatever the file.
 NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
 TIMEOUT = 60.0  # s, of a check
+PRINTING = 600.0  # s by the clock: it only ends a tool that hangs
 VERSION = "1.9"
 ROOTS = ("/usr/share", "/usr/share/gz", "/opt/ros/jazzy/opt/sdformat_vendor/share/gz")
 NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose": 6, "color": 4}
@@ -55,6 +63,48 @@ def sdformat_tool() -> str:
             if known.returncode == 0 and b"SDF" in known.stdout:
                 return tool
     return ""
+
+
+@cache
+def tool_version() -> str:
+    """Return tool and version.
+
+    Raises:
+        AccordError: where neither `gz sdf` nor `ign sdf` is installed.
+    """
+    if not (tool := sdformat_tool()):
+        raise AccordError(f"sdformat is not installed: {INSTALL}")
+    found = subprocess.run([tool, "sdf", "--versions"], capture_output=True, text=True, check=False)
+    return f"{tool} sdf {' '.join(found.stdout.split()) or 'of unknown version'}"
+
+
+def print_sdf(urdf: str) -> ET.Element:
+    """Return the SDF that SDFormat's tool makes of a URDF.
+
+    Names keep their prefixes, which it does not declare: `gz:`, `ignition::`, any of `<gazebo>`.
+
+    Raises:
+        AccordError: if it reports errors, or prints no SDF.
+        subprocess.TimeoutExpired: if it does not answer.
+    """
+    tool = tool_version().split()[0]
+    with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="utf-8") as file:
+        file.write(urdf)
+        file.flush()
+        done = subprocess.run(
+            [tool, "sdf", "-p", file.name],
+            capture_output=True, text=True, errors="replace", check=False, timeout=PRINTING,
+        )  # fmt: skip
+    own = [line for line in done.stderr.splitlines() if "Library error" not in line]
+    sys.stderr.write("".join(f"{line}\n" for line in own))  # its own words
+    text = done.stdout[max(done.stdout.find("<sdf"), 0) :]
+    try:
+        return parse_lines(text)[0]
+    except expat.ExpatError:
+        lines = [line.strip() for line in done.stderr.splitlines() if "rror" in line]
+        errors = [line for line in lines if "Library error" not in line]
+        reason = COLOUR.sub("", (errors or ["no SDF"])[0])
+        raise AccordError(f"sdformat refuses it: {reason[:200]}") from None
 
 
 def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Problem]:
