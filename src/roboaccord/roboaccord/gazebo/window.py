@@ -1,9 +1,9 @@
 """Gazebo's window on a robot: the camera at its start, the panels, and a body to follow it by.
 
 Panels and their places are in templates/window.sdf and may be changed: run `make shared` after
-that, for worlds/ has the result, and test_shared compares. A name must be in systems.yaml; further
-ones are in the window's own menu. HALF is fixed by Gazebo; CAMERA and ANCHOR are read by
-roboaccord_ros, which moves the camera.
+that, for worlds/ has the result, and test_shared compares. A name must be in the systems.yaml of
+`accord check`; further ones are in the window's own menu. HALF is fixed by Gazebo; CAMERA and
+ANCHOR are read by roboaccord_ros, which moves the camera.
 """
 
 from __future__ import annotations

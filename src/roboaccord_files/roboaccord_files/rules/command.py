@@ -2,7 +2,7 @@
 
 Options may be added: a parameter here and a word of OF_FILES: others are refused. The modes, entry
 points of setup.cfg, stay: `check.FILE`, `check.FILES` and `check.RULE`. Worlds among the files are
-left to the core. What is found stands in find.py, and how a finding is printed in findings.py.
+left to gazebo/. What is found stands in find.py, and how a finding is printed in findings.py.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.text import Text
-from roboaccord.cli.check import Files, Models, check_for_gazebo, is_robot, shown_of
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import note
 from roboaccord.cli.options import read_packages, split_arguments
@@ -23,6 +22,7 @@ from roboaccord.contract.modes import AddedMode
 from roboaccord.engines.formats import read_robot
 from roboaccord.run.output import write_text
 
+from roboaccord_files.gazebo.command import Files, Models, check_for_gazebo, is_robot, shown_of
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.findings import RuleFinding
 from roboaccord_files.rules.sarif import sarif

@@ -1,9 +1,9 @@
 """`accord check`: static checks of worlds, models and bridges for Gazebo.
 
-To add or change a rule, see gazebo/check.py; here is how problems are shown, which may be changed
+To add or change a rule, see check.py; here is how problems are shown, which may be changed
 freely. MISSING, notes for people, may be reworded: a checker that is not installed makes no
-problem. Keys of `Check.to_json` stay, for scripts read them; so do `is_robot` and `shown_of`, used
-by the package that adds checks of robots' files as a mode.
+problem. Keys of `Check.to_json` stay, for scripts read them. `rules` adds the modes of
+robots' files.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
-
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, note
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import Modes
 from roboaccord.contract.outcome import Verdict
-from roboaccord.contract.plugins import lacking
 from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import format_of, formats
-from roboaccord.gazebo.check import check_file
-from roboaccord.gazebo.shipped import problems_of_robot, shipped_folder
-from roboaccord.gazebo.tool import INSTALL, Problem, schema_folder, sdformat_problems, sdformat_tool
+from roboaccord.gazebo.tool import INSTALL, sdformat_tool
 from roboaccord.scenario.setup import robot_names
+
+from roboaccord_files.gazebo.check import check_file
+from roboaccord_files.gazebo.schema import Problem, schema_folder, sdformat_problems
+from roboaccord_files.gazebo.shipped import problems_of_robot, shipped_folder
 
 MISSING = {
     "sdformat": f"sdformat's checker is not installed: {INSTALL}",
@@ -90,9 +90,6 @@ def check_command(words: Files = None, models: Models = None) -> Result:
       accord check worlds/mine.sdf --models models
     """
     files = [Path(word) for word in words or []]
-    if robot := next(filter(is_robot, files), None):
-        what = f"the check of {robot}, a robot's file,"
-        raise AccordError(lacking("commands", "check.FILE", what))
     shipped = shipped_folder()
     if files:
         result = check_for_gazebo(files, models or [], ())
