@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from roboaccord.cli.main import run
 from roboaccord.description.xacro_file import TRUST
-from roboaccord_files.gazebo.command import is_robot
+from roboaccord_files.gazebo.files import is_robot
 from slow_cases import late
 from test_fence import EXPRESSIONS, link, robot
 from test_output import accord
