@@ -80,7 +80,7 @@ def generate_launch_description() -> LaunchDescription:
         run.node(
             "crosscheck", "part", "roboaccord_ros.nodes.crosscheck",
             condition=If(Config("crosscheck")),
-            parameters=[beside, parameters("reference", controller="second_controller")],
+            parameters=[beside, parameters("reference", "controller")],
         ),
         in_namespace(
             "rviz_topics", run.tool, "rviz2", "window", package="rviz2", executable="rviz2",

@@ -36,7 +36,6 @@ from roboaccord.description.meshes import FORMATS, read_mesh, read_parts
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.description.yaml_files import read_yaml
 from roboaccord.engines.formats import read_robot
-from roboaccord.gazebo.check import check_file
 from roboaccord.robots.controllers import read_trajectory_file
 from voxel_sphere.terrain.slices import read_volume
 
@@ -121,6 +120,13 @@ def log_of(path: Path) -> Any:
     return import_module("roboaccord_files.logs.log").read_log(path, ["j"], {})
 
 
+def world_of(path: Path) -> Any:
+    """Check a world; refused where no package does."""
+    if line := lacking("commands", "check"):
+        raise AccordError(line)
+    return import_module("roboaccord_files.gazebo.check").check_file(path, [])
+
+
 def identified(path: Path) -> object:
     """Read what was identified of an arm, by the package that does."""
     return load("controllers", "packbot.identified").read(path)
@@ -136,7 +142,7 @@ READERS: Mapping[str, Sequence[Spoilt]] = {
     "URDF, SDF, package.xml, model.config": [
         Spoilt("a.urdf", read_urdf),
         Spoilt("a.sdf", read_robot),
-        Spoilt("world.sdf", lambda path: check_file(path, [])),
+        Spoilt("world.sdf", world_of),
         Spoilt("model.config", read_xml),
         spoilt("package.xml", "a.urdf", ROBOT, with_mesh, optional=True),
     ],

@@ -37,8 +37,8 @@ ASKED = {
                          "crosscheck log.csv"],
     "roboaccord_view": ["view snake", "run snake serpenoid --transport direct --view"],
     "roboaccord_studies": [f"identify {ARM}", "snake gait", "packbot look --hulls",
-                           "run packbot identify", "scenario packbot reach --set "
-                           "controller.name=detected"],
+                           "run packbot identify", "run snake change_of_ground",
+                           "scenario packbot reach --set controller.name=detected"],
     **{robot: [f"list {robot}", f"{robot.replace('_', '-')} look"] for robot in ROBOTS},
 }  # fmt: skip
 SHORT = "--engine mujoco --transport direct --set duration=0.02 --out run"

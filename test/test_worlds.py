@@ -19,11 +19,12 @@ from typing import Any
 
 import pytest
 from roboaccord.cli.main import run
-from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
-from roboaccord.gazebo.shipped import setups_in_gazebo
-from roboaccord.gazebo.tool import schema_folder, sdformat_problems, sdformat_tool
+from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord_files.gazebo.check import check_file, check_robot
+from roboaccord_files.gazebo.schema import schema_folder, sdformat_problems
+from roboaccord_files.gazebo.shipped import setups_in_gazebo
 from slow_cases import late
 from workspace import ROOT
 
@@ -247,7 +248,7 @@ def test_a_checker_that_does_not_answer_leaves_a_file_undecided(
     tool.write_text('#!/bin/sh\ncase "$2" in --help) echo SDF;; *) exec sleep 60;; esac\n')
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr("roboaccord.gazebo.tool.TIMEOUT", 0.2)
+    monkeypatch.setattr("roboaccord_files.gazebo.schema.TIMEOUT", 0.2)
     world = ROOT / "worlds" / "flat.sdf"
     assert run(["check", str(world), "--models", str(MODELS[0]), "--json"]) == 1
     data = json.loads(capsys.readouterr().out)

@@ -12,7 +12,6 @@ from packbot.contact.collisions import GROUND
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.meshes import read_mesh
 from roboaccord.description.tree import Tree
-from roboaccord.gazebo.check import check_file
 from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -63,6 +62,8 @@ def test_gazebo_lets_the_same_pairs_touch_as_every_other_simulator() -> None:
 
 
 def test_the_world_holds_what_stands_around() -> None:
+    from roboaccord_files.gazebo.check import check_file
+
     path, root = world_of(setup_of("shelf"))
     assert check_file(path, []) == []
     models = {model.attrib["name"]: model for model in root.findall("world/model")}

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from roboaccord.cli.check import is_robot
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.tree_text import rpy
 from roboaccord.engines.formats import read_robot
@@ -220,18 +219,3 @@ def test_a_robot_of_mjcf_runs_in_dart_as_in_the_reference(tmp_path, monkeypatch)
     found = [make_simulator(setup, name).acceleration(state, state.effort).joints
              for name in ("reference", "dart")]  # fmt: skip
     np.testing.assert_allclose(*found, rtol=1e-9)
-
-
-def test_a_robot_is_checked_by_rules_and_a_world_for_gazebo(tmp_path):
-    """A model.sdf, and what has a model.config beside it, is Gazebo's."""
-    model = '<sdf version="1.9"><model name="m"><link name="a"/>{}</model></sdf>'
-    texts = {
-        "arm.xml": (ARM.format("", "", ""), True),
-        "arm.sdf": (model.format('<joint name="j" type="fixed"/>'), True),
-        "stone.sdf": (model.format(""), False),
-        "model.sdf": (model.format('<joint name="j" type="fixed"/>'), False),
-        "flat.sdf": ('<sdf version="1.9"><world name="w"/></sdf>', False),
-    }
-    for name, (text, robot) in texts.items():
-        (tmp_path / name).write_text(text)
-        assert is_robot(tmp_path / name) == robot

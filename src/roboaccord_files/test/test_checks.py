@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from roboaccord.cli.main import run
 from roboaccord.description.xacro_file import TRUST
+from roboaccord_files.gazebo.files import is_robot
 from slow_cases import late
 from test_fence import EXPRESSIONS, link, robot
 from test_output import accord
@@ -55,3 +56,18 @@ def test_files_are_utf_8_whatever_the_locale(name: str, form: str, tmp_path: Pat
     assert "fuß" in json.dumps(json.loads(written), ensure_ascii=False)
     shown = "fu\\xdf" if "PYTHONIOENCODING" in LOCALES[name] else "fuß"
     assert shown in out.decode()
+
+
+def test_a_robot_is_checked_by_rules_and_a_world_for_gazebo(tmp_path: Path) -> None:
+    """A model.sdf, and what has a model.config beside it, is Gazebo's."""
+    model = '<sdf version="1.9"><model name="m"><link name="a"/>{}</model></sdf>'
+    texts = {
+        "arm.xml": ('<mujoco model="arm"><worldbody/></mujoco>', True),
+        "arm.sdf": (model.format('<joint name="j" type="fixed"/>'), True),
+        "stone.sdf": (model.format(""), False),
+        "model.sdf": (model.format('<joint name="j" type="fixed"/>'), False),
+        "flat.sdf": ('<sdf version="1.9"><world name="w"/></sdf>', False),
+    }
+    for name, (text, is_one) in texts.items():
+        (tmp_path / name).write_text(text)
+        assert is_robot(tmp_path / name) == is_one

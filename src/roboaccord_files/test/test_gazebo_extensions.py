@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 from roboaccord.description.urdf_file import read_urdf
-from roboaccord.gazebo.sdformat import SdfReading, tool_version
+from roboaccord.gazebo.tool import tool_version
 from roboaccord_files.parity.bench import Bench
+from roboaccord_files.parity.sdformat import SdfReading
 from roboaccord_files.rules.find import findings
 from running import or_skip
 from slow_cases import late

@@ -36,7 +36,7 @@ def repeater(graph, delay):
     """Publish the states of the run again, `delay` states later."""
     node = graph.node("repeater")
     for name in HALVES:
-        send, kept = names.advertise(node, "snake", name)[1], []
+        send, kept = names.advertise(node, "snake", name).send, []
 
         def again(data, send=send, kept=kept):
             if data not in kept:  # its own come back to it
@@ -73,7 +73,7 @@ def test_two_controllers_on_one_name_are_refused(graph, setup_for):
     graph.simulator(setup, peers=())
     for name, effort in (("first", 0.0), ("second", 0.1)):
         node, codec = graph.node(name), EffortCodec(setup.joints)
-        send = names.advertise(node, "snake", names.EFFORTS)[1]
+        send = names.advertise(node, "snake", names.EFFORTS).send
 
         def answer(data, send=send, codec=codec, effort=effort):
             time = JointStateCodec(setup.joints).decode(data)[0]
@@ -93,7 +93,7 @@ def test_a_recorder_does_not_mix_the_states_of_two_simulators(graph, setup_for, 
     graph.run.expect()
     recorder = RecorderShell(graph.node("recorder"), "snake", tmp_path / "bag", graph.run)
     rival = graph.node("rival")
-    sends = [names.advertise(rival, "snake", name)[1] for name in HALVES]
+    sends = [names.advertise(rival, "snake", name).send for name in HALVES]
 
     def intrude():
         if shell.stepper.state.time > 0.05:

@@ -147,7 +147,7 @@ def test_a_foreign_command_that_is_wrong_is_refused(
     setup = setup_for()
     graph.simulator(setup, peers=())
     foreign = graph.node("foreign")
-    _, send = names.advertise(foreign, "snake", names.EFFORTS)
+    send = names.advertise(foreign, "snake", names.EFFORTS).send
     good = EffortCodec(setup.joints).encode(0.0, np.zeros(21))
     some = setup.joints[joints]
     bad = EffortCodec(some).encode(time_asked, np.full(len(some), effort))

@@ -204,7 +204,7 @@ def test_the_first_line_says_where_the_reference_is_seen(install, monkeypatch):
     words = ("controller:=monkeybot:Own", "sim:=reference", "crosscheck:=true")
     monkeypatch.setattr("roboaccord_ros.plan.plan.check_controller", lambda *_: None)
     plan = plan_of(*words)
-    assert (plan["reference"], plan["second_controller"]) == ("true", "monkeybot:Own")
+    assert plan["reference"] == "true"
     for word in ("reference:=false", "controller:=none"):
         plan = plan_of("sim:=reference", "crosscheck:=true", word)
         assert (plan["judge"], plan["reference"]) == ("true", "false")

@@ -202,7 +202,7 @@ def publish_and_go(graph, outlet_of, publish, *others):
 
     def look():
         if started:
-            for publisher in outlet_of._state_publishers:
+            for publisher in outlet_of._states:
                 node.destroy_publisher(publisher)
             timer.cancel()
         elif all(p.get_subscription_count() for p in others) and not outlet_of.missing(
@@ -241,15 +241,15 @@ def test_efforts_are_lost_only_where_each_state_is_answered(
     listener, codec = Listener(graph, "snake", tmp_path / "bag"), EffortCodec(setup.joints)
     node = graph.node("simulator")
     outlet_of = outlet.Outlet(node, setup, "reference", "1", transport)
-    publisher, send = advertise(node, "snake", EFFORTS)
+    sender = advertise(node, "snake", EFFORTS)
 
     def publish():
         for tick in range(5):
             outlet_of.state(replace(setup.initial, time=0.001 * tick))
         for tick in (0, 4):
-            send(codec.encode(0.001 * tick, np.zeros(len(setup.joints))))
+            sender.send(codec.encode(0.001 * tick, np.zeros(len(setup.joints))))
 
-    publish_and_go(graph, outlet_of, publish, publisher)
+    publish_and_go(graph, outlet_of, publish, sender)
     assert len(listener.messages()["/snake/joint_trajectory"]) == 2
     assert ("messages in transit to bag: 3 lost" in caplog.text) is lost
 
@@ -281,15 +281,17 @@ def test_a_message_that_cannot_be_read_does_not_end_the_last_ones(graph, setup_f
     listener, seen = Listener(graph, "snake", tmp_path / "bag"), []
     person, codec = graph.node("person"), EffortCodec(setup.joints)
     shell = graph.simulator(setup, peers=("recorder",))
-    publisher, send = advertise(person, "snake", EFFORTS)
+    sender = advertise(person, "snake", EFFORTS)
 
     def tell():
         """Send while nobody spins, and end."""
-        if publisher.get_subscription_count() < 2 or seen:
+        if sender.get_subscription_count() < 2 or seen:
             return
         seen.append(True)
         for time in (0.0, None, 0.001):
-            send(b"none" if time is None else codec.encode(time, np.zeros(len(setup.joints))))
+            sender.send(
+                b"none" if time is None else codec.encode(time, np.zeros(len(setup.joints)))
+            )
         sleep(0.5)
         graph.run.stop()
 

@@ -24,7 +24,7 @@ DECIDED = {
     **declared(), **NO, "robot": "snake", "scenario": "serpenoid", "name": "snake", "sim": "dart",
     "set": '["seed=3", "controller={name: none}"]', "files": '[""]', "duration": "inf",
     "pace": "0.0", "composed": "true", "transport": "ros", "peers": '["controller", "recorder"]',
-    "controller_peers": '["simulator"]', "second_controller": "", "bag": "1e3",
+    "controller_peers": '["simulator"]', "bag": "1e3",
 }  # fmt: skip
 
 

@@ -161,7 +161,7 @@ def test_a_wrong_answer_of_the_only_controller_still_ends_the_run(graph, setup_f
     """It would else be waited for in vain."""
     graph.simulator(setup_for(), peers=())
     foreign = graph.node("foreign")
-    _, send = names.advertise(foreign, "snake", names.EFFORTS)
+    send = names.advertise(foreign, "snake", names.EFFORTS).send
     names.subscribe(foreign, "snake", names.STATES, lambda data: send(encode_string("efforts")))
     with pytest.raises(AccordError, match="JointTrajectory"):
         graph.spin()

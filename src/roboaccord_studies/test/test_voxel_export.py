@@ -7,8 +7,9 @@ import pytest
 import terrains
 import trimesh
 from roboaccord.contract.errors import AccordError
-from roboaccord.gazebo.check import check_file
-from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
+from roboaccord.gazebo.tool import sdformat_tool
+from roboaccord_files.gazebo.check import check_file
+from roboaccord_files.gazebo.schema import sdformat_problems
 from roboaccord_studies.voxel_sphere.export import decimate
 from roboaccord_studies.voxel_sphere.mesh_error import deviation, ground_of, middles
 from robot_commands import commands_of

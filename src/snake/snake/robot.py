@@ -19,7 +19,6 @@ from roboaccord.simulators import Simulator
 from snake.controllers.serpenoid import SerpenoidController
 from snake.controllers.steering import SteeringController
 from snake.model.parameters import SnakeParameters, ellipse, pyramid
-from snake.search.adaptive import AdaptiveController
 from snake.simulators.metrics import GaitFigures
 from snake.simulators.reference import SnakeReference
 from snake.source.post import AsCoded, AsDescribed
@@ -34,7 +33,6 @@ class Snake(Robot):
     controllers = {
         "serpenoid": SerpenoidController,
         "steering": SteeringController,
-        "adaptive": AdaptiveController,
         "as_described": AsDescribed,
         "as_coded": AsCoded,
     }

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
-from roboaccord.gazebo.check import check_file
 from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
 from roboaccord.gazebo.world import physics_of, world_for_run
 
@@ -27,6 +26,8 @@ def shipped(name: str) -> Path:
 
 
 def written(setup, name="flat"):
+    from roboaccord_files.gazebo.check import check_file
+
     path = world_for_run(shipped(name), setup)
     assert check_file(path, [share("roboaccord_ros") / "models"]) == []
     return path, ET.parse(path).getroot().find("world")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from roboaccord.cli.command import Result
 
 MODULES = {
-    "about": "list scenario doctor new-robot", "check": "check", "run": "run", "teleop": "teleop",
+    "about": "list scenario doctor new-robot", "run": "run", "teleop": "teleop",
     "crosscheck": "crosscheck", "sweep": "sweep", "bags": "compare plot export recover",
 }  # fmt: skip
 COMMANDS = {

@@ -16,7 +16,7 @@ robot or a command carries its name, `OWNER.NAME`:
                  in packages.yaml PACKAGE.SCENARIO, each of them
     functions    NAME = module:function, a name of `import roboaccord as ra`; FUNCTION.MODE, an
                  `AddedMode` of a function; show.CLASS and plot.CLASS, of results of the package:
-                 what is printed, and a flat figure as Plotly has them
+                 what is printed, and a flat figure as Plotly has them; check.ROBOT, of conformance
     twins        ENGINE = module:function, of an engine that is not simulated here, as it made a run
     displays     NAME = module:function, which makes a `cli.run.RunDisplay` of setup and speed, to
                  show a run by `accord run --view`; NAME.node, the node of launches by `view:=`

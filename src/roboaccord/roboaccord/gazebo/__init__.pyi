@@ -7,8 +7,7 @@ from .form import expand_for_gazebo as expand_for_gazebo
 from .form import is_level as is_level
 from .form import write_faceted as write_faceted
 from .form import write_squared as write_squared
-from .sdformat import print_sdf as print_sdf
-from .spec import SDFORMAT as SDFORMAT
+from .tool import print_sdf as print_sdf
 from .twin import gazebo_case as gazebo_case
 from .twin import on_ground as on_ground
 from .window import ANCHOR as ANCHOR

@@ -1,50 +1,26 @@
-"""sdformat where it is installed: its checker, and its schema of elements.
+"""sdformat's tool where it is installed: what it is, and the SDF that it prints.
 
-Add to TOOLS and ROOTS where another system has sdformat, and to INSTALL how it is installed.
-TIMEOUT may be raised; a file that takes longer is undecided, not wrong. NOT_ABOUT_THE_FILE is one
-line of stderr that is no problem. VERSION is that of all SDF that ships, which templates and
-check.py share: change all at once.
-
-The checker is `gz sdf -k`, or `ign sdf -k` as Debian has it. It takes unknown elements in silence,
-so that a misspelt `<max_stepsize>` is a default; elements and values are checked against the
-schema.
+Add to TOOLS where another system has it, and to INSTALL how it is installed. PRINTING may be
+raised. `accord check` checks by the same tool.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
+import sys
+import tempfile
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from xml.parsers import expat
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.source import parse_lines
+from roboaccord.numerics.isolation import COLOUR
 
 TOOLS = ("gz", "ign")
 INSTALL = "apt-get install ignition-tools libsdformat-dev sdformat-sdf"  # on Debian 12
-# Debian's ign prints this about itself, whatever the file.
-NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
-TIMEOUT = 60.0  # s, of a check
-VERSION = "1.9"
-ROOTS = ("/usr/share", "/usr/share/gz", "/opt/ros/jazzy/opt/sdformat_vendor/share/gz")
-NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose": 6, "color": 4}
-
-
-@dataclass(frozen=True)
-class Undecided:
-    """State why nothing is known of a file."""
-
-    reason: str
-
-    def __str__(self) -> str:
-        return f"undecided: {self.reason}"
-
-    to_json = __str__
-
-
-Problem = str | Undecided
-"""A line about a file: what is wrong, or why that is not known."""
+PRINTING = 600.0  # s by the clock: it only ends a tool that hangs
 
 
 def sdformat_tool() -> str:
@@ -57,87 +33,43 @@ def sdformat_tool() -> str:
     return ""
 
 
-def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Problem]:
-    """Return what sdformat reports about a file; anything on its stderr is a problem.
-
-    It is undecided where it took too long, of a slow machine perhaps.
-
-    Args:
-        tool: as `sdformat_tool` gives it.
-        path: SDF or URDF.
-        models: folders for `model://NAME`.
-    """
-    folders = os.pathsep.join(str(folder) for folder in models)
-    try:
-        done = subprocess.run(
-            [tool, "sdf", "-k", str(path)],
-            capture_output=True, text=True, errors="replace", check=False, timeout=TIMEOUT,
-            env={**os.environ, "SDF_PATH": folders, "GZ_SIM_RESOURCE_PATH": folders},
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return [Undecided(f"no answer of sdformat in {TIMEOUT:g} s")]
-    errors = [line for line in done.stderr.splitlines() if NOT_ABOUT_THE_FILE not in line]
-    problems: list[Problem] = [f"sdformat: {line.strip()}" for line in errors if line.strip()]
-    if not problems and (done.returncode or "Valid." not in done.stdout):
-        problems.append(f"sdformat: {done.stdout.strip() or f'status {done.returncode}'}")
-    return problems
-
-
-def schema_folder() -> Path | None:
-    """Return the folder of sdformat's schema of SDF 1.9, or None where sdformat is missing."""
-    found = [p for root in ROOTS for p in sorted(Path(root).glob(f"sdformat*/{VERSION}"))]
-    return found[0] if found else None
-
-
-def unknown_elements(root: ET.Element, folder: Path) -> Iterator[str]:
-    """Give a line for each element or attribute that is not in the schema, or has a wrong value."""
-    yield from _compare(root, _load(folder, "root"), folder, root.tag)
-
-
-def _compare(element: ET.Element, schema: ET.Element, folder: Path, place: str) -> Iterator[str]:
-    attributes = {a.get("name") for a in schema.findall("attribute")}
-    for name in element.attrib:
-        if name not in attributes and ":" not in name and "}" not in name:
-            yield f"{place}: no attribute {name} in SDF {VERSION}"
-    yield from _check_value(element, schema.get("type", ""), place)
-    if schema.find("element[@copy_data]") is not None:
-        return
-    known = _children(schema, folder)
-    for child in element:
-        if ":" in child.tag or "}" in child.tag:
-            continue  # a custom element, which sdformat asks to be put in a namespace
-        where = f"{place}/{child.tag}"
-        if child.tag not in known:
-            yield f"{where}: no such element in SDF {VERSION}"
-        else:
-            yield from _compare(child, known[child.tag], folder, where)
-
-
-def _check_value(element: ET.Element, kind: str, place: str) -> Iterator[str]:
-    words = (element.text or "").split()
-    count = NUMBERS.get(kind)
-    if count is None or not words:
-        return
-    try:
-        [float(word) for word in words]
-    except ValueError:
-        yield f"{place}: {' '.join(words)!r} is not a {kind}"
-        return
-    if len(words) != count and (kind, len(words)) not in (("color", 3), ("pose", 7)):
-        yield f"{place}: {len(words)} numbers, a {kind} has {count}"
-
-
-def _children(schema: ET.Element, folder: Path) -> dict[str, ET.Element]:
-    known = {}
-    for child in schema.findall("element"):
-        reference = child.get("ref")
-        known[child.get("name", "")] = _load(folder, reference) if reference else child
-    for include in schema.findall("include"):
-        loaded = _load(folder, Path(include.get("filename", "")).stem)
-        known[loaded.get("name", "")] = loaded
-    return known
-
-
 @cache
-def _load(folder: Path, name: str) -> ET.Element:
-    return ET.parse(folder / f"{name}.sdf").getroot()
+def tool_version() -> str:
+    """Return tool and version.
+
+    Raises:
+        AccordError: where neither `gz sdf` nor `ign sdf` is installed.
+    """
+    if not (tool := sdformat_tool()):
+        raise AccordError(f"sdformat is not installed: {INSTALL}")
+    found = subprocess.run([tool, "sdf", "--versions"], capture_output=True, text=True, check=False)
+    return f"{tool} sdf {' '.join(found.stdout.split()) or 'of unknown version'}"
+
+
+def print_sdf(urdf: str) -> ET.Element:
+    """Return the SDF that SDFormat's tool makes of a URDF.
+
+    Names keep their prefixes, which it does not declare: `gz:`, `ignition::`, any of `<gazebo>`.
+
+    Raises:
+        AccordError: if it reports errors, or prints no SDF.
+        subprocess.TimeoutExpired: if it does not answer.
+    """
+    tool = tool_version().split()[0]
+    with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="utf-8") as file:
+        file.write(urdf)
+        file.flush()
+        done = subprocess.run(
+            [tool, "sdf", "-p", file.name],
+            capture_output=True, text=True, errors="replace", check=False, timeout=PRINTING,
+        )  # fmt: skip
+    own = [line for line in done.stderr.splitlines() if "Library error" not in line]
+    sys.stderr.write("".join(f"{line}\n" for line in own))  # its own words
+    text = done.stdout[max(done.stdout.find("<sdf"), 0) :]
+    try:
+        return parse_lines(text)[0]
+    except expat.ExpatError:
+        lines = [line.strip() for line in done.stderr.splitlines() if "rror" in line]
+        errors = [line for line in lines if "Library error" not in line]
+        reason = COLOUR.sub("", (errors or ["no SDF"])[0])
+        raise AccordError(f"sdformat refuses it: {reason[:200]}") from None

@@ -55,11 +55,6 @@ MASK = """
               <collide_bitmask>{}</collide_bitmask>
             </contact>"""
 GROUND_SIZE = 200.0  # m, of models/ground
-SYSTEMS: Mapping[str, str] = {
-    "physics": "Physics",
-    "user-commands": "UserCommands",
-    "scene-broadcaster": "SceneBroadcaster",
-}
 
 
 def world_text(
@@ -83,7 +78,7 @@ def world_text(
         detector: of contacts; DART's default if empty.
         systems: beside physics, user commands and the scene: library and class by name.
     """
-    plugins = "".join(PLUGIN.format(*item) for item in {**SYSTEMS, **(systems or {})}.items())
+    plugins = "".join(PLUGIN.format(*item) for item in (systems or {}).items())
     return WORLD.format(
         name=name, comment=comment, step=float(step), fall=-float(gravity), plugins=plugins,
         detector=DETECTOR.format(detector) if detector else "", contents=contents,

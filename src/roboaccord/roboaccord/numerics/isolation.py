@@ -1,6 +1,6 @@
 """Work in processes of its own, so that a library that crashes or hangs takes one job with it.
 
-Callers (crosscheck/cause.py, gazebo/sdformat.py, parity of robot files) choose `timeout`, `cpu` and
+Callers (crosscheck/cause.py, gazebo/tool.py, parity of robot files) choose `timeout`, `cpu` and
 `workers`; nothing here needs to be set. MOST and LONGEST, how much of what a job prints is kept,
 may be tuned. The way processes are started must stay (spawn, without a user's script as `__main__`,
 killed with their parent): it makes a crash cost one job and leave no process behind.

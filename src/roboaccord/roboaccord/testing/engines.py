@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -91,6 +91,10 @@ class EngineConformance:
             names = [", ".join(map(str, each.values())) or "default" for each in every]
             metafunc.parametrize("setting", every, ids=names)
 
+    def _of(self, robot: str, setting: Setting, **changes: Any) -> EngineSimulator:
+        """Return the simulator of a description, with settings of the engine."""
+        return self._simulator(replace(model_of(robot), options={self.engine: setting}, **changes))
+
     def _simulator(self, model: EngineModel) -> EngineSimulator:
         if isinstance(found := spec(self.engine).look(), Missing):
             pytest.skip(found.reason)
@@ -105,7 +109,7 @@ class EngineConformance:
 
     def test_accelerations_are_those_of_the_tree(self, robot: str, setting: Setting) -> None:
         """Within 1e-8, in states drawn at random: by articulated bodies, without the engine."""
-        simulator = self._simulator(replace(model_of(robot), options={self.engine: setting}))
+        simulator = self._of(robot, setting)
         for state, effort in drawn(robot):
             found = simulator.acceleration(state, effort)
             assert found
@@ -123,10 +127,9 @@ class EngineConformance:
 
     def test_the_order_is_the_one_stated(self, robot: str, setting: Setting) -> None:
         """The error against a reference of order 4 falls by 2^order as the step is halved."""
-        errors, options = [], {self.engine: setting}
+        errors = []
         for step in STEPS:
-            model = replace(model_of(robot), options=options, physics_step=step)
-            simulator = self._simulator(model)
+            simulator = self._of(robot, setting, physics_step=step)
             simulator.reset(start(robot))
             end = simulator.step(Command(DRIVE), DURATION)
             errors.append(float(np.abs(end.q - truth(robot)).max()))
@@ -143,33 +146,25 @@ class EngineConformance:
         for simulator in (found, twin):
             simulator.reset(start(robot))
             ends.append(simulator.step(Command(DRIVE), DURATION))
-        for name in STATE_ARRAYS:
-            one, other = (getattr(end, name) for end in ends)
-            np.testing.assert_allclose(other, one, rtol=0.0, atol=SAME_SCHEME, err_msg=name)
+        assert_same(ends[1], ends[0], SAME_SCHEME)
 
     def test_a_state_that_is_set_is_read_back(self, robot: str, setting: Setting) -> None:
         """After a reset, and after questions about other states."""
-        simulator = self._simulator(replace(model_of(robot), options={self.engine: setting}))
+        simulator = self._of(robot, setting)
         for state, effort in drawn(robot):
             read = simulator.reset(state)
-            for name in STATE_ARRAYS:
-                found = getattr(read, name)
-                np.testing.assert_allclose(found, getattr(state, name), atol=1e-12, err_msg=name)
+            assert_same(read, state, 1e-12, 1e-7)
             simulator.mass_matrix(start(robot))
             simulator.acceleration(start(robot), effort)
-            for name in STATE_ARRAYS:
-                now = getattr(simulator.state(), name)
-                np.testing.assert_allclose(now, getattr(read, name), atol=1e-12, err_msg=name)
+            assert_same(simulator.state(), read, 1e-12, 1e-7)
 
     def test_a_reset_leaves_nothing_behind(self, robot: str, setting: Setting) -> None:
         """The same motion again, bit for bit."""
-        simulator = self._simulator(replace(model_of(robot), options={self.engine: setting}))
+        simulator = self._of(robot, setting)
         simulator.reset(start(robot))
         first = simulator.step(Command(0.1 * EFFORTS), 0.02)
         simulator.reset(start(robot))
-        again = simulator.step(Command(0.1 * EFFORTS), 0.02)
-        for name in STATE_ARRAYS:
-            np.testing.assert_array_equal(getattr(again, name), getattr(first, name), err_msg=name)
+        assert_same(simulator.step(Command(0.1 * EFFORTS), 0.02), first)
 
     def test_efforts_are_clipped_to_their_limits(self, robot: str) -> None:
         """And reported as they act."""
@@ -244,6 +239,15 @@ class EngineConformance:
             assert relative(have, expected.acceleration(state)) < SAME
 
 
+def assert_same(
+    found: RobotState, expected: RobotState, atol: float = 0.0, rtol: float = 0.0
+) -> None:
+    """Assert that the arrays of two states are the same, within a tolerance or in every bit."""
+    for name in STATE_ARRAYS:
+        one, other = getattr(found, name), getattr(expected, name)
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=atol, err_msg=name)
+
+
 def base_of(robot: str) -> Literal["fixed", "free"]:
     """Return how the base of a description moves."""
     return "fixed" if "world" in DESCRIPTIONS[robot] else "free"
@@ -307,8 +311,6 @@ FEATURES: Mapping[Feature, EngineModel] = {
     "armature": replace(PENDULUMS, armature=np.array([0.2, 0.1])),
     "armature_impacts": replace(model_of("cart"), armature=np.array([0.2, 0.1])),
     "bearing": replace(PENDULUMS, base="ball"),
-    "contact": replace(
-        PENDULUMS, contact=Contact(pairs=(("base_link", "lower_link"),), friction={})
-    ),
+    "contact": replace(PENDULUMS, contact=TOUCHING),
     "soft_stops": replace(PENDULUMS, stop_softness=2.0),
 }

@@ -1,8 +1,7 @@
-"""`accord check FILE.urdf`, and `accord check --explain RULE`: modes of `accord check`.
+"""`accord check`: a robot's file by the rules, worlds and models for Gazebo, or a rule in words.
 
-Options may be added: a parameter here and a word of OF_FILES: others are refused. The modes, entry
-points of setup.cfg, stay: `check.FILE`, `check.FILES` and `check.RULE`. Worlds among the files are
-left to the core. What is found stands in find.py, and how a finding is printed in findings.py.
+Options may be added: a parameter here and a word in MODES: others are refused. What is found stands
+in find.py and in gazebo/, and how a finding is printed in findings.py.
 """
 
 from __future__ import annotations
@@ -14,20 +13,30 @@ from typing import Annotated, Any
 
 import typer
 from rich.text import Text
-from roboaccord.cli.check import Files, Models, check_for_gazebo, is_robot, shown_of
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import note
 from roboaccord.cli.options import read_packages, split_arguments
 from roboaccord.contract.files import check_target
-from roboaccord.contract.modes import AddedMode
+from roboaccord.contract.modes import Modes
 from roboaccord.engines.formats import read_robot
 from roboaccord.run.output import write_text
+from roboaccord.scenario.setup import robot_names
 
+from roboaccord_files.gazebo.files import all_that_ships, check_for_gazebo, is_robot, shown_of
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.findings import RuleFinding
 from roboaccord_files.rules.sarif import sarif
 from roboaccord_files.rules.table import ALL, RULES, explain
 
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[FILE]... [NAME:=VALUE]...",
+        help="URDF, xacro, MJCF or SDF (`-`: standard input), and arguments of a xacro. "
+        "Default: all robots and all SDF files that ship.",
+    ),
+]
+Models = Annotated[list[Path] | None, typer.Option(help="Folder of models, for model://NAME.")]
 Package = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=DIR", help="Folder of a ROS package that meshes name."),
@@ -35,23 +44,58 @@ Package = Annotated[
 Sarif = Annotated[
     Path | None, typer.Option("--sarif", metavar="FILE.sarif", help="Write the findings as SARIF.")
 ]
+Explained = Annotated[
+    str, typer.Option("--explain", metavar="RULE|all", help="Explain a rule, or list the rules.")
+]
+OF_FILES = "words package sarif trust :="
+MODES = {
+    "FILE for Gazebo": "words models", "FILE": OF_FILES, "FILES": f"{OF_FILES} models",
+    "RULE": "explain",
+}  # fmt: skip
 
 
-def check_files(
-    words: Files = None, models: Models = None, package: Package = None, report: Sarif = None
+def _modes_of(given: Mapping[str, Any]) -> list[str]:
+    """Return the mode in force: by the files, of robots, for Gazebo or both."""
+    if given["explain"]:
+        return ["RULE"]
+    named, _ = split_arguments(given["words"] or [])
+    robots = {is_robot(Path(name)) for name in named}
+    return ["FILES" if len(robots) > 1 else "FILE" if True in robots else "FILE for Gazebo"]
+
+
+@Modes(_modes_of, MODES)
+def check_command(
+    words: Files = None,
+    models: Models = None,
+    package: Package = None,
+    report: Sarif = None,
+    rule: Explained = "",
 ) -> Result:
-    """A robot's file: masses, units, limits, axes, names, meshes and references.
+    """Check a robot's description, or what is given to Gazebo, without any engine.
 
-    Each finding has its line and its cure; worlds among the files are checked for Gazebo.
+    A robot's file: masses, units, limits, axes, names, meshes and references. Each finding has its
+    line and its cure.
+
+    Worlds, models and bridges: unknown elements, missing systems and unbridged topics, which
+    Gazebo accepts silently; sdformat's own checker runs where it is installed. Exit status 1 if
+    something is wrong, or undecided because the checker did not answer.
+
+    With --explain: a rule in words, with an example, or the list of all.
 
     Examples:
+
+      accord check worlds/mine.sdf --models models
 
       accord check my.urdf
 
       accord check my.urdf.xacro prefix:=left_ --package my_robot=. --sarif my.sarif
 
       accord check my.urdf worlds/mine.sdf --models models
+
+      accord check --explain axis-length
     """
+    if rule:
+        return explain_rule(rule)
     named, arguments = split_arguments(words or [])
     check_target(report, ".sarif")
     packages = read_packages(package or [])
@@ -64,7 +108,9 @@ def check_files(
         for line in file.notes:
             note(f"{path.name}: {line}")
         found += findings(file)
-    result = replace(check_for_gazebo(others, models or [], ()), findings=tuple(found))
+    robots = () if named else robot_names()
+    result = check_for_gazebo(others if named else all_that_ships(), models or [], robots)
+    result = replace(result, findings=tuple(found))
     if report:
         write_text(report, sarif(found), ".sarif")
     written = [f"written: {report}"] if report else []
@@ -72,31 +118,9 @@ def check_files(
     return Result(result.to_json(), shown, ok=result.verdict == "pass")
 
 
-def explain_rule(
-    rule: Annotated[
-        str,
-        typer.Option("--explain", metavar="RULE|all", help="Explain a rule, or list the rules."),
-    ] = "",
-) -> Result:
-    """With --explain: a rule in words, with an example, or the list of all.
-
-    Examples:
-
-      accord check --explain axis-length
-    """
+def explain_rule(rule: str) -> Result:
+    """Return a rule in words, with an example, or the list of all."""
     explained = explain(rule)
     rules = {name: row.to_json() for name, row in RULES.items() if rule in (ALL, name)}
     data = {"rules": rules} if rule == ALL else {"rule": rule, **rules[rule]}
     return Result(data, [Text(explained)])
-
-
-def _kinds(given: Mapping[str, Any]) -> set[bool]:
-    """Return whether files are of robots: of none, one kind or both."""
-    named, _ = split_arguments(given["words"] or [])
-    return set() if given["explain"] else {is_robot(Path(name)) for name in named}
-
-
-OF_FILES = "words package sarif trust :="
-RULE = AddedMode(lambda given: bool(given["explain"]), "explain", explain_rule)
-FILE = AddedMode(lambda given: _kinds(given) == {True}, OF_FILES, check_files)
-FILES = AddedMode(lambda given: _kinds(given) == {True, False}, f"{OF_FILES} models", check_files)

@@ -19,7 +19,7 @@ drives and encoders make of efforts and angles is as in every simulator (`JointF
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract import HOLDING, Array, Command, Event, Fault, RobotState, clip_efforts
+from roboaccord.contract import HOLDING, Array, Command, Event, RobotState, clip_efforts
 from roboaccord.run import make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults, Simulator, hold
@@ -29,7 +29,7 @@ K_P = (1.0 - POLE) ** 2
 K_D = 0.5 * (3.0 + POLE) * (1.0 - POLE)
 
 
-class GazeboFaults:
+class GazeboFaults(JointFaults):
     """Bring faults into force at control ticks, and compute the efforts that stand for them.
 
     Args:
@@ -37,28 +37,15 @@ class GazeboFaults:
     """
 
     def __init__(self, setup: Setup) -> None:
+        super().__init__(setup.faults, setup.joints, setup.tree.hinges)
         self._setup, self._period = setup, setup.scenario.control_period
-        self._faults = JointFaults(setup.faults, setup.joints, setup.tree.hinges)
         self._frozen: dict[int, float] = {}
         self._reference: Simulator | None = None
-
-    @property
-    def possible(self) -> bool:
-        """Whether a joint can have failed; where none can, nothing here changes anything."""
-        return self._faults.possible
-
-    def fail(self, fault: Fault) -> None:
-        """Let a joint fail at the next control tick.
-
-        Raises:
-            AccordError: for anything but a hinge.
-        """
-        self._faults.ask(fault)
 
     def act(self, state: RobotState) -> list[Event]:
         """Bring into force what is due at the tick of a state; return its events."""
         events = []
-        for joint, fault in self._faults.due(state):
+        for joint, fault in self.due(state):
             self._frozen.pop(joint, None)
             if fault.kind == "frozen":
                 self._frozen[joint] = float(state.q[joint]) if fault.angle is None else fault.angle
@@ -71,15 +58,11 @@ class GazeboFaults:
     def commanded(self, command: Command) -> Array:
         """Return the efforts in force (n,) [N m]: clipped, and what the drives transmit of them."""
         effort = clip_efforts(command.effort, self._setup.effort_limits)
-        return self._faults.transmitted(command, effort, self._state)
-
-    def seen(self, state: RobotState) -> RobotState:
-        """Return a state with what encoders that have failed make of it."""
-        return self._faults.seen(state)
+        return self.transmitted(command, effort, self._state)
 
     def held(self, state: RobotState, effort: Array) -> Array:
         """Return the efforts for Gazebo (n,) [N m], with those of locks and of brakes."""
-        brakes, frozen, period = self._faults.slipping, list(self._frozen), self._period
+        brakes, frozen, period = self.slipping, list(self._frozen), self._period
         if not (joints := [*frozen, *brakes]):
             return effort
         total = np.array(effort)

@@ -158,7 +158,7 @@ class InProcess:
             self.pauses.add(self._put(placed))
             self.pauses.add(self.pauses.switch(switches))
         if twist.any():  # last: another iteration would stop the base again
-            self.pauses.add(self.pauses.throw(self._found_base, twist))
+            self.pauses.add(self.pauses.throw(lambda: self._base, twist))
 
     def step(
         self,
@@ -219,9 +219,6 @@ class InProcess:
         ecm = yield
         self._set(ecm, placed)
         yield
-
-    def _found_base(self) -> Any:
-        return self._base
 
     def _find(self, ecm: Any) -> None:
         sim = self._sim

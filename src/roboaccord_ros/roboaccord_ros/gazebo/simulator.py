@@ -85,7 +85,7 @@ class GazeboSimulator(Simulator):
         return {name: float(found[name]) for name in ours}
 
     def fail(self, fault: Fault) -> None:
-        self._faults_here.fail(fault)
+        self._faults_here.ask(fault)
 
     def load(self) -> None:
         self._running()

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import numpy as np
+from rclpy.client import Client
 from rclpy.task import Future
 from roboaccord.cdr import decode_bool, decode_wrench, encode_events, encode_wrench
 from roboaccord.contract import NO_SWITCHES, AccordError, Array, Command
@@ -33,7 +34,7 @@ PATIENCE = 10.0  # s of wall time that a service of a switch may take
 
 
 class ExtraInputs:
-    """Take wrench, twist and switches in the simulator.
+    """Take wrench, twist and switches in the simulator; the latter by services `/R/SWITCH/set`.
 
     Args:
         shell: that hosts it.
@@ -51,7 +52,10 @@ class ExtraInputs:
         read = finite(decode_wrench)
         self._subscriptions = {n: shell.subscribe(n, read, partial(self._take, n)) for n in VECTORS}
         self._expected: list[str] = []
-        self.switches = SwitchServices(shell, switches)
+        self._asked: dict[str, bool] = {}
+        for name in switches:
+            service = f"{shell.robot}/{name}/set"
+            shell.node.create_service(SetBool, service, partial(self._ask, name))
 
     def start(self) -> None:
         """Look which of them a node publishes that hears the states, as one must to answer them.
@@ -74,11 +78,24 @@ class ExtraInputs:
 
     def complete(self, effort: Array) -> Command:
         """Return the command completed by wrench, twist and switches."""
-        switches = self.switches.take()
+        switches = self.take_switches()
         if not self._expected and not switches:
             return Command(effort)
         vectors = {name: self._got[name][1] for name in self._expected if name in self._got}
         return Command(effort, switches, vectors.get(graph.WRENCH), vectors.get(graph.TWIST))
+
+    def take_switches(self) -> Mapping[str, bool]:
+        """Return what was asked of the switches since the last call."""
+        if not self._asked:
+            return NO_SWITCHES
+        asked, self._asked = self._asked, {}
+        return asked
+
+    def _ask(
+        self, name: str, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        self._asked[name], response.success = bool(request.data), True
+        return response
 
     def _take(self, name: str, vector: tuple[float, Array]) -> None:
         self._got[name] = vector
@@ -97,23 +114,19 @@ class ExtraOutputs:
     def __init__(self, shell: Shell, example: Command, inlet: Inlet) -> None:
         self._given = [n for n in VECTORS if getattr(example, n) is not None]
         finds = [graph.FINDINGS] if example.findings is not None else []
-        made = {name: shell.advertise(name) for name in (*self._given, *finds)}
-        self._send = {name: send for name, (_, send) in made.items()}
-        self._publishers = [publisher for publisher, _ in made.values()]
-        self._shell, self._inlet = shell, inlet
-        node, robot, run = shell.node, shell.robot, shell.run
-        self._clients = {
-            name: node.create_client(SetBool, f"{robot}/{name}/set") for name in inlet.switches
-        }
+        self._senders = {name: shell.advertise(name) for name in (*self._given, *finds)}
+        self._shell, self._inlet, self._clients = shell, inlet, dict[str, Client]()
         self._waiting: set[str] = set()
         self._looks = 0
         for name in inlet.switches:
-            graph.subscribe_switch(node, robot, name, run.guard(partial(self._take, name)))
+            service = f"{shell.robot}/{name}/set"
+            self._clients[name] = shell.node.create_client(SetBool, service)
+            shell.subscribe(name + graph.SWITCH, decode_bool, partial(self._note, name))
 
     def missing(self) -> str:
         """Return the first service or topic that is not connected yet, or ""."""
         away = (c.service_name for c in self._clients.values() if not c.service_is_ready())
-        return graph.unreached(self._shell.node, self._publishers) or next(away, "")
+        return graph.unreached(self._shell.node, self._senders.values()) or next(away, "")
 
     def look(self) -> None:
         """Notice a service that does not answer; call it every `POLL` seconds.
@@ -128,11 +141,11 @@ class ExtraOutputs:
 
     def send(self, time: float, command: Command, then: Callable[[], None]) -> None:
         """Send all of it, and call `then` once every switch is answered."""
-        if command.findings and graph.FINDINGS in self._send:
-            self._send[graph.FINDINGS](encode_events(command.findings, self._shell.robot))
+        if command.findings and graph.FINDINGS in self._senders:
+            self._senders[graph.FINDINGS].send(encode_events(command.findings, self._shell.robot))
         for name in self._given:
             vector = getattr(command, name)
-            self._send[name](encode_wrench(time, np.zeros(6) if vector is None else vector))
+            self._senders[name].send(encode_wrench(time, np.zeros(6) if vector is None else vector))
         now, asked = self._inlet.switches, command.switches
         changes = {n: bool(v) for n, v in asked.items() if now[n] != bool(v)} if asked else {}
         if not changes:
@@ -154,38 +167,6 @@ class ExtraOutputs:
         if not self._waiting:
             then()
 
-    def _take(self, name: str, data: bytes) -> None:
-        self._note(name, decode_bool(data))
-
     def _note(self, name: str, value: bool) -> None:
         # A new mapping: states that were given away keep theirs.
         self._inlet.switches = {**self._inlet.switches, name: value}
-
-
-class SwitchServices:
-    """Offer `/R/SWITCH/set` of each switch; what is asked for acts with the next command.
-
-    Args:
-        shell: that hosts it.
-        names: of the switches.
-    """
-
-    def __init__(self, shell: Shell, names: Iterable[str]) -> None:
-        self._asked: dict[str, bool] = {}
-        for name in names:
-            topic = f"{shell.robot}/{name}/set"
-            shell.node.create_service(SetBool, topic, partial(self._set, name))
-
-    def take(self) -> Mapping[str, bool]:
-        """Return what was asked for since the last call."""
-        if not self._asked:
-            return NO_SWITCHES
-        asked, self._asked = self._asked, {}
-        return asked
-
-    def _set(
-        self, name: str, request: SetBool.Request, response: SetBool.Response
-    ) -> SetBool.Response:
-        self._asked[name] = bool(request.data)
-        response.success = True
-        return response

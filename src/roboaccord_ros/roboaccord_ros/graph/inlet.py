@@ -100,8 +100,7 @@ class LatestState:
         self._joint_states = readable(self.source.topic_name, decode, itself)
         self._odometry = readable(self._base.topic_name, finite(OdometryCodec().decode), itself)
         self._switches = {
-            name: graph.subscribe_switch(node, robot, name, print)
-            for name in setup.initial.switches
+            name: watch(node, robot, name + graph.SWITCH) for name in setup.initial.switches
         }
 
     def take(self) -> RobotState:

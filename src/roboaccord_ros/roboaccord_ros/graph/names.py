@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from rclpy.clock import Clock as RclpyClock
 from rclpy.clock import ClockType
+from rclpy.context import Context
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -27,8 +28,7 @@ from rclpy.subscription import Subscription
 from roboaccord.bag import topics as core
 from roboaccord.contract import AccordError
 from roboaccord.scenario import Robot
-from rosgraph_msgs.msg import Clock
-from std_msgs.msg import Bool, Empty
+from std_msgs.msg import Empty
 
 if TYPE_CHECKING:
     from geometry_msgs.msg import Twist
@@ -55,6 +55,7 @@ CONTACTS, FINDINGS, SURROUNDINGS = core.CONTACTS, core.FINDINGS, core.SURROUNDIN
 TARGET_TWIST, TARGET_JOINTS, CMD_VEL = core.TARGET_TWIST, core.TARGET_JOINTS, core.CMD_VEL
 DESCRIPTION, SCENARIO = core.DESCRIPTION, core.SCENARIO
 RESULT, ERROR, FAULT = "result", "crosscheck/error", "fault"
+SWITCH, SWITCH_KIND = "/state", "std_msgs/msg/Bool"  # of the topic of a switch: its end, its type
 CLOCK, DIAGNOSTICS = "clock", core.DIAGNOSTICS
 RESET, PAUSE = "sim/reset", "sim/pause"
 PREPARING = "_preparing"  # of a robot: hidden, and without messages
@@ -69,9 +70,18 @@ KINDS = core.KINDS | {RESULT: core.KINDS[SCENARIO], ERROR: core.KINDS[STATES]}
 ALL_LATCHED = (*core.LATCHED, RESULT)
 
 Asked: TypeAlias = "Twist | JointState | Float64"  # what people send
-Send = Callable[[bytes], None]
 Take = Callable[[bytes], object]
 Content = TypeVar("Content")
+
+
+def kind_of(name: str) -> str:
+    """Return the message type of a topic of a robot, by name below /R."""
+    return SWITCH_KIND if name.endswith(SWITCH) else KINDS[name]
+
+
+def is_latched(name: str) -> bool:
+    """Return whether late subscribers get the last message of a topic of a robot."""
+    return name in ALL_LATCHED or name.endswith(SWITCH)
 
 
 def message_class(kind: str) -> type:
@@ -89,59 +99,54 @@ def every(node: Node, period: float, call: Callable[[], None]) -> None:
     node.create_timer(period, call, clock=RclpyClock(clock_type=ClockType.STEADY_TIME))
 
 
-def advertise(node: Node, robot: str, name: str) -> tuple[Publisher, Send]:
-    """Make a publisher of a robot's topic; return it, and a fast function that publishes bytes.
+class Sender(Publisher):  # type: ignore[misc]
+    """Publish bytes, and try again where a queue is full; made by `make_sender`."""
 
-    Sending raises an AccordError if a subscriber does not take what was sent before.
-    """
-    qos = LATCHED if name in ALL_LATCHED else RELIABLE
-    publisher = node.create_publisher(message_class(KINDS[name]), f"{robot}/{name}", qos)
-    return publisher, _patient(node, publisher)
+    context: Context
 
+    def send(self, data: bytes) -> None:
+        """Publish a message.
 
-def _patient(node: Node, publisher: Publisher) -> Send:
-    """Return a function that publishes bytes, and retries where a queue is full."""
-    publish: Send = publisher.handle.publish_raw
-
-    def send(data: bytes) -> None:
+        Raises:
+            AccordError: if a subscriber does not take what was sent before.
+        """
         try:
-            publish(data)
+            self.handle.publish_raw(data)
         except RuntimeError:  # rclpy's RCLError, behind the middleware's own wait of 0.1 s
-            _insist(node, publisher, data)
+            self._insist(data)
 
-    return send
+    def _insist(self, data: bytes) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while self.context.ok() and time.monotonic() < deadline:
+            with contextlib.suppress(RuntimeError):
+                self.handle.publish_raw(data)
+                return
+        raise AccordError(f"a subscriber of {self.topic_name} lags too far behind")
+
+    def where_heard(self, encode: Callable[[Content], bytes]) -> Callable[[Content], None]:
+        """Return a function that encodes and sends where anybody has subscribed.
+
+        Nobody misses a message, for topics that are not latched keep none for who comes later.
+        """
+
+        def publish(content: Content) -> None:
+            if self.handle.get_subscription_count():
+                self.send(encode(content))
+
+        return publish
 
 
-def _insist(node: Node, publisher: Publisher, data: bytes) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while node.context.ok() and time.monotonic() < deadline:
-        with contextlib.suppress(RuntimeError):
-            publisher.handle.publish_raw(data)
-            return
-    raise AccordError(f"a subscriber of {publisher.topic_name} lags too far behind")
+def make_sender(node: Node, topic: str, kind: type, qos: QoSProfile | int) -> Sender:
+    """Make what publishes bytes on a topic."""
+    sender: Sender = node.create_publisher(kind, topic, qos, publisher_class=Sender)
+    sender.context = node.context
+    return sender
 
 
-def advertise_clock(node: Node) -> tuple[Publisher, Send]:
-    """Make the publisher of the clock; see `advertise`."""
-    publisher = node.create_publisher(Clock, CLOCK, DEEP)
-    return publisher, _patient(node, publisher)
-
-
-def where_heard(
-    advertised: tuple[Publisher, Send], encode: Callable[[Content], bytes]
-) -> Callable[[Content], None]:
-    """Return a function that encodes and sends where anybody has subscribed.
-
-    Nobody misses a message, for topics that are not latched keep none for who comes later.
-    """
-    publisher, send = advertised
-    count = publisher.handle.get_subscription_count
-
-    def publish(content: Content) -> None:
-        if count():
-            send(encode(content))
-
-    return publish
+def advertise(node: Node, robot: str, name: str) -> Sender:
+    """Make what publishes bytes on a robot's topic."""
+    qos = LATCHED if is_latched(name) else RELIABLE
+    return make_sender(node, f"{robot}/{name}", message_class(kind_of(name)), qos)
 
 
 class RivalError(AccordError):
@@ -179,20 +184,9 @@ def subscribe(
     With `LIVE` messages are lost rather than waited for; with `NEWEST` old ones are left out; with
     `GLANCE` both.
     """
-    qos = ALL_SAID if name in ALL_LATCHED else qos
-    kind = message_class(KINDS[name])
+    qos = ALL_SAID if is_latched(name) else qos
+    kind = message_class(kind_of(name))
     return node.create_subscription(kind, f"{robot}/{name}", take, qos, raw=True)
-
-
-def advertise_switch(node: Node, robot: str, switch: str) -> tuple[Publisher, Send]:
-    """Make the publisher of the state of a switch; return it, and how to publish bytes."""
-    publisher = node.create_publisher(Bool, f"{robot}/{switch}/state", LATCHED)
-    return publisher, publisher.handle.publish_raw
-
-
-def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> Subscription:
-    """Subscribe to the bytes of the state of a switch."""
-    return node.create_subscription(Bool, f"{robot}/{switch}/state", take, LATCHED, raw=True)
 
 
 def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Asked], None]) -> None:

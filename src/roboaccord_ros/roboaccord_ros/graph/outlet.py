@@ -11,20 +11,18 @@ from __future__ import annotations
 import json
 import math
 import secrets
-import sys
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from roboaccord import bag, cdr
 from roboaccord.contract import AccordError, Event, Json, RobotState, visible
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
+from rosgraph_msgs.msg import Clock
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.reading import seal_of
-from roboaccord_ros.graph.shell import Run, Shell
 
 BATCH = 500  # events in a message, some 70 kB
 
@@ -45,22 +43,20 @@ class Outlet:
         announced = json.loads(bag.facts(setup, *made_by))
         announced |= {"seal": seal_of(self._key), "recorded": recorded}
         text = json.dumps(announced, sort_keys=True)
+        advertise = partial(graph.advertise, node, robot)
         for name, data in bag.first_messages(setup, text).items():
-            graph.advertise(node, robot, name)[1](data)
-        self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
-        self._events, self._send_events = graph.advertise(node, robot, graph.EVENTS)
+            advertise(name).send(data)
+        self._result, self._events = advertise(graph.RESULT), advertise(graph.EVENTS)
         self._count = 0
-        self._send_clock = graph.where_heard(graph.advertise_clock(node), cdr.encode_clock)
-        odometry = graph.advertise(node, robot, graph.ODOMETRY)
-        states = graph.advertise(node, robot, graph.STATES)
-        self._send_odometry = graph.where_heard(odometry, cdr.OdometryCodec().encode)
-        self._send_states = graph.where_heard(states, cdr.JointStateCodec(setup.joints).encode)
+        clock = graph.make_sender(node, graph.CLOCK, Clock, graph.DEEP)
+        self._send_clock = clock.where_heard(cdr.encode_clock)
+        self._states = odometry, states = advertise(graph.ODOMETRY), advertise(graph.STATES)
+        self._send_odometry = odometry.where_heard(cdr.OdometryCodec().encode)
+        self._send_states = states.where_heard(cdr.JointStateCodec(setup.joints).encode)
         self._sent: dict[str, bool] = {}
         self._transforms = TransformOutlet(node, setup)
-        switches = {n: graph.advertise_switch(node, robot, n) for n in setup.initial.switches}
-        self._send_switch = {name: send for name, (_, send) in switches.items()}
-        self._switches = [publisher for publisher, _ in switches.values()]
-        self._node, self._state_publishers = node, (odometry[0], states[0])
+        self._switches = {n: advertise(n + graph.SWITCH) for n in setup.initial.switches}
+        self._node = node
 
     def missing(self, peers: Sequence[str], *, answered: bool = False) -> str:
         """Return the first node that is not yet certain to receive every state, or "".
@@ -69,11 +65,11 @@ class Outlet:
         """
         # A subscriber of switches must not get them late: a latched state would be an old one.
         # Nor may an event of the first step pass a recorder by.
-        if unsure := graph.unreached(self._node, (*self._switches, self._events)):
+        if unsure := graph.unreached(self._node, (*self._switches.values(), self._events)):
             return f"a subscriber of {unsure} is not connected"
-        for publisher in self._state_publishers:
+        for publisher in self._states:
             # A node of one's own may do without the base.
-            states = publisher is self._state_publishers[-1] and not answered
+            states = publisher is self._states[-1] and not answered
             if missing := graph.missing_peers(self._node, publisher, peers, somebody=states):
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
         # A known peer may not yet know of these publishers; the cross-check reports when it does.
@@ -88,7 +84,7 @@ class Outlet:
         self._send_odometry(state)
         for name, value in state.switches.items():
             if self._sent.get(name) is not value:
-                self._send_switch[name](cdr.encode_bool(value))
+                self._switches[name].send(cdr.encode_bool(value))
                 self._sent[name] = value
         self._send_states(state)
         self._transforms.publish(state)
@@ -96,13 +92,13 @@ class Outlet:
     def events(self, events: Sequence[Event]) -> None:
         """Publish the events of a step, which can be thousands, in as few messages as will do."""
         for start in range(0, len(events), BATCH):
-            self._send_events(cdr.encode_events(events[start : start + BATCH], self._robot))
+            self._events.send(cdr.encode_events(events[start : start + BATCH], self._robot))
         self._count += len(events)
 
     def result(self, result: Mapping[str, Json]) -> None:
         """Publish how the run ended, and how many events there were for a recorder to have."""
         text = json.dumps({**result, "events": self._count, "key": self._key})
-        self._send_result(cdr.encode_string(text))
+        self._result.send(cdr.encode_string(text))
 
     def recorded(self) -> bool:
         """Return whether the recorder, which a run waits for, has the first state on disk."""
@@ -110,42 +106,7 @@ class Outlet:
 
     def deliver(self) -> None:
         """See everything delivered, above all the last states."""
-        graph.deliver(*self._state_publishers, self._events, self._result)
-
-
-class ResultShell(Shell):
-    """A node that runs a simulation: it publishes the result, and writes it to stdout as JSON."""
-
-    outlet: Outlet
-
-    def __init__(self, node: Node, robot: str, run: Run) -> None:
-        super().__init__(node, robot, run)
-        self.result: Mapping[str, Json] = {}
-
-    @abstractmethod
-    def finish(self, error: str = "") -> None:
-        """Publish the result, once, by `conclude`."""
-
-    @abstractmethod
-    def may_end(self) -> bool:
-        """Return whether the run may end whenever it is interrupted."""
-
-    def conclude(self, result: Mapping[str, Json], error: str) -> None:
-        """Publish a result, and end the run where there is no error."""
-        self.result = {**result, "error": error}
-        self.outlet.result(self.result)
-        if not error:
-            self.run.done()
-
-    def close(self) -> None:
-        """Publish the result if that is pending, and wait until it is delivered."""
-        if not self.result and not isinstance(self.run.error, graph.RivalError):
-            self.finish(str(self.run.error or ("" if self.may_end() else "interrupted")))
-        self.outlet.deliver()
-
-    def report(self) -> None:
-        """Write the result to stdout."""
-        sys.stdout.write(json.dumps(self.result) + "\n")
+        graph.deliver(*self._states, self._events, self._result)
 
 
 def contact_markers(
@@ -159,8 +120,10 @@ def contact_markers(
         return []
     if find is None:
         return []
-    publisher, send = graph.advertise(node, setup.robot.name, graph.CONTACTS)
-    return [bag.ContactMarkers(find, lambda _, data: send(data), publisher.get_subscription_count)]
+    sender = graph.advertise(node, setup.robot.name, graph.CONTACTS)
+    return [
+        bag.ContactMarkers(find, lambda _, data: sender.send(data), sender.get_subscription_count)
+    ]
 
 
 class TransformOutlet:
@@ -179,19 +142,13 @@ class TransformOutlet:
         except ImportError:
             return
         self._transforms = bag.RobotTransforms(setup.tree, setup.joints, prefix)
-        self._send = self._publisher(node, TFMessage, bag.TF.strip("/"), graph.DEEP)
-        self._publisher(node, TFMessage, bag.TF_STATIC.strip("/"), graph.LATCHED)(
-            self._transforms.static()
-        )
+        self._sender = graph.make_sender(node, bag.TF.strip("/"), TFMessage, graph.DEEP)
+        static = graph.make_sender(node, bag.TF_STATIC.strip("/"), TFMessage, graph.LATCHED)
+        static.send(self._transforms.static())
         self._next = 0.0
 
     def publish(self, state: RobotState) -> None:
         """Publish the transforms of a state if they are due."""
         if state.time >= self._next or (state.time == 0.0 and self._next < math.inf):
             self._next = state.time + bag.TF_PERIOD
-            self._send(self._transforms.encode(state))
-
-    @staticmethod
-    def _publisher(node: Node, kind: type, topic: str, qos: QoSProfile) -> graph.Send:
-        send: graph.Send = node.create_publisher(kind, topic, qos).handle.publish_raw
-        return send
+            self._sender.send(self._transforms.encode(state))

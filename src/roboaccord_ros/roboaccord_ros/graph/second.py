@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.publisher import Publisher
 from roboaccord.bag import REFERENCE, Look
 from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
 from roboaccord.contract import AccordError, Event, RobotState, fault_of
@@ -42,7 +40,8 @@ class SecondRobot:
 
     Args:
         shell: that hosts it.
-        outs: publishers of the topics `SECOND`, and how to send bytes by them.
+        outs: publish the topics `SECOND`.
+        statuses: publishes diagnostics.
         setup: robot and scenario.
         engine, transport: of the run.
         controller: `package.module:Class` in place of the scenario's.
@@ -56,7 +55,8 @@ class SecondRobot:
     def __init__(
         self,
         shell: Shell,
-        outs: Sequence[tuple[Publisher, graph.Send]],
+        outs: Sequence[graph.Sender],
+        statuses: graph.Sender,
         setup: Setup,
         engine: str,
         transport: str,
@@ -69,10 +69,9 @@ class SecondRobot:
         self.companion: Companion | None = None
         self._states = JointStateCodec(setup.joints)
         self._odometry = OdometryCodec(child_frame_id=f"{REFERENCE}/base_link")
-        self._send_description, self._send_odometry, self._send_states = (s for _, s in outs)
-        statuses = shell.node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
-        self._send_status = statuses.handle.publish_raw
-        self.publishers = [*(publisher for publisher, _ in outs), statuses]
+        self._send_description, self._send_odometry, self._send_states = (s.send for s in outs)
+        self._send_status = statuses.send
+        self.publishers = [*outs, statuses]
         self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
         self._window = WindowMarkers(setup) if engine == SPEC.name else None
         for name in (graph.TARGET_TWIST, graph.TARGET_JOINTS):

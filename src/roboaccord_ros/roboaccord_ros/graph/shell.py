@@ -29,7 +29,6 @@ from rclpy.context import Context
 from rclpy.exceptions import InvalidParameterTypeException, ParameterException
 from rclpy.executors import Executor
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
@@ -165,8 +164,8 @@ class Shell:
         read = readable(f"/{self.robot}/{name}", decode, take, **options)
         return graph.subscribe(self.node, self.robot, name, self.run.guard(read), qos=qos)
 
-    def advertise(self, name: str) -> tuple[Publisher, graph.Send]:
-        """Make a publisher of a topic of the robot; see `graph.advertise`."""
+    def advertise(self, name: str) -> graph.Sender:
+        """Make what publishes bytes on a topic of the robot."""
         return graph.advertise(self.node, self.robot, name)
 
     @classmethod

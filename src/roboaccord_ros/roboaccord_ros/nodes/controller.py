@@ -64,17 +64,15 @@ class PublishedInputs(Announced):
         super().__init__(inputs, self._publish)
         self._node, self._joints = node, setup.joints
         names = (graph.TARGET_TWIST, graph.TARGET_JOINTS)
-        made = {name: graph.advertise(node, setup.robot.name, name) for name in names}
-        self.publishers = [publisher for publisher, _ in made.values()]
-        self._send = {name: send for name, (_, send) in made.items()}
+        self.senders = {name: graph.advertise(node, setup.robot.name, name) for name in names}
 
     def missing(self) -> str:
         """Return the first topic that a subscriber does not receive yet, or ""."""
-        return graph.unreached(self._node, self.publishers)
+        return graph.unreached(self._node, self.senders.values())
 
     def _publish(self, time: float, target: Target, before: Target | None) -> None:
         for name, data in encode_target(time, target, before, self._joints).items():
-            self._send[name](data)
+            self.senders[name].send(data)
 
 
 def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
@@ -160,7 +158,7 @@ class ControllerShell(Shell):
         self._waiting: RobotState | None = None
         self._ready = False
         self._extras = ExtraOutputs(self, example, self._inlet)
-        self._publisher, self._send = self.advertise(graph.EFFORTS)
+        self._sender = self.advertise(graph.EFFORTS)
         self._give: Callable[[float, Array], object] | None = None
         self._facts: dict[str, Any] = {}
         self.subscribe(graph.SCENARIO, read_facts, self._on_facts)
@@ -204,8 +202,9 @@ class ControllerShell(Shell):
         """Leave no effort in force, without lockstep."""
         self.watch.stop()
         if not self._options.lockstep:
-            self._send(self._efforts.encode(max(self._last, 0.0), np.zeros(len(self._joints))))
-        graph.deliver(*self._inputs.publishers, self._publisher)
+            stop = self._efforts.encode(max(self._last, 0.0), np.zeros(len(self._joints)))
+            self._sender.send(stop)
+        graph.deliver(*self._inputs.senders.values(), self._sender)
 
     def _look(self) -> None:
         """Answer the first state as soon as everybody listens."""
@@ -213,7 +212,7 @@ class ControllerShell(Shell):
         if self._ready or self._extras.missing() or self._inputs.missing():
             return
         peers, handed = self._options.peers, self._options.handed
-        if not graph.missing_peers(self.node, self._publisher, peers, somebody=not handed):
+        if not graph.missing_peers(self.node, self._sender, peers, somebody=not handed):
             self._ready = True
             self._answer(self._waiting)
 
@@ -247,8 +246,8 @@ class ControllerShell(Shell):
         )
 
     def _send_efforts(self, time: float, effort: Array) -> None:
-        if self._give is None or self._publisher.handle.get_subscription_count():
-            self._send(self._efforts.encode(time, effort))
+        if self._give is None or self._sender.handle.get_subscription_count():
+            self._sender.send(self._efforts.encode(time, effort))
         if self._give:
             self._give(time, effort)
 

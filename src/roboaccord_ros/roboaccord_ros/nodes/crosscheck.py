@@ -95,9 +95,8 @@ class CrosscheckShell(Shell):
         self._end, self._looks, self._closed = math.inf, 0, False
         self._events, self._sent, self._ok = 0, 0, True
         self._sources: list[Subscription] = []  # must be connected before the start
-        self._errors_out, self._send = self.advertise(graph.ERROR)
-        self._diagnostics = node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
-        self._send_status: graph.Send = self._diagnostics.handle.publish_raw
+        self._errors_out = self.advertise(graph.ERROR)
+        self._diagnostics = graph.make_sender(node, graph.DIAGNOSTICS, DiagnosticArray, 10)
         announced = partial(read_scenario, robot, changes)
         self.subscribe(graph.SCENARIO, announced, self._on_scenario)
         self.every(POLL, self._look)
@@ -142,8 +141,7 @@ class CrosscheckShell(Shell):
             self.publish_verdict()
             if verdict := self.verdict:
                 sys.stderr.write(f"crosscheck: {self.robot}: {verdict.line()}\n")
-        second = self.second.publishers if self.second else []
-        graph.deliver(self._diagnostics, self._errors_out, *second)
+        graph.deliver(self._diagnostics, self._errors_out, *self._outs)
         self.node.destroy_publisher(self._errors_out)  # a recorder waits for that
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
@@ -154,8 +152,8 @@ class CrosscheckShell(Shell):
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
         ran = facts["engine"], facts["engine_version"], self._tolerance, facts["transport"]
         if self._outs:
-            run = facts["engine"], facts["transport"]
-            self.second = SecondRobot(self, self._outs, setup, *run, self._controller)
+            outs, run = (self._outs, self._diagnostics), (facts["engine"], facts["transport"])
+            self.second = SecondRobot(self, *outs, setup, *run, self._controller)
         self._sign = graph.sign(self.node, self.robot)
         make = partial(StepCheck, setup, *ran)
         self._made = ThreadPoolExecutor(1).submit(self._prepare, setup, make)
@@ -230,7 +228,7 @@ class CrosscheckShell(Shell):
 
     def _publish(self, errors: Sequence[RobotState]) -> None:
         for error in errors:
-            self._send(self._errors.encode(error))
+            self._errors_out.send(self._errors.encode(error))
 
     def _look(self) -> None:
         """Compare for a while; after the result, end once all has come, or has not for long."""
@@ -259,7 +257,7 @@ class CrosscheckShell(Shell):
         values = {key: str(value) for key, value in verdict.to_json().items()}
         name, level = f"{self.robot}: crosscheck", 0 if verdict.ok else 1
         status = Status(name, line, self.robot, values, level)
-        self._send_status(encode_statuses(self._steps.latest, [status]))
+        self._diagnostics.send(encode_statuses(self._steps.latest, [status]))
         if self.second:
             self.second.repeat()
         if verdict.ok is not self._ok:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
+from collections.abc import Mapping
 
 import numpy as np
-from roboaccord.contract import Array, Command, LockstepError
+from roboaccord.contract import Array, Command, Json, LockstepError
 from roboaccord.run import Pace as Pace
 from roboaccord.run import Stepper, no_command
 from roboaccord.scenario import Setup
@@ -19,7 +20,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraInputs
-from roboaccord_ros.graph.outlet import ResultShell
+from roboaccord_ros.graph.outlet import Outlet
 from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.graph.reading import command_reader
 from roboaccord_ros.graph.shell import POLL, Shell
@@ -30,14 +31,16 @@ TURN = 10  # control periods, behind which messages and timers have their turn
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
 
 
-class Simulation(ResultShell):
-    """A simulation that is paced."""
+class Simulation(Shell):
+    """A simulation that is paced: what steps, what it publishes by, and the result at the end."""
 
     stepper: Stepper
+    outlet: Outlet
+    result: Mapping[str, Json]
 
+    @abstractmethod
     def missing(self) -> str:
         """Return what a start waits for beside its peers, or ""."""
-        return ""
 
     @abstractmethod
     def start(self) -> None:
@@ -117,7 +120,7 @@ class Pacing:
     def restart(self) -> None:
         """Go back to the start."""
         self._answered = False
-        self._extras.switches.take()  # asked of the run that is over
+        self._extras.take_switches()  # asked of the run that is over
         self._effort = np.zeros_like(self._effort)
         self._start()
 

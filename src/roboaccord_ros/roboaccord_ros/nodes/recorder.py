@@ -132,8 +132,7 @@ class RecorderShell(Shell):
         for name in setup.initial.switches:
             topic = bags.switch_topic(self.robot, name)
             bag.add_topic(topic)
-            take = self.run.guard(partial(self._take_unstamped, topic.name))
-            graph.subscribe_switch(self.node, self.robot, name, take)
+            self.subscribe(name + graph.SWITCH, partial(self._take_unstamped, topic.name))
         self._period = round(setup.scenario.control_period * NANOSECONDS)
         self._ledger = Ledger(self._period)
         self._free = graph.FREE in facts["transport"]  # then not every state is answered

@@ -8,7 +8,9 @@ nothing here may change it.
 
 from __future__ import annotations
 
+import json
 import math
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,7 +18,7 @@ from functools import partial
 from typing import ClassVar, Self
 
 from rclpy.node import Node
-from roboaccord.contract import Command, Json, Observer, RobotState, count_steps
+from roboaccord.contract import Command, Observer, RobotState, count_steps
 from roboaccord.run import Motion, Stepper, make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
@@ -64,6 +66,7 @@ class SimulatorShell(Simulation):
     ) -> None:
         super().__init__(node, setup.robot.name, run)
         self._driven = setup.scenario.driven
+        self.result = {}
         self._simulator = simulator
         self.motion = Motion(simulator.joints, options.make_tally)
         seen = contact_markers(node, setup, simulator)
@@ -150,31 +153,41 @@ class SimulatorShell(Simulation):
         self._hand(self.stepper.state)
 
     def finish(self, error: str = "") -> None:
-        """Publish the result, once."""
+        """Publish the result, once; end the run where there is no error."""
         self.wall_time = time.perf_counter() - self._started
         simulated = self.stepper.state.time
-        result: dict[str, Json] = {
+        self.result = {
             "engine_version": self._version,
             "trajectory_sha256": "" if error else self.motion.sha256,
             "steps": self.stepper.tick,
             "wall_time": self.wall_time,
             "real_time_factor": simulated / self.wall_time if self.wall_time else 0.0,
+            "error": error,
         }
         if self.wall_time and not error:
             self._keep(simulated / self.wall_time)
-        self.conclude(result, error)
+        self.outlet.result(self.result)
+        if not error:
+            self.run.done()
 
     def close(self) -> None:
-        """Close the controller first, whose node may be in this process."""
+        """Publish the result if that is pending, and wait until it is delivered.
+
+        The controller, whose node may be in this process, is closed first.
+        """
         if self.controller:
             self.controller.close()
-        super().close()
+        if not self.result and not isinstance(self.run.error, graph.RivalError):
+            # A run that a person drives, or without an end, may end whenever it is interrupted.
+            may_end = (self._driven or not self._ticks) and self.stepper.tick > 0
+            self.finish(str(self.run.error or ("" if may_end else "interrupted")))
+        self.outlet.deliver()
         if isinstance(self._simulator, GazeboSimulator):
             self._simulator.close()
 
-    def may_end(self) -> bool:
-        """Return whether steps were done of a run that ends when it is interrupted."""
-        return (self._driven or not self._ticks) and self.stepper.tick > 0
+    def report(self) -> None:
+        """Write the result to stdout as JSON."""
+        sys.stdout.write(json.dumps(self.result) + "\n")
 
     @property
     def over(self) -> bool:

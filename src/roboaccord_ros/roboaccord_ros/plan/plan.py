@@ -1,6 +1,6 @@
 """The decisions of a launch that only a program can make, by the name of the launch configuration.
 
-To add a decision, add a key to `decide`, and use it as a launch configuration in
+To add a decision, add a key to `make_plan`, and use it as a launch configuration in
 launch/simulate.launch.py (test_every_decision_of_the_planner_is_of_use). The line that users read
 is made in `_summary`, and may be reworded. Simulator and windows are chosen in request.py,
 what keeps Gazebo apart is in gazebo/prepare.py.
@@ -36,20 +36,6 @@ def make_plan(request: Request) -> dict[str, str]:
     Raises:
         AccordError: for whatever cannot be run.
     """
-    decided = decide(request)
-    return {name: _text(value) for name, value in decided.items()}
-
-
-def _text(value: Decision) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Sequence):
-        return json.dumps(list(value) or [""])  # ROS has no empty lists
-    return str(value).lower()
-
-
-def decide(request: Request) -> dict[str, Decision]:
-    """Decide; see `make_plan`."""
     setup, custom = request.setup, request["controller"]
     steered = custom != "none"
     check_controller(setup, custom if steered else "")
@@ -79,7 +65,6 @@ def decide(request: Request) -> dict[str, Decision]:
         "pace": pace,
         "composed": composed,
         "separate": steered and not composed,
-        "controller": custom,
         "inputs": str(request.recorded.bag) if request.recorded else "",
         "peers": [
             *(["controller"] if steered else []),
@@ -92,7 +77,6 @@ def decide(request: Request) -> dict[str, Decision]:
         "crosscheck": crosscheck,
         "judge": request.on("judge", auto=crosscheck and bool(bag)),
         "reference": second,
-        "second_controller": custom if second else "",
         "rviz": sight.rviz,
         "rviz_layout": str(layout) if layout.is_file() else "",
         "rviz_topics": " ".join([*shown, graph.CLOCK]),
@@ -106,7 +90,16 @@ def decide(request: Request) -> dict[str, Decision]:
     lines = [_summary(request, choice, sight, pace, bag, second=second)]
     if in_gazebo:
         lines.append(f"to use gz beside it: export {PARTITION}={decided['gz_partition']}")
-    return {**decided, "messages": "\n".join(lines)}
+    decided["messages"] = "\n".join(lines)
+    return {name: _text(value) for name, value in decided.items()}
+
+
+def _text(value: Decision) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return json.dumps(list(value) or [""])  # ROS has no empty lists
+    return str(value).lower()
 
 
 def _pace(request: Request, sight: Sight) -> float:

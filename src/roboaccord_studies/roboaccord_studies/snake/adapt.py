@@ -2,7 +2,7 @@
 
 LAST, the window over which both gaits are compared, may be changed, with the 4 s in
 docs/snake_optimise.md. Fields of `Adaptation`, keys of the JSON output, stay. The controller and
-its thresholds are in `snake.search.adaptive`, the ground and the time of the change in the scenario
+its thresholds are in `adaptive`, the ground and the time of the change in the scenario
 change_of_ground.
 """
 
@@ -19,10 +19,10 @@ from roboaccord.contract import AccordError, Quantity, Ratio, Seconds, Trajector
 from roboaccord.run import make_simulator, versions_of
 from roboaccord.scenario import Setup, make_controller
 from snake.model.coordinates import PlanarSnake
-from snake.search.adaptive import AdaptationEvent, AdaptiveController
-from snake.search.ideal import Figures
 
+from roboaccord_studies.snake.adaptive import AdaptationEvent, AdaptiveController
 from roboaccord_studies.snake.gait import run_shown, serpenoid_of, steady_figures
+from roboaccord_studies.snake.ideal import Figures
 
 GAIT = ("amplitude", "frequency", "waves")
 LAST = 4.0  # s: of a run over a change of ground, over which the speed on the second is taken

@@ -20,13 +20,13 @@ from roboaccord.run import make_simulator, run_setup
 from roboaccord.scenario import Setup, load_scenario, make_controller
 from snake.model.coordinates import PlanarSnake, friction_of
 from snake.model.parameters import SnakeParameters
-from snake.search.adaptive import AdaptiveController
-from snake.search.compass import Task, bounds_of
-from snake.search.ideal import Gait, IdealModel
 from snake.simulators.metrics import BAND, MeanHeading, body_motion
 from snake.source.shapes import write_picture
 
+from roboaccord_studies.snake.adaptive import AdaptiveController
+from roboaccord_studies.snake.compass import Task, bounds_of
 from roboaccord_studies.snake.gait import DEFAULT_GAIT, serpenoid_of, setup_of
+from roboaccord_studies.snake.ideal import Gait, IdealModel
 from roboaccord_studies.snake.optimise import gait_of, optimise
 
 if TYPE_CHECKING:

@@ -37,8 +37,9 @@ from roboaccord.contract import (
 )
 from roboaccord.run import make_simulator, metrics_of, run_setup, versions_of, work_of
 from roboaccord.scenario import Setup, load_scenario
-from snake.search.ideal import Figures, Gait
 from snake.simulators.metrics import ROUND_OFF, body_motion, metrics, start_and_cycle
+
+from roboaccord_studies.snake.ideal import Figures, Gait
 
 DEFAULT_GAIT = Gait(amplitude=0.4, frequency=1.0, waves=1.5)
 SETTLE = 3.0  # s: of start, in which the amplitude rises and the speed settles

@@ -3,7 +3,7 @@
 POPULATION (a power of 2), GENERATIONS, POLISH and SEARCH_TOLERANCE may be tuned, time for how near
 the optimum is: with others a seed gives another gait than docs/snake_optimise.md prints. No gait
 drawn at random must be better (test_optimise). What is searched, its box and its limits are in
-`snake.search.compass`.
+`compass`.
 
 Candidates are evaluated by the ideally tracked gait. Differential evolution [Storn, Price 1997]
 searches the box, Nelder and Mead's simplex polishes what it finds. Limits enter as exact
@@ -18,8 +18,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from roboaccord.contract import AccordError, Array
-from snake.search.compass import FREQUENCY, WAVES, Task, bounds_of, excess, overlap, score
-from snake.search.ideal import Figures, Gait, IdealModel
+
+from roboaccord_studies.snake.compass import (
+    FREQUENCY,
+    WAVES,
+    Task,
+    bounds_of,
+    excess,
+    overlap,
+    score,
+)
+from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 
 POPULATION = 32  # a power of 2: SciPy rounds Sobol's points up to one
 GENERATIONS = 18

@@ -12,8 +12,8 @@ from roboaccord_studies.snake.gait import (
     setup_of,
     travel_of_cycles,
 )
+from roboaccord_studies.snake.ideal import IdealModel
 from snake.model.coordinates import friction_of
-from snake.search.ideal import IdealModel
 from snake.simulators.metrics import body_motion
 
 G = 9.81  # m/s^2

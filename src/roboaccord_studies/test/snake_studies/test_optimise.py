@@ -9,14 +9,14 @@ from roboaccord import AccordError
 from roboaccord.cli.main import app
 from roboaccord.cli.rendering import rendered
 from roboaccord.run.loop import make_simulator, run_setup
+from roboaccord_studies.snake import compass
 from roboaccord_studies.snake import optimise as search
 from roboaccord_studies.snake.cli.optimise import Measured, Optimisation
+from roboaccord_studies.snake.compass import Task
 from roboaccord_studies.snake.gait import DEFAULT_GAIT, setup_of, steady_figures, window
+from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 from roboaccord_studies.snake.optimise import optimise
 from snake.model.coordinates import friction_of
-from snake.search import compass
-from snake.search.compass import Task
-from snake.search.ideal import Figures, Gait, IdealModel
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.thorough

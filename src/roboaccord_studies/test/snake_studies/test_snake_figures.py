@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from roboaccord import Setup, Trajectory, load_scenario
+from roboaccord_studies.snake.adaptive import SETTLED
 from roboaccord_studies.snake.figures import (
     EFFORT,
     write_change_of_ground,
     write_costs,
     write_steering,
 )
+from roboaccord_studies.snake.ideal import Gait
 from snake.model.coordinates import PlanarSnake
-from snake.search.adaptive import SETTLED
-from snake.search.ideal import Gait
 
 CHEAPEST = Gait(0.2187, 0.554, 1.782)  # docs/snake_optimise.md, of cost 0.134 at 0.533 m/s
 SHORT = ("duration=1.0",)

@@ -29,10 +29,10 @@ from roboaccord.contract import (
 from roboaccord.run import make_simulator, versions_of
 from roboaccord.scenario import Setup
 from snake.model.coordinates import friction_of
-from snake.search.compass import Task
-from snake.search.ideal import Figures, Gait, IdealModel
 
+from roboaccord_studies.snake.compass import Task
 from roboaccord_studies.snake.gait import DEFAULT_GAIT, run_shown, setup_of, steady_figures, window
+from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 from roboaccord_studies.snake.optimise import optimise
 
 

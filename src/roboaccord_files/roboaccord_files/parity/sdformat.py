@@ -1,50 +1,28 @@
 """SDFormat's reading of a URDF: the SDF that its tool prints, read back into a tree.
 
-To read another element of SDF, extend `_link` or `_joint`. TIMEOUT may be raised: it only ends a
-tool that hangs. Fixed: what SDFormat makes of a file is not repaired here, rounding (`rounds`)
-included, for a robot is judged by what Gazebo would simulate. spec.py registers this as an engine.
+To read another element of SDF, extend `_link` or `_joint`. Fixed: what SDFormat makes of a file is
+not repaired here, rounding (`rounds`) included, for a robot is judged by what Gazebo would
+simulate. sdformat_engine.py registers this as an engine.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from xml.parsers import expat
 
 import numpy as np
-
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description.source import parse_lines
 from roboaccord.description.tree import MOMENTS, Joint, Link, Tree, symmetric
 from roboaccord.engines.reading import Question, TreeReading
-from roboaccord.gazebo.tool import INSTALL, sdformat_tool
-from roboaccord.numerics.isolation import COLOUR
+from roboaccord.gazebo.tool import print_sdf
 from roboaccord.numerics.rotations import rpy_matrix
 
 Pose = tuple[Array, Array]
-TIMEOUT = 600.0  # s by the clock; processor time is limited where it is asked in parity
 YES = ("true", "1")
 AT = (np.zeros(3), np.eye(3))
-
-
-@cache
-def tool_version() -> str:
-    """Return tool and version.
-
-    Raises:
-        AccordError: where neither `gz sdf` nor `ign sdf` is installed.
-    """
-    if not (tool := sdformat_tool()):
-        raise AccordError(f"sdformat is not installed: {INSTALL}")
-    found = subprocess.run([tool, "sdf", "--versions"], capture_output=True, text=True, check=False)
-    return f"{tool} sdf {' '.join(found.stdout.split()) or 'of unknown version'}"
 
 
 class SdfReading(TreeReading):
@@ -106,35 +84,6 @@ class SdfReading(TreeReading):
 
 def _number(element: ET.Element, path: str) -> float:
     return float(element.findtext(path, "0"))
-
-
-def print_sdf(urdf: str) -> ET.Element:
-    """Return the SDF that SDFormat's tool makes of a URDF.
-
-    Names keep their prefixes, which it does not declare: `gz:`, `ignition::`, any of `<gazebo>`.
-
-    Raises:
-        AccordError: if it reports errors, or prints no SDF.
-        subprocess.TimeoutExpired: if it does not answer.
-    """
-    tool = tool_version().split()[0]
-    with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="utf-8") as file:
-        file.write(urdf)
-        file.flush()
-        done = subprocess.run(
-            [tool, "sdf", "-p", file.name],
-            capture_output=True, text=True, errors="replace", check=False, timeout=TIMEOUT,
-        )  # fmt: skip
-    own = [line for line in done.stderr.splitlines() if "Library error" not in line]
-    sys.stderr.write("".join(f"{line}\n" for line in own))  # its own words
-    text = done.stdout[max(done.stdout.find("<sdf"), 0) :]
-    try:
-        return parse_lines(text)[0]
-    except expat.ExpatError:
-        lines = [line.strip() for line in done.stderr.splitlines() if "rror" in line]
-        errors = [line for line in lines if "Library error" not in line]
-        reason = COLOUR.sub("", (errors or ["no SDF"])[0])
-        raise AccordError(f"sdformat refuses it: {reason[:200]}") from None
 
 
 def sdf_tree(model: ET.Element) -> Tree:

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from roboaccord.contract import AccordError
-
 from snake.model.parameters import SnakeParameters
-from snake.search.ideal import Figures, Gait, IdealModel
+
+from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 
 AMPLITUDE = (0.05, 0.97)  # rad, and part of the joint limit: tracking needs some room
 FREQUENCY = 0.2  # Hz: least

@@ -25,7 +25,6 @@ from typing import Annotated
 import numpy as np
 from roboaccord.contract import Array, MetresPerSecond, Quantity
 from roboaccord.numerics import kernel, rk4_stage
-
 from snake.model.coordinates import PlanarSnake
 from snake.model.dynamics import ground_forces
 from snake.model.parameters import SnakeParameters

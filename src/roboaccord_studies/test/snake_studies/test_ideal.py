@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from oracle import headings, lever_matrix
 from roboaccord import Setup, load_scenario
+from roboaccord_studies.snake import compass as search
+from roboaccord_studies.snake.compass import Task
+from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 from scipy.optimize import brentq
 from snake.model.coordinates import friction_of
-from snake.search import compass as search
-from snake.search.compass import Task
-from snake.search.ideal import Figures, Gait, IdealModel
 
 pytestmark = pytest.mark.thorough
 

@@ -1,9 +1,8 @@
-"""`accord check`: static checks of worlds, models and bridges for Gazebo.
+"""What is wrong with files for Gazebo, and which files are for it: a part of `accord check`.
 
-To add or change a rule, see gazebo/check.py; here is how problems are shown, which may be changed
-freely. MISSING, notes for people, may be reworded: a checker that is not installed makes no
-problem. Keys of `Check.to_json` stay, for scripts read them; so do `is_robot` and `shown_of`, used
-by the package that adds checks of robots' files as a mode.
+To add or change a rule, see check.py; here is how problems are shown, which may be changed freely.
+MISSING, notes for people, may be reworded: a checker that is not installed makes no problem. Keys
+of `Check.to_json` stay, for scripts read them.
 """
 
 from __future__ import annotations
@@ -11,25 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import RenderableType
-
-from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, note
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.modes import Modes
 from roboaccord.contract.outcome import Verdict
-from roboaccord.contract.plugins import lacking
 from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import format_of, formats
-from roboaccord.gazebo.check import check_file
-from roboaccord.gazebo.shipped import problems_of_robot, shipped_folder
-from roboaccord.gazebo.tool import INSTALL, Problem, schema_folder, sdformat_problems, sdformat_tool
-from roboaccord.scenario.setup import robot_names
+from roboaccord.gazebo.tool import INSTALL, sdformat_tool
+
+from roboaccord_files.gazebo.check import check_file
+from roboaccord_files.gazebo.schema import Problem, schema_folder, sdformat_problems
+from roboaccord_files.gazebo.shipped import problems_of_robot, shipped_folder
 
 MISSING = {
     "sdformat": f"sdformat's checker is not installed: {INSTALL}",
@@ -65,43 +60,15 @@ class Check:
         return {"verdict": self.verdict, **by_fields(self)}
 
 
-WORLD = "FILE for Gazebo"
-Files = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[FILE]... [NAME:=VALUE]...",
-        help="URDF, xacro, MJCF or SDF (`-`: standard input), and arguments of a xacro. "
-        "Default: all robots and all SDF files that ship.",
-    ),
-]
-Models = Annotated[list[Path] | None, typer.Option(help="Folder of models, for model://NAME.")]
+def all_that_ships() -> list[Path]:
+    """Return the worlds and models that ship.
 
-
-@Modes(lambda _: [WORLD], {WORLD: "words models"})
-def check_command(words: Files = None, models: Models = None) -> Result:
-    """Check a robot's description, or what is given to Gazebo, without any engine.
-
-    Worlds, models and bridges: unknown elements, missing systems and unbridged topics, which
-    Gazebo accepts silently; sdformat's own checker runs where it is installed. Exit status 1 if
-    something is wrong, or undecided because the checker did not answer.
-
-    Examples:
-
-      accord check worlds/mine.sdf --models models
+    Raises:
+        AccordError: where they are not installed.
     """
-    files = [Path(word) for word in words or []]
-    if robot := next(filter(is_robot, files), None):
-        what = f"the check of {robot}, a robot's file,"
-        raise AccordError(lacking("commands", "check.FILE", what))
-    shipped = shipped_folder()
-    if files:
-        result = check_for_gazebo(files, models or [], ())
-    elif shipped:
-        every = [*shipped.glob("worlds/*.sdf"), *shipped.glob("models/*/model.*df")]
-        result = check_for_gazebo(sorted(every), models or [], robot_names())
-    else:
+    if not (shipped := shipped_folder()):
         raise AccordError("name files: roboaccord_ros, which has the worlds, is not installed")
-    return Result(result.to_json(), shown_of(result), ok=result.verdict == "pass")
+    return sorted([*shipped.glob("worlds/*.sdf"), *shipped.glob("models/*/model.*df")])
 
 
 def check_for_gazebo(files: Sequence[Path], models: Sequence[Path], robots: Sequence[str]) -> Check:

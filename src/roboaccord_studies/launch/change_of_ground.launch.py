@@ -1,10 +1,10 @@
 """Let the snake come to another ground, notice it, and change its gait.
 
-ros2 launch snake change_of_ground.launch.py sim:=dart
+ros2 launch roboaccord_studies change_of_ground.launch.py sim:=dart
 
-Where the ground changes and the gait before it are in scenarios/change_of_ground.yaml; thresholds
-are defaults of search/adaptive.py: both may be changed there. `given` below must stay as the file's
-name has it (test_launch_file).
+Where the ground changes and the gait before it are in scenarios/snake/change_of_ground.yaml;
+thresholds are defaults of snake/adaptive.py: both may be changed there. The names of robot and
+scenario below stay.
 """
 
 from roboaccord_ros.launch_files import LaunchDescription, include

@@ -23,7 +23,6 @@ import math
 import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel
-
 from snake.model.coordinates import PlanarSnake
 from snake.model.dynamics import link_places, link_velocities
 from snake.model.parameters import SnakeParameters

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from oracle import lever_matrix
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator
+from roboaccord_studies.snake.estimator import GroundEstimator
+from roboaccord_studies.snake.ideal import IdealModel
 from running import or_skip, run_in
 from scipy.optimize import curve_fit
 from slow_cases import late
 from snake.model.coordinates import PlanarSnake, friction_of
-from snake.search.estimator import GroundEstimator
-from snake.search.ideal import IdealModel
 from snake.simulators.metrics import body_motion
 
 pytestmark = pytest.mark.thorough

@@ -17,12 +17,12 @@ import numpy as np
 from roboaccord.contract import BESIDE, Array, Command, Quantity, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
-
 from snake.controllers.serpenoid import BANDWIDTH, Tracker, VariableSerpenoid
 from snake.model.coordinates import PlanarSnake
-from snake.search.compass import AMPLITUDE, Task, compass_search
-from snake.search.estimator import GroundEstimator
-from snake.search.ideal import Gait, IdealModel
+
+from roboaccord_studies.snake.compass import AMPLITUDE, Task, compass_search
+from roboaccord_studies.snake.estimator import GroundEstimator
+from roboaccord_studies.snake.ideal import Gait, IdealModel
 
 LOG = logging.getLogger(__name__)
 

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
 from roboaccord.contract.files import read_xml
 from roboaccord.description.tree import MOVING
 from roboaccord.description.yaml_files import parse_yaml
-from roboaccord.gazebo.tool import VERSION, schema_folder, unknown_elements
+
+from roboaccord_files.gazebo.schema import VERSION, schema_folder, unknown_elements
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,12 @@ from pathlib import Path
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.checks import check_world
 from roboaccord.description.resources import share
-from roboaccord.gazebo.check import check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
-from roboaccord.gazebo.tool import Problem, sdformat_problems
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot
+
+from roboaccord_files.gazebo.check import check_robot
+from roboaccord_files.gazebo.schema import Problem, sdformat_problems
 
 
 def problems_of_robot(name: str, tool: str) -> list[Problem]:
