@@ -68,7 +68,7 @@ KNOWN = {
     "roboaccord/bag/recover:_copy": "opens the writer of a copy",
     "roboaccord/bag/storage:write_unfinished": PACKAGE,
     "roboaccord/bag/writer:__enter__": "opens the writer of a bag",
-    "roboaccord/cli/about:walk": PACKAGE,
+    "roboaccord/cli/about:templates": PACKAGE,
     "roboaccord/contract/plugins:_shelf": PACKAGE,
     "roboaccord/gazebo/check:": PACKAGE,
     "roboaccord/gazebo/world:_template": PACKAGE,

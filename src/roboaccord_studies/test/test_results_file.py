@@ -13,7 +13,7 @@ from pickle import dumps
 
 import numpy as np
 import pytest
-from roboaccord.cli.pieces import Pieces
+from roboaccord.cli.pieces import running
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.run.output import write_text
@@ -123,7 +123,7 @@ def test_a_command_keeps_its_pieces_in_its_folder(tmp_path):
     """With the same parameters it goes on; with others it does not."""
     for seed, targets in ((0, 1), (0, 2), (1, 2)):
         given = {"cluster": "", "seed": seed, "folder": tmp_path}
-        with Pieces().running("workspace", given):
+        with running("workspace", given):
             refuses = pytest.raises(AccordError, match="another study") if seed else nullcontext()
             with refuses, kept(tmp_path):
                 run_pieces(work, CALLS[:targets], threads=True)

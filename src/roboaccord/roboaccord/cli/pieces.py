@@ -8,11 +8,9 @@ a wrong entry there would mix studies.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, ParamSpec, TypeAlias, TypeVar
@@ -42,28 +40,18 @@ study_in_force: ContextVar[Mapping[str, Json]] = ContextVar("study")
 """The command that runs and its parameters, by which a file of its pieces is known."""
 
 
-@dataclass(frozen=True)
-class Pieces:
-    """A command's work is cut into pieces."""
-
-    @property
-    def parameters(self) -> list[inspect.Parameter]:
-        """The options, to be added to the command's."""
-        kind = inspect.Parameter.KEYWORD_ONLY
-        return [inspect.Parameter("cluster", kind, default="", annotation=Cluster)]
-
-    @contextmanager
-    def running(self, command: str, given: Mapping[str, Value]) -> Iterator[None]:
-        """Do the work of a command that was given these values by its options."""
-        study = {name: value for name, value in given.items() if name not in NO_FIGURE}
-        token = study_in_force.set({"study": f"accord {command}", "parameters": to_json(study)})
-        try:
-            with on_cluster(str(cluster)) if (cluster := given["cluster"]) else nullcontext():
-                yield
-        finally:
-            study_in_force.reset(token)
+@contextmanager
+def running(command: str, given: Mapping[str, Value]) -> Iterator[None]:
+    """Do the work of a command in pieces, which was given these values by its options."""
+    study = {name: value for name, value in given.items() if name not in NO_FIGURE}
+    token = study_in_force.set({"study": f"accord {command}", "parameters": to_json(study)})
+    try:
+        with on_cluster(str(cluster)) if (cluster := given["cluster"]) else nullcontext():
+            yield
+    finally:
+        study_in_force.reset(token)
 
 
 def in_pieces() -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Mark the function of a command whose work is done by `run_pieces`."""
-    return marked("pieces", Pieces())
+    return marked("in_pieces", True)
