@@ -20,7 +20,7 @@ from hostile import BAG_BOMBS, PNG_BOMBS, XACRO_BOMBS, XML_BOMBS, YAML_BOMBS, ti
 from mutations import NUMBERS, TEXTS, WORDS, mutated
 from roboaccord.cli.command import options
 from roboaccord.cli.main import COMMANDS
-from roboaccord.cli.pieces import Cluster
+from roboaccord.cli.options import Cluster
 from roboaccord.contract.plugins import entries
 from roboaccord.scenario.setup import find_robot
 from seeds import MESHED

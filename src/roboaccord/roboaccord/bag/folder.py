@@ -5,7 +5,7 @@ class derived from McapScan that reads it. Names of keys and endings are fixed b
 may be added: a `yield` in `doubts`.
 
 Beside plain MCAP `ros2 bag record` knows sqlite3, and zstd around either: it compresses whole
-files, whose names then end in .zstd and which roboaccord_files reads, or each message by itself.
+files, whose names then end in .zstd and which another package reads, or each message by itself.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def scan_of(path: Path) -> McapScan:
     Raises:
         AccordError: if the package that reads others than plain MCAP is not installed.
     """
-    if path.suffix == ".mcap":
+    sqlite = path.name.removesuffix(PACKED).endswith(".db3")
+    if not (sqlite or path.suffix == PACKED):
         return McapScan(path)
-    kind = Path(path.name.removesuffix(PACKED)).suffix.removeprefix(".")
-    storage: McapScan = load("storages", "packed" if kind == "mcap" else kind, path.name)(path)
+    storage: McapScan = load("storages", "db3" if sqlite else "packed", path.name)(path)
     return storage
 
 

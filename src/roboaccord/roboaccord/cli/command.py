@@ -20,6 +20,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_type_hints
 
 import typer
@@ -30,8 +32,7 @@ from rich.text import Text
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
 from roboaccord.cli.console import Call, call, out
-from roboaccord.cli.options import LARGEST, Trust
-from roboaccord.cli.pieces import Cluster, Value, running
+from roboaccord.cli.options import LARGEST, Cluster, Trust
 from roboaccord.cli.rendering import rendered
 from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated
@@ -39,6 +40,7 @@ from roboaccord.contract.modes import Modes, added_modes, with_added
 from roboaccord.contract.results import Json, plain_type, quantities, to_json
 from roboaccord.contract.results import unit_in as unit_of
 from roboaccord.description.xacro_file import TRUST
+from roboaccord.run.pieces import on_cluster
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
@@ -54,6 +56,8 @@ KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options that may be infinite
 MOST = 1_000_000  # of a count
 NAMES = {"deg": "degrees"}  # of units in a sentence
+Value: TypeAlias = "bool | int | float | str | Path | Enum | Sequence[Value] | None"
+"""Of an option."""
 Used: TypeAlias = "Mapping[str, Value]"
 
 
@@ -110,7 +114,8 @@ def add_command(
         check_numbers(signature, given)
         token = call.set(Call(full, quiet))
         try:
-            work = running(full, given) if in_pieces else nullcontext()
+            cluster = str(given.get("cluster") or "")
+            work = on_cluster(cluster) if in_pieces and cluster else nullcontext()
             with redirect_stdout(sys.stderr), work:
                 result = call_with(chosen, given)
         finally:

@@ -23,6 +23,7 @@ from roboaccord.report.drawing import save, styled
 from roboaccord.report.plots import Plot, render_plots
 from roboaccord.report.signals import RunSignals, Signal, labels_of, read_runs
 from roboaccord.run.output import write_text
+from roboaccord.run.runner import Run
 from roboaccord.run.versions import made_with
 
 if TYPE_CHECKING:
@@ -84,13 +85,12 @@ class Overlay:
         """Return the panels as Plotly has them."""
         return [self._page(panel) for panel in self.panels]
 
-    def write(self, path: Path | str, command: str = "", *, figure: Figure | None = None) -> Path:
+    def write(self, path: Path | str, command: str = "") -> Path:
         """Write it as .png or .svg, or as an .html page, which needs no network; return the path.
 
         Args:
             path: of the file, over an older one of the same kind.
             command: that makes the page again.
-            figure: of this overlay, where it is drawn already.
 
         Raises:
             AccordError: if it has another ending, or cannot be written.
@@ -103,7 +103,7 @@ class Overlay:
             write_text(path, render_plots(title, "", plots, command=command, facts=facts))
         elif path.suffix in (".png", ".svg"):
             with styled():
-                save(figure or self.figure(), path)
+                save(self.figure(), path)
         else:
             raise AccordError(f"{path.name} must end in .png, .svg or .html")
         return path
@@ -166,7 +166,7 @@ class Overlay:
 
 
 def plot(
-    runs: Sequence[Path | str | BagRun | RunSignals],
+    runs: Sequence[Path | str | BagRun | Run | RunSignals],
     signals: Sequence[str] = (),
     *,
     xy: bool = False,
