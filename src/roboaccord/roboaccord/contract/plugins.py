@@ -11,7 +11,8 @@ robot or a command carries its name, `OWNER.NAME`:
 
     commands     NAME = module:function, a command of `accord`; ROBOT.NAME, of a robot's group;
                  COMMAND.MODE, ROBOT.COMMAND.MODE = module:object, an `AddedMode` of a command
-    controllers  ROBOT.NAME = module:class, a controller, planner or diagnosis of a robot
+    controllers  ROBOT.NAME = module:class, a controller, planner or diagnosis of a robot;
+                 roboaccord.NAME, of robots that are files
     scenarios    PACKAGE = package, which ships scenarios/PACKAGE/*.yaml for the robots of PACKAGE;
                  in packages.yaml PACKAGE.SCENARIO, each of them
     functions    NAME = module:function, a name of `import roboaccord as ra`; FUNCTION.MODE, an
