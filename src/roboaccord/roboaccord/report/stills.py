@@ -1,9 +1,9 @@
 """Static figures of results: the signals of runs, and what the pages have, without a browser.
 
 To draw another result, add a case to `_overlay` or `_figures`; another package adds the entry point
-`plot.CLASS` of `roboaccord.functions` instead. STYLES and ROW may be changed. Figures are those of
-the pages (figures.py, plots.py): what is to look different on both is changed there, and
-`_draw` must know the kinds of curves that they use.
+`plot.CLASS` of `roboaccord.functions` instead. ROW may be changed. Figures are those of the pages
+(figures.py, plots.py): what is to look different on both is changed there, and `draw_page` must
+know the kinds of curves that they use.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.plugins import entries, load
@@ -21,17 +19,15 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.report import Report
 from roboaccord.report import figures
 from roboaccord.report.comparison import Comparison
-from roboaccord.report.drawing import SIZE, legend, save, styled
+from roboaccord.report.drawing import SIZE, draw_page, legend, save, styled
 from roboaccord.report.overlay import Overlay, plot
 from roboaccord.report.plots import dots_figure
 from roboaccord.run.runner import Run
 from roboaccord.run.sweep import Study
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-STYLES = {"dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
 ROW = 2.2  # inches
 
 
@@ -81,33 +77,7 @@ def _drawn(pages: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw figures of a page one below the other."""
     with styled((SIZE[0], max(SIZE[1], ROW * len(pages)))) as figure:
         for axes, page in zip(figure.subplots(len(pages), squeeze=False)[:, 0], pages, strict=True):
-            _draw(axes, page)
+            draw_page(axes, page)
         if any(len(axes.get_legend_handles_labels()[0]) > 1 for axes in figure.axes):
             legend(figure.axes[0])
     return figure
-
-
-def _draw(axes: Axes, page: Mapping[str, Any]) -> None:
-    for curve in page["data"]:
-        x = curve["x"] if "x" in curve else [curve["name"]] * len(curve["y"])
-        own, marker = curve.get("line", {}), curve.get("marker", {})
-        lines = "lines" in curve.get("mode", "")
-        axes.errorbar(
-            x, np.array(curve["y"]) if isinstance(curve["y"][0], str) else _floats(curve["y"]),
-            yerr=_floats(curve["error_y"]["array"]) if "error_y" in curve else None,
-            linestyle=STYLES.get(own.get("dash", ""), "-") if lines else "none",
-            marker="" if lines else "o", color=marker.get("color", own.get("color")),
-            linewidth=own.get("width", 1.5), alpha=curve.get("opacity", 1.0),
-            label=curve.get("name") if curve.get("showlegend", True) else None,
-        )  # fmt: skip
-    for name in "xy":
-        form = page["layout"].get(f"{name}axis", {})
-        axes.set(**{f"{name}label": form.get("title", {}).get("text", "")})
-        if form.get("type") == "log":
-            axes.set(**{f"{name}scale": "log"})
-        if "scaleanchor" in form:
-            axes.set_aspect("equal", adjustable="datalim")
-
-
-def _floats(values: Sequence[float | None]) -> Any:
-    return np.array(values, dtype=float)
