@@ -43,7 +43,8 @@ def scan_of(path: Path) -> McapScan:
     sqlite = path.name.removesuffix(PACKED).endswith(".db3")
     if not (sqlite or path.suffix == PACKED):
         return McapScan(path)
-    storage: McapScan = load("storages", "db3" if sqlite else "packed", path.name)(path)
+    what = f"what reads {path.name}"
+    storage: McapScan = load("storages", "db3" if sqlite else "packed", what)(path)
     return storage
 
 

@@ -47,7 +47,7 @@ _KINDS = {
     "base": "base_link", "com": "centre of mass", "contact": "force from outside",
     "energy": "energy", "link": "origin of a link",
 }  # fmt: skip
-_TURNS = ("roll", "pitch", "yaw")
+TURNS = ("roll", "pitch", "yaw")
 NONE = "–"
 FEW = 2  # keys that differ and still make a label
 
@@ -199,7 +199,7 @@ class RunSignals(Mapping[str, Signal]):
                 self._add(f"switch:{name}", unit, "switch, 1 for on", each)
             else:
                 self._add(f"{name}.{kind}", unit, _MEANINGS[kind], each)
-        for turn in _TURNS if self.run.has_base else ():
+        for turn in TURNS if self.run.has_base else ():
             angles = np.unwrap(turns[f"base/{turn}"])
             self._add(f"base.{turn}", "rad", f"{turn} of base_link", angles)
 
