@@ -129,14 +129,27 @@ def records_of(file: Path) -> list[tuple[Any, int, int]]:
     return found
 
 
-@pytest.mark.parametrize("kind", [Chunk, MessageIndex, Metadata])
-@pytest.mark.parametrize("place", ["opcode", "length", "content"])
-def test_damage_to_the_data_is_refused(bag: Path, kind: type, place: str) -> None:
+def harm(bag: Path, kind: type, place: str) -> None:
+    """Change a bit in the last record of a kind."""
     file = bag / "bag.mcap"
     _, start, end = [r for r in records_of(file) if isinstance(r[0], kind)][-1]
     raw = bytearray(file.read_bytes())
     raw[{"opcode": start, "length": start + 2, "content": end - 9}[place]] ^= 4
     file.write_bytes(raw)
+
+
+def cut_short(bag: Path) -> Path:
+    """Cut a bag behind its second last chunk; return its file."""
+    file = bag / "bag.mcap"
+    chunks = [r for r in records_of(file) if isinstance(r[0], Chunk)]
+    file.write_bytes(file.read_bytes()[: chunks[-2][1]])
+    return file
+
+
+@pytest.mark.parametrize("kind", [Chunk, MessageIndex, Metadata])
+@pytest.mark.parametrize("place", ["opcode", "length", "content"])
+def test_damage_to_the_data_is_refused(bag: Path, kind: type, place: str) -> None:
+    harm(bag, kind, place)
     with pytest.raises(AccordError, match=r"is damaged at byte \d+: .*accord recover") as caught:
         read_run(bag)
     with pytest.raises(AccordError, match=r"is damaged at byte"):
@@ -151,11 +164,7 @@ def test_damage_to_the_index_is_told(
     bag: Path, kind: type, caplog: pytest.LogCaptureFixture
 ) -> None:
     whole = content(bag)
-    file = bag / "bag.mcap"
-    _, start, end = next(r for r in records_of(file) if isinstance(r[0], kind))
-    raw = bytearray(file.read_bytes())
-    raw[(start + end) // 2] ^= 1
-    file.write_bytes(raw)
+    harm(bag, kind, "content")
     assert content(bag) == whole
     assert "its messages are whole" in caplog.text
 
@@ -194,9 +203,7 @@ def test_a_finished_bag_that_was_cut_is_refused(
     bag: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The file alone looks as if its run had been killed; metadata.yaml knows better."""
-    file = bag / "bag.mcap"
-    chunks = [r for r in records_of(file) if isinstance(r[0], Chunk)]
-    file.write_bytes(file.read_bytes()[: chunks[-2][1]])
+    file = cut_short(bag)
     with pytest.raises(AccordError, match=r"the 40 states .* do not have the hash"):
         read_run(bag)
     assert len(read_run(file).trajectory) == 40

@@ -19,7 +19,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord_files.bags.recover import recover
 from rosbags.rosbag2 import CompressionMode, Writer
 from test_bag import copy, read_with_rosbags
-from test_damage import change_metadata, content, records_of
+from test_damage import change_metadata, content, cut_short, harm
 from test_foreign import messages_of, write
 
 pytestmark = pytest.mark.thorough
@@ -30,11 +30,7 @@ bag, killed, toy = test_damage.bag, test_bag.killed, test_bag.toy  # fixtures
 @pytest.mark.parametrize("place", ["opcode", "length", "content"])
 def test_damaged_data(bag: Path, kind: type, place: str) -> None:
     whole = read_run(bag).trajectory.rows()
-    file = bag / "bag.mcap"
-    _, start, end = [r for r in records_of(file) if isinstance(r[0], kind)][-1]
-    raw = bytearray(file.read_bytes())
-    raw[{"opcode": start, "length": start + 2, "content": end - 9}[place]] ^= 4
-    file.write_bytes(raw)
+    harm(bag, kind, place)
     count, changed = recover(bag)
     assert changed
     assert recover(bag) == (count, False)
@@ -45,11 +41,8 @@ def test_damaged_data(bag: Path, kind: type, place: str) -> None:
 
 @pytest.mark.parametrize("kind", [ChunkIndex, Footer])
 def test_a_damaged_index(bag: Path, kind: type, caplog: pytest.LogCaptureFixture) -> None:
-    whole, file = content(bag), bag / "bag.mcap"
-    _, start, end = next(r for r in records_of(file) if isinstance(r[0], kind))
-    raw = bytearray(file.read_bytes())
-    raw[(start + end) // 2] ^= 1
-    file.write_bytes(raw)
+    whole = content(bag)
+    harm(bag, kind, "content")
     assert recover(bag).changed
     caplog.clear()
     assert content(bag) == whole and not caplog.messages
@@ -63,9 +56,7 @@ def test_another_hash_in_the_metadata(bag: Path) -> None:
 
 
 def test_a_finished_bag_that_was_cut(bag: Path, caplog: pytest.LogCaptureFixture) -> None:
-    file = bag / "bag.mcap"
-    chunks = [r for r in records_of(file) if isinstance(r[0], Chunk)]
-    file.write_bytes(file.read_bytes()[: chunks[-2][1]])
+    cut_short(bag)
     recover(bag)
     assert "the hash is removed" in caplog.text
     assert read_run(bag).sha256 is None
