@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from roboaccord.cli.main import COMMANDS, added_command, command_at, core_command
+from roboaccord.cli.main import COMMANDS, added_command, command_at
 from roboaccord.contract.plugins import entries
 from roboaccord.scenario.files import load_setup, scenario_names
 from roboaccord.scenario.keys import Key, keys_of
@@ -122,8 +122,8 @@ def _python() -> Iterator[str]:
 
 def _commands() -> Iterator[str]:
     yield "# Commands\n\nWhat `--help` prints; [which question, which command](../cli.md).\n"
-    for name in COMMANDS:
-        yield from _command(f"accord {name}", core_command(name))
+    for name, place in COMMANDS.items():
+        yield from _command(f"accord {name}", command_at(name, place))
     for name in sorted(entries("commands")):
         if "." not in name:
             yield from _command(f"accord {name}", added_command(name))

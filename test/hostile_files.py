@@ -36,7 +36,6 @@ from roboaccord.description.meshes import FORMATS, read_mesh, read_parts
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.description.yaml_files import read_yaml
 from roboaccord.engines.formats import read_robot
-from roboaccord.robots.controllers import read_trajectory_file
 from voxel_sphere.terrain.slices import read_volume
 
 MEMORY = 8 << 30  # bytes of address space
@@ -127,6 +126,13 @@ def world_of(path: Path) -> Any:
     return import_module("roboaccord_files.gazebo.check").check_file(path, [])
 
 
+def trajectory_of(path: Path) -> Any:
+    """Read a trajectory to follow; refused where no package follows one."""
+    if line := lacking("controllers", "roboaccord.follow"):
+        raise AccordError(line)
+    return import_module("roboaccord_files.logs.follow").read_trajectory_file(path)
+
+
 def identified(path: Path) -> object:
     """Read what was identified of an arm, by the package that does."""
     return load("controllers", "packbot.identified").read(path)
@@ -168,7 +174,7 @@ READERS: Mapping[str, Sequence[Spoilt]] = {
         Spoilt(f"a{end}", log_of) for end in (".csv", ".txt", ".tsv", ".npz")
     ],
     "trajectory to follow (CSV, YAML)": [
-        Spoilt(f"a{end}", read_trajectory_file) for end in (".csv", ".yaml")
+        Spoilt(f"a{end}", trajectory_of) for end in (".csv", ".yaml")
     ],
     "results of a study": [Spoilt("a.jsonl", results)],
     "identified arm (JSON)": [Spoilt("a.json", identified)],

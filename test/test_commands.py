@@ -16,7 +16,7 @@ from roboaccord.cli import command
 from roboaccord.cli.command import show
 from roboaccord.cli.console import out
 from roboaccord.cli.folder import MARKER
-from roboaccord.cli.main import COMMANDS, added_command, core_command, robot_commands, run
+from roboaccord.cli.main import COMMANDS, added_command, command_at, robot_commands, run
 from roboaccord.contract.plugins import entries, lacking
 from roboaccord.scenario.setup import robot_names
 
@@ -118,7 +118,7 @@ def leaves(group: Any, name: str) -> Iterator[tuple[str, Any]]:
 @pytest.fixture(scope="module")
 def commands() -> dict[str, Any]:
     """Return all commands by name."""
-    found = {name: core_command(name) for name in COMMANDS}
+    found = {name: command_at(name, place) for name, place in COMMANDS.items()}
     found |= {name: added_command(name) for name in entries("commands") if "." not in name}
     for name in robot_names():
         found |= leaves(robot_commands(name), name.replace("_", "-"))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 import yaml
-from roboaccord.cli.main import COMMANDS, app, core_command, hint_for_option, robot_commands
+from roboaccord.cli.main import COMMANDS, app, command_at, hint_for_option, robot_commands
 from roboaccord.scenario.setup import robot_names
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,7 +46,7 @@ def commands() -> list[tuple[str, str]]:
 
 def program() -> list[tuple[str, Any]]:
     """Return every command of `accord` by its full name."""
-    found = [(name, core_command(name)) for name in COMMANDS]
+    found = [(name, command_at(name, place)) for name, place in COMMANDS.items()]
     for robot in (name for name in robot_names() if (ROOT / "src" / name).is_dir()):
         group = robot_commands(robot)
         names = group.list_commands(None)

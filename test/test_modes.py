@@ -85,7 +85,7 @@ class Command:
 def places() -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the words of all commands, and where their functions are."""
     for name, place in main.COMMANDS.items():
-        yield (name,), f"roboaccord.cli.{place}"
+        yield (name,), place
     yield from (((name,), e.value) for name, e in entries("commands").items() if "." not in name)
     for robot in robot_names():
         others = {n: e.value for n, e in added("commands", robot).items() if "." not in n}
@@ -171,9 +171,6 @@ def test_options_of_other_modes_are_refused_in_one_line(
 ) -> None:
     """Every command, in the mode of each of its examples, with each option of its other modes."""
     monkeypatch.setattr(main, "command_at", command_at)
-    monkeypatch.setattr(
-        main, "core_command", lambda n: command_at(n, f"roboaccord.cli.{main.COMMANDS[n]}")
-    )
     for command in commands():
         takes, tried = command.modes.takes, set[tuple[str, ...]]()
         refused, modes = set[str](), set[str]()

@@ -27,7 +27,7 @@ UNIT = re.compile(r"\bin (rad/s|rad|s|Hz|N m|m/s|mm|m|kg/m\^3|kg|min|voxels|seco
 
 def places() -> dict[str, str]:
     """Return the places of the functions of all commands by name."""
-    places = {name: f"roboaccord.cli.{place}" for name, place in COMMANDS.items()}
+    places = dict(COMMANDS)
     for robot in robot_names():
         others = {n: e.value for n, e in added("commands", robot).items() if "." not in n}
         cli = {**find_robot(robot).cli, **others}

@@ -29,10 +29,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roboaccord.bag.reader import read_run
-from roboaccord.bag.recover import recover
 from roboaccord.cli.console import make_table, out
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord_files.bags.recover import recover
 
 NOBODY = 65531
 MARK = "ROBOACCORD_KILLS"  # environment variable by which processes of a run are found

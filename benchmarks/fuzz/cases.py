@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
-from inspect import Signature, signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from random import Random
 from typing import Any, get_args
@@ -20,7 +20,7 @@ from hostile import BAG_BOMBS, PNG_BOMBS, XACRO_BOMBS, XML_BOMBS, YAML_BOMBS, ti
 from mutations import NUMBERS, TEXTS, WORDS, mutated
 from roboaccord.cli.command import options
 from roboaccord.cli.main import COMMANDS
-from roboaccord.cli.pieces import Pieces
+from roboaccord.cli.options import Cluster
 from roboaccord.contract.plugins import entries
 from roboaccord.scenario.setup import find_robot
 from seeds import MESHED
@@ -359,7 +359,9 @@ def _good(
     name = rng.choice(names)
     function = function_of(name)
     found = [*signature(function, eval_str=True).parameters.values()]
-    found += getattr(function, "pieces", Pieces(own=True)).parameters
+    if hasattr(function, "in_pieces"):
+        kind = Parameter.KEYWORD_ONLY
+        found.append(Parameter("cluster", kind, default="", annotation=Cluster))
     infos = options(Signature(found))
     hints = {each.name: each.annotation for each in found}
     flags = {key: _flags(key, info) for key, info in infos.items()}
@@ -395,7 +397,7 @@ def change(rng: Random, seeds: Path) -> Case:
 def function_of(name: str) -> Callable[..., Any]:
     """Return the function of a command by its full name."""
     robot, _, word = name.rpartition(" ")
-    place = f"roboaccord.cli.{COMMANDS[name]}" if name in COMMANDS else ""
+    place = COMMANDS.get(name, "")
     place = place or find_robot(robot).cli.get(word, "")
     place = place or entries("commands")[f"{robot.replace('-', '_')}.{word}"].value
     module, _, function = place.partition(":")

@@ -20,7 +20,7 @@ import time
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -33,7 +33,6 @@ from choice import Maps, OutOfTimeError, Tests, nearest
 from rich.table import Table
 from roboaccord.cli.console import log, make_table, out, progress
 from roboaccord.contract.errors import AccordError
-from roboaccord.run.pieces import kept_in, run_pieces
 from roboaccord.run.versions import software
 from roboaccord_studies.results_file import ResultsFile
 from sites import Mutant, find_mutants, modules, parses
@@ -242,11 +241,11 @@ def judge_all(
             tell(rows[-1])
 
         stack.enter_context(suppress(OutOfTimeError))
-        stack.enter_context(kept_in(file))
+        stack.enter_context(closing(file))
         judge = Judge(servers, maps, until)
         ordered = sorted(mutants, key=lambda mutant: maps.places.index(own_place(mutant)))
         for method, some in ((judge.by_own, ordered), (judge.by_others, left)):
-            run_pieces(method, ((m,) for m in some), threads=True, workers=workers, done=done)
+            file.run(method, ((m,) for m in some), threads=True, workers=workers, done=done)
     return sorted(rows, key=lambda row: mutants.index(Mutant(**row["mutant"])))
 
 

@@ -23,11 +23,11 @@ from .description.parameters import Parameters as Parameters
 from .description.parameters import load_parameters as load_parameters
 from .description.resources import share as share
 from .door.checks import crosscheck as crosscheck
-from .door.runs import compare as compare
 from .door.runs import read_bag as read_bag
 from .door.runs import run as run
 from .door.runs import sweep as sweep
 from .report.comparison import Comparison as Comparison
+from .report.comparison import compare as compare
 from .run.inputs import Hold as Hold
 from .run.loop import make_simulator as make_simulator
 from .run.loop import simulate as simulate

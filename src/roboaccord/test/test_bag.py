@@ -25,7 +25,6 @@ from mcap.records import Chunk, McapRecord, Message
 from mcap.stream_reader import StreamReader, breakup_chunk
 from roboaccord.bag import topics as names
 from roboaccord.bag.reader import read_run
-from roboaccord.bag.recover import recover
 from roboaccord.bag.storage import RunWriter, _definitions
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import FLUSH_PERIOD, BagWriter, write_trajectory
@@ -327,8 +326,7 @@ def test_switches_are_read_back_from_their_events(tmp_path: Path) -> None:
     assert run.window(0.1, 0.2).switches["magnet_b"].all()
     file = tmp_path / "bag" / "bag.mcap"
     file.write_bytes(file.read_bytes()[:-40])
-    recover(tmp_path / "bag")
-    assert read_run(tmp_path / "bag").trajectory.switches["magnet_b"].sum() == 13
+    assert read_run(file).trajectory.switches["magnet_b"].sum() == 13
 
 
 def test_a_reset_forgets_the_events_before_it(tmp_path: Path) -> None:
@@ -417,62 +415,11 @@ def test_a_killed_run_is_readable_up_to_the_last_flush(killed: tuple[Path, int])
     assert yaml.safe_load((bag / "metadata.yaml").read_text())
 
 
-def test_recovery_makes_a_killed_run_valid(killed: tuple[Path, int], tmp_path: Path) -> None:
-    bag = copy(killed[0], tmp_path / "bag")
-    before = read_run(bag)
-    count, changed = recover(bag)
-    assert changed
-    assert recover(bag) == (count, False)
-    after = read_run(bag)
-    assert after.complete and after.trajectory.sha256() == before.trajectory.sha256()
-    assert after.scenario == before.scenario
-    assert sum(len(found) for found in read_with_rosbags(bag).values()) == count
-    assert sorted(path.name for path in bag.iterdir()) == ["bag.mcap", "metadata.yaml"]
-    data = yaml.safe_load((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
-    assert data["message_count"] == count
-    for topic in data["topics_with_message_count"]:
-        assert len(topic["topic_metadata"]["type_description_hash"]) == len("RIHS01_") + 64
-
-
-@pytest.mark.parametrize("where", [-1, -40, -5_000, 0.7])
-def test_recovery_of_a_cut_file(tmp_path: Path, where: float) -> None:
-    """Cut a finished bag in its footer, its index, and in its only large chunk."""
-    trajectory = toy_robot.record(tmp_path / "bag", ticks=600)
-    file = tmp_path / "bag" / "bag.mcap"
-    with file.open("rb") as stream:
-        chunks = [r for r in StreamReader(stream, emit_chunks=True).records if isinstance(r, Chunk)]
-    size = len(chunks[-1].data) if where > 0 else file.stat().st_size
-    os.truncate(file, int(where * size) if where > 0 else size + int(where))
-    before = read_run(file)
-    assert not before.complete
-    recover(file)
-    after = read_run(file)
-    kept = len(after.trajectory)
-    assert after.complete and kept == len(before.trajectory) > 50
-    np.testing.assert_array_equal(after.trajectory.rows(), trajectory.rows()[:kept])
-
-
-def test_the_damaged_file_stays_where_recovery_fails(
-    killed: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bag = copy(killed[0], tmp_path / "bag")
-    before = {path.name: path.read_bytes() for path in bag.iterdir()}
-
-    def fail(writer: Writer) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Writer, "close", fail)
-    with pytest.raises(AccordError, match="No space left on device"):
-        recover(bag)
-    assert {path.name: path.read_bytes() for path in bag.iterdir()} == before
-
-
 def test_a_bag_without_messages_is_refused(tmp_path: Path) -> None:
     bare = tmp_path / "bare.mcap"
     bare.write_bytes(b"\x89MCAP0\r\n")
-    for use, line in ((read_run, "holds no joint states"), (recover, "holds no message")):
-        with pytest.raises(AccordError, match=line):
-            use(bare)
+    with pytest.raises(AccordError, match="holds no joint states"):
+        read_run(bare)
 
 
 def foreign_bag(path: Path, rates: tuple[int, int], *, velocity: bool = True) -> Path:

@@ -24,7 +24,7 @@ from roboaccord.simulators.joints import JointFriction
 SOURCE = Path(roboaccord.__file__).parents[2]
 BLOCKS = (ast.FunctionDef, ast.With, ast.If, ast.Try)
 # What these do behind it is for success alone: a file that is complete, a signal that came.
-ON_SUCCESS = {"picture", "drafting", "kept_in", "terminal_keys"}
+ON_SUCCESS = {"picture", "drafting", "terminal_keys"}
 
 
 class Fragile(Twin):

@@ -17,16 +17,17 @@ import hashlib
 import io
 import json
 import pickle
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple
 
-from roboaccord.cli import study_in_force
 from roboaccord.contract import AccordError, Json, open_growing
-from roboaccord.run import kept_in, packages, software
+from roboaccord.run import packages, run_pieces, software
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 FILE = "study.jsonl"
 NUMPY = {"_frombuffer", "_reconstruct", "dtype", "ndarray", "scalar"}
@@ -71,29 +72,29 @@ class ResultsFile:
         """Close the file."""
         self._file.close()
 
-    def key(self, function: Callable[..., object], arguments: tuple[Any, ...]) -> str:
-        """Return the name of a piece."""
-        named = getattr(function, "__qualname__", function)  # a partial function has no name
-        return hashlib.sha256(pickle.dumps((named, arguments))).hexdigest()[:32]
+    def run(
+        self, function: Callable[[*Ts], T], arguments: Iterable[tuple[*Ts]], *,
+        done: Callable[[T], None] = lambda result: None, **how: Any,
+    ) -> list[T]:  # fmt: skip
+        """Do what `run_pieces` does, but no piece that the file holds: `done` takes those first."""
+        calls = [(key_of(function, call), call) for call in arguments]
+        found = {key: self._kept(key) for key, _ in calls if key in self._found}
+        for result in found.values():
+            done(result)
 
-    def __contains__(self, key: str) -> bool:
-        return key in self._found
+        def keep(piece: tuple[str, T]) -> None:
+            self._write(f"{piece[0]} {base64.b64encode(pickle.dumps(piece[1])).decode()}")
+            done(piece[1])
 
-    def __getitem__(self, key: str) -> object:
+        left = [(key, function, call) for key, call in calls if key not in found]
+        found |= run_pieces(_named, left, done=keep, **how)
+        return [found[key] for key, _ in calls]
+
+    def _kept(self, key: str) -> Any:
         try:
             return DataUnpickler(io.BytesIO(base64.b64decode(self._found[key]))).load()
         except Exception as error:  # noqa: BLE001 - whatever bytes that were changed lead to
             raise AccordError(f"{self.path}: piece {key} is damaged: {error}") from None
-
-    def add(self, key: str, result: object) -> None:
-        """Append the result of a piece.
-
-        Raises:
-            AccordError: if it cannot be written.
-        """
-        if key not in self._found:
-            self._found[key] = base64.b64encode(pickle.dumps(result)).decode()
-            self._write(f"{key} {self._found[key]}")
 
     def _write(self, line: str) -> None:
         try:
@@ -101,6 +102,17 @@ class ResultsFile:
             self._file.flush()
         except OSError as error:
             raise AccordError(f"cannot write {self.path}: {error.strerror}") from None
+
+
+def key_of(function: Callable[..., object], arguments: tuple[Any, ...]) -> str:
+    """Return the name of a piece."""
+    named = getattr(function, "__qualname__", function)  # a partial function has no name
+    return hashlib.sha256(pickle.dumps((named, arguments))).hexdigest()[:32]
+
+
+def _named(key: str, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[str, T]:
+    """Do a piece, and name it."""
+    return key, function(*call)
 
 
 class DataUnpickler(pickle.Unpickler):
@@ -119,8 +131,3 @@ class DataUnpickler(pickle.Unpickler):
         if isinstance(found, type) and (is_dataclass(found) or issubclass(found, Enum | tuple)):
             return found
         raise ValueError(f"{module}.{name} is no data")
-
-
-def kept(folder: Path) -> AbstractContextManager[None]:
-    """Keep the pieces of the command that runs in its folder, and go on from those there."""
-    return kept_in(ResultsFile(folder / FILE, study_in_force.get()))

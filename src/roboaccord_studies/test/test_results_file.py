@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import closing
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -13,13 +13,12 @@ from pickle import dumps
 
 import numpy as np
 import pytest
-from roboaccord.cli.pieces import Pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.run.output import write_text
-from roboaccord.run.pieces import kept_in, run_pieces
+from roboaccord.run.pieces import run_pieces
 from roboaccord_studies import results_file
-from roboaccord_studies.results_file import DataUnpickler, ResultsFile, kept
+from roboaccord_studies.results_file import DataUnpickler, ResultsFile
 
 CALLS = [(i,) for i in range(6)]
 
@@ -43,8 +42,8 @@ def nested() -> float:
     return sum(root for _, root in run_pieces(work, [(1,), (4,)], threads=True, workers=1))
 
 
-def keep(path: Path, **parameters: object) -> AbstractContextManager[None]:
-    return kept_in(ResultsFile(path, {"study": "accord study", "parameters": parameters}))
+def keep(path: Path, **parameters: object) -> closing[ResultsFile]:
+    return closing(ResultsFile(path, {"study": "accord study", "parameters": parameters}))
 
 
 @pytest.mark.parametrize(
@@ -58,8 +57,8 @@ def keep(path: Path, **parameters: object) -> AbstractContextManager[None]:
 def test_a_file_loses_nothing(value, tmp_path):
     """Value and type come back; pieces of a process of another version of NumPy, too."""
     for _ in range(2):
-        with keep(tmp_path / "study.jsonl"):
-            (again,) = run_pieces(given_back, [(value,)], threads=True)
+        with keep(tmp_path / "study.jsonl") as file:
+            (again,) = file.run(given_back, [(value,)], threads=True)
     assert type(again) is type(value)
     assert np.array_equal(again, value) if isinstance(value, np.ndarray) else again == value
     assert len((tmp_path / "study.jsonl").read_text().splitlines()) == 2
@@ -81,14 +80,14 @@ def test_a_study_goes_on_where_it_was_killed(tmp_path):
     path, done = tmp_path / "study.jsonl", tmp_path / "done"
     calls = [(i, done) for i in range(6)]
     done.mkdir()
-    with keep(path):
-        found = run_pieces(work, calls, threads=True)
+    with keep(path) as file:
+        found = file.run(work, calls, threads=True)
     path.write_bytes(b"\n".join(path.read_bytes().splitlines()[:5])[:-20])
-    for file in done.iterdir():
-        file.unlink()
+    for each in done.iterdir():
+        each.unlink()
     seen: list[tuple[int, float]] = []
-    with keep(path):
-        again = run_pieces(work, calls, threads=True, done=seen.append)
+    with keep(path) as file:
+        again = file.run(work, calls, threads=True, done=seen.append)
     assert repr(again) == repr(found) and sorted(i for i, _ in seen) == [*range(6)]
     assert len([*done.iterdir()]) == 3
     assert len(path.read_text().splitlines()) == 1 + len(calls)
@@ -96,8 +95,8 @@ def test_a_study_goes_on_where_it_was_killed(tmp_path):
 
 def test_a_file_of_another_study_is_refused_and_kept(tmp_path, monkeypatch):
     path = tmp_path / "study.jsonl"
-    with keep(path, seed=0):
-        run_pieces(work, CALLS, threads=True)
+    with keep(path, seed=0) as file:
+        file.run(work, CALLS, threads=True)
     before = path.read_bytes()
     with pytest.raises(AccordError, match="of another study, or of other software"):
         keep(path, seed=1)
@@ -119,21 +118,10 @@ def test_a_file_of_another_study_is_refused_and_kept(tmp_path, monkeypatch):
             keep(place)
 
 
-def test_a_command_keeps_its_pieces_in_its_folder(tmp_path):
-    """With the same parameters it goes on; with others it does not."""
-    for seed, targets in ((0, 1), (0, 2), (1, 2)):
-        given = {"cluster": "", "seed": seed, "folder": tmp_path}
-        with Pieces().running("workspace", given):
-            refuses = pytest.raises(AccordError, match="another study") if seed else nullcontext()
-            with refuses, kept(tmp_path):
-                run_pieces(work, CALLS[:targets], threads=True)
-    assert len((tmp_path / "study.jsonl").read_text().splitlines()) == 3
-
-
 def test_pieces_of_pieces_are_not_kept(tmp_path):
     """Else the file would depend on whether a piece ran in this process."""
-    with keep(tmp_path / "study"):
-        assert run_pieces(nested, [()], workers=1) == [3.0]
+    with keep(tmp_path / "study") as file:
+        assert file.run(nested, [()], workers=1) == [3.0]
     assert len((tmp_path / "study").read_text().splitlines()) == 2
 
 
@@ -148,8 +136,8 @@ def precious(tmp_path: Path) -> Path:
 
 def finish(path: Path) -> None:
     """Keep a piece."""
-    with kept_in(file := ResultsFile(path, {})):
-        file.add(file.key(abs, (1,)), 1)
+    with closing(ResultsFile(path, {})) as file:
+        file.run(abs, [(1,)], threads=True)
 
 
 @pytest.mark.parametrize("kind", ["symbolic", "dangling", "hard"])

@@ -1,38 +1,30 @@
 """The folder of a bag: its files, its metadata.yaml, and warnings about them.
 
-A storage of rosbag2 may be added: an ending in SUFFIXES and a class derived from McapScan, chosen
-in `scan_of`. Names of tables, keys and endings are fixed by rosbag2. `_LONGEST` may be changed; it
-and `_check_tables` keep a hostile database from filling the memory (test_malformed). A warning may
-be added: a `yield` in `doubts`.
+A storage of rosbag2 may be added: an ending in SUFFIXES and an entry point `roboaccord.storages`, a
+class derived from McapScan that reads it. Names of keys and endings are fixed by rosbag2. A warning
+may be added: a `yield` in `doubts`.
 
 Beside plain MCAP `ros2 bag record` knows sqlite3, and zstd around either: it compresses whole
-files, whose names then end in .zstd, or each message by itself.
+files, whose names then end in .zstd and which another package reads, or each message by itself.
 """
 
 from __future__ import annotations
 
 import re
-import sqlite3
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from mcap.records import Channel, Schema
-from zstandard import ZstdDecompressor, ZstdError
+from zstandard import ZstdError
 
-from roboaccord.bag.records import McapScan, Message, load_yaml, unzstd
+from roboaccord.bag.records import McapScan, load_yaml, unzstd
 from roboaccord.bag.topics import LOST_EVENTS
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file, read_text
+from roboaccord.contract.plugins import load
 
 PACKED = ".zstd"
 SUFFIXES = (".mcap", ".db3")
-_LONGEST = 1 << 28  # bytes of a value of a database
-_SCHEMA = "SELECT type, sql FROM sqlite_master WHERE name = ?"
-_TOPICS = "SELECT id, name, type FROM topics"
-_MESSAGES = "SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp, id"
 _MAGIC = b"\x28\xb5\x2f\xfd"  # of a frame of zstd [RFC 8878]; a message of CDR begins with 0
 INFORMATION = "rosbag2_bagfile_information"
 
@@ -43,10 +35,17 @@ def is_storage(path: Path) -> bool:
 
 
 def scan_of(path: Path) -> McapScan:
-    """Return what reads a storage file, by its name."""
+    """Return what reads a storage file, by its name.
+
+    Raises:
+        AccordError: if the package that reads others than plain MCAP is not installed.
+    """
     sqlite = path.name.removesuffix(PACKED).endswith(".db3")
-    kind = _SqliteScan if sqlite else _PackedScan if path.suffix == PACKED else McapScan
-    return kind(path)
+    if not (sqlite or path.suffix == PACKED):
+        return McapScan(path)
+    what = f"what reads {path.name}"
+    storage: McapScan = load("storages", "db3" if sqlite else "packed", what)(path)
+    return storage
 
 
 def unpacked(data: bytes, scan: McapScan) -> bytes:
@@ -63,88 +62,6 @@ def unpacked(data: bytes, scan: McapScan) -> bytes:
         raise AccordError(f"a message cannot be decompressed: {error}") from None
     scan.spend(len(found))
     return found
-
-
-@contextmanager
-def _plain(path: Path, scan: McapScan) -> Iterator[Path]:
-    """Yield the path of a file's decompressed content.
-
-    Raises:
-        AccordError: if it cannot be decompressed, or unpacks to far too much.
-    """
-    if path.suffix != PACKED:
-        yield path
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / path.stem
-        try:
-            with path.open("rb") as packed, target.open("wb") as plain:
-                for block in ZstdDecompressor().read_to_iter(packed):
-                    scan.spend(len(block))
-                    plain.write(block)
-        except (OSError, ZstdError) as error:
-            raise AccordError(f"{path} is not a bag: {error}") from None
-        yield target
-
-
-class _PackedScan(McapScan):
-    """Read one MCAP file that is compressed as a whole."""
-
-    def messages(self) -> Iterator[Message]:
-        """Yield every message that can be read and trusted."""
-        packed = self.path
-        with _plain(packed, self) as self.path:
-            try:
-                yield from super().messages()
-            finally:
-                self.path = packed
-
-
-class _SqliteScan(McapScan):
-    """Read one sqlite3 database of rosbag2, which has no checksums."""
-
-    def messages(self) -> Iterator[Message]:
-        """Yield every message in the order of the bag's time.
-
-        Raises:
-            AccordError: if it is not such a database, or is damaged.
-        """
-        with _plain(self.path, self) as file:
-            try:
-                with closing(_connect(file)) as base:
-                    self._check_tables(base)
-                    for number, topic, kind in base.execute(_TOPICS):
-                        if not (isinstance(topic, str) and isinstance(kind, str)):
-                            raise AccordError(f"{self.path} is damaged: a topic has no name")
-                        self.schemas[number] = Schema(number, b"", "", kind)
-                        self.channels[number] = Channel(number, topic, "cdr", {}, number)
-                    for channel, time_ns, data in base.execute(_MESSAGES):
-                        if channel not in self.channels or type(data) is not bytes:
-                            raise AccordError(f"{self.path} is damaged: a message is invalid")
-                        self.counts[channel] += 1
-                        self.unchecked += 1
-                        yield Message(channel, time_ns, data)
-            except (sqlite3.Error, OverflowError, UnicodeError) as error:
-                raise AccordError(f"{self.path} is not a bag, or damaged: {error}") from None
-        self.whole = self.complete = True
-
-    def _check_tables(self, base: sqlite3.Connection) -> None:
-        """Refuse views and computed columns in place of the tables: they can be of any size.
-
-        Raises:
-            AccordError: if one is there.
-        """
-        for table in ("topics", "messages"):
-            (kind, text) = base.execute(_SCHEMA, (table,)).fetchone() or ("", "")
-            if kind != "table" or re.search(r"\b(as|virtual)\b", text, re.IGNORECASE):
-                raise AccordError(f"{self.path} is not a bag: it has no table {table} of rosbag2")
-
-
-def _connect(file: Path) -> sqlite3.Connection:
-    base = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
-    base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-    base.execute("PRAGMA trusted_schema = OFF")
-    return base
 
 
 def bag_files(bag: Path) -> list[Path]:

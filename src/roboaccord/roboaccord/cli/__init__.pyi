@@ -1,4 +1,4 @@
-from . import pieces as pieces
+from . import options as options
 from .command import Result as Result
 from .command import until_interrupted as until_interrupted
 from .command import used_by as used_by
@@ -30,13 +30,12 @@ from .options import complete_bag as complete_bag
 from .options import complete_robot as complete_robot
 from .options import complete_scenario as complete_scenario
 from .options import gathers as gathers
+from .options import in_pieces as in_pieces
 from .options import load_setup as load_setup
 from .options import numbers as numbers
 from .options import one_scenario as one_scenario
 from .options import quantity as quantity
 from .options import read_packages as read_packages
-from .pieces import in_pieces as in_pieces
-from .pieces import study_in_force as study_in_force
 from .rendering import grid_of as grid_of
 from .rendering import lines_of as lines_of
 from .rendering import rendered as rendered

@@ -19,8 +19,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import entry_points
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +32,7 @@ from roboaccord.cli.console import make_table, warn
 from roboaccord.cli.options import Changes, RobotName, ScenarioName, complete_robot, load_setup
 from roboaccord.contract.errors import EXTRAS, AccordError, missing
 from roboaccord.contract.results import Json, to_json
+from roboaccord.description.resources import modules_of
 from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available
 from roboaccord.numerics.jit import HAS_NUMBA
@@ -231,12 +230,7 @@ def write_package(name: str, package: Path) -> list[Path]:
 
 def templates() -> Iterator[tuple[str, str]]:
     """Yield the path of each file of a package, with NAME for the robot's, and its template."""
-
-    def walk(folder: Traversable, path: str) -> Iterator[tuple[str, str]]:
-        for each in sorted(folder.iterdir(), key=lambda each: each.name):
-            if each.is_dir():
-                yield from walk(each, f"{path}{each.name}/")
-            elif each.name.endswith(SUFFIX):
-                yield f"{path}{each.name.removesuffix(SUFFIX)}", each.read_text(encoding="utf-8")
-
-    return walk(files("roboaccord.cli") / "templates" / "robot", "")
+    top = (modules_of("roboaccord") or Path()) / "cli" / "templates" / "robot"
+    for file in sorted(top.rglob(f"*{SUFFIX}")):
+        path = file.relative_to(top).as_posix()
+        yield path.removesuffix(SUFFIX), file.read_text(encoding="utf-8")

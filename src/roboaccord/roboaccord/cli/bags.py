@@ -1,4 +1,4 @@
-"""Commands on recorded runs: compare, plot, export, recover.
+"""Commands on recorded runs: compare, plot, export.
 
 Options, their help and the layout of tables may be changed; COLUMNS must keep tables within 80
 columns (test_desk). What is compared or drawn is changed in report/comparison.py, report/overlay.py
@@ -19,7 +19,6 @@ from rich.text import Text
 
 from roboaccord.bag.compare import TURNS, Pair
 from roboaccord.bag.export import export
-from roboaccord.bag.recover import recover
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import call, command_line, figure_lines, make_table
 from roboaccord.cli.options import complete_bag, refuse_missing_bag
@@ -33,7 +32,6 @@ from roboaccord.run.output import fresh, make_folder
 
 COLUMNS = 5  # of runs in a table of 80 columns
 FILE = "PNG, SVG, or an HTML page to zoom in"
-Bag = Annotated[Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.")]
 
 
 def compare_command(
@@ -264,7 +262,7 @@ def _table(letter: str, pair: Pair, whole: bool) -> Iterator[RenderableType]:
 
 
 def export_command(
-    bag: Bag,
+    bag: Annotated[Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.")],
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write CSV.")] = None,
     npz: Annotated[Path | None, typer.Option(metavar="FILE", help="Write NumPy.")] = None,
     mat: Annotated[Path | None, typer.Option(metavar="FILE", help="Write MATLAB.")] = None,
@@ -281,20 +279,3 @@ def export_command(
     """
     files = [str(path) for path in export(bag, csv=csv, npz=npz, mat=mat)]
     return Result({"files": files}, [f"wrote {file}" for file in files])
-
-
-def recover_command(bag: Bag) -> Result:
-    """Make a bag that was cut or damaged valid for `ros2 bag`, in place.
-
-    It keeps everything before the damage, and reports what is lost. Not for a bag that is still
-    being recorded.
-
-    Example:
-
-      accord recover runs/snake_serpenoid_reference/bag
-    """
-    done = recover(bag)
-    line = f"{bag} is complete with {done.messages} messages; nothing to do"
-    if done.changed:
-        line = f"recovered {done.messages} messages in {bag}"
-    return Result({"changed": done.changed, "messages": done.messages}, [line])

@@ -16,9 +16,12 @@ import math
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_type_hints
 
 import typer
@@ -29,8 +32,7 @@ from rich.text import Text
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
 from roboaccord.cli.console import Call, call, out
-from roboaccord.cli.options import LARGEST, Trust
-from roboaccord.cli.pieces import Pieces, Value
+from roboaccord.cli.options import LARGEST, Cluster, Trust
 from roboaccord.cli.rendering import rendered
 from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated
@@ -38,6 +40,7 @@ from roboaccord.contract.modes import Modes, added_modes, with_added
 from roboaccord.contract.results import Json, plain_type, quantities, to_json
 from roboaccord.contract.results import unit_in as unit_of
 from roboaccord.description.xacro_file import TRUST
+from roboaccord.run.pieces import on_cluster
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
@@ -53,6 +56,8 @@ KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options that may be infinite
 MOST = 1_000_000  # of a count
 NAMES = {"deg": "degrees"}  # of units in a sentence
+Value: TypeAlias = "bool | int | float | str | Path | Enum | Sequence[Value] | None"
+"""Of an option."""
 Used: TypeAlias = "Mapping[str, Value]"
 
 
@@ -91,7 +96,7 @@ def add_command(
     """
     full = f"{robot.replace('_', '-')} {name}".lstrip()
     others = added_modes("commands", f"{robot}.{name}" if robot else name)
-    pieces: Pieces | None = getattr(function, "pieces", None)
+    in_pieces = hasattr(function, "in_pieces")
     modes: Modes | None = getattr(function, "modes", None)
     modes = with_added(modes, others) if modes else None
     # The command's own parameters come first, and stand for those of its modes of the same name.
@@ -109,7 +114,8 @@ def add_command(
         check_numbers(signature, given)
         token = call.set(Call(full, quiet))
         try:
-            work = pieces.running(full, given) if pieces else nullcontext()
+            cluster = str(given.get("cluster") or "")
+            work = on_cluster(cluster) if in_pieces and cluster else nullcontext()
             with redirect_stdout(sys.stderr), work:
                 result = call_with(chosen, given)
         finally:
@@ -124,7 +130,8 @@ def add_command(
 
     parameters = [inspect.Parameter("ctx", KEYWORD, annotation=typer.Context)]
     parameters += map(with_unit, signature.parameters.values())
-    parameters += pieces.parameters if pieces else ()
+    if in_pieces:
+        parameters.append(inspect.Parameter("cluster", KEYWORD, default="", annotation=Cluster))
     if takes_file(signature) and (not modes or "trust" in " ".join(modes.takes.values()).split()):
         parameters.append(inspect.Parameter("trust", KEYWORD, default=False, annotation=Trust))
     if get_type_hints(function)["return"] is Result:
@@ -330,13 +337,11 @@ def words_of(options: Used, units: Mapping[str, str]) -> list[str]:
 
 def filled(start: str, words: Iterable[str]) -> str:
     """Return words with commas between, broken into lines between words only."""
-    lines = [start]
-    for word in words:
-        if len(lines[-1]) + len(word) > out.width - 2 and lines[-1].strip() != start.strip():
-            lines[-1] = lines[-1].rstrip()
-            lines.append(" " * len(start))
-        lines[-1] += f"{word}, "
-    return "\n".join(lines).removesuffix(", ")
+    text = ", ".join(word.replace(" ", "\xa0") for word in words)
+    lines = textwrap.wrap(
+        text, out.width - len(start), break_long_words=False, break_on_hyphens=False
+    )
+    return start + f"\n{' ' * len(start)}".join(lines).replace("\xa0", " ")
 
 
 def used_by(setup: Setup, *names: str) -> dict[str, Value]:

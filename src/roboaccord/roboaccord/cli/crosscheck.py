@@ -18,23 +18,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from roboaccord.cli import options
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, log, note, progress
 from roboaccord.cli.folder import results
-from roboaccord.cli.options import (
-    Base,
-    Changes,
-    Engines,
-    Faults,
-    Force,
-    Out,
-    Packages,
-    ScenarioIfAny,
-    choose_engines,
-    complete_robot,
-    load_setup,
-    one_scenario,
-)
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code
@@ -71,18 +58,18 @@ def crosscheck_command(
             metavar="ROBOT|FILE|BAG|LOG",
             help="See `accord list`; a URDF, xacro, SDF or MJCF file; a recorded run; or the log "
             "of your own simulator or robot: CSV, NPZ or a bag.",
-            autocompletion=complete_robot,
+            autocompletion=options.complete_robot,
         ),
     ],
-    words: ScenarioIfAny = None,
-    engines: Engines = "",
+    words: options.ScenarioIfAny = None,
+    engines: options.Engines = "",
     refine: Annotated[
         int, typer.Option(min=1, max=6, help="Number of physics steps: dt, dt/2, dt/4, ...")
     ] = 3,
-    changes: Changes = None,
-    faults: Faults = None,
-    base: Base = "",
-    packages: Packages = None,
+    changes: options.Changes = None,
+    faults: options.Faults = None,
+    base: options.Base = "",
+    packages: options.Packages = None,
     perturb: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,8 +95,8 @@ def crosscheck_command(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show what engines print as they load the model.")
     ] = False,
-    folder: Out = None,
-    force: Force = False,
+    folder: options.Out = None,
+    force: options.Force = False,
 ) -> Result:
     """Check engines against the analytical reference, level by level.
 
@@ -140,14 +127,14 @@ def crosscheck_command(
 
       accord crosscheck runs/snake_serpenoid_dart/bag
     """
-    scenario, arguments = one_scenario(words)
+    scenario, arguments = options.one_scenario(words)
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(message)s")
     if subject_mode(what) == "BAG":
         return recording_result(what, of, scenario, changes or ())
-    setup = load_setup(what, scenario, changes, faults, base, packages, arguments=arguments)
+    setup = options.load_setup(what, scenario, changes, faults, base, packages, arguments=arguments)
     found, own = checked(setup), isinstance(setup.robot, FileRobot)
-    chosen = choose_engines(engines)
+    chosen = options.choose_engines(engines)
     falsified = in_profile(falsify(chosen, perturb or []), profile)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
     with results(folder, default, force=force) as place, watched() as watch:

@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 
 MODULES = {
     "about": "list scenario doctor new-robot", "run": "run", "teleop": "teleop",
-    "crosscheck": "crosscheck", "sweep": "sweep", "bags": "compare plot export recover",
+    "crosscheck": "crosscheck", "sweep": "sweep", "bags": "compare plot export",
 }  # fmt: skip
 COMMANDS = {
-    name: f"{module}:{name.replace('-', '_')}_command"
+    name: f"roboaccord.cli.{module}:{name.replace('-', '_')}_command"
     for module, names in MODULES.items()
     for name in names.split()
 }
 NEEDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("run", "teleop", "compare", "export", "recover"), ("bag",)),
+    **dict.fromkeys(("run", "teleop", "compare", "export"), ("bag",)),
     "crosscheck": ("reference", "bag"),
     "sweep": ("reference", "report", "bag"),
     "plot": ("report", "bag"),
@@ -71,7 +71,8 @@ class Group(TyperGroup):
         """
         if name in COMMANDS or name in entries("commands"):
             errors.need(f"accord {name} needs", *NEEDS.get(name, ()))
-            return core_command(name) if name in COMMANDS else added_command(name)
+            core = COMMANDS.get(name)
+            return command_at(name, core) if core else added_command(name)
         return robot_commands(name) if _is_robot(name) else None
 
     def list_commands(self, ctx: Context) -> list[str]:
@@ -118,11 +119,6 @@ def _group(kind: type[TyperGroup], name: str, words: str) -> Command:
     made = get_command(group)
     made.name = name
     return made
-
-
-def core_command(name: str) -> Command:
-    """Import one of the core's commands."""
-    return command_at(name, f"roboaccord.cli.{COMMANDS[name]}")
 
 
 def command_at(name: str, place: str, robot: str = "") -> Command:

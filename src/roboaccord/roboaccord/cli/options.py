@@ -179,6 +179,14 @@ Packages = Annotated[
 Trust = Annotated[
     bool, typer.Option("--trust", help="Let the expressions of a xacro file do all that you can.")
 ]
+Cluster = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Work on a Dask cluster with this scheduler, tcp://HOST:PORT; default: on the cores "
+        "of this machine.",
+    ),
+]
 
 
 def choose_engines(names: str) -> list[str]:
@@ -266,6 +274,11 @@ def gathering(*options: str) -> type[TyperCommand]:
 def gathers(*options: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Mark the function of a command whose `options` take all numbers that follow."""
     return marked("command_class", gathering(*options))
+
+
+def in_pieces() -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Mark the function of a command whose work is done by `run_pieces`: it takes `--cluster`."""
+    return marked("in_pieces", True)
 
 
 def marked(name: str, value: object) -> Callable[[Callable[P, R]], Callable[P, R]]:

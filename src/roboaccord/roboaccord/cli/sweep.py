@@ -18,7 +18,6 @@ from roboaccord.cli import options
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, counted, make_table
 from roboaccord.cli.folder import results
-from roboaccord.cli.pieces import in_pieces
 from roboaccord.cli.rendering import NONE
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity
@@ -26,7 +25,7 @@ from roboaccord.door.runs import sweep
 from roboaccord.run.sweep import Study
 
 
-@in_pieces()
+@options.in_pieces()
 def sweep_command(
     robot: options.RobotName,
     scenario: options.ScenarioName,

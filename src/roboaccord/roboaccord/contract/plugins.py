@@ -11,12 +11,15 @@ robot or a command carries its name, `OWNER.NAME`:
 
     commands     NAME = module:function, a command of `accord`; ROBOT.NAME, of a robot's group;
                  COMMAND.MODE, ROBOT.COMMAND.MODE = module:object, an `AddedMode` of a command
-    controllers  ROBOT.NAME = module:class, a controller, planner or diagnosis of a robot
+    controllers  ROBOT.NAME = module:class, a controller, planner or diagnosis of a robot;
+                 roboaccord.NAME, of robots that are files
     scenarios    PACKAGE = package, which ships scenarios/PACKAGE/*.yaml for the robots of PACKAGE;
                  in packages.yaml PACKAGE.SCENARIO, each of them
     functions    NAME = module:function, a name of `import roboaccord as ra`; FUNCTION.MODE, an
                  `AddedMode` of a function; show.CLASS and plot.CLASS, of results of the package:
                  what is printed, and a flat figure as Plotly has them; check.ROBOT, of conformance
+    storages     KIND = module:class, a `bag.records.McapScan` that reads a storage of rosbag2: by
+                 the ending, db3, or packed, of an MCAP file in zstd
     twins        ENGINE = module:function, of an engine that is not simulated here, as it made a run
     displays     NAME = module:function, which makes a `cli.run.RunDisplay` of setup and speed, to
                  show a run by `accord run --view`; NAME.node, the node of launches by `view:=`

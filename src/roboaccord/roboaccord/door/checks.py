@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
@@ -62,38 +62,6 @@ CROSSCHECK = Modes(_modes, {
     **{mode: f"{names} {WHOLE}" for mode, names in ROBOTS.items()},
     "BAG": "words robot set trust",
 })  # fmt: skip
-
-
-@overload
-def crosscheck(
-    robot_or_recording: Setup,
-    *,
-    engines: Sequence[Engine] | None = None,
-    refine: int = 3,
-    refused: Refused | None = None,
-    progress: Progress = QUIET,
-    changed: bool = False,
-    command: str = "",
-    levels: Sequence[AnyLevel] = (),
-    every: bool = False,
-    out: str | Path | None = None,
-) -> Report: ...
-
-
-@overload
-def crosscheck(
-    robot_or_recording: Subject | Recording,
-    scenario: str | Path | None = None,
-    *,
-    robot: str | Path | None = None,
-    engines: Sequence[Engine] | None = None,
-    settings: Settings | None = None,
-    refine: int = 3,
-    levels: Sequence[AnyLevel] = (),
-    every: bool = False,
-    out: str | Path | None = None,
-    **options: Unpack[Options],
-) -> Report: ...
 
 
 @CROSSCHECK.guard

@@ -1,4 +1,4 @@
-"""Runs: one, recorded, read again, compared; and many from different seeds.
+"""Runs: one, recorded, read again; and many from different seeds.
 
 Arguments may be added, with a default and a place in RUN or the `Modes` above its function; the
 command takes it from there. Names of arguments and types of results stay (docs/python.md). A
@@ -29,7 +29,6 @@ from roboaccord.scenario.watch import TIMEOUT
 from roboaccord.simulators.base import Simulator
 
 if TYPE_CHECKING:
-    from roboaccord.report.comparison import Comparison
     from roboaccord.run.sweep import Study
 
 
@@ -147,26 +146,3 @@ def read_bag(recording: arguments.Recording) -> BagRun:
     from roboaccord.report.signals import find_bag
 
     return read_run(find_bag(arguments.bag_of(recording)))
-
-
-def compare(
-    *runs: arguments.Recording,
-    signals: Sequence[str] = (),
-    start: float | None = None,
-    stop: float | None = None,
-    tolerance: float | None = None,
-) -> Comparison:
-    """Show what changed from the first run to the others, as `accord compare` does.
-
-    Args:
-        runs: recorded; without any, the last two under runs/.
-        signals, start, stop, tolerance: as of `report.compare`.
-
-    Raises:
-        AccordError: as `report.compare`.
-    """
-    from roboaccord import report
-
-    return report.compare(
-        *map(arguments.bag_of, runs), signals=signals, start=start, stop=stop, tolerance=tolerance
-    )

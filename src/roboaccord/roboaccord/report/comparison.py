@@ -32,6 +32,7 @@ from roboaccord.report.signals import (
     read_runs,
 )
 from roboaccord.run.metrics import UNITS, GeneralFigures, metrics_of
+from roboaccord.run.runner import Run
 
 APART = 1e-3  # m, rad: distance from which motions have parted, where no tolerance is given
 
@@ -131,16 +132,16 @@ class Comparison(Drawn):
 
 
 def compare(
-    *runs: Path | str | RunSignals,
+    *runs: Path | str | Run | RunSignals,
     signals: Sequence[str] = (),
     start: float | None = None,
     stop: float | None = None,
     tolerance: float | None = None,
 ) -> Comparison:
-    """Compare runs with the first of them; without any, the last two under runs/.
+    """Show what changed from the first run to the others; without any, of the last two under runs/.
 
     Args:
-        runs: run folders or bags.
+        runs: recorded, or their run folders or bags.
         signals, start, stop, tolerance: as of `bag.compare.compare`; motions have parted where
             they are farther apart than the tolerance, 1 mm or 1 mrad where it is not given.
 

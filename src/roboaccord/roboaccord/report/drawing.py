@@ -10,7 +10,7 @@ Matplotlib is imported where a figure is drawn, so that other commands do not wa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,11 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # words stay words: small files, and they can be searched
     "svg.hashsalt": "roboaccord", "savefig.dpi": 144,
 }  # fmt: skip
+DASHES = {
+    "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3)),
+    "longdashdot": (0, (8, 3, 2, 3)),
+}  # fmt: skip
+"""Of Plotly, by the names of curves.py."""
 EDGE = 3.0  # pixels between a word beside a dot and a line
 # Where a word may stand beside its dot: offset [points] and alignment, the first that is free.
 PLACES = [
@@ -174,3 +179,32 @@ def pointer(axes: Axes, start: Array, end: Array, colour: str, name: str = "") -
     look = {"arrowstyle": "-|>", "color": colour, "lw": 1.8, "shrinkA": 0, "shrinkB": 0,
             "mutation_scale": 13}  # fmt: skip
     axes.annotate("", tuple(end), tuple(start), arrowprops=look)
+
+
+def draw_page(axes: Axes, page: Mapping[str, Any]) -> None:
+    """Draw a flat figure as Plotly has it, of curves, dots and vertical lines."""
+    for curve in page["data"]:
+        x = curve["x"] if "x" in curve else [curve["name"]] * len(curve["y"])
+        own, marker = curve.get("line", {}), curve.get("marker", {})
+        lines = "lines" in curve.get("mode", "")
+        axes.errorbar(
+            x, np.array(curve["y"]) if isinstance(curve["y"][0], str) else _floats(curve["y"]),
+            yerr=_floats(curve["error_y"]["array"]) if "error_y" in curve else None,
+            linestyle=DASHES.get(own.get("dash", ""), "-") if lines else "none",
+            marker="" if lines else "o", color=marker.get("color", own.get("color")),
+            linewidth=own.get("width", 1.5), alpha=curve.get("opacity", 1.0),
+            label=curve.get("name") if curve.get("showlegend", True) else None,
+        )  # fmt: skip
+    for shape in page["layout"].get("shapes", ()):
+        axes.axvline(shape["x0"], color=shape["line"]["color"], ls=":", label=shape["name"])
+    for name in "xy":
+        form = page["layout"].get(f"{name}axis", {})
+        axes.set(**{f"{name}label": form.get("title", {}).get("text", "")})
+        if form.get("type") == "log":
+            axes.set(**{f"{name}scale": "log"})
+        if "scaleanchor" in form:
+            axes.set_aspect("equal", adjustable="datalim")
+
+
+def _floats(values: Sequence[float | None]) -> Any:
+    return np.array(values, dtype=float)

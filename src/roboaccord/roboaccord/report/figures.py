@@ -35,13 +35,12 @@ from roboaccord.report.curves import (
     stride,
     thin_peaks,
 )
-from roboaccord.report.energy import ITEMS, book_figure, book_rows, energy_figure
+from roboaccord.report.energy import ITEMS, TIME, book_figure, book_rows, energy_figure
 from roboaccord.report.plots import render_page
+from roboaccord.report.signals import TURNS
 from roboaccord.report.tables import metric_rows, tables_of, tolerance_rows
 from roboaccord.run.energy_book import EnergyBook
 
-TURNS = ("roll", "pitch", "yaw")
-TIME = axis(f"time [{unit_of(OneStepCheck, 'time')}]")
 EVENTS_SHOWN = 200
 
 

@@ -1,8 +1,8 @@
 """Plots of signals, runs overlaid: panels that Matplotlib draws as PNG or SVG, Plotly as a page.
 
-Colours (FEW), LINES, COLUMN, HEIGHT and WIDTH may be changed, and what `overview` shows, with
-docs/cli.md. A panel is drawn by `_draw` (Matplotlib) and by `_page` (Plotly): both must be changed,
-for the ending of the file decides which is used. To add a signal, see signals.py.
+Colours (FEW), COLUMN, HEIGHT and WIDTH may be changed, and what `overview` shows, with docs/cli.md.
+A panel is what `_page` makes for Plotly, which `draw_page` draws with Matplotlib: the ending of the
+file decides which is used. To add a signal, see signals.py.
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.state import Array
 from roboaccord.report.curves import BLUE, DASHES, GREEN, JOINTS, RED, SOFT, axis, plain, stride
 from roboaccord.report.curves import Figure as Page
-from roboaccord.report.drawing import save, styled
+from roboaccord.report.drawing import draw_page, save, styled
 from roboaccord.report.plots import Plot, render_plots
 from roboaccord.report.signals import RunSignals, Signal, labels_of, read_runs
 from roboaccord.run.output import write_text
+from roboaccord.run.runner import Run
 from roboaccord.run.versions import made_with
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 TIME = "time [s]"
 FEW = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")
-LINES = ("-", "--", ":", "-.")  # of runs, where colours distinguish signals; as DASHES
 COLUMN = 12  # names of a legend below each other
 HEIGHT, WIDTH = 2.6, 8.4  # inches of a panel
 
@@ -77,20 +76,24 @@ class Overlay:
             if len(self.runs) == 1:
                 made.suptitle(self.runs[0])
             for axes, panel in zip(rows, self.panels, strict=True):
-                self._draw(axes, panel)
+                draw_page(axes, self._page(panel, whole=True))
+                axes.set(title=panel.title)
+                count = len(axes.get_legend_handles_labels()[0])
+                if count > 1 or len(self.runs) > 1:  # else its title is the panel's
+                    place: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
+                    axes.legend(**place, ncols=-(-count // COLUMN), fontsize="small")
         return made
 
     def pages(self) -> list[Page]:
         """Return the panels as Plotly has them."""
         return [self._page(panel) for panel in self.panels]
 
-    def write(self, path: Path | str, command: str = "", *, figure: Figure | None = None) -> Path:
+    def write(self, path: Path | str, command: str = "") -> Path:
         """Write it as .png or .svg, or as an .html page, which needs no network; return the path.
 
         Args:
             path: of the file, over an older one of the same kind.
             command: that makes the page again.
-            figure: of this overlay, where it is drawn already.
 
         Raises:
             AccordError: if it has another ending, or cannot be written.
@@ -103,7 +106,7 @@ class Overlay:
             write_text(path, render_plots(title, "", plots, command=command, facts=facts))
         elif path.suffix in (".png", ".svg"):
             with styled():
-                save(figure or self.figure(), path)
+                save(self.figure(), path)
         else:
             raise AccordError(f"{path.name} must end in .png, .svg or .html")
         return path
@@ -120,53 +123,43 @@ class Overlay:
 
         return to_hex(colormaps["viridis"](0.92 * index / (count - 1)))
 
-    def _label(self, panel: Panel, trace: Trace) -> str:
-        run = [self.runs[trace.run]] if len(self.runs) > 1 else []
-        return ", ".join(run if run and len(panel.signals) == 1 else [trace.signal, *run])
+    def _page(self, panel: Panel, *, whole: bool = False) -> Page:
+        """Return a panel as Plotly has it, with all samples of its curves or those that are seen.
 
-    def _draw(self, axes: Axes, panel: Panel) -> None:
-        one = len(panel.signals) == 1
+        Of several signals colours are explained by the first run, and dashes by their runs.
+        """
+        one, several, data = len(panel.signals) == 1, len(self.runs) > 1, list[Any]()
         for trace in panel.traces:
+            run, step = self.runs[trace.run], 1 if whole else stride(len(trace.x))
+            x, y = trace.x[::step], trace.y[::step]
+            name = run if one and several else trace.signal
             first = one or trace.run == 0
-            axes.plot(
-                trace.x, trace.y, LINES[trace.run % len(LINES)],
-                color=self._colour(panel, trace),
-                label=(self.runs[trace.run] if one and len(self.runs) > 1 else trace.signal)
-                if first else None,
-            )  # fmt: skip
-        for run, label in enumerate(self.runs if not one and len(self.runs) > 1 else ()):
-            axes.plot([], [], LINES[run % len(LINES)], color=SOFT, label=label)
-        if panel.mark is not None:
-            axes.axvline(panel.mark, color=SOFT, ls=":", label=f"part at {panel.mark:.4g} s")
-        axes.set(title=panel.title, xlabel=panel.xlabel, ylabel=panel.ylabel)
-        if panel.equal:
-            axes.set_aspect("equal", adjustable="datalim")
-        count = len(axes.get_legend_handles_labels()[0])
-        if count == 1 and len(self.runs) == 1:  # its title is the panel's
-            return
-        place: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
-        axes.legend(**place, ncols=-(-count // COLUMN), fontsize="small")
-
-    def _page(self, panel: Panel) -> Page:
-        data: list[Any] = []
-        for trace in panel.traces:
-            step = stride(len(trace.x))
-            line = {"color": self._colour(panel, trace), "dash": DASHES[trace.run % len(DASHES)]}
+            name = name if first else f"{name}, {run}"
             data.append({
-                "type": "scatter", "mode": "lines", "name": self._label(panel, trace), "line": line,
-                "x": plain(trace.x[::step]), "y": plain(trace.y[::step]),
+                **_line(name, self._colour(panel, trace), trace.run), "showlegend": first,
+                "x": x if whole else plain(x), "y": y if whole else plain(y),
             })  # fmt: skip
+        for i, label in enumerate(self.runs if several and not one else ()):
+            data.append({**_line(label, SOFT, i), "x": [None], "y": [None]})
         yaxis = axis(panel.ylabel) | ({"scaleanchor": "x"} if panel.equal else {})
         layout: Page = {"xaxis": axis(panel.xlabel), "yaxis": yaxis, "showlegend": True}
         if panel.mark is not None:
-            mark: Page = {"type": "line", "x0": panel.mark, "x1": panel.mark, "yref": "paper",
-                    "y0": 0, "y1": 1, "line": {"dash": "dot", "color": SOFT}}  # fmt: skip
+            look: Page = {"dash": "dot", "color": SOFT}
+            mark: Page = {
+                "type": "line", "x0": panel.mark, "x1": panel.mark, "yref": "paper", "y0": 0,
+                "y1": 1, "line": look, "name": f"part at {panel.mark:.4g} s",
+            }  # fmt: skip
             layout["shapes"] = [mark]
         return {"data": data, "layout": layout}
 
 
+def _line(name: str, colour: str, run: int) -> Page:
+    style: Page = {"color": colour, "dash": DASHES[run % len(DASHES)]}
+    return {"type": "scatter", "mode": "lines", "name": name, "line": style}
+
+
 def plot(
-    runs: Sequence[Path | str | BagRun | RunSignals],
+    runs: Sequence[Path | str | BagRun | Run | RunSignals],
     signals: Sequence[str] = (),
     *,
     xy: bool = False,

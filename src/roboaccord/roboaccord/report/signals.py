@@ -32,6 +32,7 @@ from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
 from roboaccord.run.energy_book import Stored, net_work
 from roboaccord.run.loop import make_simulator
+from roboaccord.run.runner import Run
 from roboaccord.scenario.keys import in_yaml, keys_of
 from roboaccord.scenario.setup import Setup
 
@@ -46,7 +47,7 @@ _KINDS = {
     "base": "base_link", "com": "centre of mass", "contact": "force from outside",
     "energy": "energy", "link": "origin of a link",
 }  # fmt: skip
-_TURNS = ("roll", "pitch", "yaw")
+TURNS = ("roll", "pitch", "yaw")
 NONE = "–"
 FEW = 2  # keys that differ and still make a label
 
@@ -87,13 +88,14 @@ class RunSignals(Mapping[str, Signal]):
     `contact.count`; `energy.kinetic`, `.potential`, `.total`, `.work`; `switch:NAME`.
 
     Args:
-        run: a run folder, a bag, or a run that was read.
+        run: a run, or its folder or bag.
 
     Raises:
         AccordError: if there is no such run, or no bag in it.
     """
 
-    def __init__(self, run: Path | str | BagRun) -> None:
+    def __init__(self, run: Path | str | BagRun | Run) -> None:
+        run = run.request.bag if isinstance(run, Run) else run
         self.path = Path() if isinstance(run, BagRun) else find_bag(Path(run))
         self.run = run if isinstance(run, BagRun) else read_run(self.path)
         self.motion = self.run.trajectory
@@ -197,7 +199,7 @@ class RunSignals(Mapping[str, Signal]):
                 self._add(f"switch:{name}", unit, "switch, 1 for on", each)
             else:
                 self._add(f"{name}.{kind}", unit, _MEANINGS[kind], each)
-        for turn in _TURNS if self.run.has_base else ():
+        for turn in TURNS if self.run.has_base else ():
             angles = np.unwrap(turns[f"base/{turn}"])
             self._add(f"base.{turn}", "rad", f"{turn} of base_link", angles)
 
@@ -300,7 +302,7 @@ def _written(bag: Path) -> tuple[int, str]:
     return max(file.stat().st_mtime_ns for file in bag.iterdir() if is_storage(file)), str(bag)
 
 
-def read_runs(runs: Sequence[Path | str | BagRun | RunSignals]) -> list[RunSignals]:
+def read_runs(runs: Sequence[Path | str | BagRun | Run | RunSignals]) -> list[RunSignals]:
     """Return the signals of several runs."""
     return [each if isinstance(each, RunSignals) else RunSignals(each) for each in runs]
 

@@ -28,7 +28,7 @@ from roboaccord.description.urdf_file import ROOT, UrdfFile, check_urdf, robot_n
 from roboaccord.engines import simulate_model
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.model import EngineModel
-from roboaccord.robots.controllers import Follow, Posture, Random, Sine
+from roboaccord.robots.controllers import Posture, Random, Sine
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import JointFriction
@@ -56,7 +56,7 @@ class FileRobot(Robot):
     """
 
     package = "roboaccord"
-    controllers = {"pd": Posture, "sine": Sine, "random": Random, "follow": Follow}
+    controllers = {"pd": Posture, "sine": Sine, "random": Random}
 
     def __init__(self, path: Path, text: str | None = None, name: str = "") -> None:
         super().__init__()

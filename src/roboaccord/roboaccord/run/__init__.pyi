@@ -25,7 +25,6 @@ from .output import make_folder as make_folder
 from .output import write_columns as write_columns
 from .output import write_rows as write_rows
 from .output import write_text as write_text
-from .pieces import kept_in as kept_in
 from .pieces import run_pieces as run_pieces
 from .runner import Run as Run
 from .runner import RunRequest as RunRequest

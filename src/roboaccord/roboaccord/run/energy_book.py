@@ -21,10 +21,10 @@ from typing import Annotated
 import numpy as np
 
 from roboaccord.contract.contact import EllipseFriction
-from roboaccord.contract.interfaces import Engine, ForceLaw
+from roboaccord.contract.interfaces import Engine, ForceLaw, Observer
 from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
 from roboaccord.engines import name_of
@@ -43,8 +43,8 @@ Taken = dict[str, Array]
 """By channel, the energy taken since the start (k,) [J]."""
 
 
-class LossMeter:
-    """Take the losses of a simulator at each control tick (Observer).
+class LossMeter(Observer):
+    """Take the losses of a simulator at each control tick.
 
     Args:
         simulator: that measures them.
@@ -56,12 +56,6 @@ class LossMeter:
     def on_state(self, state: RobotState) -> None:
         """Take what was lost since the last one."""
         self._rows.append(self._simulator.take_losses())
-
-    def on_command(self, state: RobotState, command: Command) -> None:
-        """Do nothing: a command loses nothing."""
-
-    def on_event(self, event: Event) -> None:
-        """Do nothing: events state their own losses."""
 
     @property
     def taken(self) -> Taken:

@@ -17,8 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import Context, ContextVar
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, TypeVarTuple, cast
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, cast
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.machine import cores, end_with, safe_path
@@ -31,21 +30,10 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-class Store(Protocol):
-    """What keeps the results of pieces, by the key of each."""
-
-    def key(self, function: Callable[..., object], arguments: tuple[Any, ...]) -> str: ...
-    def __contains__(self, key: str) -> bool: ...
-    def __getitem__(self, key: str) -> object: ...
-    def add(self, key: str, result: object) -> None: ...
-    def close(self) -> None: ...
-
-
 CONNECTING = 10.0  # s, to a scheduler
 
 cluster: ContextVar[Client | None] = ContextVar("client", default=None)
 """The Dask cluster in force, by `on_cluster`."""
-_file: ContextVar[Store | None] = ContextVar("file", default=None)
 _one = threading.Lock()  # engines are not made for threads, of which a worker may have several
 
 
@@ -60,7 +48,7 @@ def run_pieces(
     """Return what a function returns for each set of arguments, in their order.
 
     The result does not depend on where the pieces run: on this machine, or inside `on_cluster` on
-    its workers. Inside `kept_in`, what the file holds is not run again.
+    its workers.
 
     Args:
         function: of a module, as are its arguments' types: both go to other processes.
@@ -68,19 +56,14 @@ def run_pieces(
         threads: run them here in threads, as kernels do that let go of the interpreter, and not in
             processes.
         workers: threads or processes here; as many as there are cores by default.
-        done: called with each result as it comes, first of those that a file holds.
+        done: called with each result as it comes.
 
     Raises:
         AccordError: as `function` raises it, or if a worker dies.
     """
-    calls, found, file = dict(enumerate(arguments)), dict[int, T](), _file.get()
-    keys = {i: file.key(function, call) for i, call in calls.items()} if file else {}
-    known = {i: cast(T, file[key]) for i, key in keys.items() if file and key in file}
-    left = {i: call for i, call in calls.items() if i not in known}
-    for i, result in chain(known.items(), _run(function, left, threads, workers) if left else ()):
+    calls, found = dict(enumerate(arguments)), dict[int, T]()
+    for i, result in _run(function, calls, threads, workers) if calls else ():
         found[i] = result
-        if file:
-            file.add(keys[i], result)
         if done:
             done(result)
     return [found[i] for i in calls]
@@ -95,17 +78,6 @@ def _run(
     if client := cluster.get():
         return on_workers(client, function, calls, threads)
     return _here(function, calls, threads, min(workers or cores(), len(calls)))
-
-
-@contextmanager
-def kept_in(file: Store) -> Iterator[None]:
-    """Keep what `run_pieces` finishes in a file, and go on from what it holds."""
-    token = _file.set(file)
-    try:
-        yield
-    finally:
-        _file.reset(token)
-        file.close()
 
 
 @contextmanager
@@ -159,7 +131,7 @@ def _here(
 
 
 def _numbered(i: int, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[int, T]:
-    """Do a piece, whose own pieces are not kept, and no cluster's, also in this process."""
+    """Do a piece, whose own pieces are no cluster's, also in this process."""
     with users_code():
         return i, Context().run(function, *call)
 

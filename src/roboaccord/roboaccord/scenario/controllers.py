@@ -132,7 +132,7 @@ def shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
     robot, known = setup.robot, {"none": Passive, **setup.robot.controllers}
     if name in known:
         return known[name]
-    found: Callable[..., Any] = part_of(robot.name, name, "unknown controller ", known)
+    found: Callable[..., Any] = part_of(robot.package, name, "unknown controller ", known)
     return found
 
 
@@ -140,7 +140,7 @@ def part_of(robot: str, name: str, what: str, known: Collection[str] = ()) -> An
     """Return a controller, planner or diagnosis that a package adds to a robot.
 
     Args:
-        robot: its name.
+        robot: name of its package; of robots that are files `roboaccord`.
         name: of the part.
         what: begins the message where there is none, such as "unknown controller ".
         known: names that the robot has itself.

@@ -155,13 +155,9 @@ def _of_factory(prefix: str, factory: Callable[..., T], given: Mapping[str, Json
             unit = unit_in(hint)
             kind = _words(hint) if unit else kind
         missing = parameter.default is inspect.Parameter.empty
-        default = REQUIRED if missing else in_yaml(_plain(parameter.default))
+        default = REQUIRED if missing else in_yaml(parameter.default)
         value, meaning = in_yaml(given[name]) if name in given else default, meanings.get(name, "")
         yield Key(f"{prefix}.{name}", kind, unit, default, value, meaning)
-
-
-def _plain(value: Json) -> Json:
-    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _controller(setup: Setup) -> Iterator[Key]:

@@ -91,12 +91,12 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
         level: of levels that are not in the tree, by name, in the unit of each.
     """
 
-    acceleration: float = Field(1e-8, gt=0)
-    mass: float = Field(1e-6, gt=0)
+    acceleration: float = Field(1e-8, gt=0, le=1e-8)
+    mass: float = Field(1e-6, gt=0, le=1e-6)
     one_step: float | Allowance = Field(ONE_STEP)
-    one_step_order: float = Field(0.3, gt=0)
-    order: float = Field(0.1, gt=0)
-    trajectory: dict[str, Metres | Allowance] = {}
+    one_step_order: float = Field(0.3, gt=0, le=0.3)
+    order: float = Field(0.1, gt=0, le=0.1)
+    trajectory: dict[str, Annotated[Metres, Field(gt=0, lt=math.inf)] | Allowance] = {}
     level: dict[str, float] = {}
 
     def of(self, engine: str) -> float | Allowance | None:

@@ -14,8 +14,14 @@ from typing import Annotated, TypeVar
 import typer
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, counted, note
-from roboaccord.cli.options import Seed, complete_robot, listed, read_packages, split_arguments
-from roboaccord.cli.pieces import in_pieces
+from roboaccord.cli.options import (
+    Seed,
+    complete_robot,
+    in_pieces,
+    listed,
+    read_packages,
+    split_arguments,
+)
 from roboaccord.contract.errors import AccordError, need
 from roboaccord.contract.files import check_target
 from roboaccord.engines.reading import Base

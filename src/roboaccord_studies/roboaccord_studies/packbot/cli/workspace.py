@@ -2,12 +2,13 @@
 
 PAYLOADS of `--study` are keys of its JSON output and in the names of its pictures: they stay.
 Defaults and tables may be changed; how a workspace is measured is in `recovery.workspace`. A study
-resumes by `results_file.kept`: what a piece depends on must be an argument of it.
+resumes by `ResultsFile.run`: what a piece depends on must be an argument of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -18,7 +19,7 @@ import numpy as np
 import typer
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
-from roboaccord.cli import Changes, Force, Out, Result, Seed, counted, load_setup, pieces, results
+from roboaccord.cli import Changes, Force, Out, Result, Seed, counted, load_setup, options, results
 from roboaccord.contract import (
     IF_ANY,
     AccordError,
@@ -32,7 +33,6 @@ from roboaccord.contract import (
 )
 from roboaccord.scenario import Setup
 
-from roboaccord_studies import results_file
 from roboaccord_studies.packbot.cli.options import draws
 from roboaccord_studies.packbot.recovery.workspace import (
     ANGLES,
@@ -48,6 +48,7 @@ from roboaccord_studies.packbot.recovery.workspace import (
     kept,
     loads,
 )
+from roboaccord_studies.results_file import FILE, ResultsFile
 
 PAYLOADS = (0.0, 5.0, 10.0)  # kg, of the study
 
@@ -75,7 +76,7 @@ Keep = Annotated[
 @by_option(
     "study", "out force cluster", "fault payload keep sight plot torques", "poses angles seed set"
 )
-@pieces.in_pieces()
+@options.in_pieces()
 def workspace_command(
     faults: Failing = None,
     payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
@@ -131,8 +132,12 @@ def workspace_command(
     setup = load_setup("packbot", "collapse", changes)
     measure = partial(kept, setup, poses=poses, seed=seed, sight=sight)
     if study:
-        with results(folder, "packbot_workspace", force=force) as place, results_file.kept(place):
-            return Result(_study(measure, _cases(setup, JOINTS, angles), place))
+        given_by = {"poses": poses, "angles": angles, "seed": seed, "set": changes}
+        with results(folder, "packbot_workspace", force=force) as place:
+            file = ResultsFile(place / FILE, {"study": "accord packbot workspace", **given_by})
+            with closing(file):
+                measure = partial(measure, run=file.run)
+                return Result(_study(measure, _cases(setup, JOINTS, angles), place))
     given = [parse_fault(text) for text in faults or ()]
     setup.failing(given)
     spread = (

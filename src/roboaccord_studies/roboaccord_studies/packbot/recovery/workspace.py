@@ -149,7 +149,8 @@ def kept(
     seed: int = 0,
     sight: bool = False,
     workers: int | None = None,
-    done: Callable[[tuple[Cells, float | None]], None] | None = None,
+    done: Callable[[tuple[Cells, float | None]], None] = lambda found: None,
+    run: Callable[..., list[tuple[Cells, float | None]]] = run_pieces,
 ) -> list[Kept]:
     """Return the workspace of the healthy arm, and then that of every case with every payload.
 
@@ -162,12 +163,13 @@ def kept(
         sight: whether what the camera sees is looked for.
         workers: processes; as many as there are cores by default.
         done: called with each that is measured.
+        run: does the pieces, as `run_pieces` or `ResultsFile.run` do.
     """
     data = json.dumps(setup.scenario.data(), sort_keys=True)
     arms = [(tuple[Fault, ...](), 0.0), *product(map(tuple, cases), payloads)]
     drawn = [HEALTHY * poses, *[poses] * (len(arms) - 1)]
     calls = ((data, *arm, count, seed, sight) for arm, count in zip(arms, drawn))
-    found = run_pieces(_measure, calls, workers=workers, done=done)
+    found = run(_measure, calls, workers=workers, done=done)
     healthy = found[0][0]
     return [
         Kept([*map(str, arm[0])], len(cells & healthy) / len(healthy), sees, *arm, cells)

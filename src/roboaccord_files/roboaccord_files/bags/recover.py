@@ -15,12 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mcap.records import Channel, Schema
-from rosbags.interfaces import Connection
-from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.rosbag2.metadata import parse_qos
-from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
-from rosbags.typesys.base import TypesysError
-
 from roboaccord.bag.content import Content
 from roboaccord.bag.folder import PACKED, bag_files, custom_data, doubt_of_metadata, read_metadata
 from roboaccord.bag.reader import run_of
@@ -28,6 +22,11 @@ from roboaccord.bag.records import McapScan
 from roboaccord.bag.storage import RunWriter
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Json
+from rosbags.interfaces import Connection
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2.metadata import parse_qos
+from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
+from rosbags.typesys.base import TypesysError
 
 _NO_HASH = "RIHS01_" + 64 * "0"
 _IDL = "ros2idl"
