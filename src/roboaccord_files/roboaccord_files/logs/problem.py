@@ -204,13 +204,13 @@ class LogProblem(Problem):
             half = windows.log.period * (0.5 + fit.half_width(part))  # a scheme moves it so far
             return Cause("delay", "", size, (size - half, size + half), "s")
         found = super().cause(fit, one)
-        assert found.interval
         slope = self.slopes([one], fit.sizes).get(one)
         wide = FLOOR / self.share(slope).max() if slope is not None else 0.0
         unit = found.unit
         slides = {joint.name for joint in windows.body.tree.moving if joint.kind == "prismatic"}
         if one.where in slides:
             unit = SLIDING.get(unit, unit)
-        low, high = found.interval
+        half = float(np.hypot(fit.half_width(one), wide))  # what scatters, and what may be off
         axis = "" if one.quantity == "gravity" else found.axis
-        return replace(found, interval=(low - wide, high + wide), unit=unit, axis=axis)
+        interval = fit.sizes[one] - half, fit.sizes[one] + half
+        return replace(found, interval=interval, unit=unit, axis=axis)
