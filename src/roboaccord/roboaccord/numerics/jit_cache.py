@@ -106,6 +106,7 @@ class _Wrapping:
 
     def compile(self, args: tuple[Type, ...], _: Type | None) -> CompileResult:
         self._body.compile(args)
+        self._body.targetctx.refresh()  # where the body was in the cache, nothing did
         body = self._body.overloads[args]
         about = copy.copy(body.fndesc)
         about.env_name += ".entry"  # where the wrapper's constants are, beside those of the body
