@@ -155,8 +155,8 @@ def test_a_proxy_delegates_every_public_member() -> None:
     asked = {
         "reset": (start,), "step": (Command(np.ones(1)), 0.01), "state": (), "predict": (starts,),
         "acceleration": (start, np.ones(1)), "masses": (), "contacts": (), "parts": (),
-        "load": (), "compile_all": (), "meter": (), "take_losses": (), "take_events": (), "lock": (0, True),
-        "fail": (Fault("axle", "loose"),),
+        "load": (), "compile_all": (), "meter": (), "take_losses": (), "take_events": (),
+        "lock": (0, True), "fail": (Fault("axle", "loose"),),
     }  # fmt: skip
     members = public(Simulator) | {n for n in vars(Wheel()) if n[0] != "_"}
     for name in members - {*asked}:
