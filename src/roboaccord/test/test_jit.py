@@ -365,3 +365,21 @@ def test_the_lock_of_a_kernel_is_no_link(tmp_path: Path) -> None:
     (tmp_path / "kernel.lock").symlink_to(tmp_path / "new")
     assert not cache._acquire()
     assert not (tmp_path / "new").exists()
+
+
+def test_a_new_process_that_finds_a_body_alone_compiles_its_entry(tmp_path: Path) -> None:
+    """Loading the body sets up nothing of the compiler, which the entry needs for tuples."""
+    package = tmp_path / "toy_package"
+    package.mkdir()
+    calling = CALLING.replace("inner(x)", "inner(x[1])")
+    for name, text in {"__init__": "", "inner": RAISING, "outer": calling}.items():
+        (package / f"{name}.py").write_text(text)
+    line = "import numpy; from toy_package.outer import outer; print(outer((3, numpy.ones(2))))"
+    given = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", line], env=given, capture_output=True)
+        assert done.stdout == b"[2. 2.]\n", done.stderr
+        entries = [f for f in (tmp_path / "cache").rglob("outer*.nb*") if ".body" not in f.name]
+        assert entries
+        for entry in entries:
+            entry.unlink()
