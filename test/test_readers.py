@@ -63,6 +63,7 @@ KNOWN = {
     "packbot/contact/collisions:never_touching": PACKAGE,
     "packbot/model/parameters:named_poses": PACKAGE,
     "roboaccord/bag/records:messages": WHOLE,
+    "roboaccord/bag/storage:_definitions": PACKAGE,
     "roboaccord/bag/storage:write_unfinished": PACKAGE,
     "roboaccord/bag/writer:__enter__": "opens the writer of a bag",
     "roboaccord/cli/about:templates": PACKAGE,
