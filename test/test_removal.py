@@ -34,10 +34,11 @@ ARM = "src/roboaccord/test/data/urdf/TwoDofs.urdf"
 # By what each is asked for.
 ASKED = {
     "roboaccord_files": [f"parity {ARM}", f"check {ARM}", "check --explain units",
-                         "crosscheck log.csv"],
+                         "crosscheck log.csv", "export run/bag --csv run.csv"],
     "roboaccord_view": ["view snake", "run snake serpenoid --transport direct --view"],
-    "roboaccord_studies": [f"identify {ARM}", "snake gait", "packbot look --hulls",
-                           "run packbot identify", "run snake change_of_ground",
+    "roboaccord_studies": [f"identify {ARM}", "sweep snake serpenoid", "snake gait",
+                           "packbot look --hulls", "run packbot identify",
+                           "run snake change_of_ground",
                            "scenario packbot reach --set controller.name=detected"],
     **{robot: [f"list {robot}", f"{robot.replace('_', '-')} look"] for robot in ROBOTS},
 }  # fmt: skip

@@ -25,14 +25,12 @@ from .description.resources import share as share
 from .door.checks import crosscheck as crosscheck
 from .door.runs import read_bag as read_bag
 from .door.runs import run as run
-from .door.runs import sweep as sweep
 from .report.comparison import Comparison as Comparison
 from .report.comparison import compare as compare
 from .run.inputs import Hold as Hold
 from .run.loop import make_simulator as make_simulator
 from .run.loop import simulate as simulate
 from .run.runner import Run as Run
-from .run.sweep import Study as Study
 from .scenario.controllers import make_controller as make_controller
 from .scenario.files import load_scenario as load_scenario
 from .scenario.scenario import Scenario as Scenario

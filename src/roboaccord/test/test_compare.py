@@ -1,4 +1,4 @@
-"""Comparison and export of runs whose differences are known beforehand."""
+"""Comparison of runs whose differences are known beforehand."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 import toy_robot
 from compared_bags import compare
-from roboaccord.bag.export import export
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import to_json
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.rotations import rpy_quaternion
-from scipy.io import loadmat
 
 SIGNALS = {
     *(f"{kind}/{joint}" for kind in ("q", "qd", "effort") for joint in toy_robot.JOINTS),
@@ -88,28 +86,8 @@ def test_nothing_in_common_is_an_error(bags: Path) -> None:
         compare(bags / "a", [bags / "same"], tolerance=float("nan"))
 
 
-def test_export_keeps_every_digit(bags: Path) -> None:
-    trajectory = toy_robot.record(bags / "b")
-    export(bags / "b", csv=bags / "b.csv", npz=bags / "b.npz", mat=bags / "b.mat")
-    with (bags / "b.csv").open() as stream:
-        header = stream.readline().strip().split(",")
-        table = np.loadtxt(stream, delimiter=",")
-    np.testing.assert_array_equal(table, trajectory.rows())
-    assert header[:4] == ["time [s]", "q/turn [rad]", "q/slide [m]", "qd/turn [rad/s]"]
-    assert header[6:9] == ["effort/slide [N]", "base/x [m]", "base/y [m]"]
-    assert len(header) == table.shape[1]
-    with np.load(bags / "b.npz") as data:
-        np.testing.assert_array_equal(data["q"], trajectory.q)
-        assert list(data["joints"]) == list(toy_robot.JOINTS)
-        assert list(data["columns"]) == header
-        assert str(data["sha256"]) == trajectory.sha256()
-    data = loadmat(bags / "b.mat", squeeze_me=True)
-    np.testing.assert_array_equal(data["twist"], trajectory.twist)
-    assert list(data["joints"]) == list(toy_robot.JOINTS)
-
-
-def test_switches_are_compared_and_exported(bags: Path) -> None:
-    """One tick late is a difference of 1, between ticks too; CSV has a column for each switch."""
+def test_switches_are_compared(bags: Path) -> None:
+    """One tick late is a difference of 1, between ticks too."""
     setup = toy_robot.make_switched()
     for name, change in (("on_time", 7), ("late", 8)):
         motion = toy_robot.switched_motion(change=change)
@@ -118,16 +96,6 @@ def test_switches_are_compared_and_exported(bags: Path) -> None:
     found = compare(bags / "on_time", [bags / "late"], signals=["switch/*"]).pairs[0].signals
     assert set(found) == {"switch/magnet_a", "switch/magnet_b"}
     assert found["switch/magnet_b"].max == 1.0 and found["switch/magnet_b"].at == 0.08
-    export(bags / "late", csv=bags / "s.csv", npz=bags / "s.npz", mat=bags / "s.mat")
-    with (bags / "s.csv").open() as stream:
-        header = stream.readline().strip().split(",")
-        table = np.loadtxt(stream, delimiter=",")
-    assert header[-2:] == ["switch/magnet_a [1]", "switch/magnet_b [1]"]
-    np.testing.assert_array_equal(table[:, -1], np.arange(21) > 8)
-    with np.load(bags / "s.npz") as data:
-        assert list(data["switch_names"]) == ["magnet_a", "magnet_b"]
-        np.testing.assert_array_equal(data["switches"][:, 0], np.arange(21) <= 8)
-    assert loadmat(bags / "s.mat")["switches"].shape == (21, 2)
 
 
 def test_an_angle_of_the_base_is_compared_whichever_axis_it_turns_about(bags: Path) -> None:
@@ -142,13 +110,6 @@ def test_an_angle_of_the_base_is_compared_whichever_axis_it_turns_about(bags: Pa
     found = compare(bags / "roll", [bags / "more"]).pairs[0].signals
     assert found["base/roll"].rms == pytest.approx(1e-3, rel=1e-9)
     assert found["base/yaw"].max == found["base/pitch"].max == 0.0
-
-
-def test_export_refuses_in_one_line(bags: Path) -> None:
-    with pytest.raises(AccordError, match="nothing to write: give --csv FILE"):
-        export(bags / "a")
-    with pytest.raises(AccordError, match=r"cannot write .*No such file or directory"):
-        export(bags / "a", csv=bags / "nowhere" / "a.csv")
 
 
 def test_a_number_whose_square_is_none_is_refused(bags: Path) -> None:

@@ -1,4 +1,4 @@
-"""Statistics against closed forms, and the page and verdict that are made from them."""
+"""Statistics against closed forms, and the verdict that is made from them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 from roboaccord.contract.outcome import Code
 from roboaccord.crosscheck.levels.statistics import compare_cells, judge_seeds
 from roboaccord.numerics.statistics import median_difference, share_probability, statistics_of
-from roboaccord.report.plots import dots_figure, render_sweep
-from roboaccord.run.sweep import Cell, Study
+from roboaccord.run.sweep import Cell
 from roboaccord.scenario.scenario import StatisticsSpec
 
 
@@ -104,16 +103,3 @@ def test_medians_may_differ_by_what_the_step_moves_them_and_must_be_known() -> N
     unknown = compare_cells(reference, other, strict, {"dart": float("nan")})
     found = judge_seeds(unknown)
     assert (found.outcome, found.codes) == ("not_judged", (Code.NO_FIGURE_AT_STEP,))
-
-
-def test_the_page_of_a_sweep_stands_alone_and_names_runs_without_a_value() -> None:
-    result = Study(
-        robot="arm", scenario="swing", figure="travel_per_cycle", unit="m", seeds=3,
-        cells=[Cell("dart", 5e-4, {0: 0.2, 2: 0.3}, {1: "dart diverged </script>"})],
-        scenario_data={}, versions={"python": "3"}, command="accord sweep arm swing",
-    )  # fmt: skip
-    page = render_sweep(result)
-    assert "seed 1: dart diverged &lt;/script&gt;" in page
-    assert "src=" not in page.split("<script>")[0]
-    dots = dots_figure(result)["data"][0]
-    assert dots["y"] == [0.2, 0.3] and dots["text"] == ["seed 0", "seed 2"]

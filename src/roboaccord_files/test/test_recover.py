@@ -15,6 +15,7 @@ from mcap.records import Chunk, ChunkIndex, Footer, MessageIndex, Metadata
 from mcap.stream_reader import StreamReader
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.writer import write_trajectory
+from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord_files.bags.recover import recover
 from rosbags.rosbag2 import CompressionMode, Writer
@@ -31,6 +32,7 @@ bag, killed, toy = test_damage.bag, test_bag.killed, test_bag.toy  # fixtures
 def test_damaged_data(bag: Path, kind: type, place: str) -> None:
     whole = read_run(bag).trajectory.rows()
     harm(bag, kind, place)
+    assert run(["export", str(bag), "--npz", str(bag / "x.npz")]) == 2
     count, changed = recover(bag)
     assert changed
     assert recover(bag) == (count, False)

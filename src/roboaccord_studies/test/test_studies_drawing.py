@@ -1,4 +1,4 @@
-"""Figures of studies: lines of a level, and scenes in space."""
+"""Figures of studies: lines of a level, scenes in space, the page of a sweep."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import pytest
 from drawn_figures import keep_figures
 from roboaccord.description import box
 from roboaccord.report import picture
+from roboaccord.run import Cell
 from roboaccord_studies import drawing
+from roboaccord_studies.sweep.page import dots_figure, render_sweep
+from roboaccord_studies.sweep.study import Study
 
 
 def test_a_contour_lies_on_the_level(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,3 +39,16 @@ def test_a_scene_shows_the_faces_turned_to_the_eye(
         drawing.draw_solids(axes, [drawing.DrawnSolid(*box(np.ones(3)), "#808080")])
     ((faces,),) = [figure.axes[0].collections for figure in shown.values()]
     assert len(faces.get_paths()) == 3
+
+
+def test_the_page_of_a_sweep_stands_alone_and_names_runs_without_a_value() -> None:
+    result = Study(
+        robot="arm", scenario="swing", figure="travel_per_cycle", unit="m", seeds=3,
+        cells=[Cell("dart", 5e-4, {0: 0.2, 2: 0.3}, {1: "dart diverged </script>"})],
+        scenario_data={}, versions={"python": "3"}, command="accord sweep arm swing",
+    )  # fmt: skip
+    page = render_sweep(result)
+    assert "seed 1: dart diverged &lt;/script&gt;" in page
+    assert "src=" not in page.split("<script>")[0]
+    dots = dots_figure(result)["data"][0]
+    assert dots["y"] == [0.2, 0.3] and dots["text"] == ["seed 0", "seed 2"]

@@ -36,6 +36,7 @@ from .options import numbers as numbers
 from .options import one_scenario as one_scenario
 from .options import quantity as quantity
 from .options import read_packages as read_packages
+from .rendering import NONE as NONE
 from .rendering import grid_of as grid_of
 from .rendering import lines_of as lines_of
 from .rendering import rendered as rendered

@@ -1,4 +1,4 @@
-"""Commands on recorded runs: compare, plot, export.
+"""Commands on recorded runs: compare, plot.
 
 Options, their help and the layout of tables may be changed; COLUMNS must keep tables within 80
 columns (test_desk). What is compared or drawn is changed in report/comparison.py, report/overlay.py
@@ -18,7 +18,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from roboaccord.bag.compare import TURNS, Pair
-from roboaccord.bag.export import export
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import call, command_line, figure_lines, make_table
 from roboaccord.cli.options import complete_bag, refuse_missing_bag
@@ -259,23 +258,3 @@ def _table(letter: str, pair: Pair, whole: bool) -> Iterator[RenderableType]:
     if pair.left_out:
         count, names = sum(pair.left_out.values()), ", ".join(pair.left_out)
         yield Text(f"{count} values left out, unknown between samples: {names}")
-
-
-def export_command(
-    bag: Annotated[Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.")],
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write CSV.")] = None,
-    npz: Annotated[Path | None, typer.Option(metavar="FILE", help="Write NumPy.")] = None,
-    mat: Annotated[Path | None, typer.Option(metavar="FILE", help="Write MATLAB.")] = None,
-) -> Result:
-    """Write a recorded run to CSV, NumPy or MATLAB files.
-
-    Columns carry names and units; all digits are kept.
-
-    Examples:
-
-      accord export runs/snake_serpenoid_reference/bag --csv snake.csv
-
-      accord export a/bag --npz snake.npz --mat snake.mat
-    """
-    files = [str(path) for path in export(bag, csv=csv, npz=npz, mat=mat)]
-    return Result({"files": files}, [f"wrote {file}" for file in files])

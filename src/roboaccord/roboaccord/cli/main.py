@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 MODULES = {
     "about": "list scenario doctor new-robot", "run": "run", "teleop": "teleop",
-    "crosscheck": "crosscheck", "sweep": "sweep", "bags": "compare plot export",
+    "crosscheck": "crosscheck", "bags": "compare plot",
 }  # fmt: skip
 COMMANDS = {
     name: f"roboaccord.cli.{module}:{name.replace('-', '_')}_command"
@@ -46,9 +46,8 @@ COMMANDS = {
     for name in names.split()
 }
 NEEDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("run", "teleop", "compare", "export"), ("bag",)),
+    **dict.fromkeys(("run", "teleop", "compare"), ("bag",)),
     "crosscheck": ("reference", "bag"),
-    "sweep": ("reference", "report", "bag"),
     "plot": ("report", "bag"),
 }
 """Extras without which a command of the core does nothing."""

@@ -23,7 +23,6 @@ FORM = '<pre style="line-height: 1.2; font-family: monospace">{code}</pre>'
 PRINTERS = {
     "Run": "run:shown_of",
     "Report": "levels:shown_of",
-    "Study": "sweep:tables_of",
     "Comparison": "bags:shown_of",
 }
 """Functions of this package by the class that they print: a light installation has not all."""

@@ -52,6 +52,7 @@ from .interfaces import Inputs as Inputs
 from .interfaces import LinkMotion as LinkMotion
 from .interfaces import Observer as Observer
 from .interfaces import Tally as Tally
+from .modes import ROBOTS as ROBOTS
 from .modes import SETUP as SETUP
 from .modes import AddedMode as AddedMode
 from .modes import Modes as Modes
@@ -74,6 +75,7 @@ from .results import Radians as Radians
 from .results import RadiansPerSecond as RadiansPerSecond
 from .results import Ratio as Ratio
 from .results import Seconds as Seconds
+from .results import Shown as Shown
 from .results import by_fields as by_fields
 from .results import quantities as quantities
 from .results import to_json as to_json

@@ -3,9 +3,9 @@ from .arguments import Recording as Recording
 from .arguments import Settings as Settings
 from .arguments import Subject as Subject
 from .arguments import bag_of as bag_of
+from .arguments import folder_of as folder_of
 from .arguments import setup_of as setup_of
 from .arguments import subject_mode as subject_mode
 from .checks import crosscheck as crosscheck
 from .runs import read_bag as read_bag
 from .runs import run as run
-from .runs import sweep as sweep

@@ -1,35 +1,28 @@
-"""Runs: one, recorded, read again; and many from different seeds.
+"""Runs: one, recorded, read again.
 
-Arguments may be added, with a default and a place in RUN or the `Modes` above its function; the
-command takes it from there. Names of arguments and types of results stay (docs/python.md). A
-transport or an engine needs no change here: they are entry points `roboaccord.runners` and
-`roboaccord.engines`.
+Arguments may be added, with a default and a place in RUN; the command takes it from there. Names of
+arguments and types of results stay (docs/python.md). A transport or an engine needs no change here:
+they are entry points `roboaccord.runners` and `roboaccord.engines`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.contract.interfaces import Engine, Inputs, Observer
+from roboaccord.contract.interfaces import Inputs, Observer
 from roboaccord.contract.modes import ROBOTS, Modes
-from roboaccord.contract.results import to_json
 from roboaccord.door import arguments
 from roboaccord.engines import check_engine
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
-from roboaccord.run.output import fresh, write_text
+from roboaccord.run.output import fresh
 from roboaccord.run.runner import Run, RunRequest, find_runner
 from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.watch import TIMEOUT
 from roboaccord.simulators.base import Simulator
-
-if TYPE_CHECKING:
-    from roboaccord.run.sweep import Study
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:
@@ -96,49 +89,6 @@ def run(
     if found.motion.divergence:
         tell(found.motion.divergence)
     return found
-
-
-@Modes(_modes, ROBOTS).guard
-def sweep(
-    robot: arguments.Subject,
-    scenario: str | Path | None = None,
-    *,
-    figure: str = "speed",
-    engines: Sequence[Engine] = ("reference",),
-    physics_steps: Sequence[float] = (),
-    seeds: int = 20,
-    settings: arguments.Settings | None = None,
-    workers: int = 0,
-    done: Callable[[str, float, int], None] = lambda engine, step, seed: None,
-    command: str = "",
-    out: str | Path | None = None,
-    **options: Unpack[arguments.Options],
-) -> Study:
-    """Run a scenario from many seeds, as `accord sweep` does; write summary.json and report.html.
-
-    Args:
-        robot, scenario, settings, out, **options: as of `run`.
-        figure, engines, physics_steps, seeds, workers, done: as of `run.sweep.sweep`.
-        command: the command line that repeats it, shown on the page.
-
-    Raises:
-        AccordError: as `run.sweep.sweep`.
-    """
-    from roboaccord.report.plots import render_sweep
-    from roboaccord.run.sweep import Study
-    from roboaccord.run.sweep import sweep as run_seeds
-
-    setup = arguments.setup_of(robot, scenario, settings, **options)
-    cells = run_seeds(
-        setup, figure=figure, engines=engines, physics_steps=physics_steps, seeds=seeds,
-        workers=workers, done=done,
-    )  # fmt: skip
-    study = Study.of(setup, figure, seeds, cells, command)
-    place = arguments.folder_of(out, setup, "sweep")
-    place.mkdir(parents=True, exist_ok=True)
-    write_text(place / "summary.json", json.dumps(to_json(study), indent=1))
-    write_text(place / "report.html", render_sweep(study))
-    return replace(study, report=place / "report.html")
 
 
 def read_bag(recording: arguments.Recording) -> BagRun:

@@ -10,6 +10,7 @@ from .curves import RED as RED
 from .curves import RULE as RULE
 from .curves import SOFT as SOFT
 from .curves import axis as axis
+from .curves import colour_of as colour_of
 from .curves import plain as plain
 from .curves import stride as stride
 from .drawing import AZIMUTH as AZIMUTH
@@ -27,5 +28,6 @@ from .overlay import Overlay as Overlay
 from .overlay import plot as plot
 from .plots import Plot as Plot
 from .plots import Still as Still
+from .plots import render_page as render_page
 from .plots import render_plots as render_plots
 from .signals import RunSignals as RunSignals

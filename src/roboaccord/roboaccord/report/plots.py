@@ -13,14 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from roboaccord.contract.results import Json, to_json
-from roboaccord.report.curves import axis, colour_of
-
-if TYPE_CHECKING:
-    from roboaccord.run.sweep import Study
-
+from typing import Any
 
 SHORT = 24  # letters
 TABLE = re.compile(r'<div class="scroll"><table.*?</table>', re.DOTALL)
@@ -32,7 +25,7 @@ def render_page(template: str, place: str = __package__, **values: Any) -> str:
     """Return a page as HTML.
 
     Args:
-        template: file name of the template.
+        template: file name of the template; it may extend one of those here.
         place: package that ships it, beside its modules.
         values: what it shows.
     """
@@ -40,7 +33,9 @@ def render_page(template: str, place: str = __package__, **values: Any) -> str:
 
     here, templates = files(__package__), files(place)
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: templates.joinpath(name).read_text("utf-8")),
+        loader=jinja2.FunctionLoader(
+            lambda name: (templates if name == template else here).joinpath(name).read_text("utf-8")
+        ),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -120,7 +115,7 @@ class Still:
 
 def render_plots(
     title: str, lead: str, plots: Sequence[Plot] | Sequence[Still], *, command: str,
-    facts: Mapping[str, str], template: str = "plots.html", result: Study | None = None,
+    facts: Mapping[str, str],
 ) -> str:  # fmt: skip
     """Return a page as HTML.
 
@@ -130,54 +125,9 @@ def render_plots(
         plots: one below the other, all to turn and read off or all static.
         command: that makes the page again.
         facts: figures and versions, as a table.
-        template: one that extends plots.html, if the page has tables before its plots.
-        result: what these show.
     """
     figures = [plot.figure for plot in plots if isinstance(plot, Plot)]
     return render_page(
-        template, title=title, lead=lead, plots=plots, figures=figures, command=command,
-        facts=facts, result=result,
+        "plots.html", title=title, lead=lead, plots=plots, figures=figures, command=command,
+        facts=facts,
     )  # fmt: skip
-
-
-def render_sweep(study: Study) -> str:
-    """Return the page of a sweep as HTML."""
-    figure = study.figure.replace("_", " ")
-    caption = "A dot for each seed; the bar is the mean with its interval."
-    runs = Plot("Runs", caption, dots_figure(study), height=460)
-    return render_plots(
-        f"{study.robot}, {study.scenario}: {figure} over {study.seeds} seeds", "", [runs],
-        command=study.command, facts=study.versions, template="sweep.html", result=study,
-    )  # fmt: skip
-
-
-def dots_figure(study: Study) -> dict[str, Json]:
-    """Draw the value of every run, a column for each engine and step, and the mean with its bar."""
-    engines = list(dict.fromkeys(cell.engine for cell in study.cells))
-    data: list[Json] = []
-    for cell in study.cells:
-        label = f"{cell.engine}, {1e3 * cell.physics_step:g} ms"
-        colour, found = colour_of(cell.engine, engines), cell.statistics
-        data.append(
-            {
-                "type": "box", "name": label, "y": [*cell.values.values()], "boxpoints": "all",
-                "jitter": 0.6, "pointpos": 0, "fillcolor": "rgba(0,0,0,0)",
-                "line": {"color": "rgba(0,0,0,0)"},
-                "marker": {"color": colour, "size": 7, "opacity": 0.6},
-                "text": [f"seed {seed}" for seed in cell.values],
-            }
-        )  # fmt: skip
-        data.append(
-            {
-                "type": "scatter", "x": [label], "y": [to_json(found.mean)], "mode": "markers",
-                "error_y": {
-                    "type": "data", "array": [to_json(found.half_width)], "color": colour,
-                },
-                "marker": {"symbol": "line-ew-open", "size": 26, "color": colour},
-                "hovertemplate": "mean %{y:.4g}<extra></extra>",
-            }
-        )  # fmt: skip
-    unit = f" [{study.unit}]" if study.unit else ""
-    title = study.figure.replace("_", " ") + unit
-    layout: Json = {"yaxis": axis(title), "xaxis": {"type": "category"}, "showlegend": False}
-    return {"data": data, "layout": layout}

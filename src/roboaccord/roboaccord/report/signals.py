@@ -20,8 +20,8 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.bag.columns import columns, table
 from roboaccord.bag.compare import signals_of
-from roboaccord.bag.export import columns, table
 from roboaccord.bag.folder import is_storage
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.transforms import read_arrows

@@ -21,9 +21,7 @@ from roboaccord.report import figures
 from roboaccord.report.comparison import Comparison
 from roboaccord.report.drawing import SIZE, draw_page, legend, save, styled
 from roboaccord.report.overlay import Overlay, plot
-from roboaccord.report.plots import dots_figure
 from roboaccord.run.runner import Run
-from roboaccord.run.sweep import Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,8 +64,6 @@ def _figures(result: object, what: Sequence[str]) -> list[Mapping[str, Any]]:
                 check_known("unknown figure ", name, found)
             first = "convergence" if "convergence" in found else "path"
             return [found[name] for name in what or (first,)]
-        case Study():
-            return [dots_figure(result)]
     if (own := f"plot.{type(result).__name__}") in entries("functions"):  # of a package beside
         return [load("functions", own)(result)]
     raise AccordError(f"{type(result).__name__} has no figure")

@@ -1,4 +1,5 @@
 from . import loop as loop
+from . import sweep as sweep
 from .inputs import EFFORT as EFFORT
 from .inputs import POSITION as POSITION
 from .inputs import VELOCITY as VELOCITY
@@ -16,6 +17,7 @@ from .loop import make_simulator as make_simulator
 from .loop import no_command as no_command
 from .loop import reset_controller as reset_controller
 from .loop import run_setup as run_setup
+from .metrics import UNITS as UNITS
 from .metrics import Figures as Figures
 from .metrics import KeptMotion as KeptMotion
 from .metrics import Motion as Motion
@@ -29,6 +31,7 @@ from .pieces import run_pieces as run_pieces
 from .runner import Run as Run
 from .runner import RunRequest as RunRequest
 from .runner import run_direct as run_direct
+from .sweep import Cell as Cell
 from .versions import made_with as made_with
 from .versions import packages as packages
 from .versions import software as software

@@ -1,10 +1,9 @@
 """Run one scenario from many seeds, in several engines and at several physics steps.
 
 The figure, engines, steps and seeds are arguments, and what each seed changes is in the scenario
-(`initial.spread_q`): neither is set here. Fields of `Cell` and `Study` are keys of the JSON of
-`accord sweep`; they stay, and others may be added with a default. Seeds count from 0, so that a
-longer sweep holds a shorter one. The statistics are in numerics/statistics.py, the verdict on
-engines in crosscheck.
+(`initial.spread_q`): neither is set here. Fields of `Cell` are keys of the JSON of `accord sweep`;
+they stay, and others may be added with a default. Seeds count from 0, so that a longer sweep holds
+a shorter one. The statistics are in numerics/statistics.py, the verdict on engines in crosscheck.
 """
 
 from __future__ import annotations
@@ -13,17 +12,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 
 from roboaccord.contract.errors import AccordError, DivergedError, check_known
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.results import IF_ANY, INLINE, LEFT_OUT, Json, Seconds, Shown
+from roboaccord.contract.results import INLINE, LEFT_OUT, Json, Seconds
 from roboaccord.engines import name_of
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.loop import make_simulator, run_setup
-from roboaccord.run.metrics import UNITS, metrics_of
+from roboaccord.run.metrics import metrics_of
 from roboaccord.run.pieces import run_pieces
-from roboaccord.run.versions import versions_of
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -50,46 +47,6 @@ class Cell:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "statistics", statistics_of([*self.values.values()]))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Study(Shown):
-    """Hold a sweep, with all that its result depends on.
-
-    Args:
-        robot, scenario: names.
-        figure, unit: what was measured.
-        seeds: number of runs in each cell.
-        cells: by engine and physics step.
-        scenario_data: all keys of the scenario.
-        versions: of the software.
-        command: that repeats it.
-        report: page that shows it, once that is written.
-    """
-
-    robot: str
-    scenario: str
-    figure: str
-    unit: str
-    seeds: int
-    cells: Sequence[Cell]
-    scenario_data: Mapping[str, Json]
-    versions: Mapping[str, str]
-    command: str
-    report: Path | None = field(default=None, metadata=IF_ANY)
-
-    @classmethod
-    def of(
-        cls, setup: Setup, figure: str, seeds: int, cells: Sequence[Cell], command: str
-    ) -> Study:
-        """Return the study that a command made."""
-        engines = dict.fromkeys(cell.engine for cell in cells)
-        versions = versions_of(setup, [make_simulator(setup, engine) for engine in engines])
-        return cls(
-            robot=setup.robot.name, scenario=setup.scenario.name, figure=figure,
-            unit=UNITS.get(figure, ""), seeds=seeds, cells=cells, versions=versions,
-            scenario_data=setup.scenario.data(), command=command,
-        )  # fmt: skip
 
 
 Job = tuple[str, float, int]

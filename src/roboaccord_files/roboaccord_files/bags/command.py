@@ -1,7 +1,8 @@
-"""`accord recover`: a cut or damaged bag is made valid, in place.
+"""`accord recover`, which makes a cut or damaged bag valid, and `accord export`.
 
-The help may be changed. What is recovered, and what is reported as lost, is in recover.py; the keys
-of `--json` stay. The libraries of bags are imported as it runs: `accord --help` needs none.
+The help may be changed. What is recovered, and what is reported as lost, is in recover.py, what is
+exported in export.py; the keys of `--json` stay. The libraries of bags are imported as a command
+runs: `accord --help` needs none.
 """
 
 from __future__ import annotations
@@ -32,3 +33,25 @@ def recover_command(bag: Bag) -> Result:
     if done.changed:
         line = f"recovered {done.messages} messages in {bag}"
     return Result({"changed": done.changed, "messages": done.messages}, [line])
+
+
+def export_command(
+    bag: Bag,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write CSV.")] = None,
+    npz: Annotated[Path | None, typer.Option(metavar="FILE", help="Write NumPy.")] = None,
+    mat: Annotated[Path | None, typer.Option(metavar="FILE", help="Write MATLAB.")] = None,
+) -> Result:
+    """Write a recorded run to CSV, NumPy or MATLAB files.
+
+    Columns carry names and units; all digits are kept.
+
+    Examples:
+
+      accord export runs/snake_serpenoid_reference/bag --csv snake.csv
+
+      accord export a/bag --npz snake.npz --mat snake.mat
+    """
+    from roboaccord_files.bags.export import export
+
+    files = [str(path) for path in export(bag, csv=csv, npz=npz, mat=mat)]
+    return Result({"files": files}, [f"wrote {file}" for file in files])

@@ -1,28 +1,33 @@
 """`accord sweep`: statistics of a scenario's figures over many seeds.
 
-Options and columns may be changed. Statistics are computed in run/sweep.py, the page is made in
-report/plots.py, a figure is added in run/metrics.py or by a robot. What must stay: seeds are 0, 1,
-..., the same for every engine, so that a command gives the same numbers again.
+Options and columns may be changed. Statistics are computed in the core's run/sweep.py, the page is
+made in page.py, a figure is added in the core's run/metrics.py or by a robot. What must stay: seeds
+are 0, 1, ..., the same for every engine, so that a command gives the same numbers again.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
+from roboaccord.cli import (
+    COMPILING,
+    NONE,
+    Result,
+    command_line,
+    counted,
+    make_table,
+    options,
+    results,
+    used_by,
+)
+from roboaccord.contract import AccordError, Quantity
 
-from roboaccord.cli import options
-from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import COMPILING, command_line, counted, make_table
-from roboaccord.cli.folder import results
-from roboaccord.cli.rendering import NONE
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity
-from roboaccord.door.runs import sweep
-from roboaccord.run.sweep import Study
+if TYPE_CHECKING:
+    from roboaccord_studies.sweep.study import Study
 
 
 @options.in_pieces()
@@ -66,6 +71,8 @@ def sweep_command(
 
       accord sweep snake serpenoid --set initial.spread_q=0.01 --seeds 5 --json
     """
+    from roboaccord_studies.sweep.door import sweep
+
     setup = options.load_setup(robot, scenario, changes, faults)
     chosen = options.choose_engines(engines)
     steps = parse_steps(physics_steps)

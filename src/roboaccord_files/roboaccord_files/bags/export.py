@@ -1,9 +1,9 @@
 """Export of recorded runs to CSV, NumPy and MATLAB files.
 
-Columns and arrays may be added at the end, with a unit (`_BASE_UNITS`, `_TURNING`, `_SLIDING`).
-Those that exist must keep name and order, for scripts of users read them. Every digit stays
-(test_compare). A format may be added: a function like `_write_npz` and an argument of `export`, and
-an ending in contract/files.py.
+Columns are those of `roboaccord.bag.columns`. Arrays may be added at the end; those that exist must
+keep name and order, for scripts of users read them. Every digit stays (test_export). A format may
+be added: a function like `_write_npz` and an argument of `export`, and an ending in
+contract/files.py.
 """
 
 from __future__ import annotations
@@ -13,38 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
+from roboaccord.bag.columns import columns, table
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target, writing
-from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import OVER_TIME
-from roboaccord.description.tree import Tree
-
-_BASE = {"m": "x y z", "1": "qx qy qz qw", "m/s": "vx vy vz", "rad/s": "wx wy wz"}  # by unit
-_TURNING = {"q": "rad", "qd": "rad/s", "effort": "N m"}
-_SLIDING = {"q": "m", "qd": "m/s", "effort": "N"}
-
-
-def columns(run: BagRun) -> list[str]:
-    """Return the names of the columns of `table`, each with its unit in brackets."""
-    sliding = _sliding_joints(run.urdf)
-    joints = [
-        f"{kind}/{joint} [{(_SLIDING if joint in sliding else _TURNING)[kind]}]"
-        for kind in _TURNING
-        for joint in run.trajectory.joints
-    ]
-    base = [f"base/{name} [{unit}]" for unit, names in _BASE.items() for name in names.split()]
-    switches = [f"switch/{name} [1]" for name in run.trajectory.switches]
-    return ["time [s]", *joints, *base, *switches]
-
-
-def table(run: BagRun) -> Array:
-    """Return one row a control tick: time, q, qd, effort, position, orientation, twist, switches.
-
-    A switch that is on counts as 1.
-    """
-    return np.column_stack([run.trajectory.rows(), *run.trajectory.switches.values()])
 
 
 def arrays(run: BagRun) -> dict[str, Any]:
@@ -116,12 +89,3 @@ def _write_mat(draft: Path, run: BagRun) -> None:
 
 def _texts(words: Any) -> Any:
     return np.array(list(words), dtype=np.str_)
-
-
-def _sliding_joints(urdf: str) -> set[str]:
-    if not urdf:
-        return set()
-    try:
-        return {j.name for j in Tree.parse(urdf).moving if j.kind == "prismatic"}
-    except AccordError:  # as of a foreign description without base_link
-        return set()

@@ -1,0 +1,54 @@
+"""The result of a sweep: a figure of a scenario over many seeds, with all that it depends on.
+
+Fields are keys of the JSON of `accord sweep`; they stay, and others may be added with a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from roboaccord.contract import IF_ANY, Json, Shown
+from roboaccord.run import UNITS, Cell, make_simulator, versions_of
+from roboaccord.scenario import Setup
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study(Shown):
+    """Hold a sweep, with all that its result depends on.
+
+    Args:
+        robot, scenario: names.
+        figure, unit: what was measured.
+        seeds: number of runs in each cell.
+        cells: by engine and physics step.
+        scenario_data: all keys of the scenario.
+        versions: of the software.
+        command: that repeats it.
+        report: page that shows it, once that is written.
+    """
+
+    robot: str
+    scenario: str
+    figure: str
+    unit: str
+    seeds: int
+    cells: Sequence[Cell]
+    scenario_data: Mapping[str, Json]
+    versions: Mapping[str, str]
+    command: str
+    report: Path | None = field(default=None, metadata=IF_ANY)
+
+    @classmethod
+    def of(
+        cls, setup: Setup, figure: str, seeds: int, cells: Sequence[Cell], command: str
+    ) -> Study:
+        """Return the study that a command made."""
+        engines = dict.fromkeys(cell.engine for cell in cells)
+        versions = versions_of(setup, [make_simulator(setup, engine) for engine in engines])
+        return cls(
+            robot=setup.robot.name, scenario=setup.scenario.name, figure=figure,
+            unit=UNITS.get(figure, ""), seeds=seeds, cells=cells, versions=versions,
+            scenario_data=setup.scenario.data(), command=command,
+        )  # fmt: skip
