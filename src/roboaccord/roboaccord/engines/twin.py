@@ -342,8 +342,9 @@ class Twin(EngineSimulator):
         if self._compiled is not None:
             table, held = self._compiled.table, self._compiled.held
         rows = np.concatenate([x.position, x.orientation, x.q, v], axis=1)
+        # A copy, for a kernel would be compiled once more for what is read-only.
         advance_twins(
-            *self._bodies.arrays, table, (*self._all, held), rows, effort, self.physics_step,
+            *self._bodies.arrays, table, (*self._all, held), rows, effort.copy(), self.physics_step,
             counts, self.order, *self._stops.limits, stopped,
         )  # fmt: skip
         position, orientation, q, v = np.split(rows, [3, 7, 7 + len(held)], axis=1)
