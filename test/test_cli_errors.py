@@ -125,7 +125,7 @@ def complaint_here(
         ("list snaek", "unknown robot snaek; did you mean snake?"),
         ("run snake", "name a scenario of snake"),
         ("sweep snake", "Missing argument"),
-        ("frobnicate", "No such command"),
+        ("crosschek", "No such command 'crosschek'; did you mean crosscheck?"),
         ("crosscheck snake serpenoid --engines reference,bullet", "unknown engine bullet"),
         ("crosscheck snake serpenoid --perturb dart", "--perturb takes ENGINE:KIND"),
         ("crosscheck snake serpenoid --refine 99", "--refine"),
