@@ -10,14 +10,12 @@ from packbot.model.parameters import JOINTS, pose
 from roboaccord import (
     AccordError,
     RobotState,
-    Setup,
     Target,
-    load_scenario,
     make_controller,
     make_simulator,
 )
 from roboaccord.run.metrics import metrics_of
-from running import run_in
+from running import run_in, setup_of
 from scipy.linalg import expm
 
 pytestmark = pytest.mark.thorough
@@ -26,7 +24,7 @@ ENGINES = ("reference", "dart", "mujoco")
 
 
 def made(name, *changes):
-    return Setup.of(load_scenario("packbot", "packbot", name, changes))
+    return setup_of("packbot", name, *changes)
 
 
 @pytest.mark.parametrize(
