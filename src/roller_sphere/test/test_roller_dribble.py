@@ -7,14 +7,12 @@ import pytest
 from roboaccord.contract.state import Command, Target
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
 from robot_commands import commands_of
 from roller_sphere.controllers.dribble import CARRIER_BANDWIDTH, moved_mass
 from roller_sphere.dribbling.dynamics import RATES, spread
 from roller_sphere.dribbling.reference import fixed_masses
 from roller_sphere.model.ball import held_time, holds, offsets, slides
-from running import run_in
+from running import run_in, setup_of
 from slow_cases import late
 
 pytestmark = pytest.mark.thorough
@@ -28,7 +26,7 @@ VISCOUS = "friction={law: viscous, coefficient: 100}"
 
 def dribbling(*changes):
     """Return the setup of the scenario with changes."""
-    return Setup.of(load_scenario("roller_sphere", "roller_sphere", "dribble", changes))
+    return setup_of("roller_sphere", "dribble", *changes)
 
 
 def run(setup, engine, duration, physics_step=None, target=None):
