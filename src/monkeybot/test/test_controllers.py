@@ -234,7 +234,6 @@ def test_teleoperation_gives_the_effort_asked_for():
         ("initial.pitch=0.1", "moves in the y-z plane"),
         ("initial.twist=[0, 1, 0, 0, 0, 0]", "a hand is held"),
         ("initial.switches={magnet_c: true}", "magnet_c"),
-        ("parameters.mass_a=0", "mass_a is 0"),
     ],
 )
 def test_nonsense_is_refused_in_one_line(change, line):
