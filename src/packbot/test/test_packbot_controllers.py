@@ -50,8 +50,6 @@ def test_pictures_are_about_the_point_that_has_a_target(name, changes, watch):
 
 
 def run(setup, engine, duration, velocity=None, seed=0):
-    if engine != "reference":
-        pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
     return run_in(setup, engine, duration=duration, target=Target(velocity=velocity))
 
 

@@ -38,10 +38,6 @@ def setup_of(scenario="reach", faults=(), changes=()):
     return Setup.of(load_scenario("packbot", "packbot", scenario, every))
 
 
-def run(setup, engine="reference", controller=None):
-    return run_in(setup, engine, controller=controller)
-
-
 def kinetic(setup, state):
     return 0.5 * state.qd @ Arm.of(setup).mass_matrix(state.q) @ state.qd
 
@@ -75,8 +71,8 @@ def test_a_loose_joint_is_one_without_effort(engine):
             return command
 
     healthy = setup_of(changes=changes)
-    loose, silent = run(setup, engine), run(healthy, engine, Silent())
-    assert loose.sha256() == silent.sha256() != run(healthy, engine).sha256()
+    loose, silent = run_in(setup, engine), run_in(healthy, engine, controller=Silent())
+    assert loose.sha256() == silent.sha256() != run_in(healthy, engine).sha256()
     first = loose.events[0]  # it falls, and may touch
     assert (first.time, first.kind, first.subject) == (0.2, "joint_loose", "elbow1")
 
@@ -156,7 +152,7 @@ def test_locks_that_bear_a_contact_give_no_energy(engine, faults):
     parts them. An engine gives what parts overlaps of half a millimetre under some 100 N.
     """
     setup = setup_of("collapse", faults, ["duration=1.2"])
-    motion, arm = run(setup, engine), Arm.of(setup)
+    motion, arm = run_in(setup, engine), Arm.of(setup)
     energy = np.array([arm.energy(*row) for row in zip(motion.q, motion.qd, strict=True)])
     assert np.diff(energy).max() < (1e-6 if engine == "reference" else 0.05)
     # As without failures: links 1 and 2 lie on the chassis and on the shoulder's casing.
@@ -187,12 +183,12 @@ def check_faults(faults, law):
         later = [other for other in setup.faults if other.joint == fault.joint]
         if fault == later[-1]:
             assert (fault.joint, f"joint_{fault.kind}") in reported
-    assert run(setup).sha256() == motion.sha256()
+    assert run_in(setup).sha256() == motion.sha256()
 
 
 def test_the_report_contact_takes_faults_too():
     changes = ["duration=0.5", "friction={law: joint_clamp}"]
-    motion = run(setup_of("collapse", ["elbow1=frozen@0.2"], changes))
+    motion = run_in(setup_of("collapse", ["elbow1=frozen@0.2"], changes))
     assert np.ptp(motion.q[motion.time > 0.2 + 1e-9, 2]) < DEAD
 
 
@@ -310,7 +306,7 @@ def test_the_command_prints_both(figures, accord_here, capsys, tmp_path):
 def test_a_tick_before_a_twin_was_stopped_has_its_round_off():
     """Gazebo's ticks are added once their delay is known; a contact may have ended the twin."""
     setup = setup_of(changes=["duration=0.05", "friction.law=none"])
-    motion = run(setup, "dart")
+    motion = run_in(setup, "dart")
     twin = TwinTicks(setup, spec("dart"))
     tick = motion.state(1), motion.state(2), motion.command(1)
     error = twin.differ(*tick)
