@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from roboaccord.cli.main import run
 from roboaccord.scenario.setup import robot_names
+from robot_commands import commands_of
 from workspace import ROOT, accord, read_json
 
 pytestmark = pytest.mark.thorough
@@ -88,22 +89,7 @@ def complaint(words: str, cwd: Path, **environment: str) -> str:
     return lines[0].removeprefix("accord: ")
 
 
-@pytest.fixture
-def complaint_here(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Complain:
-    """Return `complaint` in this process, which spares two seconds of start each time."""
-    monkeypatch.chdir(tmp_path)
-
-    def of(words: str) -> str:
-        assert run(words.split()) == 2
-        message = capsys.readouterr()
-        assert message.out == ""
-        (line,) = message.err.splitlines()
-        assert line.startswith("accord: ")
-        return line.removeprefix("accord: ")
-
-    return of
+_, complaint_here = commands_of()  # in this process, which spares two seconds of start each time
 
 
 @pytest.mark.parametrize(
@@ -125,7 +111,7 @@ def complaint_here(
         ("list snaek", "unknown robot snaek; did you mean snake?"),
         ("run snake", "name a scenario of snake"),
         ("sweep snake", "Missing argument"),
-        ("frobnicate", "No such command"),
+        ("crosschek", "No such command 'crosschek'; did you mean crosscheck?"),
         ("crosscheck snake serpenoid --engines reference,bullet", "unknown engine bullet"),
         ("crosscheck snake serpenoid --perturb dart", "--perturb takes ENGINE:KIND"),
         ("crosscheck snake serpenoid --refine 99", "--refine"),
@@ -247,7 +233,7 @@ def test_a_simulator_that_diverges(
     pytest.importorskip(module, reason="dartpy needs libGL.so.1", exc_type=ImportError)
     coarse = "--set duration=2 --set control_period=0.02 --set physics_step=0.02"
     line = complaint_here(f"{RUN} --engine {engine} {coarse}")
-    assert line.startswith(f"{engine} diverged at t = 0.") and "first at joint_" in line
+    assert line.startswith(f"accord: {engine} diverged at t = 0.") and "first at joint_" in line
     assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
 
 

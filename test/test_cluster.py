@@ -66,12 +66,6 @@ def wait_for_work(address: str, process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.05)
 
 
-def accord(*words: str, cwd: Path) -> str:
-    done = subprocess.run([*ACCORD, *words], cwd=cwd, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def worker(dask: Start, address: str) -> subprocess.Popen[bytes]:
     return dask("worker", address, "--nthreads", "1", "--no-nanny")
 

@@ -34,7 +34,8 @@ CASES = [
     ("monkeybot", "flight", ["elbow"]),
     ("roller_sphere", "headings", ["roller_2"]),
     ("roller_sphere", "dribble", ["carrier_yaw", "roller_1"]),
-    ("packbot", "collapse", ["elbow1", "pan"]),
+    ("packbot", "collapse", ["shoulder"]),
+    ("packbot", "collapse", ["turret", "elbow1", "elbow2", "pan", "wrist"]),
 ]
 
 

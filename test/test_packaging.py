@@ -319,16 +319,6 @@ def test_the_bounds_hold_for_the_locks(lock: str) -> None:
                 assert name != asked.name or asked.specifier.contains(version), asked
 
 
-def test_libraries_whose_private_parts_are_used_have_an_upper_bound() -> None:
-    """Numba's cache of kernels, rosbags' McapWriter, xacro's search for packages."""
-    bounded = {
-        asked.name
-        for asked in _requirements("roboaccord")
-        if any(bound.operator == "<" for bound in asked.specifier)
-    }
-    assert bounded == {"numba", "rosbags", "xacro"}
-
-
 def test_the_extras_are_those_that_are_told() -> None:
     """A message names the extras of setup.cfg; robots, nodes and engines get all of them."""
     asked = _setup_arguments("roboaccord")["extras_require"]

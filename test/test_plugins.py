@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from importlib.metadata import distribution
-from pathlib import Path
 
 import pytest
 import roboaccord as ra
@@ -12,7 +11,6 @@ import yaml
 from roboaccord import AccordError
 from roboaccord.contract import plugins
 from roboaccord.description import share
-from workspace import PACKAGES, accord
 
 GROUPS = ("commands", "controllers", "displays", "functions", "robots", "scenarios", "storages")
 SHELF = yaml.safe_load(plugins.SHELF.read_text("utf-8"))
@@ -45,11 +43,6 @@ def test_the_list_of_what_packages_add_is_that_of_their_entry_points(package: st
         )
 
 
-def test_every_package_beside_the_core_is_on_the_list() -> None:
-    """Engines are no part of it: each names itself where it is asked for. One may be away."""
-    assert {*PACKAGES} - {*SHELF} == {"roboaccord", "roboaccord_ros", "roboaccord_drake"}
-
-
 @pytest.mark.parametrize(("package", "group", "name"), ADDED)
 def test_what_is_not_installed_is_named_with_its_package(
     package: str, group: str, name: str, monkeypatch: pytest.MonkeyPatch
@@ -66,10 +59,3 @@ def test_a_function_that_no_package_adds_is_no_attribute() -> None:
     with pytest.raises(AttributeError, match="No roboaccord attribute nonsense"):
         _ = ra.nonsense
     assert {n for n in plugins.entries("functions") if "." not in n} <= {*dir(ra)}
-
-
-def test_a_command_of_nobody_gets_the_nearest_name(tmp_path: Path) -> None:
-    """As before there were packages."""
-    done = accord("crosschek", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "accord: No such command 'crosschek'; did you mean crosscheck?\n"

@@ -4,8 +4,7 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.model.coordinates import pack
-from roboaccord.run.energy_book import energy_of
-from running import run_in
+from running import book_of
 
 ROUGH = (
     "parameters={viscous_hand: 0.1, viscous_elbow: 0.2, constant_hand: 0.3, constant_elbow: 0.4}"
@@ -13,21 +12,11 @@ ROUGH = (
 SIMULATORS = ["reference", "mujoco", "dart"]
 
 
-def book(setup, engine):
-    """Return the book of a run of the scenario, and the run."""
-    if engine != "reference":
-        pytest.importorskip({"dart": "dartpy", "mujoco": "mujoco"}[engine])
-    run = run_in(setup, engine)
-    found = energy_of(setup, engine, run)
-    assert found.reason is None
-    return found, run
-
-
 @pytest.mark.parametrize("engine", SIMULATORS)
 def test_a_grip_takes_what_a_plastic_impact_does(setup_with, engine):
     """At 0.5 s hand B grips: half v M v before it, less that after it, from the Lagrangian."""
     setup = setup_with()
-    found, run = book(setup, engine)
+    found, run = book_of(setup, engine)
     (at,) = np.flatnonzero(np.diff(run.switches["magnet_b"]))
     u = pack(run.state(at))
     x, v = u[[4, 5, 0, 1]], u[[6, 7, 2, 3]]
@@ -43,7 +32,7 @@ def test_a_grip_takes_what_a_plastic_impact_does(setup_with, engine):
 @pytest.mark.parametrize(("engine", "closed"), [("reference", 1e-11), ("mujoco", 1e-7)])
 def test_without_friction_the_book_closes(setup_with, engine, closed):
     """To what 1e-12 a step, and Runge-Kutta at 1 ms, leave of 100 J."""
-    found, _ = book(setup_with(), engine)
+    found, _ = book_of(setup_with(), engine)
     assert np.abs(found.rest).max() < closed and np.abs(found.damping).max() == 0.0
 
 
@@ -53,7 +42,7 @@ def test_friction_of_hands_and_elbow_takes_what_is_missing(setup_with, engine):
     rests = []
     for step in (2e-3, 1e-3):
         setup = setup_with(ROUGH, f"physics_step={step}", f"control_period={step}")
-        found, _ = book(setup, engine)
+        found, _ = book_of(setup, engine)
         assert found.damping[-1] > 5.0
         rests.append(np.abs(found.rest).max())
     assert rests[1] < 1e-4

@@ -7,9 +7,9 @@ from monkeybot.model.coordinates import Mode, pack
 from monkeybot.model.events import VERTICAL, energy_restored, level, linear
 from monkeybot.model.motion import Motion
 from monkeybots import REPORT, ROUGH, UNLIKE, oracle
-from roboaccord import AccordError, Setup, load_scenario, make_simulator
+from roboaccord import AccordError, make_simulator
 from roboaccord.run.loop import run_setup
-from running import run_in
+from running import run_in, setup_of
 
 START = np.array([0.3, -0.8, 1.0, 4.0, 0.1, -0.2, 0.0, 0.0])
 
@@ -62,7 +62,7 @@ def test_travel_and_rise_are_a_ballistic_centre_of_masss():
         "initial.switches.magnet_a=false", "initial.twist=[0, 1.5, 0.7, 2.0, 0, 0]",
         "initial.roll=0.4", "controller={name: none}",
     ]  # fmt: skip
-    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "flight", changes))
+    setup = setup_of("monkeybot", "flight", *changes)
     found = run_in(setup, duration=0.4)
     x, v = oracle(pack(setup.initial))
     right, up = (lagrangian.mass_matrix(UNLIKE, x) @ v)[:2] / (UNLIKE.mass_a + UNLIKE.mass_b)
@@ -76,7 +76,7 @@ def test_grips_and_the_largest_impulse_are_those_of_the_magnets_that_come_on():
     """Two grips from one swing, A's 0.3 s after B's, the impulses by the Lagrangian."""
     steps = "[{at: 0.2, hold: b}, {at: 0.5, hold: a}]"
     changes = [f"controller={{name: schedule, steps: {steps}}}"]
-    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "flight", changes))
+    setup = setup_of("monkeybot", "flight", *changes)
     found = run_in(setup, duration=0.6)
     x, v = oracle(pack(setup.initial))
     impulses = []
@@ -129,24 +129,6 @@ def test_an_event_that_only_just_happens_between_two_steps_is_found():
         )
 
 
-def test_energy_without_friction_is_the_motors_work():
-    motion = Motion(REPORT, START)
-    energy, angle = sum(motion.energies), motion.u[1]
-    motion.advance(0.7, torque=3.0)
-    work = 3.0 * (motion.u[1] - angle)
-    assert sum(motion.energies) - energy == pytest.approx(work, abs=1e-9)
-
-
-def test_friction_takes_energy_in_every_mode():
-    for mode in (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT):
-        motion = Motion(ROUGH, START, mode)
-        energy = sum(motion.energies)
-        for _ in range(5):
-            motion.advance(0.05)
-            assert sum(motion.energies) < energy
-            energy = sum(motion.energies)
-
-
 def test_tightening_the_tolerance_settles_the_motion():
     ends = []
     for tolerance in (1e-6, 1e-8, 1e-10, 1e-12):
@@ -163,9 +145,7 @@ def test_the_reference_measures_its_own_error_by_a_tighter_tolerance():
 
     def place(tolerance):
         options = [f"engine_options.reference.tolerance={tolerance}", "control_period=0.05"]
-        setup = Setup.of(
-            load_scenario("monkeybot", "monkeybot", "swing", [*options, "duration=0.3"])
-        )
+        setup = setup_of("monkeybot", "swing", *options, "duration=0.3")
         simulator = make_simulator(setup)
         assert simulator.tighter == {"tolerance": 0.1 * tolerance}
         return run_setup(setup, simulator).orientation[-1]
@@ -179,6 +159,6 @@ def test_the_reference_measures_its_own_error_by_a_tighter_tolerance():
 @pytest.mark.parametrize("tolerance", [0, -1, 2])
 def test_a_tolerance_without_sense_is_refused(tolerance):
     changes = [f"engine_options.reference.tolerance={tolerance}"]
-    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "swing", changes))
+    setup = setup_of("monkeybot", "swing", *changes)
     with pytest.raises(AccordError, match="is not between 0 and 1"):
         make_simulator(setup)

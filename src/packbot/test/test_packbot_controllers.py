@@ -10,14 +10,12 @@ from packbot.model.parameters import JOINTS, pose
 from roboaccord import (
     AccordError,
     RobotState,
-    Setup,
     Target,
-    load_scenario,
     make_controller,
     make_simulator,
 )
 from roboaccord.run.metrics import metrics_of
-from running import run_in
+from running import run_in, setup_of
 from scipy.linalg import expm
 
 pytestmark = pytest.mark.thorough
@@ -26,7 +24,7 @@ ENGINES = ("reference", "dart", "mujoco")
 
 
 def made(name, *changes):
-    return Setup.of(load_scenario("packbot", "packbot", name, changes))
+    return setup_of("packbot", name, *changes)
 
 
 @pytest.mark.parametrize(
@@ -52,8 +50,6 @@ def test_pictures_are_about_the_point_that_has_a_target(name, changes, watch):
 
 
 def run(setup, engine, duration, velocity=None, seed=0):
-    if engine != "reference":
-        pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
     return run_in(setup, engine, duration=duration, target=Target(velocity=velocity))
 
 

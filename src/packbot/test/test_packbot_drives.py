@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS, PackbotParameters
-from roboaccord import AccordError, Command, Setup, load_scenario, make_simulator
+from roboaccord import Command, Setup, load_scenario, make_simulator
 from roboaccord.description.parameters import load_parameters, parameter_file
 from running import run_in
 from scipy.optimize import brentq
@@ -116,9 +116,3 @@ def test_the_drive_pose_is_not_held_at_any_end_of_the_ranges():
         held.append(load < parameters(f"parameters={each}").of_joints("stiction"))
     assert [each[JOINTS.index("elbow1")] for each in held] == [False, False, False]
     assert [each[JOINTS.index("shoulder")] for each in held] == [False, True, True]
-
-
-def test_dart_refuses_rotors_where_it_has_impulses():
-    pytest.importorskip("dartpy")
-    with pytest.raises(AccordError, match="dart: no reflected inertia where contacts or stops"):
-        make_simulator(made("reach_real"), "dart")

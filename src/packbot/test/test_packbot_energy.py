@@ -2,22 +2,15 @@
 
 import numpy as np
 import pytest
-from roboaccord import Setup, load_scenario
-from roboaccord.run.energy_book import energy_of
-from running import run_in
+from running import book_of, setup_of
 
 pytestmark = pytest.mark.thorough
 
 
 def book(engine, *changes, duration=0.6):
     """Return the book of a fall, and the run."""
-    if engine != "reference":
-        pytest.importorskip({"dart": "dartpy", "mujoco": "mujoco"}[engine])
-    words = [f"duration={duration}", *changes]
-    setup = Setup.of(load_scenario("packbot", "packbot", "collapse", words))
-    run = run_in(setup, engine, duration=duration)
-    found = energy_of(setup, engine, run)
-    assert found.reason is None
+    setup = setup_of("packbot", "collapse", f"duration={duration}", *changes)
+    found, run = book_of(setup, engine)
     assert np.abs(found.net_work).max() == 0.0
     return found, run
 

@@ -13,7 +13,6 @@ from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.model.reduced import MergedLinks, camera_table, hand_table, reduce_table
 from rigid_bodies import frames
-from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.levels.scheme import SchemeLevel
@@ -39,34 +38,8 @@ def setup_of(scenario="reach", faults=(), changes=()):
     return Setup.of(load_scenario("packbot", "packbot", scenario, every))
 
 
-def run(setup, engine="reference", controller=None):
-    return run_in(setup, engine, controller=controller)
-
-
 def kinetic(setup, state):
     return 0.5 * state.qd @ Arm.of(setup).mass_matrix(state.q) @ state.qd
-
-
-def constrained_accelerations(setup, state, effort, frozen):
-    """Accelerations under the forces that lock joints, by the bordered system (7,)."""
-    arm = Arm.of(setup)
-    rows = np.eye(N)[frozen]
-    border = np.zeros((len(frozen), len(frozen)))
-    matrix = np.block([[arm.mass_matrix(state.q), rows.T], [rows, border]])
-    qd = state.qd * ~np.isin(np.arange(N), frozen)
-    right = np.concatenate([effort - arm.bias(state.q, qd), np.zeros(len(frozen))])
-    return np.linalg.solve(matrix, right)[:N]
-
-
-@pytest.mark.parametrize("frozen", [[1], [2], [3], [0, 6], [1, 3, 5]])
-@pytest.mark.parametrize("engine", SIMULATORS)
-def test_a_frozen_joint_is_a_lock_constraint(engine, frozen):
-    setup = setup_of(faults=[f"{JOINTS[j]}=frozen" for j in frozen])
-    simulator = make_simulator(setup, engine)
-    for state, effort in draw_states(setup, 15, 1):
-        found = simulator.acceleration(state, effort).joints
-        exact = constrained_accelerations(setup, state, effort, frozen)
-        assert np.abs(found - exact).max() < 1e-9 * np.abs(exact).max()
 
 
 @pytest.mark.parametrize("engine", SIMULATORS)
@@ -98,8 +71,8 @@ def test_a_loose_joint_is_one_without_effort(engine):
             return command
 
     healthy = setup_of(changes=changes)
-    loose, silent = run(setup, engine), run(healthy, engine, Silent())
-    assert loose.sha256() == silent.sha256() != run(healthy, engine).sha256()
+    loose, silent = run_in(setup, engine), run_in(healthy, engine, controller=Silent())
+    assert loose.sha256() == silent.sha256() != run_in(healthy, engine).sha256()
     first = loose.events[0]  # it falls, and may touch
     assert (first.time, first.kind, first.subject) == (0.2, "joint_loose", "elbow1")
 
@@ -128,19 +101,7 @@ def test_a_freeze_takes_what_the_projection_takes(engine):
             assert taken == pytest.approx(closed, rel=1e-9)
             assert sum(event.energy for event in events) == pytest.approx(closed, rel=1e-9)
             assert [e.subject for e in events] == [JOINTS[j] for j in frozen]
-
-
-def test_a_single_impulse_is_in_its_event():
-    setup = setup_of(changes=["friction={law: none}"])
-    simulator, arm = make_simulator(setup), Arm.of(setup)
-    (state, _), *_ = draw_states(setup, 1, 4)
-    simulator.reset(state)
-    simulator.fail(Fault("shoulder", "frozen"))
-    simulator._act()
-    (event,) = simulator.take_events()
-    inverse = np.linalg.inv(arm.mass_matrix(state.q))
-    assert event.kind == "joint_frozen"
-    assert event.impulse == pytest.approx(abs(state.qd[1]) / inverse[1, 1], rel=1e-9)
+            assert len(events) > 1 or events[0].impulse == pytest.approx(abs(impulse[0]), rel=1e-9)
 
 
 FAULTS = st.lists(
@@ -191,7 +152,7 @@ def test_locks_that_bear_a_contact_give_no_energy(engine, faults):
     parts them. An engine gives what parts overlaps of half a millimetre under some 100 N.
     """
     setup = setup_of("collapse", faults, ["duration=1.2"])
-    motion, arm = run(setup, engine), Arm.of(setup)
+    motion, arm = run_in(setup, engine), Arm.of(setup)
     energy = np.array([arm.energy(*row) for row in zip(motion.q, motion.qd, strict=True)])
     assert np.diff(energy).max() < (1e-6 if engine == "reference" else 0.05)
     # As without failures: links 1 and 2 lie on the chassis and on the shoulder's casing.
@@ -222,27 +183,13 @@ def check_faults(faults, law):
         later = [other for other in setup.faults if other.joint == fault.joint]
         if fault == later[-1]:
             assert (fault.joint, f"joint_{fault.kind}") in reported
-    assert run(setup).sha256() == motion.sha256()
+    assert run_in(setup).sha256() == motion.sha256()
 
 
 def test_the_report_contact_takes_faults_too():
     changes = ["duration=0.5", "friction={law: joint_clamp}"]
-    motion = run(setup_of("collapse", ["elbow1=frozen@0.2"], changes))
+    motion = run_in(setup_of("collapse", ["elbow1=frozen@0.2"], changes))
     assert np.ptp(motion.q[motion.time > 0.2 + 1e-9, 2]) < DEAD
-
-
-def test_a_run_is_repeated_from_its_bag(accord_here, capsys, monkeypatch, tmp_path, figures):
-    """Faults of the command line, with the others of the run, give the same hash."""
-    monkeypatch.chdir(tmp_path)
-    words = ["run", "packbot", "teleop", "--transport", "direct", "--set", "duration=0.3"]
-    fault = ["--fault", "elbow1=frozen@0.1", "--fault", "wrist=loose"]
-    assert accord_here([*words, *fault, "--out", "first"]) == 0
-    again = ["run", "packbot", "teleop", "--transport", "direct", "--inputs", "first/bag"]
-    assert accord_here([*again, "--out", "second"]) == 0
-    first, second = (read_run(tmp_path / name / "bag") for name in ("first", "second"))
-    assert first.trajectory.sha256() == second.trajectory.sha256()
-    assert first.trajectory.events == second.trajectory.events
-    assert {e.kind for e in first.trajectory.events} >= {"joint_frozen", "joint_loose"}
 
 
 @pytest.mark.slow
@@ -359,7 +306,7 @@ def test_the_command_prints_both(figures, accord_here, capsys, tmp_path):
 def test_a_tick_before_a_twin_was_stopped_has_its_round_off():
     """Gazebo's ticks are added once their delay is known; a contact may have ended the twin."""
     setup = setup_of(changes=["duration=0.05", "friction.law=none"])
-    motion = run(setup, "dart")
+    motion = run_in(setup, "dart")
     twin = TwinTicks(setup, spec("dart"))
     tick = motion.state(1), motion.state(2), motion.command(1)
     error = twin.differ(*tick)

@@ -51,22 +51,6 @@ def inertia(hull, mass):
     return np.trace(second) * np.eye(3) - second
 
 
-def test_box_and_prism_by_their_closed_forms():
-    """Of a regular polygon the mean of x^2 + y^2 is r^2/6 (2 + cos 2 pi/n)."""
-    a, b, c = 0.3, 0.2, 0.5
-    box = Hull.around(box_corners(np.array([a, b, c])) + np.array([1.0, -2.0, 0.5]))
-    assert box.volume == pytest.approx(a * b * c, rel=1e-12)
-    assert box.centre == pytest.approx([1.0, -2.0, 0.5], rel=1e-12)
-    expected = 12.0 / 12.0 * np.diag([b * b + c * c, a * a + c * c, a * a + b * b])
-    assert np.allclose(inertia(box, 12.0), expected, rtol=0, atol=1e-12)
-    n, r, h = 12, 0.07, 0.4
-    prism = Hull.around(prism_corners("z", r, h, n))
-    polar = r * r / 6.0 * (2.0 + np.cos(2.0 * np.pi / n))
-    across = 0.5 * polar + h * h / 12.0
-    assert prism.volume == pytest.approx(0.5 * n * r * r * np.sin(2.0 * np.pi / n) * h, rel=1e-12)
-    assert np.allclose(inertia(prism, 3.0), 3.0 * np.diag([across, across, polar]), atol=1e-14)
-
-
 def test_any_hull_by_trimesh():
     rng = np.random.default_rng(4)
     for _ in range(20):

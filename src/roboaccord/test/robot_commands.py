@@ -26,16 +26,16 @@ def accord_here() -> Callable[[list[str]], int]:
     return run
 
 
-def commands_of(robot: str, *, quiet: bool = False) -> tuple[Any, Any]:
+def commands_of(*first: str, quiet: bool = False) -> tuple[Any, Any]:
     """Return the fixtures of a robot's commands: figures of a right one, complaint of a wrong one.
 
     Args:
-        robot: first word of every command.
+        first: first words of every command, as the name of a robot.
         quiet: whether a right one has nothing on stderr.
     """
 
     def words_of(words: Words) -> list[str]:
-        return [robot, *(shlex.split(words) if isinstance(words, str) else words)]
+        return [*first, *(shlex.split(words) if isinstance(words, str) else words)]
 
     @pytest.fixture
     def figures(capsys, monkeypatch, tmp_path) -> Figures:

@@ -10,6 +10,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import Target
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.energy_book import EnergyBook, energy_of
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller
@@ -44,11 +45,21 @@ def run_in(
     target: Target | None = None,
     step: float | None = None,
 ) -> Trajectory:
-    """Run a setup; what is not given is the scenario's."""
-    made = make_simulator(setup, engine, physics_step=step) if isinstance(engine, str) else engine
+    """Run a setup; what is not given is the scenario's. Skip where the engine is not installed."""
+    if isinstance(engine, str):
+        with or_skip(f"engine {engine} needs"):
+            engine = make_simulator(setup, engine, physics_step=step)
     return simulate(
-        simulator=made, controller=controller or make_controller(setup), initial=setup.initial,
+        simulator=engine, controller=controller or make_controller(setup), initial=setup.initial,
         duration=setup.scenario.duration if duration is None else duration,
         control_period=setup.scenario.control_period, seed=setup.scenario.seed,
         inputs=Hold(target),
     )  # fmt: skip
+
+
+def book_of(setup: Setup, engine: str) -> tuple[EnergyBook, Trajectory]:
+    """Return the energy book of a run of a setup in an engine, and the run."""
+    run = run_in(setup, engine)
+    found = energy_of(setup, engine, run)
+    assert isinstance(found, EnergyBook) and found.reason is None
+    return found, run

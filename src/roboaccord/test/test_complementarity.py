@@ -102,11 +102,6 @@ def test_entries_that_rounding_has_put_on_the_wrong_side_are_turned(seed: int) -
     assert check_lcp(w, b, solve(w, b)) < 1e-8
 
 
-def test_one_row_has_the_closed_form() -> None:
-    assert solve(np.array([[4.0]]), np.array([-2.0])) == pytest.approx([0.5])
-    assert solve(np.array([[4.0]]), np.array([2.0])) == pytest.approx([0.0])
-
-
 def test_it_says_where_there_is_no_solution() -> None:
     x = np.zeros(1)
     assert solve_by_lemke(np.array([[-1.0]]), np.array([-1.0]), np.zeros(1, np.bool_), x) == FAILED

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
-from roboaccord.contract.checks import count_steps, tick_time
+from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, DivergedError, LockstepError
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.run.inputs import Hold
@@ -90,14 +90,6 @@ def test_samples_start_with_the_initial_state_and_carry_the_effort_in_force() ->
     np.testing.assert_allclose(motion.q[:, 0], motion.time, atol=1e-12)
     assert not motion.effort[0].any()
     assert (motion.effort[1:, 2] == -1.0).all()
-
-
-def test_tick_times_survive_a_ros_stamp() -> None:
-    """Seconds and nanoseconds of a stamp give back the very same float."""
-    for tick in (1, 7, 1234567, 10**9 + 1):
-        time = tick_time(tick, 1_000_000)
-        ns = round(time * 1e9)
-        assert (ns // 10**9 * 10**9 + ns % 10**9) / 1e9 == time
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.metrics import net_work_of, work_of
@@ -41,12 +40,6 @@ def test_net_work_is_that_of_the_efforts_that_were_in_force() -> None:
 def test_work_counts_both_directions() -> None:
     k, h = 10, 0.1
     assert work_of(ramp(k, h)) == pytest.approx(h * k * (k + 1) / 2 + 6.0 * k * h, rel=1e-12)
-
-
-def test_efforts_are_clipped_on_both_sides() -> None:
-    limits = np.array([1.0, 2.0, 3.0, 3.0])
-    clipped = clip_efforts(np.array([-5.0, 5.0, -2.9, 2.9]), limits)
-    assert clipped.tolist() == [-1.0, 2.0, -2.9, 2.9]
 
 
 @pytest.mark.parametrize(

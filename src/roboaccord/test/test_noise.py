@@ -11,12 +11,12 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.links import link_centres
 from roboaccord.crosscheck.noise import Noise, measure_noise, refuse_tolerances, sensitive
-from roboaccord.crosscheck.runs import NUDGE, Job, start_of
+from roboaccord.crosscheck.runs import NOISE, NUDGE, Job, run_job, start_of
 from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names, preset, simulate_model, spec
 from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.scenario import Allowance, Tolerances
-from running import or_skip
+from running import or_skip, setup_of
 
 GRAVITY, ABOUT_CENTRE = 9.81, 0.02  # m/s^2, kg m^2; both links weigh 1 kg and are 1 m long
 HALF = 0.5  # m: from the upper end of a link to its centre
@@ -90,6 +90,14 @@ def test_the_last_bit_is_that_of_1_or_of_what_is_larger(value: float) -> None:
     assert changed.q[0] + 1.0 != value + 1.0 or abs(value) > 1.0
     assert abs(changed.q[0] - value) <= np.finfo(float).eps * max(1.0, 2.0 * abs(value))
     assert changed.q[0] != value and changed.q[1] == 0.5
+
+
+@pytest.mark.parametrize("how", NOISE)
+def test_a_run_begins_where_its_job_says(how: str) -> None:
+    setup = setup_of("monkeybot", "swing", "duration=0.01")
+    job = Job("reference", STEP, **{how: True})
+    _, run, _ = run_job(setup.scenario.data(), job, "reference")
+    assert (run.q[0] == start_of(job, setup.initial).q).all()
 
 
 def slope(x: Array) -> Array:

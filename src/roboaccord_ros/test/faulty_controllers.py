@@ -46,14 +46,6 @@ class NotANumber(Faulty):
         return Command(effort)
 
 
-class OneShort(Faulty):
-    """Forget the last joint."""
-
-    def mistake(self) -> Command:
-        """Give one effort too few."""
-        return Command(np.zeros(self.count - 1))
-
-
 class Slow(Faulty):
     """Take 20 ms for each answer, so that there is time to kill something."""
 

@@ -35,7 +35,6 @@ settings = [SetLaunchConfiguration(*each) for each in decided.items()]
 service.include_launch_description(LaunchDescription([*settings, *started]))
 sys.exit(service.run())
 """
-IN_VAIN = 0.5  # s
 LASTS = ["sleep", "600"]
 pytestmark = pytest.mark.thorough
 

@@ -37,8 +37,7 @@ COMMANDS = {name: [sys.executable, "-m", f"roboaccord_ros.nodes.{name}"] for nam
 def faulty_on_path(monkeypatch):
     folder = str(Path(__file__).parent)
     monkeypatch.syspath_prepend(folder)
-    path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.setenv("PYTHONPATH", folder, prepend=os.pathsep)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +45,6 @@ def faulty_on_path(monkeypatch):
     [
         ("Raising", r"Raising raised ZeroDivisionError: the gait has no period at t = 0.05"),
         ("NotANumber", r"NotANumber gave effort nan for joint_03 at t = 0.05"),
-        ("OneShort", r"OneShort gave 20 efforts at t = 0.05.*joint_21 is missing"),
     ],
 )
 def test_a_faulty_controller_is_named(controller, message, request_for, setup_for):

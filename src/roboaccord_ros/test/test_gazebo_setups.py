@@ -68,11 +68,6 @@ def test_a_file_that_is_no_world_gives_one_line(text, message, tmp_path):
         World.find(str(path))
 
 
-def test_an_unknown_world_gives_one_line():
-    with pytest.raises(AccordError, match=r"no world flatt; did you mean flat\?"):
-        World.find("flatt")
-
-
 def test_a_control_period_that_is_no_multiple_of_the_step_is_refused():
     with pytest.raises(AccordError, match=r"control_period over the step of world flat"):
         World.find("flat").check_period(0.0005)

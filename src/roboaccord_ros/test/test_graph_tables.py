@@ -35,7 +35,6 @@ OWN = {"use_sim_time", "start_type_description_service"}
 CATALOGUE = read_catalogue().scenarios
 SCENARIOS = {row.robot: row.scenario for row in CATALOGUE}
 SCENARIOS |= {row.robot: row.scenario for row in CATALOGUE if row.scenario == "teleop"}
-QUICK = {"monkeybot", "snake"}  # the tests of the others are slow
 
 
 def table(head):

@@ -66,8 +66,7 @@ def test_no_event_of_a_burst_is_lost_between_processes(request_for, setup_for, m
     """More events in one step than a queue of 5,000 messages holds; also, the bag is there."""
     request = request_for(setup_for(duration=0.1))
     folder = str(Path(__file__).parent)
-    path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.setenv("PYTHONPATH", folder, prepend=os.pathsep)
     monkeypatch.setenv("BURSTING_BAG", str(request.bag))
     command = [sys.executable, "-m", "bursting_simulator"]
     result = run_commands(request, {**COMMANDS, "simulator": command})

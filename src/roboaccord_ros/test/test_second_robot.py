@@ -20,22 +20,17 @@ from roboaccord.description.materials import OPACITY, RED, translucent
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import run_direct
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo import markers
 from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.nodes import crosscheck
 from roboaccord_ros.nodes.crosscheck import STATUS_OUTSIDE, CrosscheckShell
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
+from running import setup_of
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 PEERS = ("controller", "crosscheck", "recorder")
-
-
-def setup_of(robot, scenario, *changes):
-    return Setup.of(load_scenario(robot, robot, scenario, changes))
 
 
 class Checked:

@@ -387,9 +387,7 @@ def test_resampling_takes_the_short_way_round() -> None:
     run = swing()
     turns = run.orientation.copy()
     turns[1::2] *= -1.0
-    flipped = Trajectory(
-        run.joints, run.time, run.q, run.qd, run.effort, run.position, turns, run.twist
-    )
+    flipped = replace(run, orientation=turns)
     assert resample(flipped, 0.025).orientation == pytest.approx(resample(run, 0.025).orientation)
 
 

@@ -7,14 +7,12 @@ import pytest
 from roboaccord.contract.state import Command, Target
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
 from robot_commands import commands_of
 from roller_sphere.controllers.dribble import CARRIER_BANDWIDTH, moved_mass
 from roller_sphere.dribbling.dynamics import RATES, spread
 from roller_sphere.dribbling.reference import fixed_masses
 from roller_sphere.model.ball import held_time, holds, offsets, slides
-from running import run_in
+from running import run_in, setup_of
 from slow_cases import late
 
 pytestmark = pytest.mark.thorough
@@ -28,11 +26,7 @@ VISCOUS = "friction={law: viscous, coefficient: 100}"
 
 def dribbling(*changes):
     """Return the setup of the scenario with changes."""
-    return Setup.of(load_scenario("roller_sphere", "roller_sphere", "dribble", changes))
-
-
-def run(setup, engine, duration, physics_step=None, target=None):
-    return run_in(setup, engine, duration=duration, target=target, step=physics_step)
+    return setup_of("roller_sphere", "dribble", *changes)
 
 
 def test_rollers_touch_where_they_slide_to():
@@ -65,7 +59,7 @@ def test_reference_is_of_the_second_order(law):
     setup = dribbling("controller.straight=0.1", law)
 
     def end(parts):
-        found = run(setup, "reference", 0.4, 1e-3 / parts)
+        found = run_in(setup, duration=0.4, step=1e-3 / parts)
         return [found.position[-1], found.q[-1, :2], found.q[-1, 2:], found.orientation[-1]]
 
     ends = {n: end(n) for n in (1, 2, 16)}
@@ -82,7 +76,7 @@ def test_ball_and_carrier_keep_their_energy():
     """
     setup = dribbling("friction={law: viscous, coefficient: 0}", "controller={name: none}", MIDDLE)
     p = setup.parameters
-    found = run(setup, "reference", 0.08, 1e-3 / 8)
+    found = run_in(setup, duration=0.08, step=1e-3 / 8)
     state = found.state(len(found) - 1)
     spin = quaternion_matrix(state.orientation) @ state.twist[3:]
     y = np.concatenate([spin, state.qd])
@@ -103,9 +97,8 @@ def test_ball_and_carrier_keep_their_energy():
 @pytest.mark.parametrize("engine", ["reference", "dart", "mujoco"])
 def test_ball_is_carried_straight_on(engine):
     """It stays within the stroke, and turns as a ball does that rolls at the carrier's speed."""
-    pytest.importorskip({"dart": "dartpy", "reference": "numpy"}.get(engine, engine))
     setup = dribbling(*STRAIGHT)
-    found = run(setup, engine, 1.0)
+    found = run_in(setup, engine, duration=1.0)
     p = setup.parameters
     assert held_time(p, found) == 1.0
     # The presses push the ball ahead and so the carrier back, whose loop is a proportional one.
@@ -121,7 +114,7 @@ def test_ball_is_carried_straight_on(engine):
 def test_a_lost_ball_is_told_once_and_rolls_on():
     """Pressed rollers without friction shoot the ball away; then nothing acts on it."""
     setup = dribbling("friction={law: viscous, coefficient: 0}", "controller={name: none}")
-    found = run(setup, "reference", 1.0)
+    found = run_in(setup, duration=1.0)
     (event,) = found.events
     assert event.kind == "ball_lost"
     assert event.time == pytest.approx(held_time(setup.parameters, found), abs=2e-3)
@@ -151,7 +144,7 @@ def test_cmd_vel_goes_before_the_program():
     """The carrier takes up what is asked, forward, sideways and in turn, within its limits."""
     setup = dribbling(MIDDLE)
     target = Target(np.array([0.3, 0.1, 0.0, 0.0, 0.0, 0.2]))
-    found = run(setup, "reference", 1.0, target=target)
+    found = run_in(setup, duration=1.0, target=target)
     yaw = found.q[-1, 4]
     velocity = [0.3 * np.cos(yaw) - 0.1 * np.sin(yaw), 0.3 * np.sin(yaw) + 0.1 * np.cos(yaw)]
     assert found.qd[-1, 2:4] == pytest.approx(velocity, abs=0.02)

@@ -1,18 +1,17 @@
 """Setups that the snake's tests share."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from roboaccord import RobotState, Setup, load_scenario
+from roboaccord import RobotState
+from running import setup_of
 
 
 @pytest.fixture
 def setup_with():
     """Return a function that makes the serpenoid's setup with changes."""
-
-    def make(*changes):
-        return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
-
-    return make
+    return partial(setup_of, "snake", "serpenoid")
 
 
 @pytest.fixture

@@ -24,8 +24,6 @@ def motion(setup, controlled=None, engine="reference"):
 @pytest.mark.parametrize("engine", ["reference", "dart", "mujoco"])
 def test_simulator_and_controller_have_their_own_laws(setup_with, engine):
     """The run is that of a simulator and a controller made apart, bit for bit."""
-    if engine != "reference":
-        pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
     both, simulated, assumed = (setup_with(SHORT, *changes) for changes in ((*LAW, OTHER), LAW, ()))
     found = motion(both, engine=engine)
     assert np.array_equal(found, motion(simulated, assumed, engine))

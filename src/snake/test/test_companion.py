@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from roboaccord import Setup, load_scenario
 from roboaccord.bag.second import Look, decode_looks
 from roboaccord.crosscheck.cause import HORIZON, CauseFinder, Companion, farthest
 from roboaccord.crosscheck.step_check import StepCheck
@@ -13,12 +12,9 @@ from roboaccord.description.scene import Scene
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import make_simulator, run_setup
+from running import setup_of
 
 PATIENCE = 60.0  # s of wall time
-
-
-def setup_of(scenario, *changes):
-    return Setup.of(load_scenario("snake", "snake", scenario, changes))
 
 
 def followed(setup, run):
@@ -35,7 +31,7 @@ def test_a_regular_motion_is_never_set_anew_and_parts_by_the_engines_time_steppi
     pytest.importorskip("dartpy", reason="DART is not installed")
     most = []
     for step in (1e-3, 5e-4):
-        setup = setup_of("serpenoid", "duration=0.3", f"physics_step={step}")
+        setup = setup_of("snake", "serpenoid", "duration=0.3", f"physics_step={step}")
         run = run_setup(setup, make_simulator(setup, "dart"))
         *_, (_, companion, _) = followed(setup, run)
         assert companion.anew == 0 and companion.opacity == OPACITY
@@ -47,7 +43,7 @@ def test_a_regular_motion_is_never_set_anew_and_parts_by_the_engines_time_steppi
 def test_a_chaotic_motion_is_followed_piece_by_piece():
     """The two copies are never further apart than the horizon; past it both begin anew."""
     pytest.importorskip("dartpy", reason="DART is not installed")
-    setup = setup_of("lateral_undulation", "duration=0.45")
+    setup = setup_of("snake", "lateral_undulation", "duration=0.45")
     run = run_setup(setup, make_simulator(setup, "dart"))
     faded = OPACITY
     for state, companion, (_, anew, opacity) in followed(setup, run):
@@ -59,13 +55,13 @@ def test_a_chaotic_motion_is_followed_piece_by_piece():
     assert companion.anew >= 1 and faded < 0.5 * OPACITY
 
 
-def cause_of(setup, engine, *perturbations):
-    """Return the cause that is found of a run in an engine with errors."""
+def cause_of(setup, engine, *perturbations, name=""):
+    """Return the cause that is found of a run in an engine with errors, known by a name."""
     found = [parse_perturbation(text) for text in perturbations]
     simulator = make_simulator(setup, wrap(engine, perturbations=found))
     run = run_setup(setup, simulator)
-    check = StepCheck(setup, engine, simulator.version)
-    finder = CauseFinder(setup, engine, "direct", check)
+    check = StepCheck(setup, name or engine, simulator.version)
+    finder = CauseFinder(setup, name or engine, "direct", check)
     for before, after in pairwise(map(run.state, range(len(run)))):
         check.take(before, after)
         finder.take(before, after)
@@ -75,19 +71,11 @@ def cause_of(setup, engine, *perturbations):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("engine", "robot", "link"),
-    [
-        ("mujoco", "snake serpenoid", "segment_11_link"),
-        ("dart", "snake serpenoid", "segment_11_link"),
-    ],
-)
-def test_the_link_whose_mass_is_one_percent_off_is_named(engine, robot, link):
+@pytest.mark.parametrize("engine", ["mujoco", "dart"])
+def test_the_link_whose_mass_is_one_percent_off_is_named(engine):
     """At the shipped step, of which DART's own error is more."""
     pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
-    package, scenario = robot.split()
-    pytest.importorskip(package)
-    setup = Setup.of(load_scenario(package, package, scenario, ["duration=0.06"]))
+    setup, link = setup_of("snake", "serpenoid", "duration=0.06"), "segment_11_link"
     cause = cause_of(setup, engine, f"{engine}:mass:{link}=1.01")
     assert (cause.link, cause.named) == (link, True)
     assert f"mass of {link} is +1 % off" in cause.line()
@@ -97,29 +85,21 @@ def test_the_link_whose_mass_is_one_percent_off_is_named(engine, robot, link):
 
 def test_a_sound_run_has_no_cause():
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
-    assert cause_of(setup_of("serpenoid", "duration=0.05"), "mujoco") is None
+    assert cause_of(setup_of("snake", "serpenoid", "duration=0.05"), "mujoco") is None
 
 
 def test_without_a_twin_the_link_behind_the_worst_joint_is_taken():
     """An effort that is too large at one joint shows there, of a simulator that nobody knows."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
-    setup = setup_of("serpenoid", "duration=0.05")
-    wrong = wrap("mujoco", perturbations=[parse_perturbation("mujoco:gear:joint_08=1.2")])
-    run = run_setup(setup, make_simulator(setup, wrong))
-    check = StepCheck(setup, "somebody", "")
-    finder = CauseFinder(setup, "somebody", "", check)
-    for before, after in pairwise(map(run.state, range(len(run)))):
-        check.take(before, after)
-        finder.take(before, after)
-    finder.conclude()
-    cause = finder.settle(PATIENCE)
+    setup = setup_of("snake", "serpenoid", "duration=0.05")
+    cause = cause_of(setup, "mujoco", "mujoco:gear:joint_08=1.2", name="somebody")
     (child,) = [joint.child for joint in setup.tree.joints if joint.name == "joint_08"]
     assert (cause.link, cause.named) == (child, False)
 
 
 def test_a_look_is_told_by_a_message_and_by_the_colours_of_the_description():
     """Links and masses stay; visuals are larger by a skin, and the link that is off is red."""
-    setup = setup_of("serpenoid")
+    setup = setup_of("snake", "serpenoid")
     look = Look(1.25, 0.2, 3, "segment_11_link", 0.5, "segment_11_link: mass")
     assert decode_looks(look.encode("snake"), "snake") == [look]
     assert not decode_looks(look.encode("snake"), "packbot")

@@ -24,7 +24,7 @@ from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import render_report
 from roboaccord.run.loop import make_simulator, run_setup
-from running import run_in
+from running import run_in, setup_of
 
 pytestmark = pytest.mark.thorough
 
@@ -32,10 +32,8 @@ pytestmark = pytest.mark.thorough
 @pytest.fixture(scope="module")
 def setup():
     """Return the serpenoid, with short runs; 40 states are as good as 100 for a pass."""
-    from roboaccord import Setup, load_scenario
-
     changes = ["crosscheck.duration=0.6", "crosscheck.states=40"]
-    return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    return setup_of("snake", "serpenoid", *changes)
 
 
 @pytest.fixture(scope="module")
@@ -87,10 +85,8 @@ def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine,
 
 def test_a_coarse_engine_is_not_waved_through(tmp_path):
     """At 10 ms DART errs by a third in one step; one physics step cannot tell why."""
-    from roboaccord import Setup, load_scenario
-
     changes = ["physics_step=0.01", "control_period=0.01", "crosscheck.duration=1"]
-    coarse = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    coarse = setup_of("snake", "serpenoid", *changes)
     result = run_crosscheck(coarse, ["dart"], refine=1, out=tmp_path)
     assert result.verdict == "undecided" and not result.ok
     assert json.loads((tmp_path / "summary.json").read_text()) == json.loads(
@@ -110,11 +106,9 @@ def test_a_coarse_engine_is_not_waved_through(tmp_path):
 )
 def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, outcome, changes):
     """A transient of milliseconds that 1 ms does not resolve; 6 picometres at the smallest step."""
-    from roboaccord import Setup, load_scenario
-
     pytest.importorskip("dartpy" if engine == "dart" else engine)
     changes = [*changes, "crosscheck.duration=0.3"]
-    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    setup = setup_of("snake", "serpenoid", *changes)
     engines = make_engines(setup, [engine])
     runs = run_jobs(setup, engines, 3, QUIET)
     floor = floor_of(setup.tree, runs, engine)
@@ -143,10 +137,9 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
 
 @pytest.mark.parametrize(("period", "stable"), [(0.001, True), (0.005, False)])
 def test_the_loop_of_the_ordered_gait_is_stable_at_its_own_control_period(period, stable):
-    from roboaccord import Setup, load_scenario
 
     changes = [f"control_period={period}", "duration=0.3"]
-    setup = Setup.of(load_scenario("snake", "snake", "lateral_undulation", changes))
+    setup = setup_of("snake", "lateral_undulation", *changes)
     found = linearise_loop(setup, run_setup(setup, make_simulator(setup)))
     assert found is not None
     assert (found > -1.0) == stable

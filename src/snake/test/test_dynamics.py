@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord import Command, make_controller, make_simulator
+from running import setup_of
 from snake.model import dynamics, tracking
 from snake.model.coordinates import PlanarSnake
 
@@ -26,9 +27,7 @@ def forward(setup, y, tau):
 @settings(max_examples=40, deadline=None)
 def test_accelerations_are_those_of_the_dense_equations(seed, joints):
     """1e-9 relative: the condition of M is about 1e4 at 21 joints, round-off 1e-16."""
-    from roboaccord import Setup, load_scenario
-
-    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", [f"parameters.joints={joints}"]))
+    setup = setup_of("snake", "serpenoid", f"parameters.joints={joints}")
     rng = np.random.default_rng(seed)
     n = setup.parameters.links
     y = rng.normal(size=2 * n + 4)
@@ -116,14 +115,13 @@ def test_runge_kutta_is_of_fourth_order(frictionless):
     """Halving the step divides the error by 16."""
     ends = []
     for step in ("0.004", "0.002", "0.001", "0.0000625"):
-        from roboaccord import Setup, load_scenario
-
-        setup = Setup.of(
-            load_scenario(
-                "snake", "snake", "serpenoid",
-                ["friction={law: none}", "control_period=0.004", f"physics_step={step}"],
-            )
-        )  # fmt: skip
+        setup = setup_of(
+            "snake",
+            "serpenoid",
+            "friction={law: none}",
+            "control_period=0.004",
+            f"physics_step={step}",
+        )
         simulator = make_simulator(setup)
         effort = np.linspace(-1e-3, 1e-3, len(setup.joints))
         for _ in range(50):

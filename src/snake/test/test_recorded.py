@@ -21,10 +21,8 @@ from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from running import run_in
+from running import run_in, setup_of
 from slow_cases import late
 
 
@@ -43,7 +41,7 @@ def verdict_of(setup, engine, version, trajectory):
 
 
 def scenario(*changes):
-    return Setup.of(load_scenario("snake", "snake", "serpenoid", ["duration=0.5", *changes]))
+    return setup_of("snake", "serpenoid", "duration=0.5", *changes)
 
 
 @pytest.mark.parametrize(("change", "outcome"), [(1.0 + 1e-6, "outside"), *late((1.0, "within"))])

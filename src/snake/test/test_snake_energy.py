@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord import Setup, load_scenario
 from roboaccord.run.energy_book import energy_of
-from running import run_in
+from running import book_of, run_in, setup_of
 
 pytestmark = pytest.mark.thorough
 
@@ -17,13 +16,8 @@ CHANNELS = ("friction", "damping", "stops", "impacts")
 
 def book(scenario, engine, duration, **changes):
     """Return the book of a run, its items at the end."""
-    if engine != "reference":
-        pytest.importorskip({"dart": "dartpy", "mujoco": "mujoco"}[engine])
     words = [f"{key}={value}" for key, value in {"duration": duration, **changes}.items()]
-    setup = Setup.of(load_scenario("snake", "snake", scenario, words))
-    run = run_in(setup, engine, duration=duration)
-    found = energy_of(setup, engine, run)
-    assert found.reason is None
+    found, _ = book_of(setup_of("snake", scenario, *words), engine)
     at_end = {key: getattr(found, key)[-1] for key in ("net_work", "potential", *CHANNELS, "rest")}
     at_end["kinetic"] = found.kinetic[-1] - found.kinetic[0]
     parts = sum(at_end[key] for key in ("kinetic", "potential", *CHANNELS, "rest"))
@@ -90,7 +84,7 @@ def test_what_engines_lose_in_the_posts_gait_is_stops_and_time_stepping(engine, 
 
 def test_a_run_that_cannot_be_repeated_says_so():
     """Its stops are in the rest then; another's motion is not taken for this one's."""
-    setup = Setup.of(load_scenario("snake", "snake", "lateral_undulation", ["duration=0.3"]))
+    setup = setup_of("snake", "lateral_undulation", "duration=0.3")
     run = run_in(setup, duration=0.3)
     whole = energy_of(setup, "reference", run)
     rates = np.array(run.qd)

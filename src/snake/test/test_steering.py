@@ -29,8 +29,6 @@ FIVE_DEGREES = math.radians(5)
 def run(scenario, *changes, engine="reference", twist=None):
     """Run a scenario, with a twist (speed [m/s], turn rate [rad/s]) as its target if given."""
     setup = Setup.of(load_scenario("snake", "snake", scenario, changes))
-    if engine != "reference":
-        pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
     target = None if twist is None else Target(np.array([twist[0], 0, 0, 0, 0, twist[1]]))
     trajectory = run_in(setup, engine, target=target)
     return setup, trajectory

@@ -6,10 +6,7 @@ import numpy as np
 import oracle
 import pytest
 from roboaccord import Command, make_simulator
-from roboaccord.numerics.complementarity import solve_by_pivoting
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
-from running import run_in
+from running import run_in, setup_of
 from snake.model.coordinates import PlanarSnake
 from snake.model.stops import first_violation
 from snake.simulators.reference import advance_rows
@@ -155,21 +152,6 @@ def test_one_impact_keeps_angular_momentum_to_round_off(setup_with, random_state
     assert after[1] == pytest.approx(before[1], abs=1e-12) and after[2] < before[2]
 
 
-def test_lcp_solutions_are_complementary():
-    """0 <= x, 0 <= W x - b, x'(W x - b) = 0 for random positive definite W."""
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        k = int(rng.integers(1, 22))
-        A = rng.normal(size=(k, k))
-        W = A @ A.T + 1e-3 * np.eye(k)
-        b = rng.normal(size=k)
-        x = solve_by_pivoting(W, b)
-        slack = W @ x - b
-        assert x.min() >= 0
-        assert slack.min() > -1e-9
-        assert abs(x @ slack) < 1e-8
-
-
 @pytest.mark.parametrize("engine", ["reference", "dart", "mujoco"])
 def test_a_stop_is_logged_when_the_joint_comes_to_it(engine):
     """As often as angles at the ticks come within 1 urad of a limit after 0.1 mrad off it.
@@ -177,7 +159,7 @@ def test_a_stop_is_logged_when_the_joint_comes_to_it(engine):
     Bang-bang efforts of 10 N m make impacts by the hundred in each tick.
     """
     changes = ["duration=0.4"]
-    setup = Setup.of(load_scenario("snake", "snake", "lateral_undulation", changes))
+    setup = setup_of("snake", "lateral_undulation", *changes)
     motion = run_in(setup, engine, duration=0.4)
     gaps = setup.parameters.joint_limit - np.abs(motion.q)
     expected = dict.fromkeys(motion.joints, 0)

@@ -2,18 +2,15 @@
 
 import numpy as np
 import pytest
-from roboaccord import Setup, load_scenario
 from roboaccord.run.energy_book import NoBook, energy_of
-from running import run_in
+from running import run_in, setup_of
 
 pytestmark = pytest.mark.thorough
 
 
 def book(scenario, engine, duration, *changes):
     """Return the book of a run."""
-    if engine != "reference":
-        pytest.importorskip({"dart": "dartpy", "mujoco": "mujoco"}[engine])
-    setup = Setup.of(load_scenario("voxel_sphere", "voxel_sphere", scenario, changes))
+    setup = setup_of("voxel_sphere", scenario, *changes)
     run = run_in(setup, engine, duration=duration)
     return energy_of(setup, engine, run)
 

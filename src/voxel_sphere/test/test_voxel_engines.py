@@ -21,8 +21,8 @@ from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
+from rolling_pendulum import in_the_bowl
 from running import run_in
-from scipy.integrate import solve_ivp
 from voxel_sphere.simulators.engines import mesh_fixture
 
 pytestmark = pytest.mark.thorough
@@ -45,10 +45,6 @@ def setup_of(name, *changes):
     return Setup.of(load_scenario("voxel_sphere", "voxel_sphere", name, changes))
 
 
-def motion(setup, engine):
-    return run_in(setup, engine)
-
-
 def free_model(setup, contact=None):
     """Return the ball in free space, without weight."""
     return EngineModel(
@@ -67,24 +63,15 @@ def free_model(setup, contact=None):
 )
 def test_released_in_a_bowl_it_follows_the_rolling_pendulum(engine, bound):
     """At n = 100; docs/voxel_sphere.md has n = 200."""
-    path = motion(setup_of("bowl"), engine)
-    # (1 + 2/5) length angle'' = -g sin(angle); the centre moves on 4 r, and starts 1 r off.
-    length = 4.0 * R
-    swing = solve_ivp(
-        lambda _, y: [y[1], -G / 1.4 / length * math.sin(y[0])],
-        (0.0, 4.0), [math.asin(0.25), 0.0], t_eval=path.time, rtol=1e-10, atol=1e-12,
-    ).y[0]  # fmt: skip
-    exact = np.array([0.5, 0.5, 6.0 * R]) + length * np.stack(
-        [np.sin(swing), 0.0 * swing, -np.cos(swing)], axis=1
-    )
-    assert np.linalg.norm(path.position - exact, axis=1).max() < bound * R
+    path = run_in(setup_of("bowl"), engine)
+    assert np.linalg.norm(path.position - in_the_bowl(path.time), axis=1).max() < bound * R
 
 
 @pytest.mark.parametrize("engine", SIMULATORS)
 def test_down_an_incline_it_gains_five_sevenths_of_what_falls(engine):
     heading, slope = math.radians(30.0), math.radians(10.0)
     terrain = "terrain={surface: incline, n: 100, parameters: {direction_deg: 30}}"
-    path = motion(
+    path = run_in(
         setup_of("bowl", terrain, "initial.position=[0.6, 0.6, 0]", "duration=0.5"), engine
     )
     way_down = 0.5 * (G / 1.4) * math.sin(slope) * 0.5**2
@@ -98,7 +85,7 @@ def test_down_an_incline_it_gains_five_sevenths_of_what_falls(engine):
 @pytest.mark.parametrize("engine", SIMULATORS[:2])  # in MuJoCo what slides hops
 def test_what_friction_does_not_hold_slips(engine):
     changes = ("friction.mu=0.1", "duration=0.2", "controller={name: drive, vx: 9}")
-    path = motion(setup_of("teleop", "terrain={surface: plane, n: 50}", *changes), engine)
+    path = run_in(setup_of("teleop", "terrain={surface: plane, n: 50}", *changes), engine)
     # The centre is accelerated by mu g, the ball's turning by the rest of the torque.
     moved, spin = path.position[-1] - path.position[0], path.twist[-1, 3:]
     assert moved[0] == pytest.approx(0.5 * 0.1 * G * 0.2**2, rel=0.02)
@@ -128,7 +115,7 @@ def test_a_wrench_moves_a_free_ball_by_newton_and_euler(engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_one_step_is_compared_by_the_turning_of_a_robot_without_joints(engine):
     setup = setup_of("teleop", "duration=0.3", "control_period=0.01")
-    path = motion(setup, engine)
+    path = run_in(setup, engine)
     reference = make_simulator(setup)
 
     def check(run: Trajectory) -> OneStepCheck:

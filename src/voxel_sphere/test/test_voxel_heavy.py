@@ -62,14 +62,6 @@ def test_energy_is_kept(bowl):
     assert energy_of(roller) == pytest.approx(energy, rel=1e-9)
 
 
-def test_spin_about_the_normal_is_kept_in_a_bowl(bowl):
-    """(w.n)' = w.n' without a torque; n' = -v / (4 r) and v = r w x n make that 0 in a bowl."""
-    roller = heavy(bowl, centre=bowl.place(65, 45), omega=(1.0, 2.0, 5.0))
-    spin = roller.omega @ roller.field.normal(roller.centre)
-    roller.advance((0, 0, 0), 1.0)
-    assert roller.omega @ roller.field.normal(roller.centre) == pytest.approx(spin, rel=1e-7)
-
-
 K, AXIS = 2 * np.pi / (5 * R), (1.0, 0.2, -0.3)
 SURFACES = {
     "wave": (

@@ -29,13 +29,9 @@ def setup_of(name, *changes):
     return Setup.of(load_scenario("voxel_sphere", "voxel_sphere", name, changes))
 
 
-def motion(setup, engine="reference", target=None):
-    return run_in(setup, engine, target=target)
-
-
 def test_up_an_incline_it_rolls_straight_at_r_w_x_n():
     setup = setup_of("incline")
-    path = motion(setup)
+    path = run_in(setup)
     slope, heading = math.radians(10.0), math.radians(30.0)
     n = np.array([-math.sin(slope) * math.cos(heading), -math.sin(slope) * math.sin(heading), 0.0])
     n[2] = math.cos(slope)
@@ -53,7 +49,7 @@ def test_up_an_incline_it_rolls_straight_at_r_w_x_n():
 
 def test_a_script_is_rolled_part_by_part():
     changes = ("controller={name: roll, script: [[0.5, 0, 1, 0], [0.5, -1, 0, 0]]}", "duration=1")
-    path = motion(setup_of("incline", PLANE, *changes))
+    path = run_in(setup_of("incline", PLANE, *changes))
     # +y turning goes along x, -x turning along y.
     moved = path.position - path.position[0]
     assert moved[50] == pytest.approx([0.5 * R, 0.0, 0.0], abs=1e-9)
@@ -62,12 +58,12 @@ def test_a_script_is_rolled_part_by_part():
 
 def test_a_target_is_a_velocity_in_the_plane():
     target = Target(twist=np.array([0.03, -0.04, 0, 0, 0, 0]))
-    path = motion(setup_of("incline", PLANE, "duration=1"), target=target)
+    path = run_in(setup_of("incline", PLANE, "duration=1"), target=target)
     assert path.position[-1] - path.position[0] == pytest.approx([0.03, -0.04, 0.0], abs=1e-9)
 
 
 def test_between_walls_it_tells_what_it_hits_and_stays_off_them():
-    path = motion(setup_of("arena", "duration=4"))
+    path = run_in(setup_of("arena", "duration=4"))
     assert [event.kind for event in path.events][:2] == ["wall", "parallel"]
     turn = math.radians(20.0)
     axes = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
@@ -77,7 +73,7 @@ def test_between_walls_it_tells_what_it_hits_and_stays_off_them():
 
 def test_a_drive_brings_the_heavy_ball_to_speed_with_its_bandwidth():
     changes = ("controller={name: drive, vx: 0.1, vy: 0.05, bandwidth: 10}", "duration=0.3")
-    path = motion(setup_of("teleop", PLANE, *changes))
+    path = run_in(setup_of("teleop", PLANE, *changes))
     # (I + m r^2) w' = torque = b (I + m r^2) (wanted - w), held over 1 ms.
     speed = np.diff(path.position[:, :2], axis=0) / 1e-3
     middle = 0.5 * (path.time[1:] + path.time[:-1])
@@ -89,7 +85,7 @@ def test_a_drive_brings_the_heavy_ball_to_speed_with_its_bandwidth():
 
 
 def test_no_torque_is_above_the_limit():
-    path = motion(setup_of("teleop", PLANE, "controller={name: drive, vx: 9}", "duration=0.01"))
+    path = run_in(setup_of("teleop", PLANE, "controller={name: drive, vx: 9}", "duration=0.01"))
     assert np.linalg.norm(path.wrench[1:, 3:], axis=1) == pytest.approx(np.full(10, 0.5))
 
 

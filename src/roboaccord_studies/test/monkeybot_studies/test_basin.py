@@ -1,7 +1,5 @@
 """Basins and robustness: walks against the Lagrangian, shares against theory, threads, mistakes."""
 
-import json
-
 import lagrangian
 import numpy as np
 import pytest
@@ -19,7 +17,6 @@ from roboaccord_studies.monkeybot.basin import (
 )
 from roboaccord_studies.monkeybot.orbits import shipped_gait
 from roboaccord_studies.monkeybot.rollouts import walk
-from workspace import accord, succeed
 
 pytestmark = pytest.mark.thorough
 
@@ -195,16 +192,13 @@ def test_what_makes_no_sense_is_refused(clocked):
 
 
 @pytest.mark.slow
-def test_the_commands_say_it(tmp_path, clocked):
-    words = "monkeybot basin --gait clocked --sd-angle 0.05 --sd-rate 0.25 --samples 60 --json"
-    message = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
+def test_the_commands_say_it(figures, clocked):
+    message = figures("basin --gait clocked --sd-angle 0.05 --sd-rate 0.25 --samples 60")
     found = basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, draws=Draws(60, 100))
     assert (message["survived"], message["low"], message["high"]) == (
         found.survived, found.low, found.high,
     )  # fmt: skip
-    words = "monkeybot robust --gait clocked --jitter 0.0005 --steps 50 --samples 10 --json"
-    message = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
-    (row,) = message["results"]
+    (row,) = figures("robust --gait clocked --jitter 0.0005 --steps 50 --samples 10")["results"]
     assert row["jitter"] == 0.0005 and row["survived"] == 1.0
     assert row["steps_lost"] is None
 

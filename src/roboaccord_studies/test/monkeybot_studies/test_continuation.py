@@ -1,7 +1,6 @@
 """Families of gaits: they obey scaling, turn round, and cross the unit circle where stated."""
 
 import csv
-import json
 import math
 
 import numpy as np
@@ -158,7 +157,7 @@ def test_random_starts_find_the_stable_gait_and_its_mirror_image(found):
         assert np.abs([*wrap(change[:2]), *change[2:]]).max() < 1e-8
 
 
-def test_a_gait_that_is_found_can_be_followed(accord_here, capsys, tmp_path):
+def test_a_gait_that_is_found_can_be_followed(figures, tmp_path):
     orbit = find_orbit(
         CLOCKED, ROBOT, {"period": 0.935, "torque": 0.7}, np.array([-0.95, -1.25, 0.4, 0.45])
     )
@@ -166,8 +165,7 @@ def test_a_gait_that_is_found_can_be_followed(accord_here, capsys, tmp_path):
     arguments = ["continue", "--kind", "clocked", "--at", "period=0.935", "--start", *start]
     arguments += ["--along", "period", "--from", "0.934", "--to", "0.936", "--step", "0.5"]
     file = tmp_path / "orbits.csv"
-    assert accord_here(["monkeybot", *arguments, "--out", str(file), "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = figures([*arguments, "--out", str(file)])
     assert data["crossings"] == []
     assert data["stable"][0]["period"] == pytest.approx([0.934, 0.936], abs=1e-12)
     with file.open(encoding="utf-8") as stream:
@@ -177,10 +175,8 @@ def test_a_gait_that_is_found_can_be_followed(accord_here, capsys, tmp_path):
     ]
 
 
-def test_find_by_command(accord_here, capsys):
-    arguments = ["find", "--period", "0.935", "--samples", "4", "--seed", "1", "--json"]
-    assert accord_here(["monkeybot", *arguments]) == 0
-    data = json.loads(capsys.readouterr().out)
+def test_find_by_command(figures):
+    data = figures("find --period 0.935 --samples 4 --seed 1")
     assert data["samples"] == 4
     for row in data["gaits"]:
         assert row["controls"]["period"] == 0.935

@@ -1,7 +1,6 @@
 """Maps of stability: their gaits are those of the search of orbits, and obey scaling."""
 
 import functools
-import json
 import math
 
 import numpy as np
@@ -24,7 +23,6 @@ from roboaccord_studies.monkeybot.kinds import CLOCKED
 from roboaccord_studies.monkeybot.level import shipped_level
 from roboaccord_studies.monkeybot.orbits import describe, find_orbit
 from roboaccord_studies.monkeybot.stability import stability_map, write_stability
-from workspace import accord, succeed
 
 pytestmark = pytest.mark.thorough
 
@@ -191,16 +189,14 @@ def test_a_flood_goes_round_what_it_cannot_enter():
 
 
 @pytest.mark.slow
-def test_the_commands_write_and_say_it(tmp_path):
-    words = "monkeybot stability --period 0.93 0.945 4 --torque 0.6 0.7 3 --out map --json"
-    message = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
+def test_the_commands_write_and_say_it(figures, tmp_path):
+    message = figures("stability --period 0.93 0.945 4 --torque 0.6 0.7 3 --out map")
     assert message["gaits"] == 12
     assert message["best_horizontal"]["spectral_radius"] == pytest.approx(0.5266, abs=1e-3)
     data = np.load(tmp_path / "map" / "stability.npz")
     assert data["radius"].shape == (4, 3)
     assert "<svg" in (tmp_path / "map" / "stability.svg").read_text()
-    words = "monkeybot design --centre 0.88 0.9 3 --inertia 0.045 0.049 3 --out shape --json"
-    message = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
+    message = figures("design --centre 0.88 0.9 3 --inertia 0.045 0.049 3 --out shape")
     assert list(message["robots"]) == ["this robot", "best radius", "best width"]
     assert np.load(tmp_path / "shape" / "design.npz")["width"].shape == (3, 3)
 

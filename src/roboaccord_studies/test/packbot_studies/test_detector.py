@@ -372,6 +372,13 @@ EXACT_ARM = draw_arm(np.random.default_rng(0), Uncertainty().scaled(0.0), np.one
 MASSES = np.array([2.15, 2.0, 1.9, 1.2, 0.3, 0.8, 0.79])  # kg, of `LINKS`
 
 
+def controlled(setup, name, **more):
+    """Return a controller of the arm, given that its model is not exact."""
+    controller = setup.robot.controllers[name](setup, [1.2, 0.3, 0.15], uncertainty={}, **more)
+    controller.reset(0)
+    return controller
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "error",
@@ -395,8 +402,7 @@ def test_an_arm_that_is_not_its_model_is_not_taken_for_a_broken_one(setup, error
     plant, ends = Plant(draw, "mujoco"), []
     for name in ("recover", "reach"):
         more = {"diagnosis": "detected"} if name == "recover" else {}
-        controller = setup.robot.controllers[name](setup, [1.2, 0.3, 0.15], uncertainty={}, **more)
-        controller.reset(0)
+        controller = controlled(setup, name, **more)
         seen = plant.reset(setup.initial.q, 1)
         for _ in range(350):
             seen = plant.step(controller.update(seen, None))
@@ -429,10 +435,7 @@ def test_the_noise_of_accelerations_is_not_taken_for_knowledge(setup):
 @pytest.mark.slow
 def test_with_ten_times_the_noise_a_failure_is_still_found(setup):
     plant = Plant(replace(EXACT_ARM, noise=(1e-2, 1e-1)), "mujoco")
-    controller = setup.robot.controllers["recover"](
-        setup, [1.2, 0.3, 0.15], uncertainty={}, diagnosis="detected"
-    )
-    controller.reset(0)
+    controller = controlled(setup, "recover", diagnosis="detected")
     seen = plant.reset(setup.initial.q, 1)
     for k in range(300):
         if k == 150:
@@ -446,10 +449,7 @@ def test_with_ten_times_the_noise_a_failure_is_still_found(setup):
 def test_a_drive_that_was_without_power_for_a_while_is_not_given_up(setup, joint):
     """The drive gives nothing for 0.6 s; what is turned a little then shows that it is sound."""
     plant = Plant(EXACT_ARM, "mujoco")
-    controller = setup.robot.controllers["recover"](
-        setup, [1.2, 0.3, 0.15], uncertainty={}, diagnosis="detected"
-    )
-    controller.reset(0)
+    controller = controlled(setup, "recover", diagnosis="detected")
     seen, named = plant.reset(setup.initial.q, 1), list[tuple[str, str]]()
     dead = setup.joints.index(joint)
     while not controller.done and seen.time < 40.0:

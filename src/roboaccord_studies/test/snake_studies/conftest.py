@@ -1,14 +1,15 @@
-"""Setups that the tests of the snake's studies share."""
+"""Setups and the command line, for the tests of the snake's studies."""
+
+from functools import partial
 
 import pytest
-from roboaccord import Setup, load_scenario
+from robot_commands import commands_of
+from running import setup_of
+
+figures, complaint = commands_of("snake")
 
 
 @pytest.fixture
 def setup_with():
     """Return a function that makes the serpenoid's setup with changes."""
-
-    def make(*changes):
-        return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
-
-    return make
+    return partial(setup_of, "snake", "serpenoid")

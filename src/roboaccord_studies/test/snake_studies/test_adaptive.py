@@ -8,7 +8,7 @@ from oracle import lever_matrix
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator
 from roboaccord_studies.snake.estimator import GroundEstimator
 from roboaccord_studies.snake.ideal import IdealModel
-from running import or_skip, run_in
+from running import run_in
 from scipy.optimize import curve_fit
 from slow_cases import late
 from snake.model.coordinates import PlanarSnake, friction_of
@@ -21,11 +21,8 @@ LIMIT = 3.0  # N m, of the scenario
 
 def crawl(setup, engine="reference"):
     """Run a setup; return the motion and the controller."""
-    with or_skip():
-        simulator = make_simulator(setup, engine)
     controller = make_controller(setup)
-    trajectory = run_in(setup, simulator, controller=controller)
-    return trajectory, controller
+    return run_in(setup, engine, controller=controller), controller
 
 
 def change(*changes):

@@ -1,12 +1,10 @@
 """The search of a gait against chance, and its figures against full simulation."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 from roboaccord import AccordError
-from roboaccord.cli.main import app
 from roboaccord.cli.rendering import rendered
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord_studies.snake import compass
@@ -17,7 +15,6 @@ from roboaccord_studies.snake.gait import DEFAULT_GAIT, setup_of, steady_figures
 from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 from roboaccord_studies.snake.optimise import optimise
 from snake.model.coordinates import friction_of
-from typer.testing import CliRunner
 
 pytestmark = pytest.mark.thorough
 
@@ -142,13 +139,12 @@ def test_what_cannot_be_done_is_said_in_one_line(short, monkeypatch):
 
 
 @pytest.mark.slow
-def test_command_confirms_the_gain_in_dart(short):
+def test_command_confirms_the_gain_in_dart(short, figures):
     """`accord snake optimise`: the keys that scripts use, and a gain in full simulation."""
     pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
-    arguments = "--joints 6 --mu-along 0.5 --mu-across 1 --max-effort 0.3 --engines dart --json"
-    result = CliRunner().invoke(app, ["snake", "optimise", *arguments.split()])
-    assert result.exit_code == 0, result.output
-    data = json.loads(result.stdout)
+    data = figures(
+        "optimise --joints 6 --mu-along 0.5 --mu-across 1 --max-effort 0.3 --engines dart"
+    )
     shape = {"amplitude", "frequency", "waves", "speed", "cost_of_transport", "peak_effort"}
     assert set(data["optimum"]) == set(data["default"]) == shape
     dart = data["confirmed"]["dart"]
