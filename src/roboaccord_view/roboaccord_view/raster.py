@@ -108,9 +108,11 @@ class Canvas:
         n = OVERSAMPLING
         left, top, right, bottom = *(self.box[:2] // n), *(-(-self.box[2:] // n))
         owner = self.owner[n * top : n * bottom, n * left : n * right]
-        paint = np.zeros((len(self.paint) + 1, 4), dtype=np.int32)
+        paint = np.zeros((len(self.paint) + 1, 4), dtype=np.uint16)
         paint[:-1, :3], paint[-1, 3] = self.paint, 1  # the last is what is free
-        mixed = np.sum([paint[owner[j::n, i::n]] for j in range(n) for i in range(n)], axis=0)
+        mixed = np.zeros((bottom - top, right - left, 4), dtype=np.uint16)
+        for j, i in np.ndindex(n, n):
+            mixed += paint[owner[j::n, i::n]]
         part = picture[top:bottom, left:right]
         part[:] = (mixed[..., :3] + mixed[..., 3:] * part) // (n * n)
 
