@@ -19,8 +19,9 @@ from roboaccord.contract.outcome import Cause
 from roboaccord.contract.results import INLINE, Json, Quantity, Shown, by_fields
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOVING, Joint, Link, Tree
+from roboaccord.description.tree_text import ENDLESS
 from roboaccord.description.urdf_file import UrdfFile
-from roboaccord.engines.differences import UNLIMITED, compare_limits, compare_value, relative_at
+from roboaccord.engines.differences import compare_limits, compare_value, relative_at
 from roboaccord.engines.reading import Base, TreeReading, draw_question
 from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import axis_angle_matrix, rotation_vector
@@ -39,6 +40,7 @@ TENSOR = [a + b for a in AXES for b in AXES]
 ENDS = ("lower", "upper")
 NUMBERS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in ENDS]
 PARTS = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
+ACTING = {*NUMBERS, *PARTS} - {"effort"}  # on accelerations
 Change = Callable[[Tree], Tree] | None
 """Gives the first robot's tree the second's value; None for what makes other joints."""
 
@@ -169,7 +171,7 @@ class Comparison:
         self._question = draw_question(self._one, self._base, seed)
         self._alike = bool(one.notes) == bool(other.notes)  # no format that says less
         self._links = dict[str, str]()
-        moving = [(m.one.joint, m.other.joint) for m in self._pairing.matches.values()]
+        moving = ((m.one.joint, m.other.joint) for m in self._pairing.matches.values())
         self._joints = {a.name: b.name for a, b in moving if a and b}
         self._unstated = dict[str, list[str]]()
 
@@ -260,29 +262,28 @@ class Comparison:
     def _of_numbers(self, one: Joint, other: Joint) -> Iterator[Found]:
         """Yield what differs in the numbers of a joint."""
         name, partner, unit = one.name, other.name, "m" if one.kind == "prismatic" else "rad"
-        for end, want, have in zip(ENDS, one.ends, other.ends, strict=True):
+        for end, *values in zip(ENDS, one.ends, other.ends, strict=True):
+            want, have = map(ended, values)
             if compare_limits(name, [want], [have], self._tolerance).excess > 1.0:
                 size = have - want if np.isfinite([want, have]).all() else None
-                yield found(Cause("limit", name, size, None, unit, end), partner, unchanged,
-                            (want, have))  # fmt: skip
-        both = [
-            numbers_of(joint, file) for joint, file in zip((one, other), self._files, strict=True)
-        ]
-        leads = [lead for lead, _ in both]
+                cause = Cause("limit", name, size, None, unit, end)
+                yield found(cause, partner, unchanged, (want, have))
+        leads, both = zip(*map(numbers_of, (one, other), self._files), strict=True)
         if self._names.get(leads[0], self._joints.get(leads[0], leads[0])) != leads[1]:
             yield found(Cause(MIMIC, name, axis="joint"), partner, unchanged)
-        for (key, part), want in both[0][1].items():
-            have = both[1][1][key, part]
-            most = max(abs(want), abs(have))
-            if want == have or (most < UNLIMITED and abs(want - have) <= self._tolerance * most):
+        for (key, part), want in both[0].items():
+            have = both[1][key, part]
+            whole = bool(np.isfinite([want, have]).all())
+            if want == have or (
+                whole and abs(want - have) <= self._tolerance * max(map(abs, (want, have)))
+            ):
                 continue
-            if most >= UNLIMITED and not self._alike:
+            if not whole and not self._alike:
                 self._unstated.setdefault(key, []).append(name)
                 continue
-            share = want and most < UNLIMITED
-            size = have / want - 1.0 if share else have - want if most < UNLIMITED else None
-            change = of_joint(name, **{key: have}) if key in NUMBERS else unchanged
-            cause = Cause(key, name, size, None, "1" if share else "", part)
+            size = (have / want - 1.0 if want else have) if whole else None
+            change = of_joint(name, **{key: getattr(other, key)}) if key in ACTING else unchanged
+            cause = Cause(key, name, size, None, "1" if want and whole else "", part)
             yield found(cause, partner, change, (want, have))
 
     def _whole(self) -> tuple[float, bool]:
@@ -336,7 +337,7 @@ class Comparison:
             moved = f"{away:.4g} m and {np.degrees(turn):.4g} degrees"
             yield f"the root's frame is {moved} off in the second"
         for key, names in self._unstated.items():
-            yield f"{key} is stated in one alone: {', '.join(names)}"
+            yield f"{key} is read from one alone, and not compared: {', '.join(names)}"
 
 
 def held(one: Tree, other: Tree, names: Mapping[str, str]) -> tuple[Tree, Tree, dict[str, str]]:
@@ -355,15 +356,20 @@ def held(one: Tree, other: Tree, names: Mapping[str, str]) -> tuple[Tree, Tree, 
 
 def numbers_of(joint: Joint, file: UrdfFile) -> tuple[str, dict[tuple[str, str], float]]:
     """Return the joint that one mimics, "" for none, and its numbers beside geometry, by part."""
-    values = {(key, ""): float(getattr(joint, key)) for key in NUMBERS}
+    values = {(key, ""): ended(getattr(joint, key)) for key in NUMBERS}
     for key in PARTS:
         values |= {(key, str(i)): float(x) for i, x in enumerate(getattr(joint, key))}
     written = ET.fromstring(file.text).find(f"joint[@name='{joint.name}']")
     limit, mimic = (None if written is None else written.find(tag) for tag in ("limit", MIMIC))
-    values["velocity", ""] = float("inf" if limit is None else limit.get("velocity", "inf"))
+    values["velocity", ""] = ended(float("inf" if limit is None else limit.get("velocity", "inf")))
     for part, default in (("multiplier", "1"), ("offset", "0")):
         values[MIMIC, part] = 0.0 if mimic is None else float(mimic.get(part, default))
     return "" if mimic is None else mimic.get("joint", ""), values
+
+
+def ended(value: float) -> float:
+    """Return a limit; infinity where it stands for none."""
+    return value if abs(value) < ENDLESS else float(np.copysign(np.inf, value))
 
 
 def largest(values: Array) -> tuple[int, float]:
