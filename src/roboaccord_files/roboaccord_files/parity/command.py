@@ -104,6 +104,10 @@ def parity_command(
         list[str] | None,
         typer.Option("--map", metavar="A=B", help="A link or joint of A, and its name in B."),
     ] = None,
+    other_package: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=DIR", help="As --package, for B alone, which else has those."),
+    ] = None,
     tolerance: Annotated[
         Ratio, typer.Option(help="Below which a quantity of B is no difference.")
     ] = TOLERANCE,
@@ -145,7 +149,9 @@ def parity_command(
     mine, other, theirs = sides_in(words or [])
     packages = read_packages(package or [])
     if other:
-        one, two = (side_of(w, packages, a, note) for w, a in ((what, mine), (other, theirs)))
+        others = read_packages(other_package) if other_package else packages
+        one = side_of(what, packages, mine, note)
+        two = side_of(other, others, theirs, note)
         pair = compare_pair(one, two, pairs_in(names or []), tolerance, seed, command_line())
         if page:
             write_text(page, render_pair(pair), ".html")

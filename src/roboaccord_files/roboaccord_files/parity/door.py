@@ -51,7 +51,7 @@ PARITY = Modes(_modes, {
     "": "page sarif seed",
     "ROBOT": ALONE,
     **dict.fromkeys(("FILE", "FOLDER"), f"{ALONE} package trust :="),
-    "A B": "words other map tolerance package trust :=",
+    "A B": "words other map tolerance package other-package trust :=",
 })  # fmt: skip
 
 
@@ -68,6 +68,7 @@ def parity(
     repair: Sequence[Path] | str | Path = (),
     names: Mapping[str, str] = NO_ARGUMENTS,
     tolerance: float = TOLERANCE,
+    other_packages: Mapping[str, Path] | None = None,
     other_arguments: Mapping[str, str] = NO_ARGUMENTS,
     seed: int = 0,
     done: Done = lambda robot: None,
@@ -85,7 +86,7 @@ def parity(
         repair: where repaired files go.
         names: links and joints of the other by those of the first, where place does not tell.
         tolerance: relative, below which a quantity of the other is no difference.
-        other_arguments: of the other, if it is a xacro file.
+        other_packages, other_arguments: of the other; the same packages where None.
         seed: of the random states.
         done: called with each robot when it is finished.
         command: the command line that repeats it, shown on the page.
@@ -95,7 +96,8 @@ def parity(
     """
     if other is not None:
         one = side_of(what, packages, arguments, common.tell)
-        two = side_of(other, packages, other_arguments, common.tell)
+        others = packages if other_packages is None else other_packages
+        two = side_of(other, others, other_arguments, common.tell)
         return compare_pair(one, two, names, tolerance, seed, command)
     chosen = choose_readers(engines or (), common.tell)
     if isinstance(what, UrdfFile):
