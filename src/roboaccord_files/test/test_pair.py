@@ -13,7 +13,9 @@ import pytest
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.engines.differences import relative_at
 from roboaccord.engines.formats import read_robot
+from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
 from roboaccord_files.parity.door import parity
 from roboaccord_files.parity.pair import TOLERANCE, Comparison, Pair
@@ -277,12 +279,17 @@ def test_differences_are_sorted_by_their_effect_which_is_that_of_the_files(tmp_p
     heavier = [p._replace(mass=changes.get(p.name, 1.0) * p.mass) for p in light]
     found = compared(tmp_path, urdf(light), urdf(heavier))
     assert [d.cause.where for d in found.differences] == ["right", "tool", "fore"]
-    for each in found.differences:
-        alone = [
-            p if p.name == each.cause.where else q for p, q in zip(heavier, light, strict=True)
-        ]
-        again = compared(tmp_path, urdf(light), urdf(alone))
-        assert again.acceleration == pytest.approx(each.effect, rel=1e-9)
+    tree = read_tree(urdf(light))
+    question = draw_question(tree, "free", 0)
+    own = TreeReading(tree, question).accelerations(question.states)
+    for names, size in (
+        *(({d.cause.where}, d.effect) for d in found.differences),
+        ({"right", "tool", "fore"}, found.acceleration),
+    ):
+        robot = [q if q.name in names else p for p, q in zip(light, heavier, strict=True)]
+        other = TreeReading(read_tree(urdf(robot)), question).accelerations(question.states)
+        apart = max(relative_at(*pair)[0] for pair in zip(other, own, strict=True))
+        assert size == pytest.approx(apart, rel=1e-9)
 
 
 def test_joints_that_one_lacks_and_names_that_the_user_maps(tmp_path: Path) -> None:

@@ -164,12 +164,11 @@ def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
         Difference("joint", name, np.inf, SAME, because(Code.MISSING)) for name in sorted(missing)
     ]
     if not missing:
-        found += dynamics(reference, reading)
+        found += _dynamics(reference, reading)
     return ranked(found, lambda d: -d.excess)
 
 
-def dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
-    """Yield the worst difference of each of DYNAMICS, of a reading with the reference's joints."""
+def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
     question = reference.question
     names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
     found = {q: Difference(q, "", 0.0, SAME) for q in DYNAMICS}

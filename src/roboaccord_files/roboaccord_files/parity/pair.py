@@ -9,7 +9,8 @@ is called by name in another process. TOLERANCE covers the digits of texts.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any
 
@@ -18,23 +19,21 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.results import INLINE, Json, Quantity, Shown, by_fields
 from roboaccord.contract.state import Array
-from roboaccord.description.tree import MOVING, Joint, Link, Tree
+from roboaccord.description.tree import MOVING, Joint, Tree
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.description.urdf_file import UrdfFile
-from roboaccord.engines.differences import compare_limits, compare_value, relative_at
+from roboaccord.engines.differences import compare_value, relative_at
 from roboaccord.engines.reading import Base, TreeReading, draw_question
 from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import axis_angle_matrix, rotation_vector
 
 from roboaccord_files.parity.bench import Bench
-from roboaccord_files.parity.compare import EPSILONS, ReferenceReading, dynamics
 from roboaccord_files.parity.placing import LinkPair, Match, Pairing
 from roboaccord_files.parity.result import RobotParity
 from roboaccord_files.repair.joints import MIMIC
 
 TOLERANCE = 1e-6  # relative
 PRINCIPAL = 1e-5  # products of inertia along principal axes that are digits of a text
-OURS = " ours"  # which no file can name
 AXES = "xyz"
 TENSOR = [a + b for a in AXES for b in AXES]
 ENDS = ("lower", "upper")
@@ -55,7 +54,7 @@ class PairDifference:
         other: the link or joint in the second.
         values: in the first and in the second; None for what is no number.
         effect: how much it alone changes accelerations at random states, relative; None where it
-            makes other joints.
+            makes other joints, or accelerations are not determined.
     """
 
     cause: Cause = field(metadata=INLINE)
@@ -111,17 +110,19 @@ def of_joint(name: str, **values: Any) -> Change:
     )
 
 
-def of_link(pair: LinkPair, quantity: str) -> Change:
-    """Return what lumps links in one, and gives that another's quantity."""
-    own = {key: getattr(pair.want, key) for key in ("mass", "centre", "inertia")}
-    own[quantity] = getattr(pair.have, quantity)
-    rest = {"mass": 0.0, "inertia": np.zeros((3, 3))}
+def of_link(name: str, **values: Any) -> Change:
+    """Return what gives a link of a tree other values."""
+    return lambda tree: replace(
+        tree, links=tuple(replace(k, **values) if k.name == name else k for k in tree.links)
+    )
 
-    def changed(link: Link) -> Link:
-        values = own if link.name == pair.name else rest
-        return replace(link, **values) if link.name in pair.members else link
 
-    return lambda tree: replace(tree, links=tuple(map(changed, tree.links)))
+def lumped(tree: Tree, pairs: Sequence[LinkPair]) -> Tree:
+    """Return a tree whose links have what is lumped in them, which itself has nothing."""
+    nothing: dict[str, Any] = {"mass": 0.0, "inertia": np.zeros((3, 3))}
+    wants = {name: nothing for pair in pairs for name in pair.members}
+    wants |= {pair.name: vars(pair.want) for pair in pairs}
+    return replace(tree, links=tuple(replace(k, **wants.get(k.name, {})) for k in tree.links))
 
 
 def found(
@@ -170,20 +171,21 @@ class Comparison:
         self._base: Base = "fixed" if "fixed" in self._bases else "free"
         self._question = draw_question(self._one, self._base, seed)
         self._alike = bool(one.notes) == bool(other.notes)  # no format that says less
-        self._links = dict[str, str]()
+        links = [p for m in self._pairing.matches.values() for p in self._pairing.links(m)]
+        self._own: list[Array] | None = None
+        self._one = lumped(self._one, links)
+        with suppress(AccordError):  # masses that leave accelerations open
+            self._own = self._answers(self._one)
         moving = ((m.one.joint, m.other.joint) for m in self._pairing.matches.values())
         self._joints = {a.name: b.name for a, b in moving if a and b}
+        self._links = {pair.name: pair.partner for pair in links}
         self._unstated = dict[str, list[str]]()
 
     def result(self) -> Pair:
         """Return what differs, by effect."""
-        differ, whole = [*self._all()], None
-        if all(change for _, change in differ):
-            whole, explained = self._whole()
-            if not (explained or differ):
-                differ.append(found(Cause("acceleration", size=whole, unit="1"), ""))
-        answers = self._answers(self._one)
-        sized = [replace(d, effect=self._effect(change, answers)) for d, change in differ]
+        differ = [*self._all()]
+        sized = [replace(d, effect=self._effect([change])) for d, change in differ]
+        whole = self._effect([change for _, change in differ])
         order = ranked(sized, lambda d: -np.inf if d.effect is None else -d.effect)
         one, other = (
             RobotParity(bench.file.name, str(bench.file.path), bench.question.base,
@@ -211,7 +213,6 @@ class Comparison:
     def _of_links(self, match: Match) -> Iterator[Found]:
         """Yield what differs in the links of a body; of the world's, if both robots have masses."""
         for pair in self._pairing.links(match):
-            self._links[pair.name] = pair.partner
             want, have = pair.want, pair.have
             welded = self._base == "fixed" and not match.above
             off = self._pairing.link_differences(pair)
@@ -227,7 +228,8 @@ class Comparison:
                     size /= values[0] or float(np.abs(one).max()) or values[1]
                 cause = Cause(quantity, pair.name, size, None, "1" if share else "m", axes[at])
                 if not welded or (want.mass and have.mass):
-                    yield found(cause, pair.partner, of_link(pair, quantity), values)
+                    change = of_link(pair.name, **{quantity: getattr(have, quantity)})
+                    yield found(cause, pair.partner, change, values)
 
     def _of_motion(self, match: Match, one: Joint, other: str) -> Iterator[Found]:
         """Yield what differs in where a joint is, and along or about what it moves."""
@@ -262,47 +264,24 @@ class Comparison:
     def _of_numbers(self, one: Joint, other: Joint) -> Iterator[Found]:
         """Yield what differs in the numbers of a joint."""
         name, partner, unit = one.name, other.name, "m" if one.kind == "prismatic" else "rad"
-        for end, *values in zip(ENDS, one.ends, other.ends, strict=True):
-            want, have = map(ended, values)
-            if compare_limits(name, [want], [have], self._tolerance).excess > 1.0:
-                size = have - want if np.isfinite([want, have]).all() else None
-                cause = Cause("limit", name, size, None, unit, end)
-                yield found(cause, partner, unchanged, (want, have))
-        leads, both = zip(*map(numbers_of, (one, other), self._files), strict=True)
-        if self._names.get(leads[0], self._joints.get(leads[0], leads[0])) != leads[1]:
+        (lead, mine), (theirs, others) = map(numbers_of, (one, other), self._files)
+        if self._joints.get(lead, self._names.get(lead, lead)) != theirs:
             yield found(Cause(MIMIC, name, axis="joint"), partner, unchanged)
-        for (key, part), want in both[0].items():
-            have = both[1][key, part]
-            whole = bool(np.isfinite([want, have]).all())
-            if want == have or (
-                whole and abs(want - have) <= self._tolerance * max(map(abs, (want, have)))
-            ):
+        for (key, part), want in mine.items():
+            have, limit = others[key, part], key == "limit"
+            whole, size = bool(np.isfinite([want, have]).all()), None
+            most = max(abs(want), abs(have), 1.0 if limit else 0.0)
+            if want == have or (whole and abs(want - have) <= self._tolerance * most):
                 continue
-            if not whole and not self._alike:
+            if not (whole or limit or self._alike):
                 self._unstated.setdefault(key, []).append(name)
                 continue
-            size = (have / want - 1.0 if want else have) if whole else None
+            share = bool(want) and not limit
+            if whole:
+                size = have / want - 1.0 if share else have - want
             change = of_joint(name, **{key: getattr(other, key)}) if key in ACTING else unchanged
-            cause = Cause(key, name, size, None, "1" if want and whole else "", part)
+            cause = Cause(key, name, size, None, "1" if share else unit if limit else "", part)
             yield found(cause, partner, change, (want, have))
-
-    def _whole(self) -> tuple[float, bool]:
-        """Return how far accelerations are apart, and whether the tolerance explains that."""
-        reference = ReferenceReading(self._one, self._question)
-        back = {partner: name for name, partner in self._joints.items()}
-        root = self._pairing.matches[self._one.links[0].name]
-        place, turn = root.pose.inverse
-        ours = Link(OURS, 0.0, np.zeros(3), np.zeros((3, 3)), ())
-        first = Joint(OURS, "fixed", OURS, root.other.name, place, turn, np.zeros(3), 0.0, 0.0)
-        joints = (
-            replace(j, name=back[j.name] if j.kind in MOVING else f"{OURS} {j.name}")
-            for j in self._other.joints
-        )
-        tree = Tree((ours, *self._other.links), (first, *joints))
-        off = dynamics(reference, TreeReading(tree, self._question))
-        error = max(d.error for d in off if d.quantity == "acceleration")
-        worth = max(reference.allowed(state) for state in self._question.states) / EPSILONS
-        return error, error <= self._tolerance * max(1.0, worth)
 
     def _answers(self, tree: Tree) -> list[Array]:
         """Return accelerations of a tree, its damping and dry friction taken from the efforts."""
@@ -317,15 +296,19 @@ class Comparison:
         ]
         return TreeReading(tree, self._question).accelerations(states)
 
-    def _effect(self, change: Change, answers: list[Array]) -> float | None:
-        """Return how much a change of the first robot changes accelerations; None for no bound."""
-        if change is None or change is unchanged:
-            return None if change is None else 0.0
-        try:
-            pairs = zip(self._answers(change(self._one)), answers, strict=True)
-        except AccordError:
-            return None
-        return max((relative_at(mine, other)[0] for mine, other in pairs), default=0.0)
+    def _effect(self, changes: Sequence[Change]) -> float | None:
+        """Return how much changes of the first robot change accelerations; None for no bound."""
+        tree = self._one
+        for change in changes:
+            if change is None:
+                return None
+            tree = change(tree)
+        if tree is self._one or self._own is None:
+            return None if self._own is None else 0.0
+        with suppress(AccordError):
+            pairs = zip(self._answers(tree), self._own, strict=True)
+            return max((relative_at(mine, other)[0] for mine, other in pairs), default=0.0)
+        return None
 
     def _notes(self) -> Iterator[str]:
         """Yield what is otherwise and not counted."""
@@ -357,6 +340,7 @@ def held(one: Tree, other: Tree, names: Mapping[str, str]) -> tuple[Tree, Tree, 
 def numbers_of(joint: Joint, file: UrdfFile) -> tuple[str, dict[tuple[str, str], float]]:
     """Return the joint that one mimics, "" for none, and its numbers beside geometry, by part."""
     values = {(key, ""): ended(getattr(joint, key)) for key in NUMBERS}
+    values |= {("limit", end): ended(x) for end, x in zip(ENDS, joint.ends, strict=True)}
     for key in PARTS:
         values |= {(key, str(i)): float(x) for i, x in enumerate(getattr(joint, key))}
     written = ET.fromstring(file.text).find(f"joint[@name='{joint.name}']")

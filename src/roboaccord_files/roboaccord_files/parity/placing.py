@@ -81,6 +81,11 @@ class Body:
     whole: LinkProperties
 
     @property
+    def moved_by(self) -> str:
+        """Its joint's name; "" for the root."""
+        return self.joint.name if self.joint else ""
+
+    @property
     def axis(self) -> Array:
         """Of its joint, in its frame (3,)."""
         return self.joint.axis if self.joint else np.zeros(3)
@@ -96,7 +101,7 @@ class Body:
         return bool(self.joint and self.joint.kind == "prismatic")
 
 
-def bodies_of(tree: Tree) -> dict[str, Body]:
+def bodies_of(tree: Tree) -> list[Body]:
     """Return the bodies of a tree, each after the one that carries it."""
     root = tree.links[0].name
     frames = {root: (root, STILL)}
@@ -108,10 +113,10 @@ def bodies_of(tree: Tree) -> dict[str, Body]:
             heads[joint.child] = joint, body, pose
             body, pose = joint.child, STILL
         frames[joint.child] = body, pose
-    found = {}
+    found = []
     for head, rest in heads.items():
         links = {name: pose for name, (body, pose) in frames.items() if body == head}
-        found[head] = Body(head, *rest, links, lump(tree, head, [*links]))
+        found.append(Body(head, *rest, links, lump(tree, head, [*links])))
     return found
 
 
@@ -197,16 +202,15 @@ class Pairing:
         self._bodies = bodies_of(one), bodies_of(other)
         self._lump = cache(lambda which, *names: lump(self._trees[which], names[0], names[1:]))
         self.matches = dict[str, Match]()
-        roots = [next(iter(bodies.values())) for bodies in self._bodies]
-        self._match(roots[0], roots[1])
-        found = (
-            {m.one.name for m in self.matches.values()},
-            {m.other.name for m in self.matches.values()},
-        )
-        self.left = tuple(
-            [b.joint.name for b in bodies.values() if b.joint and b.name not in matched]
-            for bodies, matched in zip(self._bodies, found, strict=True)
-        )
+        self._match(self._bodies[0][0], self._bodies[1][0])
+        matched = {id(b) for m in self.matches.values() for b in (m.one, m.other)}
+        self.left = [
+            [b.moved_by for b in bodies if id(b) not in matched] for bodies in self._bodies
+        ]
+
+    def name(self, name: str) -> str:
+        """Return what a link or joint of the first is called in the other."""
+        return self._names.get(name, name)
 
     def _match(self, one: Body, other: Body, above: Match | None = None) -> None:
         best, least = Match(one, other, above), (10**9, np.inf)
@@ -225,32 +229,21 @@ class Pairing:
     def _carried(self, match: Match) -> list[tuple[Body, Body]]:
         """Return pairs of bodies that two bodies carry, by name, and then by place."""
         mine, others = self._hanging(match.one, match.other)
-        pairs = list[tuple[Body, Body]]()
-        for alike in (self._same_joint, self._same_link):
-            for pair in product([*mine], [*others]):
-                if pair[0] in mine and pair[1] in others and alike(*pair):
-                    mine.remove(pair[0])
-                    others.remove(pair[1])
-                    pairs.append(pair)
-        return pairs + nearest(mine, others, lambda a, b: self._apart(a, b, match.pose), NEAR)
+        return nearest(mine, others, lambda a, b: self._apart(a, b, match.pose), NEAR)
 
     def _hanging(self, *both: Body) -> list[list[Body]]:
-        return [
-            [b for b in bodies.values() if b.joint and b.parent == body.name]
-            for bodies, body in zip(self._bodies, both, strict=True)
-        ]
+        found = zip(self._bodies, both, strict=True)
+        return [[b for b in bodies if b.joint and b.parent == body.name] for bodies, body in found]
 
-    def _same_joint(self, one: Body, other: Body) -> bool:
-        names = [body.joint.name if body.joint else "" for body in (one, other)]
-        return self._names.get(names[0], names[0]) == names[1]
-
-    def _same_link(self, one: Body, other: Body) -> bool:
-        return any(self._names.get(name, name) in other.links for name in one.links)
+    def _named(self, one: Body, other: Body) -> float:
+        """Return a number below 0 if two bodies, or their joints, have the same name."""
+        alike = any(self.name(name) in other.links for name in one.links)
+        return -2.0 if self.name(one.moved_by) == other.moved_by else -1.0 if alike else 0.0
 
     def _apart(self, one: Body, other: Body, pose: Pose) -> float:
         """Return how unlike two bodies are that matched ones carry, to rank them."""
-        if one.slides != other.slides:
-            return np.inf
+        if (named := self._named(one, other)) < 0.0 or one.slides != other.slides:
+            return named or np.inf
         away = pose.inverse.then(other.pose).place - one.pose.place
         far = 0.1 * float(np.linalg.norm(away)) / self.size + unlike(one.whole, other.whole)
         return far + sum(d.error for d in self._axes(one, other, pose))
@@ -284,19 +277,18 @@ class Pairing:
     def links(self, match: Match) -> Iterator[LinkPair]:
         """Yield the links of two bodies, each with those that only one robot has lumped in it."""
         one, other = match.one.links, match.other.links
-        found = {name: self._names.get(name, name) for name in one}
-        found = {name: partner for name, partner in found.items() if partner in other}
-        here = {n: match.pose.inverse.then(other[n]).inverse.of(self._lump(1, n, n)) for n in other}
         mine = {n: one[n].inverse.of(self._lump(0, n, n)) for n in one}
-        loose = [n for n in mine if n not in found and mine[n].mass]
-        others = [n for n in other if n not in found.values() and here[n].mass]
+        there = {n: match.pose.inverse.then(p).inverse.of(self._lump(1, n, n))
+                 for n, p in other.items()}  # fmt: skip
 
         def apart(a: str, b: str) -> float:
-            away = float(np.linalg.norm(mine[a].centre - here[b].centre))
-            return away / self.size + unlike(mine[a], here[b])
+            if self.name(a) == b:
+                return -1.0
+            away = float(np.linalg.norm(mine[a].centre - there[b].centre)) / self.size
+            return away + unlike(mine[a], there[b]) if mine[a].mass and there[b].mass else np.inf
 
-        found |= nearest(loose, others, apart, ALIKE)
-        pairs = {n: found[n] for n in one if n in found} or {match.one.name: match.other.name}
+        pairs = dict(nearest([*one], [*other], apart, ALIKE))
+        pairs = pairs or {match.one.name: match.other.name}
         homes = self._homes(0, match.one, [*pairs]), self._homes(1, match.other, [*pairs.values()])
         for name, partner in pairs.items():
             frame = other[partner].inverse.then(match.pose).then(one[name])
@@ -341,9 +333,8 @@ class Pairing:
         """Yield points and directions of two bodies, each in its own frame, for each matching."""
         one, other = match.one, match.other
         mine, others = self._hanging(one, other)
-        named = [p for p in product(mine, others) if self._same_joint(*p) or self._same_link(*p)]
-        several = [named]
-        if len(named) < min(len(mine), len(others)) <= max(len(mine), len(others)) <= FEW:
+        several = [nearest(mine, others, self._named, 0.0)]
+        if len(several[0]) < min(len(mine), len(others)) <= max(len(mine), len(others)) <= FEW:
             several = [[*zip(mine, order, strict=False)] for order in permutations(others)]
         centres = [(one.whole.centre, other.whole.centre)] if one.whole.mass else []
         for name in [n for n in one.links if n in other.links and self._lump(0, n, n).mass]:
