@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -337,13 +338,19 @@ def held(one: Tree, other: Tree, names: Mapping[str, str]) -> tuple[Tree, Tree, 
     return fixed(one, {*off}), fixed(other, {*off.values()}), off
 
 
+@lru_cache(maxsize=2)
+def joints_in(text: str) -> dict[str, ET.Element]:
+    """Return the joints of a URDF by name."""
+    return {each.get("name", ""): each for each in ET.fromstring(text).findall("joint")}
+
+
 def numbers_of(joint: Joint, file: UrdfFile) -> tuple[str, dict[tuple[str, str], float]]:
     """Return the joint that one mimics, "" for none, and its numbers beside geometry, by part."""
     values = {(key, ""): ended(getattr(joint, key)) for key in NUMBERS}
     values |= {("limit", end): ended(x) for end, x in zip(ENDS, joint.ends, strict=True)}
     for key in PARTS:
         values |= {(key, str(i)): float(x) for i, x in enumerate(getattr(joint, key))}
-    written = ET.fromstring(file.text).find(f"joint[@name='{joint.name}']")
+    written = joints_in(file.text).get(joint.name)
     limit, mimic = (None if written is None else written.find(tag) for tag in ("limit", MIMIC))
     values["velocity", ""] = ended(float("inf" if limit is None else limit.get("velocity", "inf")))
     for part, default in (("multiplier", "1"), ("offset", "0")):

@@ -37,9 +37,7 @@ def row_of(found: PairDifference) -> tuple[str, ...]:
         values = ["there" if name else "missing" for name in (cause.where, other)]
     factor, unit = SCALES.get(cause.unit, (1.0, cause.unit))
     size = "" if cause.size is None else f"{factor * cause.size:+.3g} {unit}".rstrip()
-    effect = (
-        "other joints" if found.effect is None else f"{found.effect:.1e}" if found.effect else "0"
-    )
+    effect = "unknown" if found.effect is None else f"{found.effect:.1e}" if found.effect else "0"
     return effect, f"{cause.quantity} {cause.axis}".rstrip(), where, *values, size
 
 
