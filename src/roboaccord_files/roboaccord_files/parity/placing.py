@@ -71,6 +71,7 @@ class Body:
         pose: in that one's frame, at rest.
         links: poses of its links in its frame.
         whole: its mass properties.
+        below: those of all that it carries, too, at rest.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Body:
     pose: Pose
     links: Mapping[str, Pose]
     whole: LinkProperties
+    below: LinkProperties
 
     @property
     def moved_by(self) -> str:
@@ -113,10 +115,18 @@ def bodies_of(tree: Tree) -> list[Body]:
             heads[joint.child] = joint, body, pose
             body, pose = joint.child, STILL
         frames[joint.child] = body, pose
-    found = []
+    found, all_of = (
+        [],
+        {head: [k for k, (body, _) in frames.items() if body == head] for head in heads},
+    )
+    for head, (_, parent, _) in reversed(heads.items()):
+        if parent:
+            all_of[parent] += all_of[head]
     for head, rest in heads.items():
         links = {name: pose for name, (body, pose) in frames.items() if body == head}
-        found.append(Body(head, *rest, links, lump(tree, head, [*links])))
+        found.append(
+            Body(head, *rest, links, *(lump(tree, head, [*k]) for k in (links, all_of[head])))
+        )
     return found
 
 
@@ -244,9 +254,14 @@ class Pairing:
         """Return how unlike two bodies are that matched ones carry, to rank them."""
         if (named := self._named(one, other)) < 0.0 or one.slides != other.slides:
             return named or np.inf
-        away = pose.inverse.then(other.pose).place - one.pose.place
-        far = 0.1 * float(np.linalg.norm(away)) / self.size + unlike(one.whole, other.whole)
-        return far + sum(d.error for d in self._axes(one, other, pose))
+        assert one.joint and other.joint
+        frames = one.pose, pose.inverse.then(other.pose)
+        here, there = (
+            f.inverse.of(b.below).centre for f, b in zip(frames, (one, other), strict=True)
+        )
+        errors = [d.error for d in self._axes(one, other, pose)]
+        errors += [float(np.linalg.norm(here - there)) / self.size, unlike(one.below, other.below)]
+        return sum(errors) + 0.1 * (one.joint.ends != other.joint.ends)
 
     def _axes(self, one: Body, other: Body, pose: Pose) -> Iterator[Difference]:
         """Yield how far the axes of two joints are apart, whatever point of them is the origin."""
