@@ -253,7 +253,7 @@ def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> Non
         if own & {flags[k] for k in more} - taken:
             continue  # another function's mode
         for argument, flag in flags.items():
-            if flag not in own - taken or argument in ("gif", "mp4", "scenario", "others"):
+            if flag not in own - taken or argument in ("gif", "mp4", "scenario", "other", "others"):
                 continue  # some select a mode themselves
             with pytest.raises(AccordError, match=f"^{argument} belongs to {name} .*takes"):
                 function(subject, **more, **{argument: "x"})

@@ -133,6 +133,24 @@ def test_a_name_is_a_file_whatever_it_begins_with(robots: str, tmp_path: Path) -
         assert "--package=--json=x" in before and not {*robots.split()} & {*before.split()}
 
 
+def test_a_pull_request_is_compared_with_its_base(tmp_path: Path) -> None:
+    """Each robot with that of the base, and its packages with those; not one that is new."""
+    folder, words = tmp_path / "roboaccord" / "bin", tmp_path / "words"
+    folder.mkdir(parents=True)
+    (folder / "accord").write_text('#!/bin/sh\nprintf "%s\\n" "$@" ---- >> "$WORDS"\n')
+    (folder / "accord").chmod(0o755)
+    for name in ("old/a.urdf", "new/a.urdf", "new/b.urdf"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    own = {"RUNNER_TEMP": str(tmp_path), "GITHUB_OUTPUT": str(tmp_path / "output")}
+    own |= {"WORDS": str(words), "ROBOTS": "a.urdf b.urdf x:=1", "PACKAGES": "me=."}
+    succeed(step("Check", tmp_path, **own, BASE="old", HEAD="new"))
+    old = tmp_path / "old"
+    (pair,) = [c for c in words.read_text().split("----\n") if "other-package" in c]
+    sides = f"--package=me={old}/. --other-package=me=. -- {old}/a.urdf x:=1 ./a.urdf x:=1"
+    assert pair.split() == ["parity", *sides.split()]
+
+
 @pytest.mark.slow
 def test_it_is_small(runner: Path) -> None:
     size = 512 * sum(path.lstat().st_blocks for path in (runner / "roboaccord").rglob("*"))

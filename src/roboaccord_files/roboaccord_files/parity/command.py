@@ -24,14 +24,25 @@ from roboaccord.cli.options import (
 )
 from roboaccord.contract.errors import AccordError, need
 from roboaccord.contract.files import check_target
+from roboaccord.contract.results import Ratio
 from roboaccord.engines.reading import Base
 from roboaccord.run.output import write_text
 
 from roboaccord_files.parity.bench import SETTINGS, reader_names
-from roboaccord_files.parity.door import PARITY, choose_readers, files_of, parity, targets_of
+from roboaccord_files.parity.door import (
+    PARITY,
+    choose_readers,
+    compare_pair,
+    files_of,
+    parity,
+    side_of,
+    targets_of,
+)
 from roboaccord_files.parity.junit import junit
 from roboaccord_files.parity.page import render_parity
-from roboaccord_files.parity.result import RobotParity, errors_of
+from roboaccord_files.parity.pair import TOLERANCE
+from roboaccord_files.parity.pair_shown import pair_findings, pair_shown, render_pair
+from roboaccord_files.parity.result import Parity, RobotParity, errors_of
 from roboaccord_files.parity.shown import shown_of
 from roboaccord_files.rules.command import Package, Sarif
 from roboaccord_files.rules.sarif import sarif
@@ -54,7 +65,10 @@ def parity_command(
     ],
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME:=VALUE]...", help="Arguments of a xacro file."),
+        typer.Argument(
+            metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]",
+            help="Arguments of a xacro file; another robot or file, and its arguments.",
+        ),
     ] = None,
     engines: Annotated[
         str,
@@ -86,9 +100,20 @@ def parity_command(
         Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write the result as JUnit.")
     ] = None,
     annotations: Sarif = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="A=B", help="A link or joint of A, and its name in B."),
+    ] = None,
+    other_package: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=DIR", help="As --package, for B alone, which else has those."),
+    ] = None,
+    tolerance: Annotated[
+        Ratio, typer.Option(help="Below which a quantity of B is no difference.")
+    ] = TOLERANCE,
     seed: Seed = 0,
 ) -> Result:
-    """Compare what engines read from a URDF: links, joints, and accelerations.
+    """Compare what engines read from a URDF, or two descriptions: links, joints, accelerations.
 
     Each engine's own reader gets the file without geometry, and once as shipped. Joints, axes,
     limits, masses, centres, inertias, mass matrix, gravity forces and the accelerations at 100
@@ -98,6 +123,10 @@ def parity_command(
     repair invents no number: it lists those that it needs. Exit status 1 if an engine differs or
     refuses the robot, or is undecided because it did not answer, if a finding is an error, or a
     repair needs a number.
+
+    Of two files or robots, A and B: are they one robot? Joints and links are matched by name, then
+    by place; frames, names and the order of joints may differ. What differs is sorted by how much
+    it alone changes accelerations. Exit status 1 if anything differs.
 
     Examples:
 
@@ -109,16 +138,31 @@ def parity_command(
 
       accord parity robots/ --page fleet.html
 
+      accord parity old.urdf.xacro name:=ur new.urdf --page changes.html
+
       accord parity snake --json
     """
     if page:
         need("pages need", "report")
+    for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
+        check_target(path, kind)
+    mine, other, theirs = sides_in(words or [])
+    packages = read_packages(package or [])
+    if other:
+        others = read_packages(other_package) if other_package else packages
+        one = side_of(what, packages, mine, note)
+        two = side_of(other, others, theirs, note)
+        pair = compare_pair(one, two, pairs_in(names or []), tolerance, seed, command_line())
+        if page:
+            write_text(page, render_pair(pair), ".html")
+        if annotations:
+            write_text(annotations, sarif([*pair_findings(pair, two)]), ".sarif")
+        written = [f"written: {path}" for path in (page, annotations) if path]
+        return Result(pair.to_json(), [*pair_shown(pair), *written], ok=pair.ok)
     root = one_of("--base", base, BASES) if base else None
     whose = one_of("--settings", settings, SETTINGS)
     chosen = choose_readers(listed(engines), note)
-    files = files_of(what, read_packages(package or []), xacro_arguments(words or []), note)
-    for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
-        check_target(path, kind)
+    files = files_of(what, packages, mine, note)
     targets = targets_of(repair, files, Path(what)) if repair else []
     alone = len(files) == 1
     with counted(len(files) * (2 if targets else 1), "reading") as step:
@@ -138,6 +182,7 @@ def parity_command(
             done=done,
             command=command_line(),
         )
+    assert isinstance(result, Parity)
     robots = result.robots
     if annotations:
         write_text(annotations, sarif([f for r in robots for f in r.findings]), ".sarif")
@@ -151,16 +196,30 @@ def parity_command(
     return Result(result.to_json(), [*shown_of(result), *written], ok=result.ok)
 
 
-def xacro_arguments(words: list[str]) -> dict[str, str]:
-    """Return the arguments of a xacro file by name.
+def sides_in(words: list[str]) -> tuple[dict[str, str], str, dict[str, str]]:
+    """Return the arguments of a xacro file, another file or robot, "" for none, and its arguments.
 
     Raises:
-        AccordError: for a word that is not NAME:=VALUE.
+        AccordError: for a third one.
     """
-    more, arguments = split_arguments(words)
+    at = next((i for i, word in enumerate(words) if ":=" not in word), len(words))
+    more, theirs = split_arguments(words[at + 1 :])
     if more:
-        raise AccordError(f"one file or folder, and NAME:=VALUE for a xacro; not {more[0]!r}")
-    return arguments
+        raise AccordError(f"one or two files or robots, and NAME:=VALUE of each; not {more[0]!r}")
+    return split_arguments(words[:at])[1], "".join(words[at : at + 1]), theirs
+
+
+def pairs_in(texts: list[str]) -> dict[str, str]:
+    """Return names of B by names of A.
+
+    Raises:
+        AccordError: for a text that is not A=B.
+    """
+    pairs = [text.partition("=") for text in texts]
+    for text, (one, _, other) in zip(texts, pairs, strict=True):
+        if not (one and other):
+            raise AccordError(f"--map takes A=B, not {text!r}")
+    return {one: other for one, _, other in pairs}
 
 
 def status_line(robot: RobotParity) -> str:

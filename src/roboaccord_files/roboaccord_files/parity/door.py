@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,27 +31,34 @@ from roboaccord.scenario.files import NO_PACKAGES, load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
 from roboaccord_files.parity.bench import ReadingOptions, Settings, reader_names, version_of
-from roboaccord_files.parity.collection import examine_all
-from roboaccord_files.parity.files import Source, find_files
+from roboaccord_files.parity.collection import TIMEOUT, examine_all, run_isolated
+from roboaccord_files.parity.files import Source, find_files, read
+from roboaccord_files.parity.pair import TOLERANCE, Pair, compare_files
 from roboaccord_files.parity.repaired import write_repaired
 from roboaccord_files.parity.result import Done, Parity
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:
+    if given.get("other") or given.get("words"):
+        return ["A B"]
     if not isinstance(what := given["what"], str | Path) or is_robot(str(what)):
         return ["ROBOT"]
     return ["FOLDER" if Path(what).is_dir() else "FILE"]
 
 
+ALONE = "engines settings base repair junit cluster"  # of robots that are compared with none
 PARITY = Modes(_modes, {
-    "": "engines settings base repair page junit sarif seed cluster",
-    **dict.fromkeys(("FILE", "FOLDER"), "package trust :="),
+    "": "page sarif seed",
+    "ROBOT": ALONE,
+    **dict.fromkeys(("FILE", "FOLDER"), f"{ALONE} package trust :="),
+    "A B": "words other map tolerance package other-package trust :=",
 })  # fmt: skip
 
 
 @PARITY.guard
 def parity(
-    what: str | Path | Sequence[Source],
+    what: str | Path | UrdfFile | Sequence[Source],
+    other: str | Path | UrdfFile | None = None,
     *,
     engines: Sequence[str] | None = None,
     settings: Settings = "default",
@@ -58,19 +66,27 @@ def parity(
     packages: Mapping[str, Path] = NO_PACKAGES,
     arguments: Mapping[str, str] = NO_ARGUMENTS,
     repair: Sequence[Path] | str | Path = (),
+    names: Mapping[str, str] = NO_ARGUMENTS,
+    tolerance: float = TOLERANCE,
+    other_packages: Mapping[str, Path] | None = None,
+    other_arguments: Mapping[str, str] = NO_ARGUMENTS,
     seed: int = 0,
     done: Done = lambda robot: None,
     command: str = "",
-) -> Parity:
-    """Compare what engines read from a robot's file, as `accord parity` does.
+) -> Parity | Pair:
+    """Compare what engines read from a robot's file, or two descriptions, as `accord parity` does.
 
     Args:
         what: a file, a folder, a robot's name, or what `files_of` returns.
+        other: a file or a robot's name, with which the first is compared instead of in engines.
         engines: readers; those installed where None.
         settings: of the engines: their own, or ours.
         base: how the root moves; by the file where None.
         packages, arguments: of files.
         repair: where repaired files go.
+        names: links and joints of the other by those of the first, where place does not tell.
+        tolerance: relative, below which a quantity of the other is no difference.
+        other_packages, other_arguments: of the other; the same packages where None.
         seed: of the random states.
         done: called with each robot when it is finished.
         command: the command line that repeats it, shown on the page.
@@ -78,8 +94,15 @@ def parity(
     Raises:
         AccordError: for what cannot be read or had.
     """
+    if other is not None:
+        one = side_of(what, packages, arguments, common.tell)
+        others = packages if other_packages is None else other_packages
+        two = side_of(other, others, other_arguments, common.tell)
+        return compare_pair(one, two, names, tolerance, seed, command)
     chosen = choose_readers(engines or (), common.tell)
-    if isinstance(what, str | Path):
+    if isinstance(what, UrdfFile):
+        files: Sequence[Source] = [what]
+    elif isinstance(what, str | Path):
         files = files_of(str(what), packages, arguments, common.tell)
     else:
         files = what
@@ -91,6 +114,46 @@ def parity(
         if repair:
             robots = write_repaired(files, robots, repair, chosen, options, done)
     return Parity(tuple(robots), chosen, datetime.now(UTC).date().isoformat(), command)
+
+
+def side_of(
+    what: str | Path | UrdfFile | Sequence[Source],
+    packages: Mapping[str, Path],
+    arguments: Mapping[str, str],
+    tell: Callable[[str], None],
+) -> UrdfFile:
+    """Return one of two robots to compare.
+
+    Raises:
+        AccordError: if it cannot be read, or is a folder.
+    """
+    if isinstance(what, str | Path):
+        path = Path(what)
+        if path.is_dir() and not is_robot(str(what)):
+            raise AccordError(f"{what} is a folder: name two files, or robots")
+        what = files_of(str(what), packages, arguments, lambda line: tell(f"{path.name}: {line}"))
+    return read(what if isinstance(what, UrdfFile) else what[0])
+
+
+def compare_pair(
+    one: UrdfFile,
+    other: UrdfFile,
+    names: Mapping[str, str],
+    tolerance: float,
+    seed: int,
+    command: str,
+) -> Pair:
+    """Compare two descriptions in a process of their own.
+
+    Raises:
+        AccordError: if one is no tree, or its accelerations are not determined.
+    """
+    with interpreting():
+        job = one, other, dict(names), tolerance, seed
+        ((_, found),) = run_isolated(compare_files, [job], TIMEOUT)
+    if isinstance(found, Pair):
+        return replace(found, command=command)
+    raise AccordError(found if isinstance(found, str) else found.reason)
 
 
 @contextmanager

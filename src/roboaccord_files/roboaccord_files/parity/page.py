@@ -54,7 +54,7 @@ class CauseRow(NamedTuple):
 
 
 def group_causes(robot: RobotParity) -> list[CauseRow]:
-    """Return the causes of a robot's differences, those of one proof as one."""
+    """Return the causes of a robot's differences, those of one proof as one, of all engines."""
     found = dict[tuple[str, str, float | None, float | None], CauseRow]()
     for name, check in robot.checks["reading"].items():
         for cause in check.causes:
@@ -64,7 +64,12 @@ def group_causes(robot: RobotParity) -> list[CauseRow]:
                 cause = replace(first, causes=(*first.causes, *cause.causes))
             proof = _with_it(cause, robot.status[name]), error_text(cause.after)
             found[key] = CauseRow(name, cause, *proof)
-    return list(found.values())
+    engines = dict[tuple[str, tuple[str, ...], str, str], CauseRow]()
+    for row in found.values():
+        alike = row.cause.quantity, row.cause.where, row.before, row.after
+        same = engines.get(alike)
+        engines[alike] = row._replace(engine=f"{same.engine}, {row.engine}") if same else row
+    return list(engines.values())
 
 
 def _with_it(cause: Flaw, status: str) -> str:
@@ -78,6 +83,8 @@ def _with_it(cause: Flaw, status: str) -> str:
 def message_lines(robot: RobotParity, most: int) -> list[str]:
     """Return the messages of engines that differ, refuse, or do not load the file's meshes.
 
+    Of an engine that differs for causes that are proven only the page has them.
+
     Args:
         robot: with its engines.
         most: lines of an engine.
@@ -85,7 +92,10 @@ def message_lines(robot: RobotParity, most: int) -> list[str]:
     found = list[str]()
     for name, status in robot.status.items():
         refusal = robot.checks["shipped"][name].refusal
-        messages = [refusal, *(robot.messages(name) if status != "same" else ())]
+        causes = robot.checks["reading"][name].causes
+        proven = all(each.before is None or each.after is not None for each in causes)
+        silent = status == "same" or (status == "differ" and proven and most < LINES)
+        messages = [refusal, *(() if silent else robot.messages(name))]
         lines = [*dict.fromkeys(line for line in messages if line)]
         found += [f"{name}: {line}" for line in lines[:most]]
         if len(lines) > most:
@@ -94,13 +104,18 @@ def message_lines(robot: RobotParity, most: int) -> list[str]:
 
 
 def apart_lines(robot: RobotParity) -> list[str]:
-    """Return a line for each engine that has what is kept apart otherwise than the file."""
+    """Return a line for each engine that has what is kept apart otherwise than the file.
+
+    Limits of efforts are none where an engine has no motors; what is a cause is said there.
+    """
     lines = list[str]()
     for name, check in robot.checks["reading"].items():
-        apart = check.apart
+        apart, known = check.apart, {cause.quantity for cause in check.causes}
         found = [
             f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
             for quantity, places in apart.joints.items()
+            if quantity not in known
+            and (quantity != "effort" or any(y for _, y in places.values()))
         ]
         for kind, (wanted, have) in robot.checks["shipped"][name].geometry.items():
             found.append(f"{have} collision shapes of kind {kind} for {wanted}")

@@ -55,7 +55,7 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
         read = status_text(status)
         table.add_row(name, robot.settings, read, ours, shipped, mass, worst or " ", error)
     versions = ", ".join(f"{name} {version}" for name, version in robot.versions.items())
-    rules = list[RenderableType](errors_of(robot))
+    rules = rule_lines(robot)
     counts = Counter(each.severity for each in robot.findings)
     rest = [f"{counts[kind]} {kind}{'s' * (counts[kind] > 1)}" for kind in REST if counts[kind]]
     if rest:
@@ -63,6 +63,17 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
     words = [Text(line, "dim") for line in message_lines(robot, MESSAGES)]
     apart = map(Text, apart_lines(robot))
     return [table, Text(versions), *causes_shown(robot), *words, *apart, *rules]
+
+
+def rule_lines(robot: RobotParity) -> list[RenderableType]:
+    """Return the errors of the rules, the cure of each once, and none that a cause has said."""
+    said = {cause.cause.fix for cause in group_causes(robot)}
+    found = list[RenderableType]()
+    for each in errors_of(robot):
+        line = each.__rich__()
+        found.append(line.split("\n")[0] if each.cure in said else line)
+        said.add(each.cure)
+    return found
 
 
 def cell(entry: Entry) -> str:

@@ -42,7 +42,7 @@ def findings(file: UrdfFile | str | Path) -> list[RuleFinding]:
         AccordError: if it cannot be read.
     """
     file = file if isinstance(file, UrdfFile) else read_robot(Path(file))
-    source, named = Source(file), _from_here(file.path)
+    source, named = Source(file), from_here(file.path)
     broken = (broken_names, broken_numbers, broken_structure)
     found = [each for find in broken for each in find(source.top)]
     found += [each for find in FINDERS for each in find(source)]
@@ -60,7 +60,7 @@ def findings(file: UrdfFile | str | Path) -> list[RuleFinding]:
 def unreadable(path: Path, reason: str) -> RuleFinding:
     """Return the finding that stands for a file of which no robot can be made."""
     rule = "file-unreadable"
-    return RuleFinding(rule, RULES[rule].severity, _from_here(path), 1, reason, "correct the file")
+    return RuleFinding(rule, RULES[rule].severity, from_here(path), 1, reason, "correct the file")
 
 
 def rule_of(cause: str) -> str:
@@ -68,7 +68,7 @@ def rule_of(cause: str) -> str:
     return cause.lower().replace(" ", "-")
 
 
-def _from_here(path: Path) -> str:
+def from_here(path: Path) -> str:
     """Return a path from here, if the file is below."""
     here, path = Path.cwd(), path.absolute()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -1,0 +1,96 @@
+"""What `accord parity A B` shows: a table in the terminal and on a page, and findings in SARIF.
+
+Words, order and number of rows (MOST) may be changed; `show.Pair` prints the same. Units of values
+are by quantity in UNITS. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.console import make_table
+from roboaccord.description.urdf_file import UrdfFile
+
+from roboaccord_files.parity.pair import Pair, PairDifference
+from roboaccord_files.rules.find import from_here
+from roboaccord_files.rules.findings import RuleFinding
+from roboaccord_files.rules.source import Source
+from roboaccord_files.rules.table import RULES
+
+RULE = "description-differs"
+MOST = 40  # rows in the terminal
+UNITS = {"mass": "kg", "centre": "m", "origin": "m", "inertia": "kg m^2", "zero": "rad"}
+SCALES = {"1": (100.0, "%"), "m": (1e3, "mm"), "rad": (180.0 / math.pi, "deg")}
+HEADS = ("effect", "quantity", "where", "first", "second", "off by")
+
+
+def row_of(found: PairDifference) -> tuple[str, ...]:
+    """Return a difference in words, by HEADS."""
+    cause, other = found.cause, found.other
+    where = cause.where if other in ("", cause.where) else f"{cause.where} = {other}".lstrip(" =")
+    unit = UNITS.get(cause.quantity, cause.unit if cause.quantity == "limit" else "")
+    values = ["" if x is None else f"{x:.6g} {unit}".rstrip() for x in found.values]
+    if cause.quantity == "joint":
+        values = ["there" if name else "missing" for name in (cause.where, other)]
+    factor, unit = SCALES.get(cause.unit, (1.0, cause.unit))
+    size = "" if cause.size is None else f"{factor * cause.size:+.3g} {unit}".rstrip()
+    effect = "unknown" if found.effect is None else f"{found.effect:.1e}" if found.effect else "0"
+    return effect, f"{cause.quantity} {cause.axis}".rstrip(), where, *values, size
+
+
+def pair_lines(pair: Pair) -> list[str]:
+    """Return the verdict, and what is not in the table."""
+    count, moved = len(pair.differences), pair.acceleration
+    verdict = f"one robot, to {pair.tolerance:g} of each quantity"
+    if count:
+        verdict = f"two robots: {count} difference{'s' * (count > 1)}"
+    together = "" if moved is None else f"; together they change accelerations by {moved:.1e}"
+    names = ", ".join(f"{name} = {partner}" for name, partner in pair.names.items())
+    matched = [f"matched: {names}"] if names else []
+    return [verdict + together * (count > 1), *pair.notes, *matched]
+
+
+def sides_of(pair: Pair) -> list[str]:
+    """Return a line for each of the two."""
+    return [
+        f"{which}: {robot.file}: {robot.name}, {robot.joints} joints, {robot.mass:.6g} kg, "
+        f"base {robot.base}"
+        for which, robot in zip(HEADS[3:5], pair.robots, strict=True)
+    ]
+
+
+def pair_shown(pair: Pair) -> list[RenderableType]:
+    """Return both robots, the differences by effect, and the verdict."""
+    table = make_table(*HEADS, words=HEADS[1:3], text=HEADS[2:3])
+    for found in pair.differences[:MOST]:
+        table.add_row(*map(Text, row_of(found)))
+    more = [f"{len(pair.differences) - MOST} more: --json"] * (len(pair.differences) > MOST)
+    rows: Sequence[RenderableType] = [table] if pair.differences else []
+    return [*sides_of(pair), *rows, *more, *pair_lines(pair)]
+
+
+def render_pair(pair: Pair) -> str:
+    """Return the page as HTML."""
+    from roboaccord.report.plots import render_page
+
+    rows = [row_of(found) for found in pair.differences]
+    title = f"{pair.robots[0].name} and {pair.robots[1].name}"
+    return render_page("pair.html", place=__package__, title=title, result=pair, heads=HEADS,
+                       rows=rows, lines=pair_lines(pair), sides=sides_of(pair))  # fmt: skip
+
+
+def pair_findings(pair: Pair, file: UrdfFile) -> Iterator[RuleFinding]:
+    """Yield differences as findings in the second file."""
+    source, path = Source(file), from_here(file.path)
+    for found in pair.differences:
+        effect, quantity, where, first, second, size = row_of(found)
+        of_link = found.cause.quantity in ("mass", "centre", "inertia")
+        element = (source.links if of_link else source.joints).get(found.other)
+        values = f": {second} for {first}" if first and second else ""
+        message = f"{quantity} of {where}{values}, {size} (accelerations: {effect})"
+        line = 1 if element is None else source.line(element)
+        cure = f"compare {pair.robots[0].file}"
+        yield RuleFinding(RULE, RULES[RULE].severity, path, line, message, cure)
