@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from roboaccord.cli.main import run
 from roboaccord.description.xacro_file import TRUST
+from roboaccord_files.gazebo.check import check_file
 from roboaccord_files.gazebo.files import is_robot
+from roboaccord_files.gazebo.schema import schema_folder
 from slow_cases import late
 from test_fence import EXPRESSIONS, link, robot
 from test_output import accord
@@ -58,16 +60,40 @@ def test_files_are_utf_8_whatever_the_locale(name: str, form: str, tmp_path: Pat
     assert shown in out.decode()
 
 
-def test_a_robot_is_checked_by_rules_and_a_world_for_gazebo(tmp_path: Path) -> None:
-    """A model.sdf, and what has a model.config beside it, is Gazebo's."""
-    model = '<sdf version="1.9"><model name="m"><link name="a"/>{}</model></sdf>'
+def test_a_robot_is_checked_by_rules_and_a_world_for_gazebo(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the root element, whatever stands beside it: broken, foreign, or of another version."""
+    model = '<sdf version="{}"><model name="m"><link name="a"/>{}</model></sdf>'
+    hinge = '<joint name="j" type="fixed"/>'
     texts = {
         "arm.xml": ('<mujoco model="arm"><worldbody/></mujoco>', True),
-        "arm.sdf": (model.format('<joint name="j" type="fixed"/>'), True),
-        "stone.sdf": (model.format(""), False),
-        "model.sdf": (model.format('<joint name="j" type="fixed"/>'), False),
+        "arm.sdf": (model.format("1.9", hinge), True),
+        "model.sdf": (model.format("1.4", hinge), True),
+        "arm.urdf": ('<robot name="r"><link name="base"/></robot>', True),
+        "stone.sdf": (model.format("1.6", ""), False),
         "flat.sdf": ('<sdf version="1.9"><world name="w"/></sdf>', False),
     }
+    (tmp_path / "model.config").write_text("\n<?xml version='1.0'?><model/>")
+    (tmp_path / "package.xml").write_text("<<<<<<< HEAD")
     for name, (text, is_one) in texts.items():
         (tmp_path / name).write_text(text)
         assert is_robot(tmp_path / name) == is_one
+    assert run(["check", str(tmp_path / "arm.urdf")]) == 0
+    noted = capsys.readouterr().err
+    assert "model.config: it is not XML" in noted and "package.xml: it is not XML" in noted
+    (tmp_path / "model.config").write_text("<model><sdf version='1.6'>model.sdf</sdf></model>")
+    assert run(["check", str(tmp_path / "arm.urdf")]) == 0
+    assert "model.config beside it names model.sdf: not used" in capsys.readouterr().err
+    assert check_file(tmp_path / "stone.sdf", [], ours=False) == []
+    assert "sdf: version 1.6, and not 1.9" in check_file(tmp_path / "stone.sdf", [])
+
+
+def test_a_version_that_sdformat_does_not_know_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not schema_folder():
+        pytest.skip("sdformat's schema is not installed (sdformat-sdf)")
+    (tmp_path / "new.sdf").write_text('<sdf version="1.99"><model name="m"/></sdf>')
+    assert run(["check", str(tmp_path / "new.sdf")]) == 0
+    assert "SDF 1.99 is not known to sdformat here" in capsys.readouterr().err

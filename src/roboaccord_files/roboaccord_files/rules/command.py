@@ -22,7 +22,14 @@ from roboaccord.engines.formats import read_robot
 from roboaccord.run.output import write_text
 from roboaccord.scenario.setup import robot_names
 
-from roboaccord_files.gazebo.files import all_that_ships, check_for_gazebo, is_robot, shown_of
+from roboaccord_files.gazebo.files import (
+    all_that_ships,
+    check_for_gazebo,
+    is_ours,
+    is_robot,
+    neighbours,
+    shown_of,
+)
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.findings import RuleFinding
 from roboaccord_files.rules.sarif import sarif
@@ -49,18 +56,16 @@ Explained = Annotated[
 ]
 OF_FILES = "words package sarif trust :="
 MODES = {
-    "FILE for Gazebo": "words models", "FILE": OF_FILES, "FILES": f"{OF_FILES} models",
-    "RULE": "explain",
+    "FILE for Gazebo": "words models", "FILE": f"{OF_FILES} models", "RULE": "explain",
 }  # fmt: skip
 
 
 def _modes_of(given: Mapping[str, Any]) -> list[str]:
-    """Return the mode in force: by the files, of robots, for Gazebo or both."""
+    """Return the mode in force: of a rule, of robots, or of files for Gazebo alone."""
     if given["explain"]:
         return ["RULE"]
     named, _ = split_arguments(given["words"] or [])
-    robots = {is_robot(Path(name)) for name in named}
-    return ["FILES" if len(robots) > 1 else "FILE" if True in robots else "FILE for Gazebo"]
+    return ["FILE" if any(is_robot(Path(name)) for name in named) else "FILE for Gazebo"]
 
 
 @Modes(_modes_of, MODES)
@@ -98,14 +103,17 @@ def check_command(
         return explain_rule(rule)
     named, arguments = split_arguments(words or [])
     check_target(report, ".sarif")
-    packages = read_packages(package or [])
+    packages = {p.name: p for each in models or [] for p in each.iterdir() if p.is_dir()}
+    packages |= read_packages(package or [])
     found, others = list[RuleFinding](), list[Path]()
     for path in map(Path, named):
-        if not is_robot(path):
+        robot = is_robot(path)
+        if not robot or is_ours(path):
             others.append(path)
+        if not robot:
             continue
         file = read_robot(path, packages, arguments)
-        for line in file.notes:
+        for line in (*file.notes, *neighbours(path)):
             note(f"{path.name}: {line}")
         found += findings(file)
     robots = () if named else robot_names()
