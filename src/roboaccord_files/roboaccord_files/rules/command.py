@@ -48,13 +48,16 @@ Package = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=DIR", help="Folder of a ROS package that meshes name."),
 ]
+Mass = Annotated[
+    float, typer.Option("--mass", min=0.0, metavar="KG", help="What the robot weighs, if known.")
+]
 Sarif = Annotated[
     Path | None, typer.Option("--sarif", metavar="FILE.sarif", help="Write the findings as SARIF.")
 ]
 Explained = Annotated[
     str, typer.Option("--explain", metavar="RULE|all", help="Explain a rule, or list the rules.")
 ]
-OF_FILES = "words package sarif trust :="
+OF_FILES = "words package mass sarif trust :="
 MODES = {
     "FILE for Gazebo": "words models", "FILE": f"{OF_FILES} models", "RULE": "explain",
 }  # fmt: skip
@@ -73,6 +76,7 @@ def check_command(
     words: Files = None,
     models: Models = None,
     package: Package = None,
+    mass: Mass = 0.0,
     report: Sarif = None,
     rule: Explained = "",
 ) -> Result:
@@ -91,7 +95,7 @@ def check_command(
 
       accord check worlds/mine.sdf --models models
 
-      accord check my.urdf
+      accord check my.urdf --mass 22
 
       accord check my.urdf.xacro prefix:=left_ --package my_robot=. --sarif my.sarif
 
@@ -115,7 +119,7 @@ def check_command(
         file = read_robot(path, packages, arguments)
         for line in (*file.notes, *neighbours(path)):
             note(f"{path.name}: {line}")
-        found += findings(file)
+        found += findings(file, mass)
     robots = () if named else robot_names()
     result = check_for_gazebo(others if named else all_that_ships(), models or [], robots)
     result = replace(result, findings=tuple(found))

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from contextlib import suppress
 from functools import cached_property
 
 from roboaccord.description.source import numbers, parse_lines
 from roboaccord.description.urdf_file import UrdfFile
 
 from roboaccord_files.repair.extents import mesh_extent
+from roboaccord_files.repair.meshes import wrong_scales
+
+TINY = 0.02  # m: smaller shapes stand for something else
 
 
 class Source:
@@ -63,6 +67,13 @@ class Source:
     def parts(self) -> tuple[ET.Element, ...]:
         """All links, then all joints."""
         return (*self.top.findall("link"), *self.top.findall("joint"))
+
+    @cached_property
+    def misscaled(self) -> dict[str, float]:
+        """The links whose meshes are of another unit, and the power of ten to scale them by."""
+        with suppress(ValueError):  # of a number that is none
+            return wrong_scales(self.file)
+        return {}
 
     @cached_property
     def sizes(self) -> dict[str, float]:
