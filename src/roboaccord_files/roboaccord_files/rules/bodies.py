@@ -2,8 +2,9 @@
 
 A shape may be added: a case of `_points`. A link with a shape that is not known, or smaller than
 TINY, is no body here, and no rule of plausible.py speaks of it. The hull is that of the half-spaces
-whose normals are DIRECTIONS and the principal axes: never less than the true one but for the corners that `extremes`
-leaves out (1 % of a sphere). test_plausible.py compares its moments with closed forms.
+whose normals are DIRECTIONS and the principal axes: never less than the true one but for the
+corners that `extremes` leaves out (1 % of a sphere). test_plausible.py compares its moments with
+closed forms.
 """
 
 from __future__ import annotations

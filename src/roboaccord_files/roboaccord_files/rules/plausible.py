@@ -23,13 +23,14 @@ from roboaccord_files.rules.source import Source
 
 ROUND = 1e-3  # of the moments: what is off by more is no inertia, which other rules find
 SLACK, LEAST = 0.05, 0.005  # of the size of a link, and m: what may stick out of its shapes
+LIGHT = 0.005  # of the masses: what weighs less is no matter
 MARGIN = 1.5  # times the bound: what is less may be a shape that is a little small
 STEEL, OTHERS = 8_000.0, 4.0  # kg/m^3 of a hull, and times the median of the robot's links
 LARGE = 0.08  # m: smaller links may be of solid metal
 METALS = {"aluminium": (2_640.0, 2_860.0), "titanium": (4_400.0, 4_550.0),
           "steel": (7_200.0, 8_100.0), "brass": (8_300.0, 9_000.0)}  # fmt: skip
 """Densities [kg/m^3] that a link of gears, motors and cables has by chance alone."""
-ALIKE, SEVERAL = 0.02, 3  # relative, and links: so many of one density are no chance
+ALIKE, SEVERAL = 0.06, 3  # relative, 4 % of it for the hull; and links: so many are no chance
 APART, TWINS = 0.02, 2  # relative: masses of left and right; and pairs of them in a robot
 SIDES = {"left": "right", "l": "r", "fl": "fr", "rl": "rr", "hl": "hr", "bl": "br",
          "lf": "rf", "lh": "rh", "lb": "rb", "lr": "rr"}  # fmt: skip
@@ -46,18 +47,17 @@ SAME = 0.02  # relative: of moments and those of a box or hull
 
 def plausible(source: Source) -> Found:
     """Yield links whose mass, centre or inertia cannot be, or hardly, that of their shapes."""
-    found = [
-        body for body in bodies(source)
-        if shortage(body.inertia) <= ROUND * abs(np.trace(body.inertia))
-        and body.link.get("name") not in source.misscaled
-    ]  # fmt: skip
+    found = [b for b in bodies(source) if b.link.get("name") not in source.misscaled]
     for find in FINDERS:
         yield from find(found)
 
 
 def beyond_shape(found: Sequence[Body]) -> Found:
     """Yield centres of mass and radii of gyration beyond every point of a link's shapes."""
+    least = LIGHT * sum(body.mass for body in found)
     for body in found:
+        if body.mass < least or shortage(body.inertia) > ROUND * abs(np.trace(body.inertia)):
+            continue  # a logo or a camera, which moves nothing; or no inertia at all
         slack = LEAST + SLACK * body.size
         out = float(-body.reach.min())
         if out > slack:
