@@ -121,3 +121,37 @@ def test_a_mesh_of_another_unit_is_scaled_by_the_power_of_ten(tmp_path, scale, f
     (tmp_path / "r.urdf").write_text(text)
     found = [e.cure for e in findings(tmp_path / "r.urdf") if e.rule == "mesh-scale"]
     assert len(found) == 2 and f"scale it by {factor}," in found[0]
+
+
+def test_what_mujoco_alone_makes_of_masses_is_what_it_makes(tmp_path: Path):
+    """Raw MuJoCo as oracle: masses of shapes, then the bound; and a rotor's inertia by hand."""
+    mujoco = pytest.importorskip("mujoco")
+    shape = "<collision><geometry>{}</geometry></collision>"
+    bodies = {"a": (2.0, '<box size="0.1 0.2 0.1"/>'), "b": (0.5, '<sphere radius="0.05"/>'),
+              "c": (0.1, "")}  # fmt: skip
+    moments = 'ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"'
+    links = "".join(
+        f'<link name="{n}"><inertial><mass value="{m}"/><inertia {moments}/></inertial>'
+        f"{shape.format(g) if g else ''}</link>"
+        for n, (m, g) in bodies.items()
+    )
+    joints = "".join(
+        f'<joint name="{p}{c}" type="continuous"><parent link="{p}"/><child link="{c}"/>'
+        '<origin xyz="0 0 1"/><axis xyz="0 1 0"/></joint>'
+        for p, c in ("ab", "bc")
+    )
+    compiler = '<mujoco><compiler inertiafromgeom="true" boundmass="0.7"/></mujoco>'
+    motor = (
+        '<transmission name="t"><joint name="ab"/><actuator name="m"><drake:gear_ratio value="50"/>'
+    )
+    motor += '<drake:rotor_inertia value="2e-5"/></actuator></transmission>'
+    text = f'<robot name="r" xmlns:drake="http://drake.mit.edu">{compiler}{links}{joints}{motor}</robot>'
+    (tmp_path / "r.urdf").write_text(text)
+    said = {each.rule: each.message for each in findings(tmp_path / "r.urdf")}
+    spec = mujoco.MjSpec.from_string(text.replace("boundmass", 'fusestatic="false" boundmass'))
+    model = spec.compile()
+    masses = [
+        f"{n} {model.body(n).mass[0]:.4g} kg for {m:g}" for n, (m, _) in bodies.items() if n != "a"
+    ]
+    assert all(each in said["mujoco-masses"] for each in masses) and len(masses) == 2
+    assert "adds 0.05 kg m^2" in said["drake-rotor"] and "joint ab" in said["drake-rotor"]

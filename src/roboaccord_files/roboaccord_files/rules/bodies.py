@@ -1,10 +1,10 @@
 """Links as bodies: mass, centre and inertia beside the hull of what is drawn and touched.
 
-A shape may be added: a case of `_points`. A link with a shape that is not known, or smaller than
-TINY, is no body here, and no rule of plausible.py speaks of it. The hull is that of the half-spaces
-whose normals are DIRECTIONS and the principal axes: never less than the true one but for the
-corners that `extremes` leaves out (1 % of a sphere). test_plausible.py compares its moments with
-closed forms.
+A shape may be added: a case of `shape_points`. A link with a shape that is not known, or smaller
+than TINY, is no body here, and no rule of plausible.py speaks of it. The hull is that of
+half-spaces whose normals are DIRECTIONS and the principal axes: never less than the true one but
+for the corners that `extremes` leaves out (1 % of a sphere). test_plausible.py compares its moments
+with closed forms.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def bodies(source: Source) -> Iterator[Body]:
             place, turn = ((origin.get(k, "0 0 0") if origin is not None else "0 0 0").split()
                            for k in ("xyz", "rpy"))  # fmt: skip
             centre, rotation = np.array(place, float), rpy_matrix(*map(float, turn))
-            shapes = {tag: [_points(source, read_geometry(each)) for each in link.findall(tag)]
+            shapes = {tag: [shape_points(source, read_geometry(each)) for each in link.findall(tag)]
                       for tag in ("visual", "collision")}  # fmt: skip
         except (ValueError, TypeError):
             continue
@@ -121,7 +121,7 @@ def _number(inertial: ET.Element, tag: str, key: str) -> str:
     return "" if element is None else element.get(key, "")
 
 
-def _points(source: Source, shape: Geometry) -> tuple[Array, float]:
+def shape_points(source: Source, shape: Geometry) -> tuple[Array, float]:
     """Return extreme points of a shape (k, 3) [m], none if it is not known, and its volume."""
     radius, length = shape.radius, shape.length
     if shape.form == "box":

@@ -49,7 +49,8 @@ Package = Annotated[
     typer.Option(metavar="NAME=DIR", help="Folder of a ROS package that meshes name."),
 ]
 Mass = Annotated[
-    float, typer.Option("--mass", min=0.0, metavar="KG", help="What the robot weighs, if known.")
+    float | None,
+    typer.Option("--mass", min=0.0, metavar="KG", help="What the robot weighs, if known."),
 ]
 Sarif = Annotated[
     Path | None, typer.Option("--sarif", metavar="FILE.sarif", help="Write the findings as SARIF.")
@@ -76,7 +77,7 @@ def check_command(
     words: Files = None,
     models: Models = None,
     package: Package = None,
-    mass: Mass = 0.0,
+    mass: Mass = None,
     report: Sarif = None,
     rule: Explained = "",
 ) -> Result:
@@ -119,7 +120,7 @@ def check_command(
         file = read_robot(path, packages, arguments)
         for line in (*file.notes, *neighbours(path)):
             note(f"{path.name}: {line}")
-        found += findings(file, mass)
+        found += findings(file, mass or 0.0)
     robots = () if named else robot_names()
     result = check_for_gazebo(others if named else all_that_ships(), models or [], robots)
     result = replace(result, findings=tuple(found))

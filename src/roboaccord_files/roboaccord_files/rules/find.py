@@ -26,6 +26,7 @@ from roboaccord_files.rules.joints import joints, mimics
 from roboaccord_files.rules.names import blanks, names, references
 from roboaccord_files.rules.parts import complete, drawn, meshes
 from roboaccord_files.rules.plausible import plausible
+from roboaccord_files.rules.readers import find_readers
 from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.table import RULES
 from roboaccord_files.rules.units import units, weighed
@@ -39,7 +40,7 @@ CHAINS = (
 Finding = tuple[str, ET.Element, str, str]
 FINDERS: tuple[Callable[[Source], Found], ...] = (
     names, references, blanks, units, joints, mimics, complete, drawn, meshes, find_extensions,
-    plausible,
+    plausible, find_readers,
 )  # fmt: skip
 
 
