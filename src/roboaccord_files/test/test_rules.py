@@ -201,3 +201,18 @@ def test_what_every_engine_reads_alike_and_is_wrong_fails_the_parity(tmp_path, c
     (robot,) = json.loads(capsys.readouterr().out)["robots"]
     assert robot["findings"] == alone
     assert json.loads((tmp_path / "arm.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
+
+
+def test_what_is_said_of_several_links_is_one_line(tmp_path, capsys):
+    """For people; `--json` has each."""
+    box = '<visual><geometry><box size="0.1 0.1 0.3"/></geometry></visual>'
+    text = SOUND
+    for name in ("upper", "fore"):
+        text = text.replace(f'<link name="{name}">', f'<link name="{name}">{box}')
+    path = tmp_path / "arm.urdf"
+    path.write_text(re.sub(r"<collision>.*</collision>", "", text))
+    assert run(["check", str(path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.count("touches nothing") == 1
+    assert "link upper is drawn, and touches nothing; likewise link fore [no-coll" in shown
+    assert [each.rule for each in findings(path)].count("no-collision") == 2

@@ -26,6 +26,7 @@ from roboaccord.gazebo.tool import INSTALL, sdformat_tool
 from roboaccord_files.gazebo.check import check_file
 from roboaccord_files.gazebo.schema import VERSION, Problem, schema_folder, sdformat_problems
 from roboaccord_files.gazebo.shipped import problems_of_robot, shipped_folder
+from roboaccord_files.rules.findings import gathered
 
 MISSING = {
     "sdformat": f"sdformat's checker is not installed: {INSTALL}",
@@ -97,7 +98,7 @@ def check_for_gazebo(files: Sequence[Path], models: Sequence[Path], robots: Sequ
 
 def shown_of(result: Check) -> list[RenderableType]:
     """Return findings, and the problems of each file."""
-    shown = [*result.findings, *([table_of(result)] if result.files else [])]
+    shown = [*gathered(result.findings), *([table_of(result)] if result.files else [])]
     return shown or ["nothing found"]
 
 
@@ -114,10 +115,10 @@ def is_robot(path: Path) -> bool:
 
 def is_ours(path: Path) -> bool:
     """Return whether a file is one of the worlds and models that ship."""
-    shipped = shipped_folder()
-    return bool(shipped) and any(
-        path.resolve().is_relative_to((shipped / name).resolve()) for name in ("worlds", "models")
-    )
+    if not (shipped := shipped_folder()):
+        return False
+    folders = ((shipped / name).resolve() for name in ("worlds", "models"))
+    return any(map(path.resolve().is_relative_to, folders))
 
 
 def _is_known(path: Path) -> bool:
