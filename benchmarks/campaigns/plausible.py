@@ -199,8 +199,9 @@ def examine(name: str, folder: Path, plants: dict[str, Plant]) -> Row:
     try:
         file = read_robot(folder / path, {}, dict(word.split(":=") for word in words))
         found = Counter(each.rule for each in findings(file))
-        source, before = Source(file), speak(file)
+        source = Source(file)
         count = len(list(bodies(source)))
+        before = speak(file) if plants and count else set()
         hits = dict[str, bool]()
         for fault, plant in plants.items() if count else ():
             if made := planted(file, plant):

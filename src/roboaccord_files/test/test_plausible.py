@@ -72,13 +72,16 @@ def test_many_points_have_the_extremes_of_all():
 
 
 def test_full_boxes_are_plausible_and_of_steel_are_not(tmp_path: Path):
-    """One density of 1000 kg/m^3 is no metal's; each mass counts once."""
-    kg = [1000.0 * size.prod() for size in SIZES]
+    """One density of 1300 kg/m^3 is no default; each mass counts once."""
+    kg = [1300.0 * size.prod() for size in SIZES]
     water = [link(f"l{i}", m, s) for i, (m, s) in enumerate(zip(kg, SIZES, strict=True))]
-    steel = [link(f"l{i}", 7.85 * m, s) for i, (m, s) in enumerate(zip(kg, SIZES, strict=True))]
+    steel = [link(f"l{i}", 6.04 * m, s) for i, (m, s) in enumerate(zip(kg, SIZES, strict=True))]
     assert rules(tmp_path, *water) == set()
     assert rules(tmp_path, *steel) == {"density-alike"}
-    assert rules(tmp_path, *(link(f"l{i}", 7.85 * kg[0], SIZES[0]) for i in range(3))) == set()
+    for none in (0.77, 1.0):
+        links = [link(f"l{i}", none * m, s) for i, (m, s) in enumerate(zip(kg, SIZES, strict=True))]
+        assert (rules(tmp_path, *links) == {"density-alike"}) == (none == 0.77)
+    assert rules(tmp_path, *(link(f"l{i}", 6.04 * kg[0], SIZES[0]) for i in range(3))) == set()
 
 
 def test_products_of_the_other_sign_are_those_of_several_links(tmp_path: Path):

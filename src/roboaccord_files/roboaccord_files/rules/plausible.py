@@ -27,8 +27,10 @@ LIGHT = 0.005  # of the masses: what weighs less is no matter
 MARGIN = 1.5  # times the bound: what is less may be a shape that is a little small
 STEEL, OTHERS = 8_000.0, 4.0  # kg/m^3 of a hull, and times the median of the robot's links
 LARGE = 0.08  # m: smaller links may be of solid metal
-METALS = {"aluminium": (2_640.0, 2_860.0), "titanium": (4_400.0, 4_550.0),
-          "steel": (7_200.0, 8_100.0), "brass": (8_300.0, 9_000.0)}  # fmt: skip
+MATERIALS = {
+    "1000 kg/m^3 without a material": (990.0, 1_010.0), "aluminium": (2_640.0, 2_860.0),
+    "titanium": (4_400.0, 4_550.0), "steel": (7_200.0, 8_100.0), "brass": (8_300.0, 9_000.0),
+}  # fmt: skip
 """Densities [kg/m^3] that a link of gears, motors and cables has by chance alone."""
 ALIKE, SEVERAL = 0.06, 3  # relative, 4 % of it for the hull; and links: so many are no chance
 APART, TWINS = 0.02, 2  # relative: masses of left and right; and pairs of them in a robot
@@ -76,25 +78,25 @@ def beyond_shape(found: Sequence[Body]) -> Found:
 
 
 def dense(found: Sequence[Body]) -> Found:
-    """Yield links heavier than steel in their hull, and several of a metal's density."""
-    solid = {metal: list[Body]() for metal in METALS}
+    """Yield links heavier than steel in their hull, and most links of a default density of CAD."""
+    solid = {material: list[Body]() for material in MATERIALS}
     densities = [body.mass / body.hull[0] for body in found]
     usual = OTHERS * float(np.median(densities)) if len(found) > SEVERAL else 0.0
     for body, density in zip(found, densities, strict=True):
         if density > max(STEEL, usual) and body.size > LARGE:
             message = f"{label(body.link)}: {body.mass:g} kg are {density:.0f} kg/m^3 of its hull"
             yield "density", body.inertial, message, "write the mass that it is weighed with"
-        for metal, (low, high) in METALS.items():
+        for material, (low, high) in MATERIALS.items():
             if low <= body.mass / body.volume <= high or low <= density <= high:
-                solid[metal].append(body)
-    for metal, those in solid.items():
+                solid[material].append(body)
+    for material, those in solid.items():
         for volumes in ([b.volume for b in those], [b.hull[0] for b in those]):
             alike = _alike(those, np.array(volumes))
             if len(alike) >= max(SEVERAL, len(found) / 2):
                 names = ", ".join(body.link.get("name", "") for body in alike[:4])
                 density = np.median([b.mass / v for b, v in zip(those, volumes, strict=True)])
                 message = f"{len(alike)} links have one density, {density:.0f} kg/m^3: {names}"
-                cure = f"weigh them: a drawing's default material is {metal}"
+                cure = f"weigh them: a drawing has that by default, {material}"
                 yield "density-alike", alike[0].inertial, message, cure
                 break
 

@@ -18,6 +18,7 @@ from roboaccord_files.rules.source import TINY, Source, norm
 GOLD = 19_300.0  # kg/m^3
 BEYOND = 3.0  # times the size of a link: farther out is not part of it
 SCALES = 0.05  # of a mass: cables, and what is left out of a file
+MILLI = 30.0  # times the size of a link: farther out is in mm, nearer in another frame
 UNITS = {"g mm^2": 1e-9, "kg mm^2": 1e-6}
 
 
@@ -43,7 +44,8 @@ def units(source: Source) -> Found:
         centre = norm(numbers(inertial.find("origin"), "xyz"))
         if centre > BEYOND * size:
             message = f"{label(link)} of {size:.3g} m: its centre of mass is {centre:.3g} m off"
-            yield "centre-of-mass-unit", inertial, message, "write it in m"
+            cure = "write it in m" if centre > MILLI * size else "write it in the link's own frame"
+            yield "centre-of-mass-unit", inertial, message, cure
 
 
 def weighed(source: Source, mass: float) -> Found:
