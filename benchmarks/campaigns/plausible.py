@@ -27,7 +27,7 @@ from benchmarks.campaigns.rows import keep, read
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.formats import read_robot
-from roboaccord_files.rules.bodies import Body, bodies
+from roboaccord_files.rules.bodies import Solid, bodies
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.joints import joints
 from roboaccord_files.rules.plausible import beyond_shape, dense, other_side, plausible
@@ -41,7 +41,7 @@ RULES = (
 )  # fmt: skip
 LARGER = 1.5  # times: shapes that would clear a doubtful finding
 STEEL = 7850.0  # kg/m^3
-Plant = Callable[[ET.Element, list[Body]], bool]
+Plant = Callable[[ET.Element, list[Solid]], bool]
 
 
 @dataclass(frozen=True)
@@ -56,77 +56,81 @@ class Row:
     hits: dict[str, bool] = field(default_factory=dict)
 
 
-def scaled(body: Body, factor: float) -> None:
+def entry(body: Solid, tag: str) -> ET.Element:
+    """Return an element of a link's inertial, made where it is missing."""
+    found = body.inertial.find(tag)
+    return ET.SubElement(body.inertial, tag) if found is None else found
+
+
+def scaled(body: Solid, factor: float) -> None:
     """Multiply the entries of a link's inertia."""
-    tensor = body.inertial.find("inertia")
-    for key, value in tensor.attrib.items() if tensor is not None else ():
-        body.inertial.find("inertia").set(key, repr(factor * float(value)))
+    tensor = entry(body, "inertia")
+    for key, value in tensor.attrib.items():
+        tensor.set(key, repr(factor * float(value)))
 
 
-def write_mass(body: Body, mass: float) -> None:
+def write_mass(body: Solid, mass: float) -> None:
     """Write a mass, and an inertia that grows with it."""
-    body.inertial.find("mass").set("value", repr(mass))
+    entry(body, "mass").set("value", repr(mass))
     scaled(body, mass / body.mass)
 
 
-def heaviest(found: Sequence[Body]) -> Body:
+def heaviest(found: Sequence[Solid]) -> Solid:
     """Return the body with the largest mass."""
     return max(found, key=lambda body: body.mass)
 
 
-def inertia_times(factor: float, _top: ET.Element, found: list[Body]) -> bool:
+def inertia_times(factor: float, _top: ET.Element, found: list[Solid]) -> bool:
     """Plant an inertia times a factor."""
     scaled(heaviest(found), factor)
     return True
 
 
-def box_in(metres: float, _top: ET.Element, found: list[Body]) -> bool:
+def box_in(metres: float, _top: ET.Element, found: list[Solid]) -> bool:
     """Plant the inertia of the box around a link, its lengths in a unit of so many metres."""
     body = heaviest(found)
     squares = (np.ptp(body.points, axis=0) / metres) ** 2 / 12.0
-    tensor, origin = body.inertial.find("inertia"), body.inertial.find("origin")
+    tensor = entry(body, "inertia")
     for key, value in zip("xyz", body.mass * (squares.sum() - squares), strict=True):
         tensor.set(f"i{key}{key}", repr(float(value)))
     for key in ("ixy", "ixz", "iyz"):
         tensor.set(key, "0")
-    if origin is not None:
-        origin.set("rpy", "0 0 0")
+    entry(body, "origin").set("rpy", "0 0 0")
     return True
 
 
-def centre_off(_top: ET.Element, found: list[Body]) -> bool:
+def centre_off(_top: ET.Element, found: list[Solid]) -> bool:
     """Plant a centre of mass that is off by the diagonal of the link."""
     body = heaviest(found)
-    origin = body.inertial.find("origin")
-    if origin is None:
-        origin = ET.SubElement(body.inertial, "origin")
-    origin.set("xyz", " ".join(map(repr, (body.centre + body.size * np.eye(3)[0]).tolist())))
+    entry(body, "origin").set(
+        "xyz", " ".join(map(repr, (body.centre + body.size * np.eye(3)[0]).tolist()))
+    )
     return True
 
 
-def mass_times(factor: float, _top: ET.Element, found: list[Body]) -> bool:
+def mass_times(factor: float, _top: ET.Element, found: list[Solid]) -> bool:
     """Plant a mass times a factor."""
     write_mass(heaviest(found), factor * heaviest(found).mass)
     return True
 
 
-def of_steel(_top: ET.Element, found: list[Body]) -> bool:
+def of_steel(_top: ET.Element, found: list[Solid]) -> bool:
     """Plant hulls full of steel, all of them."""
     for body in found:
         write_mass(body, STEEL * ConvexHull(body.points).volume)
     return len(found) >= 4
 
 
-def signs(_top: ET.Element, found: list[Body]) -> bool:
+def signs(_top: ET.Element, found: list[Solid]) -> bool:
     """Plant products of inertia with the other sign, all of them."""
     for body in found:
-        tensor = body.inertial.find("inertia")
+        tensor = entry(body, "inertia")
         for key in ("ixy", "ixz", "iyz"):
             tensor.set(key, repr(-float(tensor.get(key, "0"))))
     return any(np.abs(body.inertia[np.triu_indices(3, 1)]).any() for body in found)
 
 
-def one_side(_top: ET.Element, found: list[Body]) -> bool:
+def one_side(_top: ET.Element, found: list[Solid]) -> bool:
     """Plant a mass of the left that is 5 % larger."""
     names = {body.link.get("name", "") for body in found}
     sided = [b for b in found if other_side(b.link.get("name", "")) in names - {b.link.get("name")}]
@@ -135,7 +139,7 @@ def one_side(_top: ET.Element, found: list[Body]) -> bool:
     return len(sided) >= 4
 
 
-def meshes_times(factor: float, top: ET.Element, _found: list[Body]) -> bool:
+def meshes_times(factor: float, top: ET.Element, _found: list[Solid]) -> bool:
     """Plant meshes of another unit, all of them."""
     meshes = list(top.iterfind("link//mesh"))
     for mesh in meshes:
@@ -182,7 +186,7 @@ def doubtful(source: Source) -> list[str]:
     """Return the rules that larger shapes would clear."""
     every = list(bodies(source))
 
-    def wrong(found: Sequence[Body]) -> set[str]:
+    def wrong(found: Sequence[Solid]) -> set[str]:
         rows = [*beyond_shape(found), *dense(found)]
         return {rule for rule, *_ in rows}
 
@@ -227,7 +231,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     yield "|---|---|---|"
     for fault in PLANTS:
         asked = [row.hits[fault] for row in judged if fault in row.hits]
-        yield f"| {fault} | {sum(asked)} ({np.mean(asked or [0.0]):.0%}) | {len(asked)} |"
+        yield f"| {fault} | {sum(asked)} ({np.mean(asked or [False]):.0%}) | {len(asked)} |"
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ from roboaccord.description.urdf_file import read_urdf
 from roboaccord.numerics.rotations import rpy_matrix
 from roboaccord_files.repair.extents import DIRECTIONS, extremes
 from roboaccord_files.repair.inertial import AXES
-from roboaccord_files.rules.bodies import CORNERS, Body
+from roboaccord_files.rules.bodies import CORNERS, Solid
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.plausible import other_side
 
@@ -45,9 +45,9 @@ def rules(folder: Path, *links: str, mass: float = 0.0) -> set[str]:
     return {each.rule for each in found if each.severity != "note"}
 
 
-def of_points(points: np.ndarray) -> Body:
+def of_points(points: np.ndarray) -> Solid:
     element = ET.Element("link")
-    return Body(element, element, 1.0, np.zeros(3), np.eye(3), extremes(points), np.nan)
+    return Solid(element, element, 1.0, np.zeros(3), np.eye(3), extremes(points), np.nan)
 
 
 def test_the_hull_has_the_moments_of_a_box_and_a_ball():

@@ -26,7 +26,6 @@ from roboaccord.gazebo.tool import INSTALL, sdformat_tool
 from roboaccord_files.gazebo.check import check_file
 from roboaccord_files.gazebo.schema import VERSION, Problem, schema_folder, sdformat_problems
 from roboaccord_files.gazebo.shipped import problems_of_robot, shipped_folder
-from roboaccord_files.rules.findings import gathered
 
 MISSING = {
     "sdformat": f"sdformat's checker is not installed: {INSTALL}",
@@ -98,7 +97,7 @@ def check_for_gazebo(files: Sequence[Path], models: Sequence[Path], robots: Sequ
 
 def shown_of(result: Check) -> list[RenderableType]:
     """Return findings, and the problems of each file."""
-    shown = [*gathered(result.findings), *([table_of(result)] if result.files else [])]
+    shown = [*result.findings, *([table_of(result)] if result.files else [])]
     return shown or ["nothing found"]
 
 

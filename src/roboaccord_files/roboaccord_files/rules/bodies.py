@@ -35,7 +35,7 @@ CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
 
 
 @dataclass(frozen=True)
-class Body:
+class Solid:
     """Hold a link that has a mass and known shapes, in its own frame.
 
     Args:
@@ -87,7 +87,7 @@ class Body:
         return volume, about - np.outer(centroid, centroid)
 
 
-def bodies(source: Source) -> Iterator[Body]:
+def bodies(source: Source) -> Iterator[Solid]:
     """Yield the links whose mass, inertia and shapes are all known."""
     for link in source.links.values():
         inertial = link.find("inertial")
@@ -111,7 +111,7 @@ def bodies(source: Source) -> Iterator[Body]:
         points = extremes(np.concatenate([points for points, _ in every]))
         volumes = [volume for _, volume in shapes["visual"] or every]
         inertia = rotation @ symmetric(moments) @ rotation.T
-        body = Body(link, inertial, mass, centre, inertia, points, sum(volumes))
+        body = Solid(link, inertial, mass, centre, inertia, points, sum(volumes))
         if body.size >= 2.0 * TINY:
             yield body
 

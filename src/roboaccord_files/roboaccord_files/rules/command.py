@@ -31,7 +31,7 @@ from roboaccord_files.gazebo.files import (
     shown_of,
 )
 from roboaccord_files.rules.find import findings
-from roboaccord_files.rules.findings import RuleFinding
+from roboaccord_files.rules.findings import RuleFinding, gathered
 from roboaccord_files.rules.sarif import sarif
 from roboaccord_files.rules.table import ALL, RULES, explain
 
@@ -127,7 +127,7 @@ def check_command(
     if report:
         write_text(report, sarif(found), ".sarif")
     written = [f"written: {report}"] if report else []
-    shown = [*shown_of(result), *written]
+    shown = [*shown_of(replace(result, findings=gathered(found))), *written]
     return Result(result.to_json(), shown, ok=result.verdict == "pass")
 
 

@@ -18,7 +18,7 @@ from roboaccord.description.broken import Found
 from roboaccord.description.source import label
 
 from roboaccord_files.repair.inertias import shortage
-from roboaccord_files.rules.bodies import Body, bodies
+from roboaccord_files.rules.bodies import Solid, bodies
 from roboaccord_files.rules.source import Source
 
 ROUND = 1e-3  # of the moments: what is off by more is no inertia, which other rules find
@@ -54,7 +54,7 @@ def plausible(source: Source) -> Found:
         yield from find(found)
 
 
-def beyond_shape(found: Sequence[Body]) -> Found:
+def beyond_shape(found: Sequence[Solid]) -> Found:
     """Yield centres of mass and radii of gyration beyond every point of a link's shapes."""
     least = LIGHT * sum(body.mass for body in found)
     for body in found:
@@ -77,9 +77,9 @@ def beyond_shape(found: Sequence[Body]) -> Found:
             yield "gyration-beyond-shape", body.inertial, message, _unit(body)
 
 
-def dense(found: Sequence[Body]) -> Found:
+def dense(found: Sequence[Solid]) -> Found:
     """Yield links heavier than steel in their hull, and most links of a default density of CAD."""
-    solid = {material: list[Body]() for material in MATERIALS}
+    solid = {material: list[Solid]() for material in MATERIALS}
     densities = [body.mass / body.hull[0] for body in found]
     usual = OTHERS * float(np.median(densities)) if len(found) > SEVERAL else 0.0
     for body, density in zip(found, densities, strict=True):
@@ -101,12 +101,12 @@ def dense(found: Sequence[Body]) -> Found:
                 break
 
 
-def _alike(found: Sequence[Body], volumes: Array) -> list[Body]:
+def _alike(found: Sequence[Solid], volumes: Array) -> list[Solid]:
     """Return the links with the density that most of them share, of each mass one."""
-    best = list[Body]()
+    best = list[Solid]()
     densities = np.array([body.mass for body in found]) / volumes
     for density in densities:
-        masses, these = list[float](), list[Body]()
+        masses, these = list[float](), list[Solid]()
         for body, other in zip(found, densities, strict=True):
             new = all(abs(body.mass - mass) > ALIKE * mass for mass in masses)
             if new and density <= other <= (1.0 + ALIKE) * density:
@@ -116,7 +116,7 @@ def _alike(found: Sequence[Body], volumes: Array) -> list[Body]:
     return best
 
 
-def mirrored(found: Sequence[Body]) -> Found:
+def mirrored(found: Sequence[Solid]) -> Found:
     """Yield links on the left that weigh other than those of that name on the right."""
     by_name = {body.link.get("name", ""): body for body in found}
     pairs = {frozenset((name, other_side(name))) for name in by_name}
@@ -154,9 +154,9 @@ def other_side(name: str) -> str:
     return LETTERS.sub(swap, WORDS.sub(swap, name))
 
 
-def signs(found: Sequence[Body]) -> Found:
+def signs(found: Sequence[Solid]) -> Found:
     """Yield a robot whose products of inertia have the sign that CAD gives them."""
-    along, whole, those = 0.0, 0.0, list[Body]()
+    along, whole, those = 0.0, 0.0, list[Solid]()
     for body in found:
         theirs, shape = _products(body.spread), _products(body.hull[1])
         if min(np.abs(theirs).max(), np.abs(shape).max()) > SEEN:
@@ -175,7 +175,7 @@ def _products(moments: Array) -> Array:
     return np.asarray((moments / np.outer(scale, scale))[np.triu_indices(3, 1)])
 
 
-def other_unit(found: Sequence[Body]) -> Found:
+def other_unit(found: Sequence[Solid]) -> Found:
     """Yield inertias that are those of the hull with its lengths in another unit."""
     for body in found:
         if unit := _unit_of(body):
@@ -183,7 +183,7 @@ def other_unit(found: Sequence[Body]) -> Found:
             yield "inertia-in-another-unit", body.inertial, message, _unit(body)
 
 
-def _unit_of(body: Body) -> str:
+def _unit_of(body: Solid) -> str:
     """Return the unit of length with which the inertia is that of the hull, or of the box around.
 
     "" where none is.
@@ -199,13 +199,13 @@ def _unit_of(body: Body) -> str:
     return ""
 
 
-def _unit(body: Body) -> str:
+def _unit(body: Solid) -> str:
     """Return a cure: the inertia of the hull, if it were full."""
     shape = body.hull[1]
     moments = body.mass * (np.trace(shape) - np.diag(shape))
     return "a body that fills its hull has ixx, iyy, izz " + " ".join(f"{m:.3g}" for m in moments)
 
 
-FINDERS: tuple[Callable[[Sequence[Body]], Found], ...] = (
+FINDERS: tuple[Callable[[Sequence[Solid]], Found], ...] = (
     beyond_shape, dense, mirrored, signs, other_unit,
 )  # fmt: skip
