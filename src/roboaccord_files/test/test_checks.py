@@ -13,6 +13,7 @@ from roboaccord.description.xacro_file import TRUST
 from roboaccord_files.gazebo.check import check_file
 from roboaccord_files.gazebo.files import is_robot
 from roboaccord_files.gazebo.schema import schema_folder
+from roboaccord_files.rules.find import findings
 from slow_cases import late
 from test_fence import EXPRESSIONS, link, robot
 from test_output import accord
@@ -97,3 +98,24 @@ def test_a_version_that_sdformat_does_not_know_is_said(
     (tmp_path / "new.sdf").write_text('<sdf version="1.99"><model name="m"/></sdf>')
     assert run(["check", str(tmp_path / "new.sdf")]) == 0
     assert "SDF 1.99 is not known to sdformat here" in capsys.readouterr().err
+
+
+def test_what_gazebo_alone_does_counts_in_sdf_too(tmp_path: Path) -> None:
+    """Gravity that is off, a spring, a plugin: on the lines of the links and joints in the SDF."""
+    pytest.importorskip("pydrake")
+    body = (
+        "<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
+    )
+    spring = "<dynamics><spring_stiffness>{}</spring_stiffness></dynamics>"
+    model = (
+        '<sdf version="1.6"><model name="m">\n<plugin name="p" filename="f"/>\n<link name="a">'
+        + f'{body}</link>\n<link name="b">{body}<gravity>{{}}</gravity></link>\n'
+        '<joint name="j" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 1 0</xyz>'
+        + f"{spring}</axis></joint></model></sdf>"
+    )
+    path = tmp_path / "arm.sdf"
+    path.write_text(model.format("false", "3"))
+    found = [(e.rule, e.line) for e in findings(path) if e.rule.startswith("gazebo")]
+    assert found == [("gazebo-plugin", 1), ("gazebo-gravity", 4), ("gazebo-spring", 5)]
+    path.write_text(model.format("true", "0"))
+    assert [e.rule for e in findings(path) if e.rule.startswith("gazebo")] == ["gazebo-plugin"]

@@ -20,7 +20,7 @@ from roboaccord.engines.formats import read_robot
 from roboaccord_files.repair.find import find_traps
 from roboaccord_files.repair.inertial import inertials
 from roboaccord_files.repair.inertias import moments_text
-from roboaccord_files.rules.extensions import find_extensions
+from roboaccord_files.rules.extensions import find_extensions, find_in_sdf
 from roboaccord_files.rules.findings import RuleFinding
 from roboaccord_files.rules.joints import joints, mimics
 from roboaccord_files.rules.names import blanks, names, references
@@ -40,7 +40,7 @@ CHAINS = (
 Finding = tuple[str, ET.Element, str, str]
 FINDERS: tuple[Callable[[Source], Found], ...] = (
     names, references, blanks, units, joints, mimics, complete, drawn, meshes, find_extensions,
-    plausible, find_readers,
+    plausible, find_readers, find_in_sdf,
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import math
 import xml.etree.ElementTree as ET
 from contextlib import suppress
 from functools import cached_property
+from xml.parsers.expat import ExpatError
 
 from roboaccord.description.source import numbers, parse_lines
 from roboaccord.description.urdf_file import UrdfFile
@@ -48,6 +49,15 @@ class Source:
     def parents(self) -> dict[ET.Element, ET.Element]:
         """The element around each element."""
         return {child: parent for parent in self.top.iter() for child in parent}
+
+    @cached_property
+    def original(self) -> ET.Element | None:
+        """The first element of a file in SDF from which this URDF was made; None of another."""
+        try:
+            top, _ = parse_lines("\n".join(self._written))
+        except (OSError, ValueError, ExpatError):
+            return None
+        return top if top.tag == "sdf" else None
 
     @cached_property
     def _written(self) -> list[str]:
