@@ -192,3 +192,20 @@ def test_blanks_before_the_declaration_keep_the_lines(tmp_path):
     path.write_text('\n\n<?xml version="1.0"?>\n<robot name="r">\n<link name="a"/>\n</robot>\n')
     text = read_urdf(path).text
     assert text.startswith("<?xml") and text.splitlines()[4] == '<link name="a"/>'
+
+
+@pytest.mark.parametrize(
+    "mesh",
+    ["meshes/a.stl", "meshes\\a.stl", "model://arm/meshes/a.stl", "package://arm/meshes/a.stl"],
+)
+def test_a_mesh_is_found_as_its_tools_find_it(tmp_path, monkeypatch, mesh):
+    """Relative to the file, with backslashes, and by the variables of Gazebo."""
+    folder = tmp_path / "models" / "arm"
+    (folder / "meshes").mkdir(parents=True)
+    (folder / "meshes" / "a.stl").touch()
+    home = folder if ":" not in mesh else tmp_path
+    (home / "r.urdf").write_text('<robot name="r"><link name="base"/></robot>')
+    monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", f"/no/such:{tmp_path / 'models'}")
+    assert read_urdf(home / "r.urdf").find(mesh) == folder / "meshes" / "a.stl"
+    monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", "")
+    assert (read_urdf(home / "r.urdf").find(mesh) is None) == (":" in mesh)

@@ -12,7 +12,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from logging.handlers import BufferingHandler
 from pathlib import Path
@@ -46,6 +46,7 @@ KINDS = {
 }
 INERTIA = re.compile(r"(?:A link named|While (?:parsing inertia|re-expressing)).*")
 INCLUDED = re.compile(r"(<uri>\s*model://([\w.-]+))/?(?=\s*</uri>)")
+FOREIGN = re.compile(r"<ros2_control\b(?:[^>]*/>|.*?</ros2_control\s*>)", re.DOTALL)
 SPOKEN = 2  # of Drake's warnings
 
 
@@ -65,7 +66,8 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     """
     top, _ = parse_lines(text)  # prefixes need not be declared
     model = _only_model(top)
-    named = INCLUDED.sub(lambda found: _included(found, packages), text)
+    bare = FOREIGN.sub(_blank, text)
+    named = INCLUDED.sub(lambda found: _included(found, packages), bare)
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)
     for name, folder in packages.items():
@@ -90,6 +92,7 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
     used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
     notes += [f"model://{name} is {folder}" for name, folder in used.items()]
+    notes += ["<ros2_control>, which SDF has not, is left out"] if bare != text else []
     notes += _left_out(plant, model)
     notes += [f"Drake: {_first(line)}" for line in warnings[:SPOKEN]]
     if len(warnings) > SPOKEN:
@@ -114,13 +117,25 @@ def _only_model(top: ET.Element) -> ET.Element:
 
 
 def _included(found: re.Match[str], packages: Mapping[str, Path]) -> str:
-    """Return a model's URI with its file, which Drake asks for, by the model.config beside it."""
+    """Return a model's URI with its file, which Drake asks for, by the model.config beside it.
+
+    Raises:
+        AccordError: if the model is not found.
+    """
     folder = packages.get(found[2])
     if folder is None:
-        return found[0]
+        cure = f"--package {found[2]}=DIR, or GZ_SIM_RESOURCE_PATH"
+        raise AccordError(f"model {found[2]}, which it includes, is not found: {cure}")
     config = folder / "model.config"
-    file = read_xml(config).findtext("sdf") if config.is_file() else None
+    file = None
+    with suppress(AccordError):  # of one that is not there, or broken
+        file = read_xml(config).findtext("sdf")
     return f"{found[1]}/{file or 'model.sdf'}"
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Return the ends of the lines of what is taken out: others keep their number."""
+    return "\n" * found[0].count("\n")
 
 
 def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]:

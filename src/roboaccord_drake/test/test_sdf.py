@@ -171,7 +171,8 @@ def two(kind: str, more: str = "") -> str:
         (two("revolute", link("c", "0 1 0 0 0 0") + joint("k", "revolute", "b", "c").replace(
             "</axis>", '<mimic joint="j"><multiplier>2</multiplier></mimic></axis>')),
          "joint k mimics another: not taken from SDF"),
-        ("<include><uri>model://no_such</uri></include>", "Drake refuses it: .*no_such"),
+        ("<include><uri>model://no_such</uri></include>",
+         "model no_such, which it includes, is not found: --package no_such=DIR"),
     ],
 )  # fmt: skip
 def test_what_no_urdf_can_say_is_refused_by_name(tmp_path: Path, inside: str, line: str) -> None:
@@ -189,6 +190,24 @@ def test_a_model_beside_the_file_is_included(tmp_path: Path) -> None:
     file = read(tmp_path, MODEL.format(include), "robot.model")  # whatever the suffix
     assert [each.name for each in read_tree(file.text).moving] == ["j"]
     assert file.notes[2] == f"model://leg is {tmp_path / 'leg'}"
+
+
+@pytest.mark.parametrize("version", ["1.4", "1.12"])
+def test_a_model_of_a_path_is_included_and_ros2_control_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    """Gazebo finds it in its resource paths; no version of SDF has <ros2_control>."""
+    (tmp_path / "models" / "leg").mkdir(parents=True)
+    (tmp_path / "models" / "leg" / "model.sdf").write_text(MODEL.format(two("revolute")))
+    (tmp_path / "models" / "leg" / "model.config").write_text("\n<?xml version='1.0'?>")
+    monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", str(tmp_path / "models"))
+    control = '<ros2_control name="c" type="system">{}</ros2_control><ros2_control name="d"/>'
+    include = "<include><uri>model://leg</uri><name>leg</name></include>"
+    text = MODEL.format(include + control.format('<joint name="j"/>'))
+    (folder := tmp_path / "robot").mkdir()
+    file = read(folder, text.replace("1.9", version))
+    assert "<ros2_control>, which SDF has not, is left out" in file.notes
+    assert [each.name.removeprefix("leg_") for each in read_tree(file.text).moving] == ["j"]
 
 
 def test_what_is_left_out_is_said(tmp_path: Path) -> None:

@@ -23,6 +23,11 @@ FAULTS = [
 ]
 
 
+
+OF_THE_ROBOT = ("gazebo", "transmission", "material", "loop_joint", "mujoco")
+ET.register_namespace("drake", "http://drake.mit.edu")
+
+
 def found_in(tmp_path, text):
     path = tmp_path / "arm.urdf"
     path.write_text(text, encoding="utf-8")
@@ -34,11 +39,15 @@ def test_sound_robots_have_nothing_but_notes():
     found = {path.stem: findings(read_urdf(path)) for path in PLANTED.glob("*.urdf")}
     assert {name: [each.rule for each in rows] for name, rows in found.items()} == {
         "arm": [], "crane": ["gazebo-lumping"], "gripper": ["mimic"],
-        "leg": ["floating-joint"], "rover": [],
+        "leg": ["floating-joint", "limits-without-0"], "rover": [],
     }  # fmt: skip
 
 
-OF_FILES = ("file-unreadable", "description-differs")  # rules of no text of one robot
+# Rules of no text of one robot, or of whole robots (test_plausible.py).
+OF_FILES = (
+    "file-unreadable", "description-differs", "density-alike", "mirrored-mass", "products-sign",
+    "total-mass",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("robot", "old", "new", "rule", "line", "cure"), FAULTS)
@@ -53,7 +62,7 @@ def test_a_planted_fault_is_found_on_its_line(tmp_path, robot, old, new, rule, l
 
 
 def test_every_rule_has_a_planted_fault():
-    """But those of robots without masses, of no robots, and of two, which have own tests."""
+    """But those of whole robots, of no robots, and of two, which have own tests."""
     assert {*RULES} - {fault[3] for fault in FAULTS} == {
         "mimic", "gazebo-lumping", "no-masses", "robot-of-0-kg", *OF_FILES,
     }  # fmt: skip
@@ -80,7 +89,7 @@ def planted(example):
         name, homes = each.get("name"), (joint, link, link.find("inertial"))
         if each.tag in ("link", "joint"):
             same, home = [e for e in written if (e.tag, e.get("name")) == (each.tag, name)], top
-        elif each.tag in ("gazebo", "transmission", "material", "loop_joint"):
+        elif each.tag in OF_THE_ROBOT or each.tag.startswith("{"):
             same, home = [], top
         else:
             found = [(h, e) for h in homes for e in h.findall(each.tag)]
@@ -198,3 +207,18 @@ def test_what_every_engine_reads_alike_and_is_wrong_fails_the_parity(tmp_path, c
     (robot,) = json.loads(capsys.readouterr().out)["robots"]
     assert robot["findings"] == alone
     assert json.loads((tmp_path / "arm.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
+
+
+def test_what_is_said_of_several_links_is_one_line(tmp_path, capsys):
+    """For people; `--json` has each."""
+    box = '<visual><geometry><box size="0.1 0.1 0.3"/></geometry></visual>'
+    text = SOUND
+    for name in ("upper", "fore"):
+        text = text.replace(f'<link name="{name}">', f'<link name="{name}">{box}')
+    path = tmp_path / "arm.urdf"
+    path.write_text(re.sub(r"<collision>.*</collision>", "", text))
+    assert run(["check", str(path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.count("touches nothing") == 1
+    assert "link upper is drawn, and touches nothing; likewise link fore [no-coll" in shown
+    assert [each.rule for each in findings(path)].count("no-collision") == 2

@@ -29,7 +29,7 @@ from roboaccord.numerics.machine import spending
 if TYPE_CHECKING:
     from trimesh import Trimesh
 
-PACKAGE, FILE = "package://", "file://"
+PACKAGE, MODEL, FILE = "package://", "model://", "file://"
 MOST_MEMORY = 4 << 30  # bytes; some formats state millions of vertices in a line
 MOST_COLOURS = 16  # of a part: one that has more, as by vertex, is drawn in their mean
 FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # none of them an archive

@@ -20,6 +20,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
 from roboaccord.numerics.machine import unpacked
 
+MODEL_PATHS = ("GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "SDF_PATH", "GAZEBO_MODEL_PATH")
 LEVELS = 3  # of lib/python3.12/site-packages, above which is the prefix
 
 
@@ -90,6 +91,7 @@ def package_folders(package: str, path: Path, packages: Mapping[str, Path]) -> I
                 yield above
     for folder in folders_of("ROS_PACKAGE_PATH"):
         yield folder if folder.name == package else folder / package
+    yield from (folder / package for each in MODEL_PATHS for folder in folders_of(each))
     yield from (prefix / "share" / package for prefix in folders_of("AMENT_PREFIX_PATH"))
     with suppress(AccordError):
         yield share(package)

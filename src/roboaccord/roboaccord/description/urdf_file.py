@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file, parse_xml, read_bytes
-from roboaccord.description.meshes import FILE, PACKAGE
+from roboaccord.description.meshes import FILE, MODEL, PACKAGE
 from roboaccord.description.resources import package_folders
 from roboaccord.description.xacro_file import NO_ARGUMENTS, expand_apart
 
@@ -109,10 +109,11 @@ class UrdfFile:
 
     def find(self, mesh: str) -> Path | None:
         """Return the file of a mesh that the URDF names, None where there is none."""
-        if not mesh.startswith(PACKAGE):
+        mesh = mesh.replace("\\", "/")
+        if not mesh.startswith((PACKAGE, MODEL)):
             path = self.path.parent / mesh.removeprefix(FILE)
             return path if is_file(path) else None
-        package, _, inside = mesh.removeprefix(PACKAGE).partition("/")
+        package, _, inside = mesh.partition("://")[2].partition("/")
         folders = package_folders(package, self.path, self.packages)
         return next((f / inside for f in folders if is_file(f / inside)), None)
 

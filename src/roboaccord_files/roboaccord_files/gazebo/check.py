@@ -47,31 +47,31 @@ IN_EVERY_ROBOT = ("JointStatePublisher", "OdometryPublisher")
 FOR_JOINTS = ("JointTrajectoryController",)
 
 
-def check_file(path: Path, models: Sequence[Path]) -> list[str]:
+def check_file(path: Path, models: Sequence[Path], *, ours: bool = True) -> list[str]:
     """Return the errors of a world or model.
 
     Args:
         path: an SDF file, or the URDF of a model; models that it includes are looked for, and not
             checked themselves.
         models: folders of models, for `model://NAME`.
+        ours: whether it is of this workspace, whose models have one version, and a model.config.
 
     Raises:
         AccordError: if the file cannot be read or is not XML.
     """
     root = read_xml(path)
+    config = _check_config(path) if ours and root.find("world") is None else ()
     if root.tag == "robot":
-        return [*_check_systems(root), *_check_config(path)]
-    problems = []
-    if root.get("version") != VERSION:
-        problems.append(f"sdf: version {root.get('version')}, and not {VERSION}")
-    folder = schema_folder()
+        return [*_check_systems(root), *config]
+    problems, version = [], root.get("version", "")
+    if ours and version != VERSION:
+        problems.append(f"sdf: version {version}, and not {VERSION}")
+    folder = schema_folder(VERSION if ours else version)
     problems += unknown_elements(root, folder) if folder else []
     problems += _check_systems(root)
     for world in root.findall("world"):
         problems += _check_world(world, models)
-    if root.find("world") is None:
-        problems += _check_config(path)
-    return problems
+    return [*problems, *config]
 
 
 def check_robot(urdf: str, bridge: str, worlds: Sequence[Path] = ()) -> list[str]:

@@ -7,7 +7,7 @@ of `Check.to_json` stay, for scripts read them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from rich.console import RenderableType
 from roboaccord.cli.console import make_table, note
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_xml
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, read_text
@@ -23,7 +24,7 @@ from roboaccord.engines.formats import format_of, formats
 from roboaccord.gazebo.tool import INSTALL, sdformat_tool
 
 from roboaccord_files.gazebo.check import check_file
-from roboaccord_files.gazebo.schema import Problem, schema_folder, sdformat_problems
+from roboaccord_files.gazebo.schema import VERSION, Problem, schema_folder, sdformat_problems
 from roboaccord_files.gazebo.shipped import problems_of_robot, shipped_folder
 
 MISSING = {
@@ -83,8 +84,9 @@ def check_for_gazebo(files: Sequence[Path], models: Sequence[Path], robots: Sequ
     folders = [*models, *([shipped / "models"] if shipped else [])]
     found = dict[str, list[Problem]]()
     for path in files:
-        own = check_file(path, folders)  # which reads bounded files alone
-        found[_title(path)] = [*(sdformat_problems(tool, path, folders) if tool else []), *own]
+        own = check_file(path, folders, ours=is_ours(path))  # which reads bounded files alone
+        asked = tool if _is_known(path) else ""
+        found[_title(path)] = [*(sdformat_problems(asked, path, folders) if asked else []), *own]
     found |= {f"robot {name}": problems_of_robot(name, tool) for name in robots}
     there = {"sdformat": tool, "schema": schema_folder()}
     missing = tuple(name for name in MISSING if found and not there[name])
@@ -100,11 +102,9 @@ def shown_of(result: Check) -> list[RenderableType]:
 
 
 def is_robot(path: Path) -> bool:
-    """Return whether a file is a robot's description, and not a world or a model for Gazebo."""
+    """Return whether a file is a robot's description, and not a world or a thing for Gazebo."""
     if path.suffix == ".xacro" or path == STANDARD_INPUT:
         return True
-    if path.name == "model.sdf" or (path.parent / "model.config").is_file():
-        return False
     text = read_text(path, NO_PACKAGES, NO_ARGUMENTS)
     form = format_of(text)
     if form == "sdf":
@@ -112,8 +112,39 @@ def is_robot(path: Path) -> bool:
     return form in {"robot", *formats()}
 
 
+def is_ours(path: Path) -> bool:
+    """Return whether a file is one of the worlds and models that ship."""
+    if not (shipped := shipped_folder()):
+        return False
+    folders = ((shipped / name).resolve() for name in ("worlds", "models"))
+    return any(map(path.resolve().is_relative_to, folders))
+
+
+def _is_known(path: Path) -> bool:
+    """Return whether sdformat, if installed, knows a file's version; note where it does not."""
+    version = read_xml(path).get("version", VERSION)
+    known = schema_folder(version) is not None or not schema_folder()
+    if not known:
+        note(f"{path.name}: SDF {version} is not known to sdformat here: its checker is not asked")
+    return known
+
+
+def neighbours(path: Path) -> Iterator[str]:
+    """Yield a line for each file beside a robot's that is broken, or of another robot."""
+    for name in ("model.config", "package.xml"):
+        if not (beside := path.parent / name).is_file():
+            continue
+        try:
+            named = [(e.text or "").strip() for e in read_xml(beside).iter("sdf")]
+        except AccordError as error:
+            yield f"{error}: not used"
+            continue
+        if named and path.name not in named:
+            yield f"{name} beside it names {', '.join(named)}: not used"
+
+
 def _title(path: Path) -> str:
-    return f"{path.parent.name}/{path.name}"
+    return f"{path.absolute().parent.name}/{path.name}"
 
 
 def table_of(result: Check) -> RenderableType:

@@ -12,6 +12,7 @@ schema.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
@@ -69,9 +70,11 @@ def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Pro
     return problems
 
 
-def schema_folder() -> Path | None:
-    """Return the folder of sdformat's schema of SDF 1.9, or None where sdformat is missing."""
-    found = [p for root in ROOTS for p in sorted(Path(root).glob(f"sdformat*/{VERSION}"))]
+def schema_folder(version: str = VERSION) -> Path | None:
+    """Return the folder of sdformat's schema of a version, or None where it is missing."""
+    if not re.fullmatch(r"\d+\.\d+", version):
+        return None
+    found = [p for root in ROOTS for p in sorted(Path(root).glob(f"sdformat*/{version}"))]
     return found[0] if found else None
 
 
@@ -84,7 +87,7 @@ def _compare(element: ET.Element, schema: ET.Element, folder: Path, place: str) 
     attributes = {a.get("name") for a in schema.findall("attribute")}
     for name in element.attrib:
         if name not in attributes and ":" not in name and "}" not in name:
-            yield f"{place}: no attribute {name} in SDF {VERSION}"
+            yield f"{place}: no attribute {name} in SDF {folder.name}"
     yield from _check_value(element, schema.get("type", ""), place)
     if schema.find("element[@copy_data]") is not None:
         return
@@ -94,7 +97,7 @@ def _compare(element: ET.Element, schema: ET.Element, folder: Path, place: str) 
             continue  # a custom element, which sdformat asks to be put in a namespace
         where = f"{place}/{child.tag}"
         if child.tag not in known:
-            yield f"{where}: no such element in SDF {VERSION}"
+            yield f"{where}: no such element in SDF {folder.name}"
         else:
             yield from _compare(child, known[child.tag], folder, where)
 

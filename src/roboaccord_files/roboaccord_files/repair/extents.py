@@ -7,11 +7,13 @@ test_extents.py tests meshes of known size in each format.
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,14 +32,26 @@ CORNER = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
 POINT = re.compile(rb"^v\s+(\S+)\s+(\S+)\s+(\S+)", re.MULTILINE)
 ARRAY = re.compile(rb"(<float_array\b[^>]*\bid=[\"']([^\"']+)[\"'][^>]*>)([^<]*)")
 INDICES = re.compile(rb"<(p|vcount|v)>[^<]*<")
+MANY, CELLS = 4000, 8  # points, and cells from 0 to 1 along an axis
+LATTICE = [d for d in product(range(-3, 4), repeat=3) if math.gcd(*d) == 1]
+DIRECTIONS = np.array([np.divide(d, math.hypot(*d)) for d in LATTICE])  # (290, 3)
 NAMESPACE = re.compile(rb"\sxmlns=[\"'][^\"']*[\"']")
 
 
 class Extent(NamedTuple):
-    """Hold the largest coordinate and the largest distance from the origin of a mesh [m]."""
+    """Hold how far a mesh reaches.
+
+    Args:
+        coordinate: the largest one [m].
+        distance: the largest from the origin [m].
+        extremes: its points that are farthest in one of DIRECTIONS (k, 3) [m].
+        volume: within its triangles [m^3]; nan where they are not read.
+    """
 
     coordinate: float
     distance: float
+    extremes: Array
+    volume: float
 
 
 def mesh_extent(path: Path) -> Extent | None:
@@ -53,8 +67,27 @@ def _extent(path: Path, size: int, _changed: int) -> Extent | None:
         points = _points(path, size)
     if points is None or not len(points) or not np.isfinite(points).all():
         return None
-    distance = np.linalg.norm(points, axis=1).max()
-    return Extent(float(np.abs(points).max()), float(distance))
+    distance, volume = np.linalg.norm(points, axis=1).max(), np.nan
+    if path.suffix.lower() == ".stl":
+        volume = float(np.linalg.det((points - points.mean(axis=0)).reshape(-1, 3, 3)).sum() / 6.0)
+    return Extent(float(np.abs(points).max()), float(distance), extremes(points), abs(volume))
+
+
+def extremes(points: Array) -> Array:
+    """Return those of points (n, 3) that are farthest in one of DIRECTIONS (k, 3).
+
+    Of many points those are asked that are the farthest from the middle in a cell of directions.
+    """
+    if len(points) > MANY:
+        middle = 0.5 * (points.max(axis=0) + points.min(axis=0))
+        seen = (points - middle) / (np.ptp(points, axis=0) + 1e-12)
+        far = np.linalg.norm(seen, axis=1) + 1e-12
+        x, y, z = (CELLS * (1.0 + seen / far[:, None])).astype(np.int64).T
+        order = np.argsort(far)
+        last = np.full((2 * CELLS + 1) ** 3, -1)
+        last[((2 * CELLS + 1) * x + y)[order] * (2 * CELLS + 1) + z[order]] = order
+        points = points[last[last >= 0]]
+    return np.asarray(points[np.unique((points @ DIRECTIONS.T).argmax(axis=0))])
 
 
 def _points(path: Path, size: int) -> Array | None:

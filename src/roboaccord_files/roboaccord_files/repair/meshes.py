@@ -1,12 +1,14 @@
-"""Meshes in millimetres: those far larger than their robot.
+"""Meshes in another unit: those far larger, or far smaller, than their robot.
 
-LARGE may be tuned: between robots whose meshes are large and a factor of 1000. MILLIMETRES, the
-cure that the rule `mesh-scale` and `accord parity` print, may be reworded. What must stay: nothing
-repairs it, and FINDERS (find.py) has no entry for it, since the text alone does not show it.
+LARGE may be tuned: between robots whose meshes are large and a factor of 1000; SMALL between those
+of small meshes and a factor of 1/100; OWN is what share of its robot a mesh mostly is. MILLIMETRES,
+the cure that `accord parity` prints, may be reworded. What must stay: nothing repairs it, and
+FINDERS (find.py) has no entry for it, since the text alone does not show it.
 """
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -16,10 +18,17 @@ from roboaccord_files.repair.extents import mesh_extent
 
 MILLIMETRES = 'write the mesh\'s scale: scale="0.001 0.001 0.001" for millimetres'
 LARGE = 30.0  # a mesh so many times the size of the robot is in millimetres
+SMALL = 0.006  # of the size of a robot: its largest mesh is smaller only in a larger unit
+OWN = 0.2
 
 
 def large_meshes(file: UrdfFile) -> tuple[str, ...]:
-    """Return the links whose mesh is far larger than the robot: 1000 times, mostly.
+    """Return the links whose mesh is far larger than the robot: 1000 times, mostly."""
+    return tuple(name for name, factor in wrong_scales(file).items() if factor < 1.0)
+
+
+def wrong_scales(file: UrdfFile) -> dict[str, float]:
+    """Return the links whose mesh is far too large or small, and by what power of ten to scale it.
 
     A file whose joints are all in one place, or that has none, has no size to hold a mesh against.
     """
@@ -27,16 +36,18 @@ def large_meshes(file: UrdfFile) -> tuple[str, ...]:
     offsets = [e.get("xyz", "0 0 0").split() for e in top.findall("joint/origin")]
     size = sum(float(np.linalg.norm([float(x) for x in each])) for each in offsets)
     if not size:
-        return ()
+        return {}
     size = max(0.1, size)
-    return tuple(
-        dict.fromkeys(
-            link.get("name", "")
-            for link in top.findall("link")
-            for mesh in link.iter("mesh")
-            if _extent(file, mesh) > LARGE * size
-        )
-    )
+    extents = {
+        link.get("name", ""): max(_extent(file, mesh) for mesh in link.iter("mesh"))
+        for link in top.findall("link") if link.find(".//mesh") is not None
+    }  # fmt: skip
+    far = {name: each for name, each in extents.items() if each > LARGE * size}
+    if not far and len(extents) > 1 and 0.0 < max(extents.values()) < SMALL * size:
+        far = {name: each for name, each in extents.items() if each}
+    largest = max(far.values(), default=1.0)
+    factor = 10.0 ** round(math.log10(OWN * size / largest))
+    return dict.fromkeys(far, factor)
 
 
 def _extent(file: UrdfFile, mesh: ET.Element) -> float:

@@ -22,9 +22,16 @@ from roboaccord.engines.formats import read_robot
 from roboaccord.run.output import write_text
 from roboaccord.scenario.setup import robot_names
 
-from roboaccord_files.gazebo.files import all_that_ships, check_for_gazebo, is_robot, shown_of
+from roboaccord_files.gazebo.files import (
+    all_that_ships,
+    check_for_gazebo,
+    is_ours,
+    is_robot,
+    neighbours,
+    shown_of,
+)
 from roboaccord_files.rules.find import findings
-from roboaccord_files.rules.findings import RuleFinding
+from roboaccord_files.rules.findings import RuleFinding, gathered
 from roboaccord_files.rules.sarif import sarif
 from roboaccord_files.rules.table import ALL, RULES, explain
 
@@ -41,26 +48,28 @@ Package = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=DIR", help="Folder of a ROS package that meshes name."),
 ]
+Mass = Annotated[
+    float | None,
+    typer.Option("--mass", min=0.0, metavar="KG", help="What the robot weighs, if known."),
+]
 Sarif = Annotated[
     Path | None, typer.Option("--sarif", metavar="FILE.sarif", help="Write the findings as SARIF.")
 ]
 Explained = Annotated[
     str, typer.Option("--explain", metavar="RULE|all", help="Explain a rule, or list the rules.")
 ]
-OF_FILES = "words package sarif trust :="
+OF_FILES = "words package mass sarif trust :="
 MODES = {
-    "FILE for Gazebo": "words models", "FILE": OF_FILES, "FILES": f"{OF_FILES} models",
-    "RULE": "explain",
+    "FILE for Gazebo": "words models", "FILE": f"{OF_FILES} models", "RULE": "explain",
 }  # fmt: skip
 
 
 def _modes_of(given: Mapping[str, Any]) -> list[str]:
-    """Return the mode in force: by the files, of robots, for Gazebo or both."""
+    """Return the mode in force: of a rule, of robots, or of files for Gazebo alone."""
     if given["explain"]:
         return ["RULE"]
     named, _ = split_arguments(given["words"] or [])
-    robots = {is_robot(Path(name)) for name in named}
-    return ["FILES" if len(robots) > 1 else "FILE" if True in robots else "FILE for Gazebo"]
+    return ["FILE" if any(is_robot(Path(name)) for name in named) else "FILE for Gazebo"]
 
 
 @Modes(_modes_of, MODES)
@@ -68,6 +77,7 @@ def check_command(
     words: Files = None,
     models: Models = None,
     package: Package = None,
+    mass: Mass = None,
     report: Sarif = None,
     rule: Explained = "",
 ) -> Result:
@@ -86,7 +96,7 @@ def check_command(
 
       accord check worlds/mine.sdf --models models
 
-      accord check my.urdf
+      accord check my.urdf --mass 22
 
       accord check my.urdf.xacro prefix:=left_ --package my_robot=. --sarif my.sarif
 
@@ -98,23 +108,26 @@ def check_command(
         return explain_rule(rule)
     named, arguments = split_arguments(words or [])
     check_target(report, ".sarif")
-    packages = read_packages(package or [])
+    packages = {p.name: p for each in models or [] for p in each.iterdir() if p.is_dir()}
+    packages |= read_packages(package or [])
     found, others = list[RuleFinding](), list[Path]()
     for path in map(Path, named):
-        if not is_robot(path):
+        robot = is_robot(path)
+        if not robot or is_ours(path):
             others.append(path)
+        if not robot:
             continue
         file = read_robot(path, packages, arguments)
-        for line in file.notes:
+        for line in (*file.notes, *neighbours(path)):
             note(f"{path.name}: {line}")
-        found += findings(file)
+        found += findings(file, mass or 0.0)
     robots = () if named else robot_names()
     result = check_for_gazebo(others if named else all_that_ships(), models or [], robots)
     result = replace(result, findings=tuple(found))
     if report:
         write_text(report, sarif(found), ".sarif")
     written = [f"written: {report}"] if report else []
-    shown = [*shown_of(result), *written]
+    shown = [*shown_of(replace(result, findings=gathered(found))), *written]
     return Result(result.to_json(), shown, ok=result.verdict == "pass")
 
 

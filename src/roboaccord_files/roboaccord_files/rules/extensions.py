@@ -1,4 +1,4 @@
-"""What `<gazebo>` in a URDF makes Gazebo do, and no other engine.
+"""What `<gazebo>` in a URDF, and the same tags in SDF, make Gazebo do, and no other engine.
 
 Tags may be added: a tag, its rule and where SDFormat reads it are rows of extensions.yaml, a rule's
 text one of rules.yaml. What they say is fixed by SDFormat 12.3: test_gazebo_extensions.py asks its
@@ -9,7 +9,7 @@ in `_acts`.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from roboaccord.description.broken import Found
 from roboaccord.description.source import label
@@ -62,6 +62,32 @@ def find_extensions(source: Source) -> Found:
             tags = ", ".join(dict.fromkeys(_named(each) for each in elements))
             message = f"{label(owner)}: Gazebo alone reads {tags}, and {does}"
             yield rule, elements[0], message, cure
+
+
+def find_in_sdf(source: Source) -> Found:
+    """Yield what Gazebo does with a model in SDF: the same rules, by links and joints."""
+    if not source.file.notes or (top := source.original) is None:
+        return
+    for link in top.iter("link"):
+        off = [each for each in link.findall("gravity") if _value(each) in NOTHING[1:]]
+        yield from _in_sdf(source, link, "gazebo-gravity", off)
+        yield from _in_sdf(source, link, "gazebo-plugin", link.findall("sensor"))
+    for joint in top.iter("joint"):
+        springs = joint.findall("axis/dynamics/spring_stiffness")
+        springs = [each for each in springs if any(map(float, _value(each).split()))]
+        yield from _in_sdf(source, joint, "gazebo-spring", springs)
+    for model in top.iter("model"):
+        yield from _in_sdf(source, model, "gazebo-plugin", model.findall("plugin"))
+
+
+def _in_sdf(
+    source: Source, owner: ET.Element, rule: str, found: Sequence[ET.Element]
+) -> Iterator[tuple[str, ET.Element, str, str]]:
+    if found:
+        name, (does, cure) = owner.get("name", ""), EFFECTS[rule]
+        element = source.links.get(name, source.joints.get(name, source.top))
+        tags = ", ".join(dict.fromkeys(map(_named, found)))
+        yield rule, element, f"{label(owner)}: Gazebo reads {tags}, and {does}", cure
 
 
 def _acts(element: ET.Element) -> bool:

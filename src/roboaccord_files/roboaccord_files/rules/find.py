@@ -8,7 +8,8 @@ roboaccord_files/repair) are rules too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from roboaccord.description.broken import Found, broken_names, broken_numbers, broken_structure
@@ -19,24 +20,36 @@ from roboaccord.engines.formats import read_robot
 from roboaccord_files.repair.find import find_traps
 from roboaccord_files.repair.inertial import inertials
 from roboaccord_files.repair.inertias import moments_text
-from roboaccord_files.repair.meshes import MILLIMETRES, large_meshes
-from roboaccord_files.rules.extensions import find_extensions
+from roboaccord_files.rules.extensions import find_extensions, find_in_sdf
 from roboaccord_files.rules.findings import RuleFinding
 from roboaccord_files.rules.joints import joints, mimics
 from roboaccord_files.rules.names import blanks, names, references
 from roboaccord_files.rules.parts import complete, drawn, meshes
+from roboaccord_files.rules.plausible import plausible
+from roboaccord_files.rules.readers import find_readers
 from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.table import RULES
-from roboaccord_files.rules.units import units
+from roboaccord_files.rules.units import units, weighed
 
 UNREADABLE = ("number-invalid", "number-count", "link-loop")  # traps are sought in none of these
+CHAINS = (
+    ("inertia-in-another-unit", "inertia-unit", "gyration-beyond-shape"),
+    ("mass-unit", "density"), ("centre-of-mass-unit", "centre-outside-shape"),
+)  # fmt: skip
+"""Rules that find the same thing: the first alone is said."""
+Finding = tuple[str, ET.Element, str, str]
 FINDERS: tuple[Callable[[Source], Found], ...] = (
     names, references, blanks, units, joints, mimics, complete, drawn, meshes, find_extensions,
+    plausible, find_readers, find_in_sdf,
 )  # fmt: skip
 
 
-def findings(file: UrdfFile | str | Path) -> list[RuleFinding]:
+def findings(file: UrdfFile | str | Path, mass: float = 0.0) -> list[RuleFinding]:
     """Return what the rules find in a file, by line; the file by its path from here, if below.
+
+    Args:
+        file: as read, or its path.
+        mass: what the robot weighs [kg]; 0 where that is not known.
 
     Raises:
         AccordError: if it cannot be read.
@@ -46,6 +59,8 @@ def findings(file: UrdfFile | str | Path) -> list[RuleFinding]:
     broken = (broken_names, broken_numbers, broken_structure)
     found = [each for find in broken for each in find(source.top)]
     found += [each for find in FINDERS for each in find(source)]
+    found += weighed(source, mass) if mass else ()
+    found = [*_once(found)]
     known = {rule for rule, *_ in found}
     if known.isdisjoint(UNREADABLE):
         found += [each for each in _traps(source) if each[0] not in known]
@@ -66,6 +81,15 @@ def unreadable(path: Path, reason: str) -> RuleFinding:
 def rule_of(cause: str) -> str:
     """Return the rule that finds a trap."""
     return cause.lower().replace(" ", "-")
+
+
+def _once(found: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield what is found but what follows from another finding of the same element."""
+    there = {(rule, element) for rule, element, *_ in found}
+    for each in found:
+        before = (rules[: rules.index(each[0])] for rules in CHAINS if each[0] in rules)
+        if there.isdisjoint((rule, each[1]) for rules in before for rule in rules):
+            yield each
 
 
 def from_here(path: Path) -> str:
@@ -91,7 +115,8 @@ def _traps(source: Source) -> Found:
             if rule == "non-physical-inertia":
                 message += f": {moments_text(inertias[place][1])}"
             yield rule, element, message, trap.fix
-    for place in large_meshes(source.file):
-        element = source.links[place]
-        message = f"{label(element)}: {RULES['mesh-scale'].what}"
-        yield "mesh-scale", element, message, MILLIMETRES
+    for place, factor in source.misscaled.items():
+        element, far = source.links[place], "larger" if factor < 1.0 else "smaller"
+        message = f"{label(element)}: a mesh far {far} than the robot"
+        cure = f"scale it by {factor:g}, or so: {' '.join(3 * [f'{factor:g}'])} in place of 1 1 1"
+        yield "mesh-scale", element, message, cure

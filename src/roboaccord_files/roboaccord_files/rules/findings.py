@@ -6,13 +6,15 @@ both stay. Colours may be changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rich.text import Text
 
 Severity = Literal["error", "warning", "note"]
+NAMED = re.compile(r"^(?:link|joint) [^\s:]+")
 COLOURS: Mapping[Severity, str] = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
@@ -43,3 +45,20 @@ class RuleFinding:
             (self.severity, COLOURS[self.severity]),
             f": {self.message} [{self.rule}]\n    {self.cure}",
         )
+
+
+def gathered(found: Sequence[RuleFinding]) -> list[RuleFinding]:
+    """Return findings for people: those that say the same of several links or joints are one."""
+    groups = dict[tuple[str, str, str, str], list[RuleFinding]]()
+    for each in found:
+        said = NAMED.sub("", each.message)
+        groups.setdefault((each.file, each.rule, said, each.cure), []).append(each)
+    return [
+        replace(first, message=f"{first.message}; likewise {_others(more)}") if more else first
+        for first, *more in groups.values()
+    ]
+
+
+def _others(more: Sequence[RuleFinding]) -> str:
+    places = [found[0] for each in more if (found := NAMED.match(each.message))]
+    return ", ".join(places or [f"line {each.line}" for each in more])

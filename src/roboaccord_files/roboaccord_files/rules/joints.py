@@ -8,6 +8,7 @@ has a planted fault in test/planted/faults.yaml, on whose line it must be found.
 from __future__ import annotations
 
 import math
+import xml.etree.ElementTree as ET
 
 from roboaccord.description.broken import Found
 from roboaccord.description.source import label, numbers
@@ -22,6 +23,7 @@ WIDE = 720.0  # rad or m: a stop beyond it is none
 
 def joints(source: Source) -> Found:
     """Yield types, axes, lengths, limits, friction and angles that no joint has."""
+    away = list[ET.Element]()
     for joint in source.joints.values():
         origin, limit, axis = (joint.find(tag) for tag in ("origin", "limit", "axis"))
         kind, dynamics = joint.get("type"), joint.find("dynamics")
@@ -43,6 +45,8 @@ def joints(source: Source) -> Found:
             if lower and upper and lower > upper:
                 message = f"{label(joint)}: lower {lower[0]:g} above upper {upper[0]:g}"
                 yield "limits-swapped", limit, message, "swap them"
+            if kind != "continuous" and lower and upper and lower[0] <= upper[0]:
+                away += [] if lower[0] <= 0.0 <= upper[0] else [joint]
             if kind != "continuous" and max(map(abs, [*lower, *upper]), default=0.0) > WIDE:
                 message = f"{label(joint)}: a stop at {max(map(abs, [*lower, *upper])):g}"
                 yield "limit-wide", limit, message, 'type="continuous", or the true stop'
@@ -54,6 +58,10 @@ def joints(source: Source) -> Found:
             if sum(numbers(dynamics, key)) < 0.0:
                 message = f"{label(joint)}: {key} is below 0"
                 yield "damping-negative", joint, message, "write it positive"
+    if away:
+        message = f"0 is outside the limits of {', '.join(map(label, away[:4]))}"
+        message += f" and {len(away) - 4} more" if len(away) > 4 else ""
+        yield "limits-without-0", away[0], message, "start each within its limits"
     for origin in source.top.iter("origin"):
         turn = max(map(abs, numbers(origin, "rpy")), default=0.0)
         if turn > 2.0 * math.pi + 1e-3:

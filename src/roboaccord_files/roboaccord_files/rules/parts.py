@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 from roboaccord.description.broken import Found
-from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.resources import package_folders
 from roboaccord.description.source import NUMBERS, end, label, numbers
 from roboaccord.description.tree import MOVING
@@ -27,6 +26,7 @@ WANTED: Mapping[str, tuple[str, ...]] = {
 }
 """Attributes without which urdfdom drops an element, or refuses the file."""
 WITHIN = {"inertial": ("mass", "inertia"), "visual": ("geometry",), "collision": ("geometry",)}
+SCHEMES, BACK = ("package", "model"), "\\"
 SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 
 
@@ -83,19 +83,39 @@ def meshes(source: Source) -> Found:
     for link in source.links.values():
         for mesh in link.iter("mesh"):
             name = mesh.get("filename", "")
+            if "\\" in name:
+                message = f"{label(link)}: {name} has backslashes"
+                yield "mesh-backslash", mesh, message, f"write {name.replace(BACK, '/')}"
             if name and source.file.find(name) is None:
-                package = name.removeprefix(PACKAGE).partition("/")[0]
-                if package not in there:
+                scheme, _, inside = name.replace(BACK, "/").rpartition("://")
+                package = inside.partition("/")[0] if scheme in SCHEMES else ""
+                if package and package not in there:
                     folders = package_folders(package, source.file.path, source.file.packages)
                     there[package] = any(map(Path.is_dir, folders))
-                if there[package] or not name.startswith(PACKAGE):
+                if not package or there[package]:
                     message = f"{label(link)}: {name} is not found"
-                    yield "mesh-missing", mesh, message, "write a path that is there"
+                    yield "mesh-missing", mesh, message, _nearest(source, name, package)
                 elif package not in lost:
                     lost.add(package)
                     cure = f"--package {package}=DIR, or install it"
-                    message = f"package {package}, which meshes name, is not found"
+                    if scheme == "model":
+                        cure = f"--package {package}=DIR, or GZ_SIM_RESOURCE_PATH"
+                    message = f"{scheme} {package}, which meshes name, is not found"
                     yield "package-missing", mesh, message, cure
             if np.prod(numbers(mesh, "scale") or [1.0]) < 0.0:
                 message = f"{label(link)}: scale {mesh.get('scale')}"
                 yield "mesh-mirrored", mesh, message, "mirror the file itself"
+
+
+def _nearest(source: Source, name: str, package: str) -> str:
+    """Return a cure: the file that is there in other letters, or where one is looked for."""
+    inside = Path(name.replace(BACK, "/").rpartition("://")[2].removeprefix(f"{package}/"))
+    folders = [source.file.path.parent]
+    if package:
+        folders = [*package_folders(package, source.file.path, source.file.packages)]
+    for folder in (each / inside.parent for each in folders):
+        if folder.is_dir():
+            names = {each.name.lower(): each.name for each in folder.iterdir()}
+            if there := names.get(inside.name.lower()):
+                return f"there is {there}: capital letters count"
+    return f"write a path that is there, from {folders[0] if folders else package}"

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from contextlib import suppress
 from functools import cached_property
+from xml.parsers.expat import ExpatError
 
 from roboaccord.description.source import numbers, parse_lines
 from roboaccord.description.urdf_file import UrdfFile
 
 from roboaccord_files.repair.extents import mesh_extent
+from roboaccord_files.repair.meshes import wrong_scales
+
+TINY = 0.02  # m: smaller shapes stand for something else
 
 
 class Source:
@@ -46,6 +51,15 @@ class Source:
         return {child: parent for parent in self.top.iter() for child in parent}
 
     @cached_property
+    def original(self) -> ET.Element | None:
+        """The first element of a file in SDF from which this URDF was made; None of another."""
+        try:
+            top, _ = parse_lines("\n".join(self._written))
+        except (OSError, ValueError, ExpatError):
+            return None
+        return top if top.tag == "sdf" else None
+
+    @cached_property
     def _written(self) -> list[str]:
         return self.file.path.read_text(encoding="utf-8", errors="replace").splitlines()
 
@@ -63,6 +77,13 @@ class Source:
     def parts(self) -> tuple[ET.Element, ...]:
         """All links, then all joints."""
         return (*self.top.findall("link"), *self.top.findall("joint"))
+
+    @cached_property
+    def misscaled(self) -> dict[str, float]:
+        """The links whose meshes are of another unit, and the power of ten to scale them by."""
+        with suppress(ValueError):  # of a number that is none
+            return wrong_scales(self.file)
+        return {}
 
     @cached_property
     def sizes(self) -> dict[str, float]:

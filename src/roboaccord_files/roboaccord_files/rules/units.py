@@ -13,11 +13,12 @@ from roboaccord.description.broken import Found
 from roboaccord.description.source import label, numbers
 from roboaccord.description.tree import MOVING
 
-from roboaccord_files.rules.source import Source, norm
+from roboaccord_files.rules.source import TINY, Source, norm
 
 GOLD = 19_300.0  # kg/m^3
 BEYOND = 3.0  # times the size of a link: farther out is not part of it
-TINY = 0.02  # m: smaller shapes stand for something else
+SCALES = 0.05  # of a mass: cables, and what is left out of a file
+MILLI = 30.0  # times the size of a link: farther out is in mm, nearer in another frame
 UNITS = {"g mm^2": 1e-9, "kg mm^2": 1e-6}
 
 
@@ -43,7 +44,19 @@ def units(source: Source) -> Found:
         centre = norm(numbers(inertial.find("origin"), "xyz"))
         if centre > BEYOND * size:
             message = f"{label(link)} of {size:.3g} m: its centre of mass is {centre:.3g} m off"
-            yield "centre-of-mass-unit", inertial, message, "write it in m"
+            cure = "write it in m" if centre > MILLI * size else "write it in the link's own frame"
+            yield "centre-of-mass-unit", inertial, message, cure
+
+
+def weighed(source: Source, mass: float) -> Found:
+    """Yield a robot that weighs other than it does [kg]."""
+    masses = {n: sum(numbers(e.find("inertial/mass"), "value")) for n, e in source.links.items()}
+    total = sum(masses.values())
+    if abs(total - mass) > SCALES * mass:
+        heavy = sorted(masses, key=lambda name: -masses[name])[:3]
+        most = ", ".join(f"{name} {masses[name]:g}" for name in heavy)
+        message = f"it weighs {total:g} kg, and not {mass:g}; the heaviest links: {most}"
+        yield "total-mass", source.top, message, "weigh its links"
 
 
 def _unit_of(ratio: float) -> str:

@@ -1,0 +1,211 @@
+"""Rules for what a link weighs and where: against its shapes, against other links, and as a whole.
+
+A rule may be added: a function of FINDERS that takes the bodies, a row of rules.yaml and a planted
+fault. The bounds of `beyond_shape` follow from the shapes alone (Bhatia and Davis, American
+Mathematical Monthly 107, 2000: the variance of what lies between a and b is at most (b - mean)
+(mean - a)); SLACK pays for shapes that leave out screws and cables. The other numbers are tuned on
+public files: benchmarks/campaigns/plausible.py has the rate of false alarms and of hits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from roboaccord.contract.state import Array
+from roboaccord.description.broken import Found
+from roboaccord.description.source import label
+
+from roboaccord_files.repair.inertias import shortage
+from roboaccord_files.rules.bodies import Solid, bodies
+from roboaccord_files.rules.source import Source
+
+ROUND = 1e-3  # of the moments: what is off by more is no inertia, which other rules find
+SLACK, LEAST = 0.05, 0.005  # of the size of a link, and m: what may stick out of its shapes
+LIGHT = 0.005  # of the masses: what weighs less is no matter
+MARGIN = 1.5  # times the bound: what is less may be a shape that is a little small
+STEEL, OTHERS = 8_000.0, 4.0  # kg/m^3 of a hull, and times the median of the robot's links
+LARGE = 0.08  # m: smaller links may be of solid metal
+MATERIALS = {
+    "1000 kg/m^3 without a material": (990.0, 1_010.0), "aluminium": (2_640.0, 2_860.0),
+    "titanium": (4_400.0, 4_550.0), "steel": (7_200.0, 8_100.0), "brass": (8_300.0, 9_000.0),
+}  # fmt: skip
+"""Densities [kg/m^3] that a link of gears, motors and cables has by chance alone."""
+ALIKE, SEVERAL = 0.06, 3  # relative, 4 % of it for the hull; and links: so many are no chance
+APART, TWINS = 0.02, 2  # relative: masses of left and right; and pairs of them in a robot
+SIDES = {"left": "right", "l": "r", "fl": "fr", "rl": "rr", "hl": "hr", "bl": "br",
+         "lf": "rf", "lh": "rh", "lb": "rb", "lr": "rr"}  # fmt: skip
+SIDES |= {right: left for left, right in SIDES.items() if left not in ("lr", "rl")}
+WORDS = re.compile(r"left|right", re.IGNORECASE)
+LETTERS = re.compile(
+    r"(?<![a-zA-Z])[a-zA-Z]{1,2}(?![a-zA-Z0-9])|(?:(?<=left)|(?<=right))[LR](?![a-z])"
+)
+SEEN = 0.05  # of the geometric mean of two moments: a product of inertia that has a sign
+AGAINST = 0.9  # cosine between products of a file and those of its shapes, over all links
+LENGTHS = {"mm": 1e-3, "cm": 1e-2, "inches": 0.0254}
+SAME = 0.02  # relative: of moments and those of a box or hull
+
+
+def plausible(source: Source) -> Found:
+    """Yield links whose mass, centre or inertia cannot be, or hardly, that of their shapes."""
+    found = [b for b in bodies(source) if b.link.get("name") not in source.misscaled]
+    for find in FINDERS:
+        yield from find(found)
+
+
+def beyond_shape(found: Sequence[Solid]) -> Found:
+    """Yield centres of mass and radii of gyration beyond every point of a link's shapes."""
+    least = LIGHT * sum(body.mass for body in found)
+    for body in found:
+        if body.mass < least or shortage(body.inertia) > ROUND * abs(np.trace(body.inertia)):
+            continue  # a logo or a camera, which moves nothing; or no inertia at all
+        slack = LEAST + SLACK * body.size
+        out = float(-body.reach.min())
+        if out > slack:
+            message = f"{label(body.link)}: its centre of mass is {out:.3g} m outside its shapes"
+            yield "centre-outside-shape", body.inertial, message, "write it in the link's frame"
+            continue
+        squares, axes = np.linalg.eigh(body.spread)
+        along = (body.points - body.centre) @ axes
+        bound = (along.max(axis=0) + slack) * (slack - along.min(axis=0))
+        worst = int(np.argmax(squares / bound))
+        if squares[worst] > MARGIN * bound[worst]:
+            radius, most = np.sqrt([squares[worst], bound[worst]])
+            message = f"{label(body.link)}: mass {radius:.3g} m off its centre, along one line"
+            message += f" on average; its shapes leave room for {most:.3g} m"
+            yield "gyration-beyond-shape", body.inertial, message, _unit(body)
+
+
+def dense(found: Sequence[Solid]) -> Found:
+    """Yield links heavier than steel in their hull, and most links of a default density of CAD."""
+    solid = {material: list[Solid]() for material in MATERIALS}
+    densities = [body.mass / body.hull[0] for body in found]
+    usual = OTHERS * float(np.median(densities)) if len(found) > SEVERAL else 0.0
+    for body, density in zip(found, densities, strict=True):
+        if density > max(STEEL, usual) and body.size > LARGE:
+            message = f"{label(body.link)}: {body.mass:g} kg are {density:.0f} kg/m^3 of its hull"
+            yield "density", body.inertial, message, "write the mass that it is weighed with"
+        for material, (low, high) in MATERIALS.items():
+            if low <= body.mass / body.volume <= high or low <= density <= high:
+                solid[material].append(body)
+    for material, those in solid.items():
+        for volumes in ([b.volume for b in those], [b.hull[0] for b in those]):
+            alike = _alike(those, np.array(volumes))
+            if len(alike) >= max(SEVERAL, len(found) / 2):
+                names = ", ".join(body.link.get("name", "") for body in alike[:4])
+                density = np.median([b.mass / v for b, v in zip(those, volumes, strict=True)])
+                message = f"{len(alike)} links have one density, {density:.0f} kg/m^3: {names}"
+                cure = f"weigh them: a drawing has that by default, {material}"
+                yield "density-alike", alike[0].inertial, message, cure
+                break
+
+
+def _alike(found: Sequence[Solid], volumes: Array) -> list[Solid]:
+    """Return the links with the density that most of them share, of each mass one."""
+    best = list[Solid]()
+    densities = np.array([body.mass for body in found]) / volumes
+    for density in densities:
+        masses, these = list[float](), list[Solid]()
+        for body, other in zip(found, densities, strict=True):
+            new = all(abs(body.mass - mass) > ALIKE * mass for mass in masses)
+            if new and density <= other <= (1.0 + ALIKE) * density:
+                masses.append(body.mass)
+                these.append(body)
+        best = these if len(these) > len(best) else best
+    return best
+
+
+def mirrored(found: Sequence[Solid]) -> Found:
+    """Yield links on the left that weigh other than those of that name on the right."""
+    by_name = {body.link.get("name", ""): body for body in found}
+    pairs = {frozenset((name, other_side(name))) for name in by_name}
+    pairs = {pair for pair in pairs if len(pair) == 2 and pair <= by_name.keys()}
+    if len(pairs) < TWINS:
+        return  # l and r may be names of axes
+    for first, second in sorted(map(sorted, pairs)):
+        one, two = by_name[first], by_name[second]
+        if abs(one.mass - two.mass) > APART * max(one.mass, two.mass):
+            message = f"{label(two.link)}: {two.mass:g} kg, {first} {one.mass:g} kg"
+            yield "mirrored-mass", two.inertial, message, "write the same mass, if they are alike"
+            continue
+        moments = np.linalg.eigvalsh([one.inertia, two.inertia])
+        off = np.abs(moments[0] - moments[1]).max() / moments.max()
+        if off > 5.0 * APART:
+            message = (
+                f"{label(two.link)}: moments of inertia {100.0 * off:.0f} % other than {first}"
+            )
+            yield (
+                "mirrored-mass",
+                two.inertial,
+                message,
+                "write the same moments, products mirrored",
+            )
+
+
+def other_side(name: str) -> str:
+    """Return the name of a link's mirror image; its own where it has none."""
+
+    def swap(found: re.Match[str]) -> str:
+        word = found[0]
+        other = SIDES.get(word.lower(), word)
+        return other.upper() if word.isupper() else other.title() if word.istitle() else other
+
+    return LETTERS.sub(swap, WORDS.sub(swap, name))
+
+
+def signs(found: Sequence[Solid]) -> Found:
+    """Yield a robot whose products of inertia have the sign that CAD gives them."""
+    along, whole, those = 0.0, 0.0, list[Solid]()
+    for body in found:
+        theirs, shape = _products(body.spread), _products(body.hull[1])
+        if min(np.abs(theirs).max(), np.abs(shape).max()) > SEEN:
+            along += float(theirs @ shape)
+            whole += float(np.linalg.norm(theirs) * np.linalg.norm(shape))
+            those.append(body)
+    if len(those) >= SEVERAL and along < -AGAINST * whole:
+        message = f"products of inertia of {len(those)} links lean against their shapes"
+        cure = "reverse ixy, ixz and iyz: URDF has them with a minus sign, CAD often without"
+        yield "products-sign", those[0].inertial, message, cure
+
+
+def _products(moments: Array) -> Array:
+    """Return the three products of second moments (3, 3), by the geometric means of the moments."""
+    scale = np.sqrt(np.abs(np.diag(moments))) + 1e-12
+    return np.asarray((moments / np.outer(scale, scale))[np.triu_indices(3, 1)])
+
+
+def other_unit(found: Sequence[Solid]) -> Found:
+    """Yield inertias that are those of the hull with its lengths in another unit."""
+    for body in found:
+        if unit := _unit_of(body):
+            message = f"{label(body.link)}: its inertia is that of its shape in {unit}"
+            yield "inertia-in-another-unit", body.inertial, message, _unit(body)
+
+
+def _unit_of(body: Solid) -> str:
+    """Return the unit of length with which the inertia is that of the hull, or of the box around.
+
+    "" where none is.
+    """
+    squares = np.ptp(body.points, axis=0) ** 2 / 12.0
+    own = np.diag(body.inertia) / body.mass
+    for shape in (np.diag(body.hull[1]), squares):
+        ratios = own / (shape.sum() - shape)
+        for unit, metres in LENGTHS.items():
+            for factor in (metres**2, metres**-2):
+                if np.abs(ratios / factor - 1.0).max() < SAME:
+                    return unit
+    return ""
+
+
+def _unit(body: Solid) -> str:
+    """Return a cure: the inertia of the hull, if it were full."""
+    shape = body.hull[1]
+    moments = body.mass * (np.trace(shape) - np.diag(shape))
+    return "a body that fills its hull has ixx, iyy, izz " + " ".join(f"{m:.3g}" for m in moments)
+
+
+FINDERS: tuple[Callable[[Sequence[Solid]], Found], ...] = (
+    beyond_shape, dense, mirrored, signs, other_unit,
+)  # fmt: skip

@@ -1,0 +1,87 @@
+"""What <mujoco> and drake:* in a URDF make one simulator do, and no other.
+
+Attributes of <compiler> may be added to SETTINGS, with what MuJoCo takes for a URDF that does not
+state them: those alone are named that change it. What they do to masses is MuJoCo's own rule
+(its documentation of `compiler`; test_plausible.py asks it), so is the order: masses of shapes
+first, then the bound.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Mapping
+
+from roboaccord.description.broken import Found
+from roboaccord.description.solids import read_geometry
+from roboaccord.description.source import label, numbers
+
+from roboaccord_files.rules.bodies import shape_points
+from roboaccord_files.rules.source import Source
+
+SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "mujoco-masses": {"inertiafromgeom": "auto", "balanceinertia": "false", "boundmass": "0",
+                      "boundinertia": "0", "settotalmass": "-1"},
+    "mujoco-links": {"fusestatic": "true"},
+    "mujoco-meshes": {"discardvisual": "true", "strippath": "true", "meshdir": "", "assetdir": ""},
+}  # fmt: skip
+"""By rule, the attributes of <compiler> and MuJoCo's defaults for a URDF."""
+CURES = {
+    "mujoco-masses": "write the masses and inertias that are meant into the links",
+    "mujoco-links": "the dynamics are the same: compare bodies by name",
+    "mujoco-meshes": "write paths that every reader finds, relative to the file",
+}
+DENSITY = 1000.0  # kg/m^3, which MuJoCo takes for shapes
+DRAKE = "drake:"
+ROTOR, GEAR = "drake:rotor_inertia", "drake:gear_ratio"
+
+
+def find_readers(source: Source) -> Found:
+    """Yield what MuJoCo alone, and what Drake alone, does with a robot."""
+    for compiler in source.top.iterfind("mujoco/compiler"):
+        for rule, defaults in SETTINGS.items():
+            given = {
+                key: value for key, default in defaults.items()
+                if (value := compiler.get(key, default).strip().lower()) != default
+                and (not numbers(compiler, key) or any(n > 0.0 for n in numbers(compiler, key)))
+            }  # fmt: skip
+            if given:
+                said = " ".join(f'{key}="{value}"' for key, value in given.items())
+                does = _masses(source, given) if rule == "mujoco-masses" else ""
+                yield rule, compiler, f"MuJoCo alone reads {said}{does}", CURES[rule]
+    others = Counter[str]()
+    for each in source.top.iter():
+        if each.tag == ROTOR and (added := _reflected(source, each)):
+            joint = source.parents[source.parents[each]].find("joint")
+            named = "" if joint is None else label(joint)
+            message = f"{named}: Drake alone reads {ROTOR}, and adds {added:.3g} kg m^2 to it"
+            yield "drake-rotor", each, message, "give every engine this armature"
+        elif each.tag.startswith(DRAKE) and each.tag not in (ROTOR, GEAR):
+            others[each.tag] += 1
+    for tag, count in others.items():
+        element = next(source.top.iter(tag))
+        times = f", {count} times" if count > 1 else ""
+        cure = "state it in each engine's own model"
+        yield "drake-tag", element, f"Drake alone reads <{tag}>{times}", cure
+
+
+def _reflected(source: Source, rotor: ET.Element) -> float:
+    """Return the inertia of a rotor as its joint has it, gear ratio squared [kg m^2]."""
+    gear = source.parents[rotor].find(GEAR)
+    ratio = (numbers(gear, "value") or [1.0])[0]
+    return ratio**2 * sum(numbers(rotor, "value"))
+
+
+def _masses(source: Source, given: Mapping[str, str]) -> str:
+    """Return in words the masses that MuJoCo takes, where the shapes that it needs are known."""
+    changed = list[str]()
+    least = float(given.get("boundmass", "0"))
+    for name, link in source.links.items():
+        mass = taken = sum(numbers(link.find("inertial/mass"), "value"))
+        shapes = link.findall("collision")
+        if given.get("inertiafromgeom") == "true" and shapes:
+            taken = DENSITY * sum(shape_points(source, read_geometry(e))[1] for e in shapes)
+        taken = max(taken, least) if taken else taken
+        if abs(taken - mass) > 1e-9 * mass:
+            changed.append(f"{name} {taken:.4g} kg for {mass:g}")
+    return f", and makes {', '.join(changed[:4])}" if changed else ""
