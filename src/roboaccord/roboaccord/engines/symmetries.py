@@ -151,6 +151,8 @@ class Moved(Proxy):
         self.joints = joints
         self.effort_limits = simulator.effort_limits[self._here]
         self.armature = simulator.armature[self._here]
+        if simulator.spring:
+            self.spring = simulator.spring[0][self._here], simulator.spring[1][self._here]
         self.restitution = getattr(simulator, "restitution", None)
 
     def _moved(self, state: RobotState) -> RobotState:
@@ -265,7 +267,10 @@ def _reorder(friction: JointFriction, order: Index) -> JointFriction:
 
     stiction = None if friction.stiction is None else other(friction.stiction)
     viscous, constant = other(friction.viscous), other(friction.constant)
-    return replace(friction, viscous=viscous, constant=constant, stiction=stiction)
+    spring = None if friction.spring is None else (*map(other, friction.spring),)
+    return replace(
+        friction, viscous=viscous, constant=constant, stiction=stiction, spring=spring
+    )
 
 
 def move_law(law: ForceLaw, move: Move) -> ForceLaw:

@@ -148,6 +148,11 @@ class _Conversion:
             effort=float(model.jnt_actfrcrange[k, 1]) if model.jnt_actfrclimited[k] else np.inf,
             damping=float(model.dof_damping[dof]),
             friction=float(model.dof_frictionloss[dof]),
+            armature=float(model.dof_armature[dof]),
+            spring=(
+                float(model.jnt_stiffness[k]),
+                float(model.qpos_spring[model.jnt_qposadr[k]]),
+            ),
         )
         return found, (at, np.eye(3))
 
@@ -175,9 +180,7 @@ def _left_out(model: mujoco.MjModel) -> Iterator[str]:
     free = np.isin(model.jnt_type, JOINT.mjJNT_FREE)
     of_free = free[model.dof_jntid]
     omitted = (
-        ("springs of joints (stiffness)",
-         model.jnt_stiffness.any() or model.jnt_stiffnesspoly.any() or model.nplastic),
-        ("armature of joints", model.dof_armature.any()),
+        ("springs that are not linear", model.jnt_stiffnesspoly.any() or model.nplastic),
         ("damping of higher order", model.dof_dampingpoly.any()),
         ("damping and friction of the free joint",
          (model.dof_damping + model.dof_frictionloss)[of_free].any()),
