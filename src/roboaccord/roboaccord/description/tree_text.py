@@ -39,12 +39,14 @@ class Converted:
         text: of the URDF.
         notes: a line for each thing that URDF cannot express, and that is left out.
         made: links of no mass that only the URDF has.
+        lacks: a line for each thing that moves the robot, and that URDF cannot express.
     """
 
     name: str
     text: str
     notes: tuple[str, ...] = ()
     made: frozenset[str] = frozenset()
+    lacks: tuple[str, ...] = ()
 
 
 def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tree:
@@ -125,6 +127,9 @@ def write_tree(tree: Tree, name: str) -> str:
             friction = {"damping": joint.damping, "friction": joint.friction}
             attributes = {key: repr(float(value)) for key, value in friction.items()}
             ET.SubElement(element, "dynamics", attributes)
+            if joint.mimic:
+                words = zip(("joint", "multiplier", "offset"), map(str, joint.mimic))
+                ET.SubElement(element, "mimic", dict(words))
         _write_drive(top, joint)
     ET.indent(top)
     return ET.tostring(top, encoding="unicode")

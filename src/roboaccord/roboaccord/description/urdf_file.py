@@ -53,6 +53,9 @@ class UrdfFile:
         packages: folders of ROS packages, by name.
         notes: a line for each thing to know of a text that was made from another format.
         made: links that only this text has, and not the file.
+        lacks: a line for each thing that moves the robot, and that the text has not.
+        form: first element of the file, of another format.
+        origin: text of the file in that format.
     """
 
     path: Path
@@ -61,6 +64,9 @@ class UrdfFile:
     packages: Mapping[str, Path] = field(default_factory=lambda: NO_PACKAGES)
     notes: tuple[str, ...] = ()
     made: frozenset[str] = frozenset()
+    lacks: tuple[str, ...] = ()
+    form: str = ""
+    origin: str = ""
 
     def resolved(self) -> str:
         """Return the URDF with absolute paths for the meshes that are found."""

@@ -104,6 +104,9 @@ class FileRobot(Robot):
         if base == "ball":
             raise AccordError("base is ball; a robot of a file takes fixed, planar or free")
         file, source = self.file(setup), self.path.name
+        if file.lacks:
+            what = f"{file.lacks[0]}, which this simulation has not: it would move otherwise"
+            raise AccordError(f"{source} has {what}")
         check_description(file)
         top = ET.fromstring(file.rooted("" if self._text else file.resolved())[0])
         for joint in top.findall("joint"):

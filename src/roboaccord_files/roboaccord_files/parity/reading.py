@@ -54,7 +54,9 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         reading, ours = asked.reading, None
         if reader(case.engine).has_settings:
             ours = case.bench.ask(case.engine, "accord", case.urdf).finding
-        causes, gazebo = _causes(case, traps), list(_beside(case))
+        converted = case.bench.file.form and not case.bench.is_own(case.engine)
+        causes = [] if case.bench.file.form and asked.same else _causes(case, traps)
+        gazebo = [] if case.bench.file.form else list(_beside(case))
         names = {cause.quantity for cause in causes}
         causes += [
             each for each in _remarks(case.bench, asked, traps) if each.quantity not in names
@@ -64,7 +66,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         refused = any(cause.quantity == GAZEBO_REFUSED for cause in gazebo)
         errors = [d.finite for d in asked.differences if d.quantity == "acceleration"]
         return ReadingCheck(
-            ended=ParityCode.REFUSED if refused else asked.ended,
+            ended=_ended(asked, refused=refused, converted=bool(converted)),
             causes=(*causes, *gazebo),
             mass=reading.mass if reading else None,
             order=reading.joints if reading else None,
@@ -101,10 +103,19 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         return ReadingCheck(ended, (Flaw(causes_at(ENDED[ended]), fix=reason),))
 
 
+def _ended(asked: Asked, *, refused: bool, converted: bool) -> ParityCode | None:
+    """Return why there is no reading; of a text that the file's maker did not write, nobody's."""
+    if converted and (asked.ended or (asked.worst and asked.error is None)):
+        return ParityCode.CONVERTED
+    return ParityCode.REFUSED if refused else asked.ended
+
+
 def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     """Return what is proven to make an engine differ or refuse a text, and what mimic does."""
     urdf, ask = case.urdf, case.ask
     asked = ask(urdf)
+    if case.bench.is_own(case.engine):
+        return by_property(asked, traps)
     if asked.same:
         return ablate(case.given, [trap for trap in traps if trap.cause == MIMIC], ask)
     causes = ablate(case.given, traps, ask)

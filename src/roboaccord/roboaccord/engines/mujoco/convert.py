@@ -1,7 +1,7 @@
 """MJCF as a URDF, by what MuJoCo's compiler makes of it.
 
-An element that URDF can express may be added in `_Conversion`; one that it cannot is either refused
-by name in `_refused`, where the motion would be another, or a line in `_left_out`. test_formats
+An element that URDF can express may be added in `_Conversion`; one that it cannot is a line in
+`_lacks`, where the motion would be another, or else in `_left_out`. test_formats
 compares random trees with MuJoCo's own motion, so digits must stay unrounded. MOST, names in a
 line, may be changed; GRAVITY stays, what acts here; a file with another one gets a note.
 """
@@ -54,11 +54,11 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     except ValueError as error:
         reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
         raise AccordError(f"MuJoCo refuses it: {reason}") from None
-    refused = next(_refused(model), "")
     if model.nbody == 1:
         raise AccordError("it holds no bodies")
-    if refused:
-        raise AccordError(f"{refused}, which URDF cannot express")
+    for i in np.flatnonzero(model.jnt_type == JOINT.mjJNT_BALL):
+        name = _name(model, OBJECT.mjOBJ_JOINT, i)
+        raise AccordError(f"ball joint {name}, which URDF cannot express")
     return _Conversion(model).result()
 
 
@@ -70,20 +70,22 @@ class _Conversion:
         self.bodies = [WORLD, *(_name(model, OBJECT.mjOBJ_BODY, i) for i in range(1, model.nbody))]
         self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
         self.notes = list(_left_out(model))
-        trees = {int(model.body_rootid[model.dof_bodyid[i]]) for i in range(model.nv)}
-        loose = [i for i in trees if model.jnt_type[model.body_jntadr[i]] == JOINT.mjJNT_FREE
-                 and model.body_jntnum[i]]  # fmt: skip
-        if loose and len(trees) > 1:
-            named = ", ".join(self.bodies[i] for i in sorted(trees)[:4])
-            raise AccordError(f"{len(trees)} bodies that move hang on the world: {named}")
-        self.free = bool(loose)
+        self.mimics = dict(_mimics(model))
+        roots = [int(model.body_rootid[i]) for i in model.dof_bodyid]
+        loose = {i for i in {*roots} if model.jnt_type[model.body_jntadr[i]] == JOINT.mjJNT_FREE}
+        # Of several bodies that move by themselves, the one with most joints is the robot.
+        most = max(roots, key=lambda i: (roots.count(i), -i), default=0)
+        self.free = most in loose
+        kept = {most} if self.free else {*map(int, model.body_rootid)} - loose
         if not self.free:
             self.links.append(Link(WORLD, 0.0, *NOTHING, ()))
         for i in range(1, model.nbody):
-            if not self.free or model.body_rootid[i] in loose:
+            if model.body_rootid[i] in kept:
                 self._add(i)
-        if self.free and len({*model.body_rootid[1:]}) > 1:
-            self.notes.append("bodies that stay in the world are left out")
+        others = sorted({*map(int, model.body_rootid[1:])} - kept)
+        if others:
+            named = ", ".join(self.bodies[i] for i in others[:MOST])
+            self.notes.append(f"{len(others)} bodies beside the robot: left out: {named}")
 
     def result(self) -> Converted:
         """Return the URDF."""
@@ -93,7 +95,9 @@ class _Conversion:
             named = ", ".join(self.made[:MOST])
             self.notes.append(f"{len(self.made)} links of no mass between a body's joints: {named}")
         text = write_tree(make_tree(self.links, self.joints), name or "robot")
-        return Converted(name or "robot", text, tuple(self.notes), frozenset(self.made))
+        lacks = tuple(_lacks(self.model, self.mimics))
+        made = frozenset(self.made)
+        return Converted(name or "robot", text, tuple(self.notes), made, lacks)
 
     def _add(self, i: int) -> None:
         model, name = self.model, self.bodies[i]
@@ -137,6 +141,7 @@ class _Conversion:
             turn = turn @ axis_angle_matrix(axis, np.array(-ref))
         found = Joint(
             name=_name(model, OBJECT.mjOBJ_JOINT, k),
+            mimic=self.mimics.get(k),
             kind="prismatic" if slides else "revolute" if limited else "continuous",
             parent=parent,
             child=child,
@@ -157,12 +162,23 @@ class _Conversion:
         return found, (at, np.eye(3))
 
 
-def _refused(model: mujoco.MjModel) -> Iterator[str]:
-    """Yield what no URDF can express of a model, by name."""
-    balls = [i for i in range(model.njnt) if model.jnt_type[i] == JOINT.mjJNT_BALL]
+def _mimics(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[str, float, float]]]:
+    """Yield the joints that an equality holds to a multiple of another, as `Joint.mimic`."""
+    kinds = (JOINT.mjJNT_HINGE, JOINT.mjJNT_SLIDE)
+    for i in np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_JOINT):
+        k, lead = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+        offset, factor, *curved = model.eq_data[i, :5].tolist()
+        if lead < 0 or any(curved) or not model.eq_active0[i] or model.jnt_type[lead] not in kinds:
+            continue
+        refs = model.qpos0[model.jnt_qposadr[[k, lead]]]
+        name = _name(model, OBJECT.mjOBJ_JOINT, lead)
+        yield k, (name, factor, float(offset + refs[0] - factor * refs[1]))
+
+
+def _lacks(model: mujoco.MjModel, mimics: Mapping[int, object]) -> Iterator[str]:
+    """Yield what no URDF can express of a model and moves it, by name."""
     mocaps = [i for i in range(model.nbody) if model.body_mocapid[i] >= 0]
     for what, kind, found in (
-        ("ball joint", OBJECT.mjOBJ_JOINT, balls),
         ("tendon", OBJECT.mjOBJ_TENDON, range(model.ntendon)),
         ("flex", OBJECT.mjOBJ_FLEX, range(model.nflex)),
         ("mocap body", OBJECT.mjOBJ_BODY, mocaps),
@@ -171,8 +187,9 @@ def _refused(model: mujoco.MjModel) -> Iterator[str]:
         yield from (f"{what} {_name(model, kind, i)}" for i in found)
     for i in range(model.neq):
         word = mujoco.mjtEq(model.eq_type[i]).name.removeprefix("mjEQ_").lower()
-        loop = ", a loop" if word in ("connect", "weld") else ""
-        yield f"equality {word} {_name(model, OBJECT.mjOBJ_EQUALITY, i)}{loop}"
+        if word != "joint" or int(model.eq_obj1id[i]) not in mimics:
+            loop = ", a loop" if word in ("connect", "weld") else ""
+            yield f"equality {word} {_name(model, OBJECT.mjOBJ_EQUALITY, i)}{loop}"
 
 
 def _left_out(model: mujoco.MjModel) -> Iterator[str]:
@@ -191,8 +208,10 @@ def _left_out(model: mujoco.MjModel) -> Iterator[str]:
     for what, there in omitted:
         if there:
             yield f"{what}: left out"
-    if tuple(model.opt.gravity) != GRAVITY:
-        words = " ".join(f"{x:g}" for x in model.opt.gravity)
+    weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    gravity = (0.0, 0.0, 0.0) if weightless else tuple(model.opt.gravity)
+    if gravity != GRAVITY:
+        words = " ".join(f"{x:g}" for x in gravity)
         yield f"gravity of the file, {words} m/s^2: left out, 9.81 acts here"
 
 
