@@ -62,6 +62,8 @@ class Joint:
     """What a rotor adds to its inertia [kg m^2 or kg]."""
     spring: tuple[float, float] = (0.0, 0.0)
     """Stiffness [N m/rad or N/m], and the position at which it is slack."""
+    servo: tuple[float, float] = (0.0, 0.0)
+    """Stiffness [N m/rad or N/m] and damping of what drives it to a position or rate."""
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -268,6 +270,7 @@ def _read_joint(element: ET.Element) -> Joint:
     direction = _unit(numbers(axis, "xyz", "1 0 0"))
     if element.get("type") in MOVING and not direction.any():
         raise ValueError(f"joint {element.get('name')}: its axis has no direction")
+    stiff, damped = numbers(dynamics, "servo", "0 0").tolist()
     limit, mimic, lead = element.find("limit"), element.find("mimic"), None
     if mimic is not None:
         factor, offset = _number(mimic, "multiplier", 1.0), _number(mimic, "offset", 0.0)
@@ -278,6 +281,7 @@ def _read_joint(element: ET.Element) -> Joint:
         lower=_number(limit, "lower", -np.inf), upper=_number(limit, "upper", np.inf),
         effort=_number(limit, "effort", np.inf), damping=_number(dynamics, "damping", 0.0),
         friction=_number(dynamics, "friction", 0.0), mimic=lead,
+        servo=(stiff, damped),
     )  # fmt: skip
 
 

@@ -126,6 +126,8 @@ def write_tree(tree: Tree, name: str) -> str:
             ET.SubElement(element, "limit", dict(_limits(joint)))
             friction = {"damping": joint.damping, "friction": joint.friction}
             attributes = {key: repr(float(value)) for key, value in friction.items()}
+            if any(joint.servo):
+                attributes["servo"] = _words(np.array(joint.servo))
             ET.SubElement(element, "dynamics", attributes)
             if joint.mimic:
                 words = zip(("joint", "multiplier", "offset"), map(str, joint.mimic))

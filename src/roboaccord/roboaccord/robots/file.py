@@ -184,7 +184,7 @@ class FileRobot(Robot):
         shares = rotors_of(setup.tree, setup.joints) / inertias(setup)
         most = int(np.argmax(shares))
         share = f"up to {100.0 * shares[most]:.3g} % of what {setup.joints[most]} moves"
-        return {"rotor inertia": f"of {len(own)} joints: acts, {share}"}
+        return {"rotor inertia": f"of {len(own)} joint{'s' * (len(own) > 1)}: acts, {share}"}
 
     def remarks(self, setup: Setup) -> Mapping[str, str]:
         """Return what of the file is taken, what is not, and how the base is held."""
@@ -207,11 +207,13 @@ class FileRobot(Robot):
         stops = sum(np.inf not in map(abs, each) for each in self.ranges(setup).values())
         viscous = sum(joint.damping > 0 for joint in setup.tree.moving)
         dry = sum(joint.friction > 0 for joint in setup.tree.moving)
+        servos = sum(any(joint.servo) for joint in setup.tree.moving)
         springs = sum(joint.spring[0] > 0 for joint in setup.tree.moving)
         omitted = (
             ("joint stops", stops, p.stops, "--set parameters.stops=1 puts them in"),
             ("damping", viscous, p.damping, "--set parameters.damping=1 puts it in"),
             ("springs", springs, p.springs, "--set parameters.springs=1 puts them in"),
+            ("actuators", servos, p.actuators, "--set parameters.actuators=1: they hold the start"),
             ("dry friction", dry, p.dry_friction, "--set parameters.dry_friction=1"),
         )
         for name, count, taken, how in omitted:
@@ -232,10 +234,14 @@ class FileRobot(Robot):
 def friction_of(setup: Setup) -> JointFriction | None:
     """Return friction and springs that the file has and the scenario takes, or None."""
     p, moving = setup.parameters, setup.tree.moving
-    viscous = p.damping * np.array([joint.damping for joint in moving])
+    servo, damped = p.actuators * np.array([joint.servo for joint in moving]).reshape(-1, 2).T
+    viscous = p.damping * np.array([joint.damping for joint in moving]) + damped
     dry = p.dry_friction * np.array([joint.friction for joint in moving])
     stiffness, slack = np.array([joint.spring for joint in moving]).reshape(-1, 2).T
-    spring = (p.springs * stiffness, slack) if p.springs and stiffness.any() else None
+    stiffness = p.springs * stiffness
+    whole = stiffness + servo  # which holds the start
+    slack = (stiffness * slack + servo * setup.initial.q) / np.where(whole, whole, 1.0)
+    spring = (whole, slack) if whole.any() else None
     if not (viscous.any() or dry.any() or spring):
         return None
     return JointFriction(viscous, dry, p.friction_speed, spring=spring)

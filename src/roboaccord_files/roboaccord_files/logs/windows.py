@@ -223,7 +223,8 @@ class Windows:
             add_efforts(found, [a for a, _ in pairs], self._moved)
             add_efforts(less := np.zeros_like(found), [b for _, b in pairs], self._moved)
             found -= less
-        return found + body.armature * qdd - body.offset + body.friction(qd)
+        found = found + body.armature * qdd - body.offset + body.friction(qd)
+        return np.asarray(found + body.pull(self.q))
 
     @cached_property
     def _needed(self) -> Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
@@ -32,6 +33,7 @@ from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 from roboaccord_files.rules.extensions import EFFECTS
 
 FOR_ALL = ("limit in degrees",)  # traps that no reader sees
+OF_OURS = "of the URDF converted from it"
 GAZEBO_REFUSED = "gazebo refused"
 UNEXPLAINED = "not explained"
 
@@ -64,9 +66,16 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         if reading is None:  # which has its own causes
             gazebo = [cause for cause in gazebo if cause.quantity != GAZEBO_REFUSED]
         refused = any(cause.quantity == GAZEBO_REFUSED for cause in gazebo)
+        ended, refusal = asked.ended, asked.refusal
+        if converted:
+            causes = [replace(each, fix=f"{OF_OURS}: {each.fix}") for each in causes]
+            if asked.ended or (asked.worst and asked.error is None):
+                ended, causes = ParityCode.CONVERTED, []
+                refusal = f"{OF_OURS}: {refusal or 'it has not all of its links and joints'}"
+        ended = ParityCode.REFUSED if refused else ended
         errors = [d.finite for d in asked.differences if d.quantity == "acceleration"]
         return ReadingCheck(
-            ended=_ended(asked, refused=refused, converted=bool(converted)),
+            ended=ended,
             causes=(*causes, *gazebo),
             mass=reading.mass if reading else None,
             order=reading.joints if reading else None,
@@ -75,7 +84,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             gazebo=bool(gazebo),
             accord=ours,
             acceleration=errors[0] if errors else None,
-            refusal=asked.refusal,
+            refusal=refusal,
         )
 
     def judge(self, check: ReadingCheck, tolerances: Tolerances) -> Finding:
@@ -101,13 +110,6 @@ class ReadingLevel(FileLevel[ReadingCheck]):
     def absent(self, ended: ParityCode, reason: str) -> ReadingCheck:
         """Return what stands for no answer."""
         return ReadingCheck(ended, (Flaw(causes_at(ENDED[ended]), fix=reason),))
-
-
-def _ended(asked: Asked, *, refused: bool, converted: bool) -> ParityCode | None:
-    """Return why there is no reading; of a text that the file's maker did not write, nobody's."""
-    if converted and (asked.ended or (asked.worst and asked.error is None)):
-        return ParityCode.CONVERTED
-    return ParityCode.REFUSED if refused else asked.ended
 
 
 def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:

@@ -8,10 +8,11 @@ has a planted fault in test/planted/faults.yaml, on whose line it must be found.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 from roboaccord.description.broken import Found
 from roboaccord.description.source import label, numbers
-from roboaccord.description.tree import MOVING
+from roboaccord.description.tree import MOVING, rotor_inertias
 
 from roboaccord_files.rules.source import Source, norm
 
@@ -54,6 +55,15 @@ def joints(source: Source) -> Found:
             if sum(numbers(dynamics, key)) < 0.0:
                 message = f"{label(joint)}: {key} is below 0"
                 yield "damping-negative", joint, message, "write it positive"
+    for each in source.top.iterfind("transmission"):
+        words = [word for e in each.iter("mechanicalReduction") for word in (e.text or "").split()]
+        ratio = 1.0
+        with suppress(ValueError):
+            ratio = max((abs(float(word)) for word in words), default=1.0)
+        if ratio > 1.0 and not rotor_inertias([each]):
+            times = f"{ratio:g} to 1, {ratio**2:g} times the rotor's inertia"
+            message = f"{label(each)}: {times}, which is not in the file"
+            yield "reduction-inertia", each, message, "write <drake:rotor_inertia>, or armature"
     for origin in source.top.iter("origin"):
         turn = max(map(abs, numbers(origin, "rpy")), default=0.0)
         if turn > 2.0 * math.pi + 1e-3:

@@ -26,6 +26,7 @@ from roboaccord.description.tree_text import (
     make_tree,
     write_tree,
 )
+from roboaccord.engines.mujoco.model import of_drives
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
@@ -69,8 +70,8 @@ class _Conversion:
         self.model = model
         self.bodies = [WORLD, *(_name(model, OBJECT.mjOBJ_BODY, i) for i in range(1, model.nbody))]
         self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
-        self.notes = list(_left_out(model))
-        self.mimics = dict(_mimics(model))
+        self.notes, self.drives = list(_left_out(model)), of_drives(model)
+        self.mimics, self.servos = dict(_mimics(model)), dict(_servos(model))
         roots = [int(model.body_rootid[i]) for i in model.dof_bodyid]
         loose = {i for i in {*roots} if model.jnt_type[model.body_jntadr[i]] == JOINT.mjJNT_FREE}
         # Of several bodies that move by themselves, the one with most joints is the robot.
@@ -134,6 +135,7 @@ class _Conversion:
         axis, at = model.jnt_axis[k].copy(), model.jnt_pos[k].copy()
         ref, limited = float(model.qpos0[model.jnt_qposadr[k]]), bool(model.jnt_limited[k])
         slides = model.jnt_type[k] == JOINT.mjJNT_SLIDE
+        most = float(model.jnt_actfrcrange[k, 1]) if model.jnt_actfrclimited[k] else np.inf
         place, turn = pose[0] + pose[1] @ at, pose[1]
         if slides:
             place = place - ref * (turn @ axis)
@@ -150,10 +152,11 @@ class _Conversion:
             axis=axis,
             lower=float(model.jnt_range[k, 0]) if limited else -np.inf,
             upper=float(model.jnt_range[k, 1]) if limited else np.inf,
-            effort=float(model.jnt_actfrcrange[k, 1]) if model.jnt_actfrclimited[k] else np.inf,
-            damping=float(model.dof_damping[dof]),
+            effort=min(most, self.servos.get(k, (0.0, 0.0, np.inf))[2]),
+            damping=float(model.dof_damping[dof] + self.drives[1, dof]),
             friction=float(model.dof_frictionloss[dof]),
-            armature=float(model.dof_armature[dof]),
+            armature=float(model.dof_armature[dof] + self.drives[0, dof]),
+            servo=self.servos.get(k, (0.0, 0.0))[:2],
             spring=(
                 float(model.jnt_stiffness[k]),
                 float(model.qpos_spring[model.jnt_qposadr[k]]),
@@ -164,7 +167,7 @@ class _Conversion:
 
 def _mimics(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[str, float, float]]]:
     """Yield the joints that an equality holds to a multiple of another, as `Joint.mimic`."""
-    kinds = (JOINT.mjJNT_HINGE, JOINT.mjJNT_SLIDE)
+    kinds = int(JOINT.mjJNT_HINGE), int(JOINT.mjJNT_SLIDE)
     for i in np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_JOINT):
         k, lead = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
         offset, factor, *curved = model.eq_data[i, :5].tolist()
@@ -173,6 +176,31 @@ def _mimics(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[str, float, floa
         refs = model.qpos0[model.jnt_qposadr[[k, lead]]]
         name = _name(model, OBJECT.mjOBJ_JOINT, lead)
         yield k, (name, factor, float(offset + refs[0] - factor * refs[1]))
+
+
+def _plain(model: mujoco.MjModel) -> Iterator[int]:
+    """Yield the actuators whose force on a joint is linear in its position and rate."""
+    known = int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)
+    for i in range(model.nu):
+        of_joint = model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT
+        direct = model.actuator_dyntype[i] == mujoco.mjtDyn.mjDYN_NONE
+        fixed = model.actuator_gaintype[i] == mujoco.mjtGain.mjGAIN_FIXED
+        if of_joint and direct and fixed and model.actuator_biastype[i] in known:
+            yield i
+
+
+def _servos(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[float, float, float]]]:
+    """Yield joints with stiffness, damping and largest effort of their actuators."""
+    found = dict[int, list[tuple[float, float, float]]]()
+    for i in _plain(model):
+        gear = abs(float(model.actuator_gear[i, 0]))
+        _, stiffness, damping = (-gear * gear * model.actuator_biasprm[i, :3]).tolist()
+        limited = model.actuator_forcelimited[i]
+        most = gear * float(model.actuator_forcerange[i, 1]) if limited else np.inf
+        found.setdefault(int(model.actuator_trnid[i, 0]), []).append((stiffness, damping, most))
+    for k, each in found.items():
+        stiff, damped, most = (sum(column) for column in zip(*each, strict=True))
+        yield k, (stiff, damped, most)
 
 
 def _lacks(model: mujoco.MjModel, mimics: Mapping[int, object]) -> Iterator[str]:
@@ -203,7 +231,8 @@ def _left_out(model: mujoco.MjModel) -> Iterator[str]:
          (model.dof_damping + model.dof_frictionloss)[of_free].any()),
         ("gravity compensation", model.body_gravcomp.any()),
         ("density, viscosity and wind of the air", model.opt.density or model.opt.viscosity),
-        ("actuators", model.nu),
+        ("actuators not linear, with states, or not of a joint",
+         model.nu - len([*_plain(model)])),
     )  # fmt: skip
     for what, there in omitted:
         if there:

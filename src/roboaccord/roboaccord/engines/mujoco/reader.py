@@ -21,7 +21,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.description.urdf_file import find_root
-from roboaccord.engines.mujoco.model import PLAIN, MujocoMechanism
+from roboaccord.engines.mujoco.model import PLAIN, MujocoMechanism, of_drives
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
@@ -97,12 +97,13 @@ class MujocoReading(Reading):
             self.hinges[joint.name] = Hinge(anchor, axis, *ends)
         # By index, for what a planar joint is made of has no name.
         dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
+        armature = model.dof_armature + of_drives(model)[0]
         limited = {j.name: j.id for j in moving if model.jnt_actfrclimited[j.id]}
         followers = [model.eq_obj1id[i] for i in range(model.neq)]
         self.apart = {
             "damping": {name: float(model.dof_damping[i]) for name, i in dofs.items()},
             "friction": {name: float(model.dof_frictionloss[i]) for name, i in dofs.items()},
-            "armature": {name: float(model.dof_armature[i]) for name, i in dofs.items()},
+            "armature": {name: float(armature[i]) for name, i in dofs.items()},
             "effort": {name: float(model.jnt_actfrcrange[i, 1]) for name, i in limited.items()},
             "mimic": {model.joint(i).name: 1.0 for i in followers if i >= 0},
         }
@@ -144,7 +145,7 @@ def _leave_out(model: mujoco.MjModel) -> None:
     model.opt.disableflags &= ~int(off.mjDSBL_GRAVITY)
     model.opt.density = model.opt.viscosity = 0.0
     for values in (
-        model.body_gravcomp, model.jnt_stiffnesspoly, model.dof_dampingpoly, model.tendon_stiffness,
+        model.actuator_damping, model.body_gravcomp, model.jnt_stiffnesspoly, model.dof_dampingpoly, model.tendon_stiffness,
         model.tendon_damping, model.tendon_frictionloss, model.tendon_armature,
     ):  # fmt: skip
         values[:] = 0.0
