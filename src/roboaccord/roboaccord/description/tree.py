@@ -311,7 +311,9 @@ def rotor_inertias(elements: Iterable[ET.Element]) -> dict[str, float]:
     """Return what the rotors of a URDF's transmissions add to its joints [kg m^2 or kg]."""
     found = dict[str, float]()
     for each in (element for element in elements if element.tag == "transmission"):
-        own = {e.tag.rpartition("}")[2].removeprefix("drake:"): e for e in each.iterfind("actuator/*")}
+        own = {
+            e.tag.rpartition("}")[2].removeprefix("drake:"): e for e in each.iterfind("actuator/*")
+        }
         rotor, gear = own.get("rotor_inertia"), _number(own.get("gear_ratio"), "value", 1.0)
         joint = each.find("joint")
         if rotor is not None and joint is not None:

@@ -66,8 +66,8 @@ def read_robot(
     read = f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
     without = tuple(f"{line}: left out" for line in lacks)
     notes = (read, *notes, *without)
-    found = urdf_file.check_urdf(path, made, packages, notes, frozenset(links))
-    return replace(found, lacks=tuple(lacks), form=form, origin=text)
+    file = urdf_file.check_urdf(path, made, packages, notes, frozenset(links))
+    return replace(file, lacks=tuple(lacks), form=form, origin=text)
 
 
 def convert_apart(

@@ -267,10 +267,8 @@ def _reorder(friction: JointFriction, order: Index) -> JointFriction:
 
     stiction = None if friction.stiction is None else other(friction.stiction)
     viscous, constant = other(friction.viscous), other(friction.constant)
-    spring = None if friction.spring is None else (*map(other, friction.spring),)
-    return replace(
-        friction, viscous=viscous, constant=constant, stiction=stiction, spring=spring
-    )
+    spring = friction.spring and (other(friction.spring[0]), other(friction.spring[1]))
+    return replace(friction, viscous=viscous, constant=constant, stiction=stiction, spring=spring)
 
 
 def move_law(law: ForceLaw, move: Move) -> ForceLaw:

@@ -37,7 +37,11 @@ ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 9
 DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
 NOISE = 1e-13  # of m L^2: the round-off of an inertia
 ROUND_OFF = 1e-14  # of m g L: that of gravity forces, which cancel where a robot is balanced
-OPEN = (ParityCode.NO_ANSWER, ParityCode.NOT_READ, ParityCode.CONVERTED)  # for which an engine is not to blame
+OPEN = (
+    ParityCode.NO_ANSWER,
+    ParityCode.NOT_READ,
+    ParityCode.CONVERTED,
+)  # for which an engine is not to blame
 
 
 @dataclass

@@ -71,7 +71,8 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             causes = [replace(each, fix=f"{OF_OURS}: {each.fix}") for each in causes]
             if asked.ended or (asked.worst and asked.error is None):
                 ended, causes = ParityCode.CONVERTED, []
-                refusal = f"{OF_OURS}: {refusal or 'it has not all of its links and joints'}"
+                why = refusal.partition("refuses it: ")[2] or refusal
+                refusal = f"{OF_OURS}: {why or 'it has not all of its links and joints'}"
         ended = ParityCode.REFUSED if refused else ended
         errors = [d.finite for d in asked.differences if d.quantity == "acceleration"]
         return ReadingCheck(

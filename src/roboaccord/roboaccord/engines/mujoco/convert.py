@@ -57,7 +57,7 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
         raise AccordError(f"MuJoCo refuses it: {reason}") from None
     if model.nbody == 1:
         raise AccordError("it holds no bodies")
-    for i in np.flatnonzero(model.jnt_type == JOINT.mjJNT_BALL):
+    for i in map(int, np.flatnonzero(model.jnt_type == JOINT.mjJNT_BALL)):
         name = _name(model, OBJECT.mjOBJ_JOINT, i)
         raise AccordError(f"ball joint {name}, which URDF cannot express")
     return _Conversion(model).result()

@@ -145,8 +145,9 @@ def _leave_out(model: mujoco.MjModel) -> None:
     model.opt.disableflags &= ~int(off.mjDSBL_GRAVITY)
     model.opt.density = model.opt.viscosity = 0.0
     for values in (
-        model.actuator_damping, model.body_gravcomp, model.jnt_stiffnesspoly, model.dof_dampingpoly, model.tendon_stiffness,
-        model.tendon_damping, model.tendon_frictionloss, model.tendon_armature,
+        model.actuator_damping, model.body_gravcomp, model.jnt_stiffnesspoly, model.dof_dampingpoly,
+        model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss,
+        model.tendon_armature,
     ):  # fmt: skip
         values[:] = 0.0
 
