@@ -1,7 +1,8 @@
 """SDF as a URDF, by Drake's parser.
 
 Types of joints that URDF has may be added to KINDS, by Drake's name of them. What URDF cannot
-express must be refused by name; what is left out (bushings, dry friction) is noted by `_left_out`. test_sdf.py checks that the URDF moves as in Drake.
+express must be refused by name; what is left out (bushings, dry friction) is noted by `_left_out`.
+test_sdf.py checks that the URDF moves as in Drake.
 """
 
 from __future__ import annotations
