@@ -175,7 +175,8 @@ class FileRobot(Robot):
 
     def _rotors(self, setup: Setup) -> dict[str, str]:
         """Return of how many joints rotors add to the inertia, and their largest share."""
-        own = rotor_inertias(ET.fromstring(self.file(setup).text))
+        found = rotor_inertias(ET.fromstring(self.file(setup).text))
+        own = [name for name, inertia in found.items() if inertia and name in setup.joints]
         if not own:
             return {}
         if not setup.parameters.armature:

@@ -57,9 +57,6 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
         raise AccordError(f"MuJoCo refuses it: {reason}") from None
     if model.nbody == 1:
         raise AccordError("it holds no bodies")
-    for i in map(int, np.flatnonzero(model.jnt_type == JOINT.mjJNT_BALL)):
-        name = _name(model, OBJECT.mjOBJ_JOINT, i)
-        raise AccordError(f"ball joint {name}, which URDF cannot express")
     return _Conversion(model).result()
 
 
@@ -73,7 +70,8 @@ class _Conversion:
         self.notes, self.drives = list(_left_out(model)), of_drives(model)
         self.mimics, self.servos = dict(_mimics(model)), dict(_servos(model))
         roots = [int(model.body_rootid[i]) for i in model.dof_bodyid]
-        loose = {i for i in {*roots} if model.jnt_type[model.body_jntadr[i]] == JOINT.mjJNT_FREE}
+        first = {i: int(model.body_jntadr[i]) for i in {*roots}}
+        loose = {i for i, k in first.items() if k >= 0 and model.jnt_type[k] == JOINT.mjJNT_FREE}
         # Of several bodies that move by themselves, the one with most joints is the robot.
         most = max(roots, key=lambda i: (roots.count(i), -i), default=0)
         self.free = most in loose
@@ -120,6 +118,9 @@ class _Conversion:
             fixed = Joint(joint, "fixed", at, name, *pose, UP, -np.inf, np.inf)
             self.joints.append((fixed, HERE))
         for k in joints:
+            if model.jnt_type[k] == JOINT.mjJNT_BALL:
+                ball = f"ball joint {_name(model, OBJECT.mjOBJ_JOINT, k)}"
+                raise AccordError(f"{ball}, which URDF cannot express")
             child = name
             if k != joints[-1]:
                 label = _name(model, OBJECT.mjOBJ_JOINT, k)
