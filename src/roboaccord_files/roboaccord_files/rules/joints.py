@@ -13,6 +13,7 @@ from contextlib import suppress
 from roboaccord.description.broken import Found
 from roboaccord.description.source import label, numbers
 from roboaccord.description.tree import MOVING, rotor_inertias
+from roboaccord.description.tree_text import ENDLESS
 
 from roboaccord_files.rules.source import Source, norm
 
@@ -44,8 +45,10 @@ def joints(source: Source) -> Found:
             if lower and upper and lower > upper:
                 message = f"{label(joint)}: lower {lower[0]:g} above upper {upper[0]:g}"
                 yield "limits-swapped", limit, message, "swap them"
-            if kind != "continuous" and max(map(abs, [*lower, *upper]), default=0.0) > WIDE:
-                message = f"{label(joint)}: a stop at {max(map(abs, [*lower, *upper])):g}"
+            wide = max(map(abs, [*lower, *upper]), default=0.0)
+            ours = source.file.form and wide == ENDLESS
+            if kind != "continuous" and wide > WIDE and not ours:
+                message = f"{label(joint)}: a stop at {wide:g}"
                 yield "limit-wide", limit, message, 'type="continuous", or the true stop'
             for key in ("effort", "velocity"):
                 if numbers(limit, key) == [0.0]:
