@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Command
 from roboaccord.description.tree_text import rpy
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, base_of, draw_question, read_tree
 from roboaccord.numerics.rotations import rpy_matrix
+from roboaccord.run.energy_book import Stored
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -46,10 +48,9 @@ def read(folder: Path, text: str, name: str = "robot.xml"):
 def raw(text: str) -> mujoco.MjModel:
     """Return MuJoCo's own model, with what no URDF has switched off."""
     model = mujoco.MjModel.from_xml_string(text)
-    model.opt.disableflags |= OFF.mjDSBL_CONTACT | OFF.mjDSBL_LIMIT | OFF.mjDSBL_SPRING
-    for values in (model.dof_damping, model.dof_frictionloss, model.dof_armature):
+    model.opt.disableflags |= OFF.mjDSBL_CONTACT | OFF.mjDSBL_LIMIT
+    for values in (model.dof_damping, model.dof_frictionloss, model.actuator_damping):
         values[:] = 0.0
-    mujoco.mj_setConst(model, mujoco.MjData(model))  # else armature stays in slides on the world
     return model
 
 
@@ -132,7 +133,8 @@ def drawn(bodies, free: bool) -> str:
             # Two joints of a body along one axis would make its motion singular.
             direction = np.add(direction, 3.0 * np.eye(3)[k])
             text += f'<joint name="j{i}{k}" type="{kind}" axis="{words(direction)}" '
-            text += f'pos="{words(at)}" ref="{57.3 * ref}"/>'
+            more = f'armature="{abs(ref)}" stiffness="{3 * abs(ref)}" springref="{20 * ref}"'
+            text += f'pos="{words(at)}" ref="{57.3 * ref}" {more}/>'
         if i == 0 and free:
             text = "<freejoint/>"
         text += f'<inertial pos="{words(centre)}" euler="{words(axes)}" mass="{1 + i}" '
@@ -167,13 +169,6 @@ BALL = '<body name="b"><joint name="wrist" type="ball"/><geom size=".1"/></body>
     ("parts", "line"),
     [
         (("", BALL, ""), "ball joint wrist, which URDF cannot express"),
-        (("", "", LOOP.format("connect", 'body1="a" anchor="0 0 1"')), "connect tie, a loop"),
-        (("", "", LOOP.format("weld", 'body1="a"')), "equality weld tie, a loop, which URDF"),
-        (("", "", LOOP.format("joint", 'joint1="j"')), "equality joint tie, which URDF cannot"),
-        (("", "", TENDON), "tendon cable, which URDF cannot express"),
-        (("", '</body><body name="hand" mocap="true">', ""), "mocap body hand, which URDF cannot"),
-        (("", '</body><body name="box"><freejoint/><geom size=".1"/>', ""),
-         "2 bodies that move hang on the world: a, box"),
         (("", "<jonit/>", ""), "MuJoCo refuses it: .*jonit"),
     ],
 )  # fmt: skip
@@ -181,6 +176,76 @@ def test_what_no_urdf_can_say_is_refused_by_name(tmp_path, parts, line):
     with pytest.raises(AccordError, match=f"^robot.xml: .*{line}") as refused:
         read(tmp_path, ARM.format(*parts))
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [
+        (("", "", LOOP.format("connect", 'body1="a" anchor="0 0 1"')), "connect tie, a loop"),
+        (("", "", LOOP.format("weld", 'body1="a"')), "equality weld tie, a loop"),
+        (("", "", LOOP.format("joint", 'joint1="j"')), "equality joint tie"),
+        (("", "", TENDON), "tendon cable"),
+        (("", '</body><body name="hand" mocap="true">', ""), "mocap body hand"),
+    ],
+)
+def test_what_no_urdf_can_say_is_named_and_not_simulated(tmp_path, parts, line):
+    file = read(tmp_path, ARM.format(*parts))
+    assert line in file.lacks[0]
+    assert file.notes[-1] == f"{file.lacks[0]}: left out"
+    with pytest.raises(AccordError, match=f"robot.xml has .*{line}, which this simulation has not"):
+        Setup.of(load_scenario("roboaccord", str(file.path), "released", []))
+
+
+def test_of_bodies_that_move_by_themselves_the_one_with_most_joints_is_the_robot(tmp_path):
+    box = '</body><body name="box"><freejoint/><geom size=".1"/>'
+    more = '<body name="b"><joint name="k"/><geom size=".1"/></body>'
+    text = QUADRUPED.format(more).replace("</worldbody>", f"<body>{box}</body></worldbody>")
+    file = read(tmp_path, text)
+    assert [link.name for link in read_tree(file.text).links] == ["trunk", "b"]
+    assert file.notes[-1].startswith("2 bodies beside the robot: left out: ")
+
+
+DRIVEN = """<mujoco model="driven"><compiler angle="radian"/><worldbody><body name="a">
+<joint name="j" axis="0 1 0" armature=".2" springref=".3" stiffness="4"/>
+<inertial pos="0 0 .1" mass="1" diaginertia=".1 .1 .1"/><body name="b" pos="0 0 .3">
+<joint name="k" axis="1 0 0" damping=".1" stiffness="2"/>
+<joint name="s" type="slide" axis="0 0 1" ref=".1" stiffness="9" springref="-.2"/>
+<inertial pos="0 0 .1" mass="1" diaginertia=".1 .2 .1"/></body></body></worldbody><actuator>
+<motor joint="j" gear="3" armature=".5" damping=".7"/>
+<position joint="k" kp="7" kv=".4" gear="2" forcerange="-5 5"/></actuator>
+<equality><joint joint1="s" joint2="k" polycoef=".1 2 0 0 0" active="true"/></equality></mujoco>"""
+
+
+def test_what_drives_a_joint_is_part_of_it(tmp_path):
+    """Armature of joints and drives, springs with their references, gears, position actuators."""
+    moved = DRIVEN.partition("<position")[0] + "</actuator></mujoco>"
+    assert worst(moved, read(tmp_path, moved).text) < ALIKE
+    j, k, s = read_tree(read(tmp_path, DRIVEN).text).moving
+    assert (j.armature, j.spring, j.damping) == (pytest.approx(4.7), (4.0, 0.3), pytest.approx(6.3))
+    assert (k.servo, k.effort, k.spring) == ((28.0, 1.6), 10.0, (2.0, 0.0))
+    assert (s.spring, s.mimic) == ((9.0, -0.2), ("k", 2.0, pytest.approx(0.2)))
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "dart"])
+def test_rotors_springs_and_actuators_act_in_a_run_as_in_the_reference(tmp_path, engine):
+    """By the accelerations of the first steps, and the energy that springs keep."""
+    text = "\n".join(line for line in DRIVEN.splitlines() if 'name="s"' not in line)
+    text = text.partition("<equality>")[0] + "</mujoco>"
+    (tmp_path / "arm.xml").write_text(text)
+    key = "parameters.actuators=1", "parameters.damping=0", "initial.q.k=.3", "duration=.2"
+    setup = Setup.of(load_scenario("roboaccord", str(tmp_path / "arm.xml"), "released", [*key]))
+    ends = []
+    for name in ("reference", engine):
+        simulator = make_simulator(setup, name)
+        stored = Stored(setup.tree, setup.joints, 9.81, simulator.armature, simulator.spring)
+        first = simulator.state()
+        for _ in range(200):
+            last = simulator.step(Command(np.zeros(2)), 1e-3)
+        ends.append(last.q)
+        assert last.q[0] - first.q[0] > 1e-3
+        if name == "reference":  # but for what the actuator's damping takes: .4 of k alone
+            assert sum(stored.of(last)) == pytest.approx(sum(stored.of(first)), abs=2e-2)
+    np.testing.assert_allclose(*ends, atol=1e-9 if engine == "mujoco" else 2e-3)
 
 
 def test_what_is_left_out_is_said(tmp_path):
@@ -191,8 +256,6 @@ def test_what_is_left_out_is_said(tmp_path):
         f"<mujoco> read by mujoco {mujoco.__version__} and converted to a URDF, without its shapes"
     )
     assert [note.partition(":")[0] for note in file.notes[1:]] == [
-        "springs of joints (stiffness)",
-        "armature of joints",
         "gravity of the file, 0 0 -1.62 m/s^2",
     ]
 

@@ -1,8 +1,8 @@
 """SDF as a URDF, by Drake's parser.
 
 Types of joints that URDF has may be added to KINDS, by Drake's name of them. What URDF cannot
-express must be refused by name; what is left out (springs, armature, dry friction) is noted by
-`_left_out`. test_sdf.py checks that the URDF moves as in Drake.
+express must be refused by name; what is left out (bushings, dry friction) is noted by `_left_out`.
+test_sdf.py checks that the URDF moves as in Drake.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ from typing import Any
 import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
-from pydrake.multibody.tree import BodyIndex
+from pydrake.multibody.tree import (
+    BodyIndex,
+    ForceElementIndex,
+    PrismaticSpring,
+    RevoluteSpring,
+)
 from roboaccord.contract import AccordError, read_xml
 from roboaccord.description import (
     HERE,
@@ -150,10 +155,11 @@ def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]
 
     links = [_link(name(body), body) for body in bodies]
     found = list[tuple[Joint, Pose]]()
-    efforts = {}
+    drives, springs = {}, _springs(plant)
     for i in plant.GetJointActuatorIndices():
         actuator = plant.get_joint_actuator(i)
-        efforts[actuator.joint().index()] = actuator.effort_limit()
+        own = float(actuator.effort_limit()), float(actuator.default_reflected_inertia())
+        drives[actuator.joint().index()] = own
     joints = [plant.get_joint(i) for i in plant.GetJointIndices()]
     twice = Counter(joint.name() for joint in joints)
     for joint in joints:
@@ -169,15 +175,32 @@ def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]
             place, turn = place + turn @ offset, turn @ rotation
         made = Joint(label, kind, parent, child, place, turn, UP, -np.inf, np.inf)
         if kind in ("revolute", "prismatic"):
-            made = _moving(joint, made, efforts.get(joint.index(), 0.0))
+            at = joint.index()
+            spring = springs.get(at, (0.0, 0.0))
+            made = _moving(joint, made, *drives.get(at, (0.0, 0.0)), spring)
         found.append((made, _pose(joint.frame_on_child())))
     if any(WORLD in (joint.parent, joint.child) for joint, _ in found):
         links.insert(0, Link(WORLD, 0.0, np.zeros(3), np.zeros((3, 3)), ()))
     return links, found
 
 
-def _moving(joint: Any, made: Joint, effort: float) -> Joint:
-    """Return a revolute or prismatic joint with its axis, limits and damping."""
+def _springs(plant: MultibodyPlant) -> dict[Any, tuple[float, float]]:
+    """Return stiffness and slack position of each joint with a spring, by index."""
+    found = {}
+    for i in range(plant.num_force_elements()):
+        each = plant.get_force_element(ForceElementIndex(i))
+        if isinstance(each, RevoluteSpring):
+            own = each.default_stiffness(), each.default_nominal_angle()
+            found[each.joint().index()] = own
+        elif isinstance(each, PrismaticSpring):
+            found[each.joint().index()] = each.stiffness(), each.nominal_position()
+    return found
+
+
+def _moving(
+    joint: Any, made: Joint, effort: float, armature: float, spring: tuple[float, float]
+) -> Joint:
+    """Return a revolute or prismatic joint with its axis, limits, damping, rotor and spring."""
     turns = made.kind == "revolute"
     lower, upper = joint.position_lower_limit(), joint.position_upper_limit()
     return replace(
@@ -186,7 +209,9 @@ def _moving(joint: Any, made: Joint, effort: float) -> Joint:
         axis=np.array(joint.revolute_axis() if turns else joint.translation_axis()),
         lower=float(lower),
         upper=float(upper),
-        effort=float(effort),
+        effort=effort,
+        armature=armature,
+        spring=spring,
         damping=float(joint.default_damping()),
     )
 
@@ -211,10 +236,8 @@ def _numbers(pose: Any) -> Pose:
 
 
 def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:
-    actuators = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
     omitted = (
-        ("springs and bushings", plant.num_force_elements() > 1),
-        ("armature of joints", any(a.default_reflected_inertia() for a in actuators)),
+        ("bushings", plant.num_force_elements() > 1 + len(_springs(plant))),
         ("dry friction of joints", any(float(e.text or 0) for e in model.iter("friction")
                                        if not len(e))),
     )  # fmt: skip

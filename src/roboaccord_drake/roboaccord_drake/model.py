@@ -45,8 +45,7 @@ def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
         for i, name in enumerate(model.joints):
             joint = plant.GetJointByName(name)
             actuator = plant.AddJointActuator(name, joint)
-            if model.armature is not None:
-                actuator.set_default_rotor_inertia(model.armature[i])
+            actuator.set_default_rotor_inertia(model.rotors[i])
             if model.damping is not None:
                 joint.set_default_damping_vector([model.damping[i]])
         for joint in tree.moving:

@@ -40,8 +40,15 @@ class DrakeReading(Reading):
         AccordError: if Drake refuses it.
     """
 
+    holds_rotors = True
+
     def __init__(
-        self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]
+        self,
+        urdf: str,
+        question: Question,
+        settings: str,
+        packages: Mapping[str, Path],
+        file: Path | None = None,
     ) -> None:
         self.question = question
         builder = DiagramBuilder()

@@ -182,7 +182,7 @@ class DrakeSimulator(EngineSimulator):
             total[self._v] += efforts
         total[self._base_v] += wrench[self._axes]
         if self._friction:
-            total[self._v] += self._friction.efforts(v[self._v])
+            total[self._v] = self._friction.add(total[self._v], q[self._q], v[self._v])
         self._applied.GetMutableData().get_mutable_value().SetFromVector(total)
 
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:

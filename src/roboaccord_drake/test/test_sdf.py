@@ -211,10 +211,12 @@ def test_a_model_of_a_path_is_included_and_ros2_control_left_out(
 
 
 def test_what_is_left_out_is_said(tmp_path: Path) -> None:
-    dynamics = "<dynamics><friction>1</friction><spring_stiffness>2</spring_stiffness></dynamics>"
+    spring = "<spring_stiffness>2</spring_stiffness><spring_reference>.5</spring_reference>"
+    dynamics = f"<dynamics><friction>1</friction>{spring}</dynamics>"
     text = MODEL.format(two("revolute").replace("</xyz></axis>", f"</xyz>{dynamics}</axis>"))
-    notes = read(tmp_path, text).notes
-    assert notes[2:4] == ("springs and bushings: left out", "dry friction of joints: left out")
+    file = read(tmp_path, text)
+    assert file.notes[2] == "dry friction of joints: left out"
+    assert [joint.spring for joint in read_tree(file.text).moving] == [(2.0, 0.5)]
 
 
 def test_without_drake_one_line_says_what_to_install(

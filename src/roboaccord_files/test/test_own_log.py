@@ -66,12 +66,25 @@ def pendulum(error: Callable[[float], float] = lambda q: 0.0, inertia: float = 0
     return np.array(rows)
 
 
-def judged(table: Array, noise: float = 0.0) -> Report:
+def judged(table: Array, noise: float = 0.0, urdf: str = PENDULUM) -> Report:
     """Check a pendulum's log with noise of its encoder."""
     time, q, effort = table.T
     q = q + noise * np.random.default_rng(1).standard_normal(len(q))
     log = in_stretches(("hinge",), time, q[:, None], effort[:, None], {}, [])
-    return check_log(log, LogBody.of(Tree.parse(PENDULUM), ("hinge",), 9.81))
+    return check_log(log, LogBody.of(Tree.parse(urdf), ("hinge",), 9.81))
+
+
+DRIVE = """<transmission name="t"><joint name="hinge"/><actuator name="m" xmlns:drake="d">
+<drake:rotor_inertia value="3e-4"/><drake:gear_ratio value="10"/></actuator></transmission>
+<gazebo reference="hinge"><springStiffness>2</springStiffness>
+<springReference>.3</springReference></gazebo></robot>"""
+
+
+def test_rotors_and_springs_of_the_file_are_no_accusation() -> None:
+    table = pendulum(lambda q: -2.0 * (q - 0.3), inertia=0.05)
+    for rotor, verdict in (("3e-4", "pass"), ("0", "fail")):
+        text = PENDULUM.replace("</robot>", DRIVE.replace("3e-4", rotor))
+        assert judged(table, urdf=text).verdict == verdict
 
 
 def test_inverse_dynamics_undo_forward_dynamics() -> None:

@@ -20,6 +20,7 @@ from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.engines.differences import Difference
+from roboaccord.engines.formats import read_robot
 from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import draw_question, read_tree
 from roboaccord.numerics.isolation import Crash, isolated
@@ -356,17 +357,20 @@ ROTOR = """<transmission name="drive"><type>transmission_interface/SimpleTransmi
 
 @pytest.mark.parametrize("engine", reader_names())
 def test_what_is_kept_apart(engine: str) -> None:
-    """Rotor, effort limits and collision shapes change no status, and are reported beside it."""
+    """Effort limits and collision shapes change no status; a rotor that Drake alone reads does."""
     need(engine)
     shape = "<collision><geometry>{}</geometry></collision>"
     shapes = shape.format('<box size="1 1 1"/>') + shape.format('<sphere radius="0.1"/>')
     urdf = arm().replace("</robot>", ROTOR)
     urdf = urdf.replace('<link name="fore">', f'<link name="fore">{shapes}')
     found = examine(bench(urdf), engine)
-    assert status(found) == "same"
-    assert set(found.apart.joints) == ({"armature", "effort"} if engine == "drake" else set())
-    if engine == "drake":  # which limits what has a transmission: the reflected inertia is N^2 J
-        assert found.apart.joints["armature"] == {"elbow": (0.0, pytest.approx(0.25))}
+    assert status(found) == ("same" if engine == "drake" else "differ")
+    assert set(found.apart.joints) == ({"effort"} if engine == "drake" else set())
+    if engine != "drake":  # the reflected inertia is N^2 J
+        assert [(c.quantity, c.where) for c in found.causes] == [("armature", ("elbow",))]
+        assert found.causes[0].fix.startswith("it has 0 kg m^2 of rotor inertia for 0.25: of URDF")
+        assert found.causes[0].after < 1e-8 < found.causes[0].before
+    else:  # which limits what has a transmission
         assert "elbow" not in found.apart.joints["effort"]
     assert SHIPPED.measure(FileCase(bench(urdf), engine)).geometry == {}
     capsule = urdf.replace('<sphere radius="0.1"/>', '<capsule radius="0.1" length="0.2"/>')
@@ -632,3 +636,37 @@ def test_a_turned_inertial_is_measured_whatever_the_axes_of_equal_moments() -> N
             for a in (axes, axes @ turn)
         )
         assert "5 degrees off" in _name_link(want, have, {"inertia": ""})[1]
+
+
+PLANAR = """<mujoco model="hopper"><option density="1.2"/><worldbody><body pos="0 0 1">
+<joint type="slide" axis="1 0 0" ref=".2"/><joint name="z" type="slide" axis="0 0 1"/>
+<joint name="pitch" axis="0 1 0" armature=".3"/><geom size=".1"/><body name="leg" pos="0 0 -.2">
+<joint name="hip" axis="0 1 0" pos="0 0 .05" range="-50 60" stiffness="6" springref="20"/>
+<geom type="capsule" fromto="0 0 0 0 .02 -.3" size=".04"/></body></body></worldbody>
+<actuator><position joint="hip" kp="9"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "dart", "drake", "sdformat"])
+def test_mujoco_is_given_the_mjcf_and_others_what_was_converted_from_it(tmp_path, engine) -> None:
+    """A body with three joints, one without a name: nobody is blamed for frames that we make."""
+    need(engine)
+    (tmp_path / "hopper.xml").write_text(PLANAR)
+    robot = Bench(read_robot(tmp_path / "hopper.xml"))
+    found = examine(robot, engine)
+    lost = {"dart": 2, "drake": 1}.get(engine, 0)
+    assert len(found.apart.left) == lost
+    if engine == "sdformat":  # which drops what hangs on a link of no mass
+        assert (status(found), found.causes) == ("undecided", ())
+        assert found.refusal == "of the URDF converted from it: it keeps no link"
+        return
+    assert status(found) == "same" and found.acceleration < 1e-11
+    assert robot.is_own(engine) is (engine == "mujoco")
+    if engine == "dart":
+        assert found.apart.left[0].startswith("rotor inertia of 1 joints, up to ")
+    if engine == "mujoco":
+        assert {*robot.read(engine, "default", robot.whole).links} == {"body_1", "leg"}
+        raw = PLANAR.replace('armature=".3"', 'armature=".31"')
+        planted = Bench(replace(robot.file, origin=raw, path=Path("-")))
+        assert [(c.quantity, c.where) for c in examine(planted, engine).causes] == [
+            ("armature", ("pitch",))
+        ]

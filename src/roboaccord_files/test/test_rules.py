@@ -23,7 +23,6 @@ FAULTS = [
 ]
 
 
-
 OF_THE_ROBOT = ("gazebo", "transmission", "material", "loop_joint", "mujoco")
 ET.register_namespace("drake", "http://drake.mit.edu")
 

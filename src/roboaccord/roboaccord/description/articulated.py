@@ -34,7 +34,8 @@ INERTIA = 16  # about its origin (6) [kg m^2]
 ARMATURE = 22  # what is added to the inertia at its joint [kg m^2 or kg]
 VISCOUS, DRY, SPEED = 23, 24, 25  # friction of its joint, and the rate below which it falls to 0
 GRAVITY = 26  # downwards, of the base [m/s^2]
-KNOWN = 27
+STIFFNESS, SLACK = 27, 28  # of its spring, and the position at which it is slack
+KNOWN = 29
 
 # Columns of what the kernels fill.
 ROTATION = 0  # axes in the world (9)
@@ -247,6 +248,8 @@ def _inward(tree, body, w, y, rates, effort, floating):
         tau = effort[tree[i, COLUMN]] - body[i, VISCOUS] * rate
         if body[i, DRY] > 0.0:
             tau -= body[i, DRY] * rate / np.sqrt(rate * rate + body[i, SPEED] ** 2)
+        if body[i, STIFFNESS] > 0.0:
+            tau -= body[i, STIFFNESS] * (y[Q + tree[i, COLUMN]] - body[i, SLACK])
         if tree[i, KIND] == REVOLUTE:
             un, uf = _sym(j, axis), _mul_t(h, axis)
             d, left = _dot(axis, un), tau - _dot(axis, n)

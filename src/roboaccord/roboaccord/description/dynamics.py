@@ -22,7 +22,7 @@ from roboaccord.contract.state import Array
 from roboaccord.description import articulated as ab
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
-from roboaccord.description.tree import Joint, Tree
+from roboaccord.description.tree import Joint, Tree, rotors_of
 from roboaccord.numerics.jit import COMPILES, for_kernels
 from roboaccord.numerics.rotations import matrix_quaternion, turn_between
 
@@ -46,6 +46,7 @@ class TreeDynamics:
         viscous, dry: damping [N m s/rad] and dry friction [N m] of the joints (n,); none where
             None.
         speed: below which dry friction falls to 0 [rad/s].
+        spring: stiffness [N m/rad] and slack positions of the joints (n,), or None.
         sure: whether it is known that accelerations are determined, which takes time to see.
 
     Attributes:
@@ -65,6 +66,7 @@ class TreeDynamics:
         viscous: Array | None = None,
         dry: Array | None = None,
         speed: float = 1.0,
+        spring: tuple[Array, Array] | None = None,
         sure: bool = False,
     ) -> None:
         n = len(joints)
@@ -79,7 +81,10 @@ class TreeDynamics:
         self._body[:, ab.SPEED] = speed
         self._rows = np.zeros(n, np.int64)  # bodies, by column
         self._rows[self._tree[1:, ab.COLUMN]] = np.arange(1, n + 1)
-        for column, values in ((ab.VISCOUS, viscous), (ab.DRY, dry)):
+        self._rotors = rotors_of(tree, joints)
+        self._body[self._rows, ab.ARMATURE] = self._rotors
+        springs = zip((ab.STIFFNESS, ab.SLACK), spring or ())
+        for column, values in ((ab.VISCOUS, viscous), (ab.DRY, dry), *springs):
             if values is not None:
                 self._body[self._rows, column] = values
         angular_first = sorted((axis + 3) % 6 for axis in self._base.axes)
@@ -92,7 +97,7 @@ class TreeDynamics:
 
     def lock(self, joint: int, inertia: float) -> None:
         """Add an inertia to a joint [kg m^2]: one so large that it holds it; 0 lets go of it."""
-        self._body[self._rows[joint], ab.ARMATURE] = inertia
+        self._body[self._rows[joint], ab.ARMATURE] = self._rotors[joint] + inertia
 
     @property
     def arrays(self) -> tuple[Index, Array, Index, Array]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from roboaccord.contract.state import Array
-from roboaccord.description.tree import Link, Tree
+from roboaccord.description.tree import Link, Tree, rotors_of
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 
@@ -105,6 +105,7 @@ def inverse_dynamics(
     """Return the efforts (k, n) that a motion needs; arguments as of `link_motions`."""
     efforts = np.zeros(q.shape)
     add_efforts(efforts, tree.links, link_motions(tree, joints, gravity, q, qd, qdd))
+    efforts += rotors_of(tree, joints) * qdd
     return efforts
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -58,6 +58,12 @@ class Joint:
     damping: float = 0.0
     friction: float = 0.0
     mimic: tuple[str, float, float] | None = None
+    armature: float = 0.0
+    """What a rotor adds to its inertia [kg m^2 or kg]."""
+    spring: tuple[float, float] = (0.0, 0.0)
+    """Stiffness [N m/rad or N/m], and the position at which it is slack."""
+    servo: tuple[float, float] = (0.0, 0.0)
+    """Stiffness [N m/rad or N/m] and damping of what drives it to a position or rate."""
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -101,7 +107,7 @@ class Tree:
         try:
             top = ET.fromstring(urdf)
             links = {e.get("name", ""): _read_link(e) for e in top.findall("link")}
-            joints = [_read_joint(e) for e in top.findall("joint")]
+            joints = driven([_read_joint(e) for e in top.findall("joint")], top)
         except (ET.ParseError, ValueError, AttributeError, KeyError) as error:
             raise AccordError(f"{broken}: {error}") from None
         if root not in links:
@@ -264,6 +270,7 @@ def _read_joint(element: ET.Element) -> Joint:
     direction = _unit(numbers(axis, "xyz", "1 0 0"))
     if element.get("type") in MOVING and not direction.any():
         raise ValueError(f"joint {element.get('name')}: its axis has no direction")
+    stiff, damped = numbers(dynamics, "servo", "0 0").tolist()
     limit, mimic, lead = element.find("limit"), element.find("mimic"), None
     if mimic is not None:
         factor, offset = _number(mimic, "multiplier", 1.0), _number(mimic, "offset", 0.0)
@@ -274,7 +281,44 @@ def _read_joint(element: ET.Element) -> Joint:
         lower=_number(limit, "lower", -np.inf), upper=_number(limit, "upper", np.inf),
         effort=_number(limit, "effort", np.inf), damping=_number(dynamics, "damping", 0.0),
         friction=_number(dynamics, "friction", 0.0), mimic=lead,
+        servo=(stiff, damped),
     )  # fmt: skip
+
+
+def driven(joints: Sequence[Joint], top: ET.Element) -> list[Joint]:
+    """Return joints with what a URDF states of them beside them: rotors and springs.
+
+    A transmission's rotor counts as in Drake: `drake:rotor_inertia` times the square of
+    `drake:gear_ratio`; springs are SDFormat's, in the `<gazebo>` of a joint.
+    """
+    rotors, springs = rotor_inertias(top), dict[str, tuple[float, float]]()
+    for each in top.iterfind("gazebo[springStiffness]"):
+        at = (float(each.findtext(f"spring{key}", "0")) for key in ("Stiffness", "Reference"))
+        springs[each.get("reference", "")] = next(at), next(at)
+    return [
+        replace(j, armature=rotors.get(j.name, 0.0), spring=springs.get(j.name, (0.0, 0.0)))
+        for j in joints
+    ]
+
+
+def rotors_of(tree: Tree, joints: Sequence[str]) -> Array:
+    """Return what rotors add to the inertia of joints (n,) [kg m^2 or kg]."""
+    found = {joint.name: joint.armature for joint in tree.moving}
+    return np.array([found.get(name, 0.0) for name in joints])
+
+
+def rotor_inertias(elements: Iterable[ET.Element]) -> dict[str, float]:
+    """Return what the rotors of a URDF's transmissions add to its joints [kg m^2 or kg]."""
+    found = dict[str, float]()
+    for each in (element for element in elements if element.tag == "transmission"):
+        own = {
+            e.tag.rpartition("}")[2].removeprefix("drake:"): e for e in each.iterfind("actuator/*")
+        }
+        rotor, gear = own.get("rotor_inertia"), _number(own.get("gear_ratio"), "value", 1.0)
+        joint = each.find("joint")
+        if rotor is not None and joint is not None:
+            found[joint.get("name", "")] = float(rotor.get("value", "0")) * gear**2
+    return found
 
 
 def _number(element: ET.Element | None, key: str, default: float) -> float:

@@ -21,6 +21,8 @@ from roboaccord.description.tree import MOMENTS, MOVING, Joint, Link, Tree
 
 ENDLESS = 1e9  # rad, m, N m, N, rad/s: urdfdom wants a number where there is no limit
 WORLD = "world"
+DRAKE = "http://drake.mit.edu"
+ET.register_namespace("drake", DRAKE)
 
 Pose = tuple[Array, Array]
 """Position (3,) [m] and rotation (3, 3)."""
@@ -37,12 +39,14 @@ class Converted:
         text: of the URDF.
         notes: a line for each thing that URDF cannot express, and that is left out.
         made: links of no mass that only the URDF has.
+        lacks: a line for each thing that moves the robot, and that URDF cannot express.
     """
 
     name: str
     text: str
     notes: tuple[str, ...] = ()
     made: frozenset[str] = frozenset()
+    lacks: tuple[str, ...] = ()
 
 
 def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tree:
@@ -122,9 +126,29 @@ def write_tree(tree: Tree, name: str) -> str:
             ET.SubElement(element, "limit", dict(_limits(joint)))
             friction = {"damping": joint.damping, "friction": joint.friction}
             attributes = {key: repr(float(value)) for key, value in friction.items()}
+            if any(joint.servo):
+                attributes["servo"] = _words(np.array(joint.servo))
             ET.SubElement(element, "dynamics", attributes)
+            if joint.mimic:
+                words = zip(("joint", "multiplier", "offset"), map(str, joint.mimic))
+                ET.SubElement(element, "mimic", dict(words))
+        _write_drive(top, joint)
     ET.indent(top)
     return ET.tostring(top, encoding="unicode")
+
+
+def _write_drive(top: ET.Element, joint: Joint) -> None:
+    """Add the rotor of a joint in Drake's words, and its spring in those of SDFormat."""
+    if joint.armature:
+        drive = ET.SubElement(top, "transmission", name=f"{joint.name}_drive")
+        ET.SubElement(drive, "type").text = "transmission_interface/SimpleTransmission"
+        ET.SubElement(drive, "joint", name=joint.name)
+        motor = ET.SubElement(drive, "actuator", name=f"{joint.name}_motor")
+        ET.SubElement(motor, f"{{{DRAKE}}}rotor_inertia", value=repr(joint.armature))
+    if joint.spring[0]:
+        spring = ET.SubElement(top, "gazebo", reference=joint.name)
+        for key, value in zip(("springStiffness", "springReference"), joint.spring):
+            ET.SubElement(spring, key).text = repr(value)
 
 
 def rpy(rotation: Array) -> Array:

@@ -22,6 +22,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file, parse_xml, read_bytes
 from roboaccord.description.meshes import FILE, MODEL, PACKAGE
 from roboaccord.description.resources import package_folders
+from roboaccord.description.tree import rotor_inertias
 from roboaccord.description.xacro_file import NO_ARGUMENTS, expand_apart
 
 LARGEST = 10_000_000  # bytes of a file; the largest of 69 public ones has 0.2 million
@@ -52,6 +53,9 @@ class UrdfFile:
         packages: folders of ROS packages, by name.
         notes: a line for each thing to know of a text that was made from another format.
         made: links that only this text has, and not the file.
+        lacks: a line for each thing that moves the robot, and that the text has not.
+        form: first element of the file, of another format.
+        origin: text of the file in that format.
     """
 
     path: Path
@@ -60,6 +64,9 @@ class UrdfFile:
     packages: Mapping[str, Path] = field(default_factory=lambda: NO_PACKAGES)
     notes: tuple[str, ...] = ()
     made: frozenset[str] = frozenset()
+    lacks: tuple[str, ...] = ()
+    form: str = ""
+    origin: str = ""
 
     def resolved(self) -> str:
         """Return the URDF with absolute paths for the meshes that are found."""
@@ -206,11 +213,15 @@ def keep_prefixes(urdf: str) -> None:
 
 
 def strip(urdf: str, beside: Collection[str] = BESIDE) -> str:
-    """Return a URDF without geometry, and what is beside links and joints: all of it, or some."""
+    """Return a URDF without geometry, and what is beside links and joints: all of it, or some.
+
+    A transmission of a rotor with an inertia stays: it moves the robot.
+    """
     top = ET.fromstring(urdf)
     for parent, tags in ((top, beside), *((link, GEOMETRY) for link in top.findall("link"))):
         for child in [child for child in parent if child.tag in tags]:
-            parent.remove(child)
+            if not rotor_inertias([child]):
+                parent.remove(child)
     return ET.tostring(top, encoding="unicode")
 
 

@@ -117,8 +117,8 @@ class EngineSimulator(Simulator):
         self._friction = model.friction
         self._watch = TouchWatch(model.physics_step) if model.contact_events else None
         self._meter: StepMeter | None = None
-        if model.armature is not None:
-            self.armature = model.armature
+        self.armature = model.rotors
+        self.spring = model.friction.spring if model.friction else None
         self._kinematics = TreeKinematics(self.tree, self.joints)
         self._compiled: CompiledForces | None = None
         self._take_law(self._own_law)

@@ -37,11 +37,12 @@ SIZES = (LINKS, JOINTS, SLIDERS, POINTS, BEYOND, PYRAMID, PLANAR, BRAKED, ALL_Q,
 (
     HELD, Q, QD, OWN, PLACE, TURN, AXIS, CENTRE, ROTATION, ORIGIN, LINEAR, ANGULAR, AXES, POSITION,
     VELOCITY, FORCE, TORQUE, WRENCH, PLACES, MU, GROUND, GYRATION, NUMBERS, VISCOUS, DRY,
-) = range(18, 43)  # fmt: skip
+    STIFFNESS, SLACK,
+) = range(18, 45)  # fmt: skip
 """Entries of a table: addresses of numbers."""
-(POSITIONS, VELOCITIES, FORCES) = range(43, 46)
+(POSITIONS, VELOCITIES, FORCES) = range(45, 48)
 """Entries of a table: addresses of the engine's own arrays, of one that calls back."""
-ENTRIES = 46
+ENTRIES = 48
 
 
 class CompiledForces:
@@ -92,6 +93,9 @@ class CompiledForces:
             scalars[2] = friction.speed**2
             _, viscous, dry = np.broadcast_arrays(self.held, friction.viscous, friction.constant)
             numbers |= {VISCOUS: viscous, DRY: dry}
+            if friction.spring:
+                self.table[BRAKED] = 2
+                numbers |= {STIFFNESS: friction.spring[0], SLACK: friction.spring[1]}
         numbers |= {NUMBERS: scalars}
         for entry, array in ints.items():
             self._enter(entry, np.ascontiguousarray(array, np.int64))
@@ -214,6 +218,10 @@ def apply_forces(table, positions, velocities, forces):
         for j in range(n):
             drag = viscous[j] + dry[j] / np.sqrt(qd[j] * qd[j] + speed)
             forces[at_v[j]] += -qd[j] * drag
+    if table[BRAKED] > 1:
+        stiff, slack = carray(doubles_at(table[STIFFNESS]), n), carray(doubles_at(table[SLACK]), n)
+        for j in range(n):
+            forces[at_v[j]] -= stiff[j] * (q[j] - slack[j])
 
 
 def _call_back(_model: int, _data: int) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from xml.parsers import expat
 
@@ -55,7 +56,7 @@ def read_robot(
     whole = path != urdf_file.STANDARD_INPUT and path.suffix != ".xacro"
     version = engine.load(engine.version)
     try:
-        made, notes, links = apart(
+        made, notes, links, lacks = apart(
             convert_apart, form, text, str(path.absolute()) if whole else "",
             {name: str(folder) for name, folder in folders.items()},
             seconds=SECONDS, memory=MEMORY,
@@ -63,19 +64,22 @@ def read_robot(
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
     read = f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
-    return urdf_file.check_urdf(path, made, packages, (read, *notes), frozenset(links))
+    without = tuple(f"{line}: left out" for line in lacks)
+    notes = (read, *notes, *without)
+    file = urdf_file.check_urdf(path, made, packages, notes, frozenset(links))
+    return replace(file, lacks=tuple(lacks), form=form, origin=text)
 
 
 def convert_apart(
     form: str, text: str, path: str, packages: Mapping[str, str]
-) -> tuple[str, Sequence[str], Sequence[str]]:
-    """Return URDF, notes and made links of a robot in a format, in a process that is fenced."""
+) -> tuple[str, Sequence[str], Sequence[str], Sequence[str]]:
+    """Return what `Converted` holds of a robot in a format, in a process that is fenced."""
     engine = formats()[form]
     convert = engine.load(engine.formats[form])
     fence()
     folders = {name: Path(folder) for name, folder in packages.items()}
     made = convert(text, Path(path) if path else None, folders)
-    return made.text, made.notes, sorted(made.made)
+    return made.text, made.notes, sorted(made.made), made.lacks
 
 
 def formats() -> dict[str, EngineSpec]:

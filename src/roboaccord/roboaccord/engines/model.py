@@ -25,7 +25,7 @@ from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import Base
-from roboaccord.description.tree import Tree
+from roboaccord.description.tree import Tree, rotors_of
 
 if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
@@ -80,8 +80,8 @@ class EngineModel:
         root: where the tree starts: `world` where a joint named above is a hinge to the world.
         force_law: external forces on the links, or None.
         friction: of the joints, or None.
-        armature: what the rotors of the drives add to the inertia of the joints (n,) [kg m^2], of
-            which DART takes none where contacts or stops can act; None for none.
+        armature: what rotors of the drives that the description does not have add to the inertia
+            of the joints (n,) [kg m^2]; None for none.
         faults: joints that fail.
         preload: efforts of uncommanded joints, such as springs, by name [N m or N].
         contact: what can touch what, by the engine's own solver; None where nothing can.
@@ -117,6 +117,15 @@ class EngineModel:
     def tree(self) -> Tree:
         """Links and joints of the description."""
         return described(self.urdf, self.root)
+
+    @property
+    def rotors(self) -> Array:
+        """What all rotors add to the inertia of the joints (n,) [kg m^2].
+
+        DART takes none where contacts or stops can act.
+        """
+        own = rotors_of(self.tree, self.joints)
+        return own if self.armature is None else own + self.armature
 
     @classmethod
     def of(cls, setup: Setup, **more: Any) -> EngineModel:
@@ -189,8 +198,7 @@ def intended_properties(model: EngineModel) -> Properties:
     """Return the properties of a model as described, independent of an engine."""
     tree = model.tree
     braked = braking(model)
-    armature = [] if model.armature is None else model.armature.tolist()
-    rotors = dict(zip(model.joints, armature))
+    rotors = dict(zip(model.joints, model.rotors.tolist()))
     links = [link for link in tree.links if link.name != WORLD]
     return Properties(
         links={k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in links},

@@ -205,11 +205,14 @@ class Reading(ABC):
         question: base and joints.
         settings: `default`, or `accord` for ours.
         packages: folders of ROS packages by name.
+        file: whose own text `urdf` is, in a format of the engine's own, None for a URDF.
 
     Attributes:
         mechanism: what the engine has loaded, which answers for it.
         has_settings: whether settings change what it reads.
         rounds: whether it prints the numbers, rounded, before it reads them.
+        reads_own: whether it reads files in the engine's own format, too.
+        holds_rotors: whether it reads rotors of a URDF's transmissions.
         keeps_root: whether a root that is fixed to the world stays among its links.
         joints: that move, in the reader's order.
         mass: of the whole robot [kg].
@@ -223,6 +226,8 @@ class Reading(ABC):
 
     has_settings: ClassVar[bool] = False
     rounds: ClassVar[bool] = False
+    reads_own: ClassVar[bool] = False
+    holds_rotors: ClassVar[bool] = False
     keeps_root: ClassVar[bool] = False
     question: Question
     mechanism: Mechanism
@@ -236,7 +241,12 @@ class Reading(ABC):
 
     @abstractmethod
     def __init__(
-        self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]
+        self,
+        urdf: str,
+        question: Question,
+        settings: str,
+        packages: Mapping[str, Path],
+        file: Path | None = None,
     ) -> None: ...
 
     def acceleration(self, state: RobotState) -> Array:
@@ -302,12 +312,17 @@ class TreeReading(Reading):
         self.hinges = {
             j.name: Hinge(at[j.child][0], at[j.child][1] @ j.axis, *j.ends) for j in tree.moving
         }
+        rotors = {j.name: j.armature for j in tree.moving}
+        self.apart = {"armature": rotors, **self.apart}
 
     @cached_property
     def _law(self) -> TreeDynamics:
         mimics = any(joint.mimic for joint in self.tree.moving)
         law = MimicDynamics if mimics else TreeDynamics
-        return law(self.tree, self.question.joints, self.question.base, GRAVITY)
+        joints, springs = self.question.joints, {j.name: j.spring for j in self.tree.moving}
+        stiffness, slack = np.array([springs[name] for name in joints]).reshape(-1, 2).T
+        spring = (stiffness, slack) if stiffness.any() else None
+        return law(self.tree, joints, self.question.base, GRAVITY, spring=spring)
 
     def acceleration(self, state: RobotState) -> Array:
         return self.accelerations([state])[0]

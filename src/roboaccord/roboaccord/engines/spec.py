@@ -256,7 +256,7 @@ class EngineSpec:
 
 
 def _has_rotors(model: EngineModel) -> bool:
-    return model.armature is not None and bool(model.armature.any())
+    return bool(model.rotors.any())
 
 
 def _has_stops(model: EngineModel) -> bool:

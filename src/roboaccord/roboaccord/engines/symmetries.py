@@ -151,6 +151,8 @@ class Moved(Proxy):
         self.joints = joints
         self.effort_limits = simulator.effort_limits[self._here]
         self.armature = simulator.armature[self._here]
+        if simulator.spring:
+            self.spring = simulator.spring[0][self._here], simulator.spring[1][self._here]
         self.restitution = getattr(simulator, "restitution", None)
 
     def _moved(self, state: RobotState) -> RobotState:
@@ -265,7 +267,8 @@ def _reorder(friction: JointFriction, order: Index) -> JointFriction:
 
     stiction = None if friction.stiction is None else other(friction.stiction)
     viscous, constant = other(friction.viscous), other(friction.constant)
-    return replace(friction, viscous=viscous, constant=constant, stiction=stiction)
+    spring = friction.spring and (other(friction.spring[0]), other(friction.spring[1]))
+    return replace(friction, viscous=viscous, constant=constant, stiction=stiction, spring=spring)
 
 
 def move_law(law: ForceLaw, move: Move) -> ForceLaw:

@@ -180,7 +180,8 @@ class Twin(EngineSimulator):
         return law.links if law else ()
 
     def lock(self, joint: int, locked: bool) -> None:
-        inertia = self.armature[joint]
+        more = self.intended.armature  # beside that of the tree
+        inertia = 0.0 if more is None else more[joint]
         if self.scheme.damping and self._friction:  # (M + h D) a = f
             inertia = inertia + self.physics_step * self._friction.viscous[joint]
         self._bodies.lock(joint, LOCK_INERTIA if locked else inertia)
@@ -292,7 +293,7 @@ class Twin(EngineSimulator):
             pushed, own = self._law_efforts(x.q, qd, x.position, turn, twist)
             wrench, effort = wrench + pushed, effort + own
         if self._friction:
-            effort = effort + self._friction.efforts(qd)
+            effort = self._friction.add(effort, x.q, qd)
         return wrench, effort
 
     def _change(self, x: Place, v: Array, since: Array) -> Place:

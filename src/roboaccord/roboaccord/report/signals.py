@@ -242,9 +242,9 @@ class RunSignals(Mapping[str, Signal]):
         assert self.tree
         if self.setup is None:
             raise AccordError("energies need the robot's parameters, which this bag does not hold")
-        armature = make_simulator(self.setup, "reference").armature
-        gravity = self.setup.parameters.gravity
-        stored = Stored(self.tree, self.motion.joints, gravity, armature)
+        simulator = make_simulator(self.setup, "reference")
+        beside = self.setup.parameters.gravity, simulator.armature, simulator.spring
+        stored = Stored(self.tree, self.motion.joints, *beside)
         return np.array([stored.of(self.motion.state(i)) for i in range(len(self.motion))])
 
     @cached_property

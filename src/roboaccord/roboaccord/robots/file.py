@@ -23,12 +23,12 @@ from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.broken import check_description
 from roboaccord.description.degrees import floating_root, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.description.tree import Tree
+from roboaccord.description.tree import Tree, rotor_inertias, rotors_of
 from roboaccord.description.urdf_file import ROOT, UrdfFile, check_urdf, robot_name, strip
 from roboaccord.engines import simulate_model
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.model import EngineModel
-from roboaccord.robots.controllers import Posture, Random, Sine
+from roboaccord.robots.controllers import Posture, Random, Sine, inertias
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import JointFriction
@@ -104,6 +104,9 @@ class FileRobot(Robot):
         if base == "ball":
             raise AccordError("base is ball; a robot of a file takes fixed, planar or free")
         file, source = self.file(setup), self.path.name
+        if file.lacks:
+            what = f"{file.lacks[0]}, which this simulation has not: it would move otherwise"
+            raise AccordError(f"{source} has {what}")
         check_description(file)
         top = ET.fromstring(file.rooted("" if self._text else file.resolved())[0])
         for joint in top.findall("joint"):
@@ -111,6 +114,8 @@ class FileRobot(Robot):
                 joint.remove(mimic)
             if not setup.parameters.stops:
                 _leave_out_stops(joint)
+        for each in top.findall("transmission") if not setup.parameters.armature else ():
+            top.remove(each)
         if KINDS[base].tied:
             top.append(ET.Element("link", name="world"))
             tie = ET.SubElement(top, "joint", name="world_to_base_link", type=base)
@@ -168,6 +173,20 @@ class FileRobot(Robot):
         model = EngineModel.of(setup, urdf=bare, friction=friction)
         return simulate_model(model, engine)
 
+    def _rotors(self, setup: Setup) -> dict[str, str]:
+        """Return of how many joints rotors add to the inertia, and their largest share."""
+        found = rotor_inertias(ET.fromstring(self.file(setup).text))
+        own = [name for name, inertia in found.items() if inertia and name in setup.joints]
+        if not own:
+            return {}
+        if not setup.parameters.armature:
+            left = f"of {len(own)} joints: left out; --set parameters.armature=1 puts it in"
+            return {"rotor inertia": left}
+        shares = rotors_of(setup.tree, setup.joints) / inertias(setup)
+        most = int(np.argmax(shares))
+        share = f"up to {100.0 * shares[most]:.3g} % of what {setup.joints[most]} moves"
+        return {"rotor inertia": f"of {len(own)} joint{'s' * (len(own) > 1)}: acts, {share}"}
+
     def remarks(self, setup: Setup) -> Mapping[str, str]:
         """Return what of the file is taken, what is not, and how the base is held."""
         file, p = self.file(setup), setup.parameters
@@ -189,15 +208,20 @@ class FileRobot(Robot):
         stops = sum(np.inf not in map(abs, each) for each in self.ranges(setup).values())
         viscous = sum(joint.damping > 0 for joint in setup.tree.moving)
         dry = sum(joint.friction > 0 for joint in setup.tree.moving)
+        servos = sum(any(joint.servo) for joint in setup.tree.moving)
+        springs = sum(joint.spring[0] > 0 for joint in setup.tree.moving)
         omitted = (
             ("joint stops", stops, p.stops, "--set parameters.stops=1 puts them in"),
             ("damping", viscous, p.damping, "--set parameters.damping=1 puts it in"),
+            ("springs", springs, p.springs, "--set parameters.springs=1 puts them in"),
+            ("actuators", servos, p.actuators, "--set parameters.actuators=1: they hold the start"),
             ("dry friction", dry, p.dry_friction, "--set parameters.dry_friction=1"),
         )
         for name, count, taken, how in omitted:
             if count:
                 state = "acts" if taken else f"left out; {how}"
                 found[name] = f"of {count} joint{'s' * (count > 1)}: {state}"
+        found |= self._rotors(setup)
         if mimic:
             how = "free; --set parameters.mimic=1 holds them to what they mimic"
             if p.mimic:
@@ -209,11 +233,19 @@ class FileRobot(Robot):
 
 
 def friction_of(setup: Setup) -> JointFriction | None:
-    """Return the friction of the joints that the file names and the scenario takes, or None."""
+    """Return friction and springs that the file has and the scenario takes, or None."""
     p, moving = setup.parameters, setup.tree.moving
-    viscous = p.damping * np.array([joint.damping for joint in moving])
+    servo, damped = p.actuators * np.array([joint.servo for joint in moving]).reshape(-1, 2).T
+    viscous = p.damping * np.array([joint.damping for joint in moving]) + damped
     dry = p.dry_friction * np.array([joint.friction for joint in moving])
-    return JointFriction(viscous, dry, p.friction_speed) if viscous.any() or dry.any() else None
+    stiffness, slack = np.array([joint.spring for joint in moving]).reshape(-1, 2).T
+    stiffness = p.springs * stiffness
+    whole = stiffness + servo  # which holds the start
+    slack = (stiffness * slack + servo * setup.initial.q) / np.where(whole, whole, 1.0)
+    spring = (whole, slack) if whole.any() else None
+    if not (viscous.any() or dry.any() or spring):
+        return None
+    return JointFriction(viscous, dry, p.friction_speed, spring=spring)
 
 
 def _untied(file: UrdfFile) -> UrdfFile:

@@ -123,7 +123,8 @@ def energy_of(
     for event in run.events if measured else ():
         taken[IMPACTS] = taken[IMPACTS] + event.energy * (run.time > event.time + _ROUND_OFF)
     at = np.unique(np.append(np.arange(0, len(run), max(1, len(run) // SAMPLES)), len(run) - 1))
-    energies = Stored(tree, run.joints, setup.parameters.gravity, simulator.armature)
+    beside = setup.parameters.gravity, simulator.armature, simulator.spring
+    energies = Stored(tree, run.joints, *beside)
     kinetic, height = np.array([energies.of(run.state(i)) for i in at.tolist()]).T
     work, potential = net_work(run)[at], height - height[0]
     lost = {channel: taken.get(channel, np.zeros(len(run)))[at] for channel in CHANNELS}
@@ -187,25 +188,37 @@ class Stored:
         joints: names of the columns of q.
         gravity: [m/s^2].
         armature: inertia of rotors (n,) [kg m^2].
+        spring: stiffness [N m/rad] and slack positions of the joints (n,), or None.
     """
 
     def __init__(
-        self, tree: Tree, joints: tuple[str, ...], gravity: float, armature: Array | None = None
+        self,
+        tree: Tree,
+        joints: tuple[str, ...],
+        gravity: float,
+        armature: Array | None = None,
+        spring: tuple[Array, Array] | None = None,
     ) -> None:
         self._tree, self._gravity, self._armature = tree, gravity, armature
+        self._spring = spring or (0.0, 0.0)
         self._kinematics = TreeKinematics(tree, joints)
         self._masses = np.array([link.mass for link in tree.links])
         self._inertias = np.array([link.inertia for link in tree.links])
 
     def of(self, state: RobotState) -> tuple[float, float]:
-        """Return kinetic and potential energy [J], the latter 0 where all masses are at z = 0."""
+        """Return kinetic and potential energy [J].
+
+        The latter is 0 where all masses are at z = 0 and all springs slack.
+        """
         motion = motion_of(self._tree, self._kinematics, state)
         spin = (motion.angular[:, None] @ motion.rotation)[:, 0]
         turning = float(np.einsum("ki,kij,kj", spin, self._inertias, spin))
         moving = float(self._masses @ (motion.linear**2).sum(axis=1))
         rotors = 0.0 if self._armature is None else float(self._armature @ state.qd**2)
         height = float(self._masses @ motion.position[:, 2])
-        return 0.5 * (moving + turning + rotors), self._gravity * height
+        stiffness, slack = self._spring
+        strained = 0.5 * float(np.sum(stiffness * (state.q - slack) ** 2))
+        return 0.5 * (moving + turning + rotors), self._gravity * height + strained
 
 
 def _turns(orientation: Array) -> Array:

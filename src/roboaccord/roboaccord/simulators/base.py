@@ -81,6 +81,7 @@ class Simulator(ABC):
         order: of convergence of the integrator in the physics step.
         channels: of energy losses that it can measure.
         armature: what rotors of the drives add to the inertia of the joints (n,) [kg m^2].
+        spring: stiffness [N m/rad] and slack positions of springs in the joints (n,), or None.
         unplaced: why it can be put into the start of a scenario alone; "" where any state will do.
         stopped: whether a joint has been about to be at its stop since the last reset, of a twin.
         tighter: options by which a reference, whose steps follow from a tolerance, measures what
@@ -107,6 +108,7 @@ class Simulator(ABC):
         self.joints, self.effort_limits = joints, effort_limits
         self.physics_step = physics_step
         self.armature = np.zeros(len(joints))
+        self.spring: tuple[Array, Array] | None = None
         self._faults = JointFaults(faults, joints, hinges)
         self._losses, self._metered = LossAccount(*self.channels), False
         self._events = list[Event]()
@@ -442,7 +444,7 @@ class Proxy(Simulator):
         self.name, self.version, self.order = simulator.name, simulator.version, simulator.order
         self.channels, self.unplaced = simulator.channels, simulator.unplaced
         super().__init__(simulator.joints, simulator.effort_limits, simulator.physics_step)
-        self.armature = simulator.armature
+        self.armature, self.spring = simulator.armature, simulator.spring
         self._inner = simulator
 
     def fail(self, fault: Fault) -> None:

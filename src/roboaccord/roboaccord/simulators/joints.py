@@ -53,6 +53,7 @@ class JointFriction:
         speed: e, below which the dry friction falls to 0 [rad/s].
         stiction: s, not below c: what breaks a joint away (n,) [N m]; c where None.
         stribeck_speed: w_s, by which a joint moves [rad/s].
+        spring: stiffness [N m/rad] and slack positions of springs beside it (n,), or None.
     """
 
     viscous: Array
@@ -60,6 +61,7 @@ class JointFriction:
     speed: float
     stiction: Array | None = None
     stribeck_speed: float = 0.01
+    spring: tuple[Array, Array] | None = None
 
     def __post_init__(self) -> None:
         """Refuse stiction below the dry friction of a moving joint.
@@ -73,6 +75,11 @@ class JointFriction:
     def efforts(self, qd: Array) -> Array:
         """Return the efforts (n,) [N m] at joint rates qd (n,) [rad/s]."""
         return -qd * (self.viscous + self._dry(qd) / np.sqrt(qd * qd + self.speed**2))
+
+    def add(self, effort: Array, q: Array, qd: Array) -> Array:
+        """Return efforts (n,) with those of friction, and of springs at joint positions q (n,)."""
+        found = effort + self.efforts(qd)
+        return found - self.spring[0] * (q - self.spring[1]) if self.spring else found
 
     @property
     def any_dry(self) -> bool:

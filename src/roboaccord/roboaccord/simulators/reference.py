@@ -22,6 +22,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.mimic import MimicDynamics
+from roboaccord.description.tree import rotors_of
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -170,7 +171,9 @@ class TreeReference(Reference):
         self.channels = (STOPS,) if friction else (STOPS, FRICTION, DAMPING)
         super().__init__(setup)
         self._base, law = setup.base, friction
-        braking = (law.viscous, law.constant, law.speed) if law else ()
+        braking = (law.viscous, law.constant, law.speed, law.spring) if law else ()
+        self.armature = rotors_of(setup.tree, self.joints)
+        self.spring = law.spring if law else None
         gravity = setup.parameters.gravity
         plain = setup.tree, self.joints, setup.scenario.base, gravity
         held = MimicDynamics if any(j.mimic for j in setup.tree.moving) else TreeDynamics

@@ -31,7 +31,7 @@ class LogBody:
         gravity: acceleration of free fall (3,) [m/s^2].
         damping: of the joints (n,) [N m s/rad].
         dry: friction of the joints that falls to 0 below each of SPEEDS (s, n) [N m].
-        armature: inertia of rotors (n,) [kg m^2].
+        armature: inertia of rotors that the file does not have (n,) [kg m^2].
         offset: of the efforts (n,) [N m].
         zero: of the recorded positions (n,) [rad].
         clock: part by which the log's clock is fast.
@@ -73,7 +73,13 @@ class LogBody:
     def efforts(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the efforts (k, n) that a motion needs, those of friction apart."""
         found = inverse_dynamics(self.tree, self.joints, self.gravity, q - self.zero, qd, qdd)
-        return np.asarray(found + self.armature * qdd - self.offset)
+        return np.asarray(found + self.armature * qdd - self.offset + self.pull(q))
+
+    def pull(self, q: Array) -> Array:
+        """Return the efforts (k, n) that strain the springs of the file."""
+        springs = {joint.name: joint.spring for joint in self.tree.moving}
+        stiffness, slack = np.array([springs[name] for name in self.joints]).reshape(-1, 2).T
+        return np.asarray(stiffness * (q - self.zero - slack))
 
     def friction(self, qd: Array) -> Array:
         """Return the efforts (k, n) that friction takes."""

@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.inverse import add_efforts, inverse_dynamics, link_motions
+from roboaccord.description.tree import rotors_of
 
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.log import Log
@@ -67,7 +68,7 @@ class Windows:
         self._moved = link_motions(
             body.tree, body.joints, body.gravity, self.q - body.zero, self.qd, self.qdd
         )
-        self._plain = np.zeros_like(self.q)
+        self._plain = rotors_of(body.tree, body.joints) * self.qdd
         add_efforts(self._plain, body.tree.links, self._moved)
         self.scale = np.ones(log.q.shape[1])
         self._basis: Array | None = None
@@ -117,7 +118,8 @@ class Windows:
         light = replace(body, gravity=np.zeros(3), offset=np.zeros(n), zero=np.zeros(n))
         unit = np.eye(n)
         at = self.q - body.zero
-        mass = [light.efforts(at, still, still + unit[j]) for j in range(n)]
+        slack = light.pull(at)
+        mass = [light.efforts(at, still, still + unit[j]) - slack for j in range(n)]
         self._inverse = np.linalg.inv(np.stack(mass, axis=-1))
         w, k = self._steps.shape
         middle = np.arange(len(self.q)).reshape(w, -1)[:, 1::2].ravel()
@@ -223,7 +225,8 @@ class Windows:
             add_efforts(found, [a for a, _ in pairs], self._moved)
             add_efforts(less := np.zeros_like(found), [b for _, b in pairs], self._moved)
             found -= less
-        return found + body.armature * qdd - body.offset + body.friction(qd)
+        found = found + body.armature * qdd - body.offset + body.friction(qd)
+        return np.asarray(found + body.pull(self.q))
 
     @cached_property
     def _needed(self) -> Array:

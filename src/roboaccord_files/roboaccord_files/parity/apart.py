@@ -1,4 +1,4 @@
-"""What no comparison mixes in: friction, effort limits, armature, mimics.
+"""What no comparison mixes in: friction, effort limits, mimics, what a converted text has not.
 
 A quantity may be added: an entry of APART, by element and attribute of the URDF, and of `apart` in
 each engine's reader; its name becomes a key of the JSON, and stays. What is found here must change
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 
+import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import strip
 from roboaccord.engines.reading import Reading
 
-from roboaccord_files.parity.bench import FileCase
+from roboaccord_files.parity.bench import FileCase, reader
 from roboaccord_files.parity.compare import SAME
 from roboaccord_files.parity.result import Apart
 from roboaccord_files.repair.joints import MIMIC
@@ -23,10 +25,24 @@ APART = {
     "damping": ("dynamics", "damping"),
     "friction": ("dynamics", "friction"),
     "effort": ("limit", "effort"),
-    "armature": ("armature", "value"),  # for which URDF has no word
     MIMIC: (MIMIC, ""),
 }
 """What no comparison mixes in: element and attribute of a joint."""
+
+
+def _left(case: FileCase) -> Iterator[str]:
+    """Yield what a converted text has not for an engine, with the share of a joint's inertia."""
+    whole = case.bench.reference(case.bench.whole, rounded=False)
+    moving = whole.tree.moving
+    rotors = np.array([joint.armature for joint in moving])
+    if rotors.any() and not reader(case.engine).holds_rotors:
+        mass, _ = whole.reading.statics(whole.question.states[0])
+        shares = rotors / np.diag(mass)[-len(moving) :]
+        at = int(np.argmax(shares))
+        most = f"up to {100.0 * shares[at]:.4g} % of what {moving[at].name} moves"
+        yield f"rotor inertia of {np.count_nonzero(rotors)} joints, {most}"
+    if springs := sum(joint.spring[0] > 0.0 for joint in moving):
+        yield f"springs of {springs} joints"
 
 
 def read_apart(case: FileCase, reading: Reading) -> Apart:
@@ -36,6 +52,10 @@ def read_apart(case: FileCase, reading: Reading) -> Apart:
     the text without them.
     """
     bench, engine = case.bench, case.engine
+    if bench.is_own(engine):
+        return Apart()
+    if bench.file.form:
+        return Apart(left=tuple(_left(case)))
     text = strip(bench.planted.get(engine, bench.file.text), ("gazebo", "material"))
     try:
         reading = reading if text == case.urdf else bench.read(engine, case.settings, text)

@@ -21,7 +21,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.level import LevelOf
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
-from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes
+from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes, strip
 from roboaccord.engines import check_engine, specs
 from roboaccord.engines.differences import Difference
 from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
@@ -136,8 +136,32 @@ class Bench:
         Raises:
             AccordError: if the engine is missing, or refuses it.
         """
+        kind, question = reader(engine), question or self.question
+        if self.is_own(engine) and urdf == self.whole:
+            return kind(self.file.origin, question, settings, {}, self.file.path)
         packages = self.packages if "<mesh" in urdf else {}
-        return reader(engine)(urdf, question or self.question, settings, packages)
+        return kind(urdf, question, settings, packages)
+
+    def is_own(self, engine: str) -> bool:
+        """Return whether the file is in a format of the engine's own, and given to it as it is."""
+        own = reader(engine).reads_own and self.file.form in _spec(engine).formats
+        return own and engine not in self.planted
+
+    @cached_property
+    def whole(self) -> str:
+        """The text with all that the tree holds, which stands for the file in its own format."""
+        return without_mimic(strip(self.file.text, ("material",)))
+
+    def given(self, engine: str) -> str:
+        """Return the text that an engine is given, without geometry.
+
+        A URDF that is converted has rotors for the engines that read them.
+        """
+        if engine in self.planted or not self.file.form:
+            return self.planted.get(engine, self.stripped)
+        if self.is_own(engine):
+            return self.whole
+        return self.stripped if reader(engine).holds_rotors else without_rotors(self.stripped)
 
     @cached_property
     def packages(self) -> dict[str, Path]:
@@ -181,6 +205,14 @@ def _unknown(reason: str, tree: Tree) -> Difference:
     return Difference("acceleration", (named or [""])[0], math.inf, SAME)
 
 
+def without_rotors(urdf: str) -> str:
+    """Return a text without transmissions."""
+    top = ET.fromstring(urdf)
+    for each in top.findall("transmission"):
+        top.remove(each)
+    return ET.tostring(top, encoding="unicode")
+
+
 def without_mimic(urdf: str) -> str:
     """Return a text in which no joint mimics another."""
     found = [trap for trap in find_traps(urdf) if trap.cause == MIMIC]
@@ -205,7 +237,7 @@ class FileCase:
     @cached_property
     def given(self) -> str:
         """The text that the engine is given, without geometry."""
-        return self.bench.planted.get(self.engine, self.bench.stripped)
+        return self.bench.given(self.engine)
 
     @cached_property
     def urdf(self) -> str:

@@ -37,7 +37,11 @@ ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 9
 DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
 NOISE = 1e-13  # of m L^2: the round-off of an inertia
 ROUND_OFF = 1e-14  # of m g L: that of gravity forces, which cancel where a robot is balanced
-OPEN = (ParityCode.NO_ANSWER, ParityCode.NOT_READ)  # for which an engine is not to blame
+OPEN = (
+    ParityCode.NO_ANSWER,
+    ParityCode.NOT_READ,
+    ParityCode.CONVERTED,
+)  # for which an engine is not to blame
 
 
 @dataclass
@@ -204,6 +208,9 @@ def _joints(reference: ReferenceReading, reading: Reading) -> Iterator[Differenc
         yield compare_value("origin", name, want.anchor, have.anchor, static, reference.size, "m")
         ends = (want.lower, want.upper), (have.lower, have.upper)
         yield compare_limits(name, *ends, static)
+        rotors = (each.apart.get("armature", {}) for each in (reference.reading, reading))
+        one, two = (each.get(name, 0.0) for each in rotors)
+        yield compare_value("armature", name, one, two, static, max(one, two) or 1.0, "kg m^2")
 
 
 def _links(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:

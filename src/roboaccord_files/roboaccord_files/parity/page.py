@@ -121,6 +121,9 @@ def apart_lines(robot: RobotParity) -> list[str]:
             found.append(f"{have} collision shapes of kind {kind} for {wanted}")
         if apart.refused:
             found.append(f"with mimic and transmissions: {apart.refused}")
+        if apart.left:
+            left = "; ".join(apart.left)
+            lines.append(f"{name}: not in the URDF converted from it: {left}")
         if found:
             lines.append(f"not compared, but different in {name}: {', '.join(found)}")
     return lines

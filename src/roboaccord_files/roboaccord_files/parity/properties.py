@@ -115,6 +115,7 @@ def _transplant(tree: Tree, reference: ReferenceReading, reading: Reading, place
                 lower=hinge.lower,
                 upper=hinge.upper,
                 kind="revolute" if joint.kind == "continuous" else joint.kind,
+                armature=reading.apart.get("armature", {}).get(place, 0.0),
             )
     return replace(tree, links=tuple(links), joints=tuple(joints))
 
@@ -135,6 +136,10 @@ def _name(
         return _named("link dropped" if "link" in off else "joint dropped")
     if off.keys() & set(OF_LINKS):
         return _name_link(kept(reference, reading)[place], reading.links[place], off)
+    if "armature" in off:
+        rotors = (each.apart.get("armature", {}) for each in (reading, reference.reading))
+        one, two = (each.get(place, 0.0) for each in rotors)
+        return _named("armature", have=one, want=two)
     want, have = reference.reading.hinges[place], reading.hinges[place]
     if "axis" in off:
         if np.allclose(want.axis, -have.axis, atol=LIKE):

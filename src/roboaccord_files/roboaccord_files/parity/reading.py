@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
@@ -32,6 +33,7 @@ from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 from roboaccord_files.rules.extensions import EFFECTS
 
 FOR_ALL = ("limit in degrees",)  # traps that no reader sees
+OF_OURS = "of the URDF converted from it"
 GAZEBO_REFUSED = "gazebo refused"
 UNEXPLAINED = "not explained"
 
@@ -54,7 +56,9 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         reading, ours = asked.reading, None
         if reader(case.engine).has_settings:
             ours = case.bench.ask(case.engine, "accord", case.urdf).finding
-        causes, gazebo = _causes(case, traps), list(_beside(case))
+        converted = case.bench.file.form and not case.bench.is_own(case.engine)
+        causes = [] if case.bench.file.form and asked.same else _causes(case, traps)
+        gazebo = [] if case.bench.file.form else list(_beside(case))
         names = {cause.quantity for cause in causes}
         causes += [
             each for each in _remarks(case.bench, asked, traps) if each.quantity not in names
@@ -62,9 +66,17 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         if reading is None:  # which has its own causes
             gazebo = [cause for cause in gazebo if cause.quantity != GAZEBO_REFUSED]
         refused = any(cause.quantity == GAZEBO_REFUSED for cause in gazebo)
+        ended, refusal = asked.ended, asked.refusal
+        if converted:
+            causes = [replace(each, fix=f"{OF_OURS}: {each.fix}") for each in causes]
+            if asked.ended or (asked.worst and asked.error is None):
+                ended, causes = ParityCode.CONVERTED, []
+                why = refusal.partition("refuses it: ")[2] or refusal
+                refusal = f"{OF_OURS}: {why or 'it has not all of its links and joints'}"
+        ended = ParityCode.REFUSED if refused else ended
         errors = [d.finite for d in asked.differences if d.quantity == "acceleration"]
         return ReadingCheck(
-            ended=ParityCode.REFUSED if refused else asked.ended,
+            ended=ended,
             causes=(*causes, *gazebo),
             mass=reading.mass if reading else None,
             order=reading.joints if reading else None,
@@ -73,7 +85,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             gazebo=bool(gazebo),
             accord=ours,
             acceleration=errors[0] if errors else None,
-            refusal=asked.refusal,
+            refusal=refusal,
         )
 
     def judge(self, check: ReadingCheck, tolerances: Tolerances) -> Finding:
@@ -105,6 +117,8 @@ def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     """Return what is proven to make an engine differ or refuse a text, and what mimic does."""
     urdf, ask = case.urdf, case.ask
     asked = ask(urdf)
+    if case.bench.is_own(case.engine):
+        return by_property(asked, traps)
     if asked.same:
         return ablate(case.given, [trap for trap in traps if trap.cause == MIMIC], ask)
     causes = ablate(case.given, traps, ask)

@@ -71,7 +71,7 @@ def shipped(file: UrdfFile) -> bytes:
 
 def changed(file: UrdfFile, data: bytes) -> UrdfFile:
     """Return a robot with another text."""
-    return replace(file, text=plain_xml(decode_xml(data)))
+    return replace(file, text=plain_xml(decode_xml(data)), form="", origin="")
 
 
 def body_of(tree: Tree) -> Body:

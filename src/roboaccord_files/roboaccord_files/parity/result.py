@@ -32,13 +32,17 @@ class Apart:
     Args:
         joints: by quantity and joint, the value in the file and in the engine.
         refused: why the engine does not read the text with mimic and transmissions.
+        left: what the URDF that it is given, converted from the file, has not.
     """
 
     joints: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
     refused: str = ""
+    left: tuple[str, ...] = ()
 
     def to_json(self) -> Mapping[str, Json]:
         """Return quantities beside the refusal, if there is one."""
+        if self.left:
+            return {"left out": list(self.left)}
         return {"refused": self.refused} if self.refused else self.joints
 
 

@@ -42,7 +42,12 @@ class SdfReading(TreeReading):
     keeps_root = True
 
     def __init__(
-        self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]
+        self,
+        urdf: str,
+        question: Question,
+        settings: str,
+        packages: Mapping[str, Path],
+        file: Path | None = None,
     ) -> None:
         model = print_sdf(urdf).find("model")
         if model is None:

@@ -33,7 +33,9 @@ class ShippedLevel(FileLevel[ShippedCheck]):
         urdf = file.resolved() if case.settings == "accord" else file.text
         wanted = shapes_of(urdf)
         have = wanted
-        if wanted or "<mesh" in urdf:
+        if case.bench.is_own(case.engine):  # which has loaded it
+            wanted = have = Counter()
+        elif wanted or "<mesh" in urdf:
             try:
                 have = case.bench.read(case.engine, case.settings, urdf).shapes
             except AccordError as error:

@@ -22,6 +22,7 @@ class ParityCode(StrEnum):
     REFUSED = auto()
     CRASH = auto()
     NO_ANSWER = auto()  # for which the robot is not to blame
+    CONVERTED = auto()  # a text that we made of the file, which is not to blame
     NOT_READ = auto()  # by us, so that no engine was asked
 
 
@@ -29,6 +30,7 @@ STATUSES = ("same", "differ", "refused", "undecided")
 ENDED = {
     ParityCode.CRASH: "crash",
     ParityCode.NO_ANSWER: "no verdict",
+    ParityCode.CONVERTED: "no verdict",
     ParityCode.NOT_READ: "not read",
 }
 """The cause that stands for a reading."""
@@ -36,6 +38,8 @@ SHIPPED = {ParityCode.REFUSED: "mesh", ParityCode.CRASH: "mesh"}
 """The cause why meshes are not loaded; of all others, that there is no answer."""
 LOST = "check the link that carries it: that was lost with all that is attached to it"
 CURES = {
+    "armature": "it has {have:.4g} kg m^2 of rotor inertia for {want:.4g}: of URDF's readers Drake "
+    "alone reads <drake:rotor_inertia>",
     "axis": "the axis is {how}",
     "axis flipped": "reverse the sign of the joint's <axis>",
     "centre": "the centre of mass is read differently",

@@ -35,7 +35,7 @@ TAGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 def find_extensions(source: Source) -> Found:
     """Yield what Gazebo alone does with a robot: a finding for each rule in a `<gazebo>`."""
-    blocks = source.top.findall("gazebo")
+    blocks = [] if source.file.form else source.top.findall("gazebo")  # which only we wrote
     fixed, hinged = (
         {b.get("reference", "") for b in blocks for e in b.findall(tag) if _acts(e)} for tag in KEEP
     )

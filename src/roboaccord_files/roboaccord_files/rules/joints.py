@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from contextlib import suppress
 
 from roboaccord.description.broken import Found
 from roboaccord.description.source import label, numbers
-from roboaccord.description.tree import MOVING
+from roboaccord.description.tree import MOVING, rotor_inertias
+from roboaccord.description.tree_text import ENDLESS
 
 from roboaccord_files.rules.source import Source, norm
 
@@ -47,8 +49,10 @@ def joints(source: Source) -> Found:
                 yield "limits-swapped", limit, message, "swap them"
             if kind != "continuous" and lower and upper and lower[0] <= upper[0]:
                 away += [] if lower[0] <= 0.0 <= upper[0] else [joint]
-            if kind != "continuous" and max(map(abs, [*lower, *upper]), default=0.0) > WIDE:
-                message = f"{label(joint)}: a stop at {max(map(abs, [*lower, *upper])):g}"
+            wide = max(map(abs, [*lower, *upper]), default=0.0)
+            ours = source.file.form and wide == ENDLESS
+            if kind != "continuous" and wide > WIDE and not ours:
+                message = f"{label(joint)}: a stop at {wide:g}"
                 yield "limit-wide", limit, message, 'type="continuous", or the true stop'
             for key in ("effort", "velocity"):
                 if numbers(limit, key) == [0.0]:
@@ -62,6 +66,15 @@ def joints(source: Source) -> Found:
         message = f"0 is outside the limits of {', '.join(map(label, away[:4]))}"
         message += f" and {len(away) - 4} more" if len(away) > 4 else ""
         yield "limits-without-0", away[0], message, "start each within its limits"
+    for each in source.top.iterfind("transmission"):
+        words = [word for e in each.iter("mechanicalReduction") for word in (e.text or "").split()]
+        ratio = 1.0
+        with suppress(ValueError):
+            ratio = max((abs(float(word)) for word in words), default=1.0)
+        if ratio > 1.0 and not rotor_inertias([each]):
+            times = f"{ratio:g} to 1, {ratio**2:g} times the rotor's inertia"
+            message = f"{label(each)}: {times}, which is not in the file"
+            yield "reduction-inertia", each, message, "write <drake:rotor_inertia>, or armature"
     for origin in source.top.iter("origin"):
         turn = max(map(abs, numbers(origin, "rpy")), default=0.0)
         if turn > 2.0 * math.pi + 1e-3:

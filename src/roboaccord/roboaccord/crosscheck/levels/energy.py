@@ -234,8 +234,8 @@ class _Parts:
         return np.array([changes[i] + changes[k] for i, k in self.ends[[parts, parts + 1]].T])
 
     def _stored(self, simulator: Simulator) -> Stored:
-        gravity = self.setup.parameters.gravity
-        return Stored(self.setup.tree, self.run.joints, gravity, simulator.armature)
+        beside = self.setup.parameters.gravity, simulator.armature, simulator.spring
+        return Stored(self.setup.tree, self.run.joints, *beside)
 
     def _place(self, part: int) -> tuple[float, float]:
         """Return when a part begins, and how long it is [s]."""

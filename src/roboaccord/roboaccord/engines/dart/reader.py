@@ -55,7 +55,12 @@ class DartReading(Reading):
     has_settings = True
 
     def __init__(
-        self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]
+        self,
+        urdf: str,
+        question: Question,
+        settings: str,
+        packages: Mapping[str, Path],
+        file: Path | None = None,
     ) -> None:
         self.question = question
         loader, options = dartpy.utils.DartLoader(), dartpy.utils.DartLoaderOptions()

@@ -151,7 +151,8 @@ class DartSimulator(EngineSimulator):
             if self._wrench is not None:
                 self._push(self._wrench)
             if self._friction and not compiled:
-                total[self._dofs] += self._friction.efforts(self._coordinates()[1][self._dofs])
+                at = (each[self._dofs] for each in self._coordinates())
+                total[self._dofs] = self._friction.add(total[self._dofs], *at)
             self._set_forces()
             self._world.step()
             if self._contact:

@@ -97,6 +97,16 @@ def _add_ball(spec: mujoco.MjSpec, ball: Ball, base: str) -> None:
         body.add_freejoint()
 
 
+def of_drives(model: mujoco.MjModel) -> Array:
+    """Return what drives of joints add to the inertia and damping of each rate (2, nv)."""
+    found = np.zeros((2, model.nv))
+    for i in np.flatnonzero(model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT):
+        gear, dof = model.actuator_gear[i, 0], model.jnt_dofadr[model.actuator_trnid[i, 0]]
+        own = model.actuator_armature[i], model.actuator_damping[i]
+        found[:, dof] += gear**2 * np.array(own)
+    return found
+
+
 class MujocoMechanism(Mechanism):
     """Hold a model and its state.
 

@@ -1,4 +1,4 @@
-"""MuJoCo's reading of a URDF, by its own compiler, for `accord parity`.
+"""MuJoCo's reading of a URDF or of MJCF, by its own compiler, for `accord parity`.
 
 It must show what MuJoCo makes of a file by itself: correct nothing here. `settings` alone may be
 changed; by it `accord` keeps links that MuJoCo would fuse, as model.py does. Coordinates of planar
@@ -11,6 +11,7 @@ import logging
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -18,8 +19,9 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
+from roboaccord.description.tree_text import ENDLESS
 from roboaccord.description.urdf_file import find_root
-from roboaccord.engines.mujoco.model import PLAIN, MujocoMechanism
+from roboaccord.engines.mujoco.model import PLAIN, MujocoMechanism, of_drives
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
@@ -40,31 +42,19 @@ class MujocoReading(Reading):
     """
 
     has_settings = True
+    reads_own = True
 
     def __init__(
-        self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]
+        self,
+        urdf: str,
+        question: Question,
+        settings: str,
+        packages: Mapping[str, Path],
+        file: Path | None = None,
     ) -> None:
         self.question = question
-        accord = settings == "accord"
-        # Below another root, the joint that carries ours floats by itself.
-        floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
         try:
-            if accord:
-                urdf = urdf.replace("<link", f"{PLAIN}<link", 1)
-            spec = mujoco.MjSpec.from_string(urdf)
-            if accord:
-                # A joint that floats below a static link can do so below the world alone.
-                spec.compiler.fusestatic = floats
-                spec.compiler.discardvisual = True
-                spec.compiler.balanceinertia = False
-            top = ""
-            if question.base == "free":
-                top = question.root
-                if not floats:
-                    body = spec.worldbody.bodies[0]
-                    body.add_freejoint()
-                    top = body.name
-            model = spec.compile()
+            model, top = _own(urdf, question, file) if file else _of_urdf(urdf, question, settings)
         except ValueError as error:
             reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
             raise AccordError(f"MuJoCo refuses it: {reason}") from None
@@ -73,13 +63,23 @@ class MujocoReading(Reading):
         model.opt.gravity = (0.0, 0.0, -GRAVITY)
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
+        if file:
+            _leave_out(model)
         moving = [model.joint(i) for i in range(model.njnt) if model.jnt_type[i] != FREE]
+        if file:  # of bodies beside the robot, too
+            moving = [joint for joint in moving if joint.name in question.joints]
         self.joints = tuple(joint.name for joint in moving)
-        self.mass = float(model.body_mass.sum())
+        whole = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, top or "world")
+        self.mass = float(model.body_subtreemass[whole])
         asked, kind = question.of(self.joints), KINDS[question.base]
         self.mechanism = mechanism = MujocoMechanism(model, kind, asked, top, flags=0)
         self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
+        for joint in moving if file else ():  # a link's origin is on its last joint
+            name = model.body(joint.bodyid[0]).name
+            centre = model.body(name).ipos - joint.pos
+            self.links[name] = replace(self.links[name], centre=centre)
         data = mechanism.data
+        data.qpos[mechanism.q] = 0.0
         mujoco.mj_kinematics(model, data)
         found = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, question.root)
         place, turn = np.zeros(3), np.eye(3)
@@ -91,17 +91,21 @@ class MujocoReading(Reading):
             if model.jnt_limited[i]:
                 ends = tuple(model.jnt_range[i])
             anchor, axis = turn.T @ (data.xanchor[i] - place), turn.T @ data.xaxis[i]
+            if model.jnt_type[i] == mujoco.mjtJoint.mjJNT_SLIDE:
+                anchor = anchor - model.qpos0[model.jnt_qposadr[i]] * axis
+                ends = max(ends[0], -ENDLESS), min(ends[1], ENDLESS)
             self.hinges[joint.name] = Hinge(anchor, axis, *ends)
         # By index, for what a planar joint is made of has no name.
         dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
+        armature = model.dof_armature + of_drives(model)[0]
         limited = {j.name: j.id for j in moving if model.jnt_actfrclimited[j.id]}
         followers = [model.eq_obj1id[i] for i in range(model.neq)]
         self.apart = {
             "damping": {name: float(model.dof_damping[i]) for name, i in dofs.items()},
             "friction": {name: float(model.dof_frictionloss[i]) for name, i in dofs.items()},
-            "armature": {name: float(model.dof_armature[i]) for name, i in dofs.items()},
+            "armature": {name: float(armature[i]) for name, i in dofs.items()},
             "effort": {name: float(model.jnt_actfrcrange[i, 1]) for name, i in limited.items()},
-            "mimic": {model.joint(i).name: 1.0 for i in followers},
+            "mimic": {model.joint(i).name: 1.0 for i in followers if i >= 0},
         }
         kinds = model.geom_type[model.geom_contype > 0]
         self.shapes = Counter(
@@ -109,3 +113,61 @@ class MujocoReading(Reading):
         )
         model.dof_damping[:] = 0.0
         model.dof_frictionloss[:] = 0.0
+
+
+def _of_urdf(urdf: str, question: Question, settings: str) -> tuple[mujoco.MjModel, str]:
+    """Return the model of a URDF, and the body that moves as the base."""
+    accord = settings == "accord"
+    # Below another root, the joint that carries ours floats by itself.
+    floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
+    if accord:
+        urdf = urdf.replace("<link", f"{PLAIN}<link", 1)
+    spec = mujoco.MjSpec.from_string(urdf)
+    if accord:
+        # A joint that floats below a static link can do so below the world alone.
+        spec.compiler.fusestatic = floats
+        spec.compiler.discardvisual = True
+        spec.compiler.balanceinertia = False
+    top = ""
+    if question.base == "free":
+        top = question.root
+        if not floats:
+            body = spec.worldbody.bodies[0]
+            body.add_freejoint()
+            top = body.name
+    return spec.compile(), top
+
+
+def _leave_out(model: mujoco.MjModel) -> None:
+    """Leave out what the tree of an MJCF file has not; `accord` names it (convert.py)."""
+    off = mujoco.mjtDisableBit
+    model.opt.disableflags |= off.mjDSBL_EQUALITY | off.mjDSBL_ACTUATION
+    model.opt.disableflags &= ~int(off.mjDSBL_GRAVITY)
+    model.opt.density = model.opt.viscosity = 0.0
+    for values in (
+        model.actuator_damping, model.body_gravcomp, model.jnt_stiffnesspoly, model.dof_dampingpoly,
+        model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss,
+        model.tendon_armature,
+    ):  # fmt: skip
+        values[:] = 0.0
+
+
+def _own(text: str, question: Question, file: Path) -> tuple[mujoco.MjModel, str]:
+    """Return the model of an MJCF file, or of its text, and the body that moves as the base.
+
+    What has no name gets that of its number; a base that is fixed is at the origin.
+    """
+    whole = file.is_file() and file.suffix != ".xacro"
+    spec = mujoco.MjSpec.from_file(str(file)) if whole else mujoco.MjSpec.from_string(text)
+    spec.compile()  # which numbers bodies and joints
+    for kind, elements in (("body", spec.bodies), ("joint", spec.joints)):
+        for element in elements:
+            element.name = element.name or f"{kind}_{element.id}"
+    if question.root == "world":
+        return spec.compile(), ""
+    if question.base == "fixed":
+        body = spec.body(question.root)
+        spec.delete(body.joints[0])
+        body.pos, body.quat = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
+        return spec.compile(), ""
+    return spec.compile(), question.root

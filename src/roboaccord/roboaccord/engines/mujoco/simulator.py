@@ -65,8 +65,7 @@ class MujocoSimulator(EngineSimulator):
         self._model.dof_damping[:] = 0.0
         self._model.dof_frictionloss[:] = 0.0
         joints = [self._model.joint(name) for name in self.joints]
-        if model.armature is not None:
-            self._model.dof_armature[[j.dofadr[0] for j in joints]] = model.armature
+        self._model.dof_armature[[j.dofadr[0] for j in joints]] = self.armature
         if model.damping is not None:
             self._model.dof_damping[[j.dofadr[0] for j in joints]] = model.damping
         self.mechanism = mechanism = MujocoMechanism(self._model, self.base, self.joints)
@@ -142,7 +141,7 @@ class MujocoSimulator(EngineSimulator):
         if self._law or self._wrench is not None:
             effort = effort + self._apply_law(data)
         if self._friction:
-            effort = effort + self._friction.efforts(data.qvel[self._v])
+            effort = self._friction.add(effort, data.qpos[self._q], data.qvel[self._v])
         data.qfrc_applied[self._v] = effort
 
     def _apply_law(self, data: mujoco.MjData) -> Array:
