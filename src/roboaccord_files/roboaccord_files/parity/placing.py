@@ -29,6 +29,7 @@ T = TypeVar("T")
 Vectors: TypeAlias = tuple[Array, Array]
 """Of one body and of the other."""
 CANDIDATES = 2000  # poses of a body that are tried
+PLAIN = 3  # of these, as written or carried: one difference in them is that of the file
 FEW = 4  # joints of a body that are matched in every order
 NEAR = 1.0  # parts of size and mass, and rad: what is farther apart is not the same joint
 ALIKE = 0.2  # likewise of links that are fixed
@@ -224,13 +225,13 @@ class Pairing:
 
     def _match(self, one: RigidBody, other: RigidBody, above: Match | None = None) -> None:
         best, least = Match(one, other, above), (10**9, np.inf)
-        for pose in islice(self._poses(one, other, above), CANDIDATES):
+        for tried, pose in enumerate(islice(self._poses(one, other, above), CANDIDATES), 1):
             match = Match(one, other, above, pose)
             off = [d.error for d in self._differences(match) if d.excess > 1.0]
             score = len(off), sum(min(error, 1.0) for error in off)
             if score[0] < least[0] or (score[0] == least[0] and score[1] < 0.5 * least[1]):
                 best, least = match, score
-            if not off:
+            if least[0] <= (tried >= PLAIN):
                 break
         self.matches[one.name] = best
         for pair in self._carried(best):
@@ -281,8 +282,11 @@ class Pairing:
         """Yield how two bodies differ in a pose: links, joint, and axes of what they carry."""
         for pair in self.links(match):
             yield from self.link_differences(pair)
-        for carried in self._carried(match):
+        pairs, hanging = self._carried(match), self._hanging(match.one, match.other)
+        for carried in pairs:
             yield from self._axes(*carried, match.pose)
+        for _ in range(sum(map(len, hanging)) - 2 * len(pairs)):
+            yield Difference("joint", match.one.name, np.inf, self.allowed)
         if match.above:
             motion, name = match.motion(), match.one.name
             yield by.compare_value("origin", name, 0.0, motion.offset, self.allowed, self.size)
