@@ -292,6 +292,7 @@ def test_differences_are_sorted_by_their_effect_which_is_that_of_the_files(tmp_p
         assert size == pytest.approx(apart, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_joints_that_one_lacks_and_names_that_the_user_maps(tmp_path: Path) -> None:
     """A joint that is fixed in one is one difference; two of one name elsewhere are mapped."""
     stiff = [p._replace(kind="fixed") if p.name == "fore" else p for p in ROBOT]

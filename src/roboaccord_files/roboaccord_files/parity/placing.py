@@ -29,6 +29,7 @@ T = TypeVar("T")
 Vectors: TypeAlias = tuple[Array, Array]
 """Of one body and of the other."""
 CANDIDATES = 2000  # poses of a body that are tried
+PLAIN = 3  # of these, as written or carried: one difference in them is that of the file
 FEW = 4  # joints of a body that are matched in every order
 NEAR = 1.0  # parts of size and mass, and rad: what is farther apart is not the same joint
 ALIKE = 0.2  # likewise of links that are fixed
@@ -61,7 +62,7 @@ STILL = Pose(np.zeros(3), np.eye(3))
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class RigidBody:
     """Hold links that are fixed to each other.
 
     Args:
@@ -103,7 +104,7 @@ class Body:
         return bool(self.joint and self.joint.kind == "prismatic")
 
 
-def bodies_of(tree: Tree) -> list[Body]:
+def bodies_of(tree: Tree) -> list[RigidBody]:
     """Return the bodies of a tree, each after the one that carries it."""
     root = tree.links[0].name
     frames = {root: (root, STILL)}
@@ -125,7 +126,7 @@ def bodies_of(tree: Tree) -> list[Body]:
     for head, rest in heads.items():
         links = {name: pose for name, (body, pose) in frames.items() if body == head}
         found.append(
-            Body(head, *rest, links, *(lump(tree, head, [*k]) for k in (links, all_of[head])))
+            RigidBody(head, *rest, links, *(lump(tree, head, [*k]) for k in (links, all_of[head])))
         )
     return found
 
@@ -140,8 +141,8 @@ class Match:
         pose: of the first's frame in the other's.
     """
 
-    one: Body
-    other: Body
+    one: RigidBody
+    other: RigidBody
     above: Match | None
     pose: Pose = STILL
 
@@ -222,35 +223,35 @@ class Pairing:
         """Return what a link or joint of the first is called in the other."""
         return self._names.get(name, name)
 
-    def _match(self, one: Body, other: Body, above: Match | None = None) -> None:
+    def _match(self, one: RigidBody, other: RigidBody, above: Match | None = None) -> None:
         best, least = Match(one, other, above), (10**9, np.inf)
-        for pose in islice(self._poses(one, other, above), CANDIDATES):
+        for tried, pose in enumerate(islice(self._poses(one, other, above), CANDIDATES), 1):
             match = Match(one, other, above, pose)
             off = [d.error for d in self._differences(match) if d.excess > 1.0]
             score = len(off), sum(min(error, 1.0) for error in off)
             if score[0] < least[0] or (score[0] == least[0] and score[1] < 0.5 * least[1]):
                 best, least = match, score
-            if not off:
+            if least[0] <= (tried >= PLAIN):
                 break
         self.matches[one.name] = best
         for pair in self._carried(best):
             self._match(*pair, best)
 
-    def _carried(self, match: Match) -> list[tuple[Body, Body]]:
+    def _carried(self, match: Match) -> list[tuple[RigidBody, RigidBody]]:
         """Return pairs of bodies that two bodies carry, by name, and then by place."""
         mine, others = self._hanging(match.one, match.other)
         return nearest(mine, others, lambda a, b: self._apart(a, b, match.pose), NEAR)
 
-    def _hanging(self, *both: Body) -> list[list[Body]]:
+    def _hanging(self, *both: RigidBody) -> list[list[RigidBody]]:
         found = zip(self._bodies, both, strict=True)
         return [[b for b in bodies if b.joint and b.parent == body.name] for bodies, body in found]
 
-    def _named(self, one: Body, other: Body) -> float:
+    def _named(self, one: RigidBody, other: RigidBody) -> float:
         """Return a number below 0 if two bodies, or their joints, have the same name."""
         alike = any(self.name(name) in other.links for name in one.links)
         return -2.0 if self.name(one.moved_by) == other.moved_by else -1.0 if alike else 0.0
 
-    def _apart(self, one: Body, other: Body, pose: Pose) -> float:
+    def _apart(self, one: RigidBody, other: RigidBody, pose: Pose) -> float:
         """Return how unlike two bodies are that matched ones carry, to rank them."""
         if (named := self._named(one, other)) < 0.0 or one.slides != other.slides:
             return named or np.inf
@@ -263,7 +264,7 @@ class Pairing:
         errors += [float(np.linalg.norm(here - there)) / self.size, unlike(one.below, other.below)]
         return sum(errors) + 0.1 * (one.joint.ends != other.joint.ends)
 
-    def _axes(self, one: Body, other: Body, pose: Pose) -> Iterator[Difference]:
+    def _axes(self, one: RigidBody, other: RigidBody, pose: Pose) -> Iterator[Difference]:
         """Yield how far the axes of two joints are apart, whatever point of them is the origin."""
         point, axis = one.line
         frame = pose.inverse.then(other.pose)
@@ -281,8 +282,11 @@ class Pairing:
         """Yield how two bodies differ in a pose: links, joint, and axes of what they carry."""
         for pair in self.links(match):
             yield from self.link_differences(pair)
-        for carried in self._carried(match):
+        pairs, hanging = self._carried(match), self._hanging(match.one, match.other)
+        for carried in pairs:
             yield from self._axes(*carried, match.pose)
+        for _ in range(sum(map(len, hanging)) - 2 * len(pairs)):
+            yield Difference("joint", match.one.name, np.inf, self.allowed)
         if match.above:
             motion, name = match.motion(), match.one.name
             yield by.compare_value("origin", name, 0.0, motion.offset, self.allowed, self.size)
@@ -310,7 +314,7 @@ class Pairing:
             both = [self._lump(i, n, *homes[i][n]) for i, n in enumerate((name, partner))]
             yield LinkPair(name, partner, homes[0][name], both[0], frame.of(both[1]))
 
-    def _homes(self, which: int, body: Body, keep: Sequence[str]) -> dict[str, list[str]]:
+    def _homes(self, which: int, body: RigidBody, keep: Sequence[str]) -> dict[str, list[str]]:
         """Return links of a body by the one in which each is lumped: one above, or the first."""
         joints = self._trees[which].joints
         above = {joint.child: joint.parent for joint in joints if joint.kind not in MOVING}
@@ -322,7 +326,7 @@ class Pairing:
             found.setdefault(at if at in keep else keep[0], []).append(name)
         return found
 
-    def _poses(self, one: Body, other: Body, above: Match | None) -> Iterator[Pose]:
+    def _poses(self, one: RigidBody, other: RigidBody, above: Match | None) -> Iterator[Pose]:
         """Yield poses in which a body may lie: as written, as carried, and by its marks."""
         axis, turns = other.axis, list[Array]()
 
