@@ -1,7 +1,8 @@
 """Rules of plausibility on public robots: how often they speak, and of which planted faults.
 
-The files are those of fleet.py. A finding is doubtful where shapes half as large again would not
-have it: there the shapes may be too small, and not the inertial wrong. Faults are planted in the
+The files are those of fleet.py. A finding of `gyration-beyond-shape` or
+`centre-outside-shape` is doubtful where it is possible in shapes half as large again: there the
+shapes may be too small, and not the inertial wrong. Faults are planted in the
 first files of the order that have masses and shapes, one at a time, in the heaviest link or in
 all; a hit is a finding that the file had not before. The volume of a planted density is that of
 qhull. Rows of what is done are kept.
@@ -30,7 +31,7 @@ from roboaccord.engines.formats import read_robot
 from roboaccord_files.rules.bodies import Solid, bodies
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.joints import joints
-from roboaccord_files.rules.plausible import beyond_shape, dense, other_side, plausible
+from roboaccord_files.rules.plausible import beyond_shape, other_side, plausible
 from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.units import units
 from scipy.spatial import ConvexHull
@@ -183,18 +184,14 @@ def planted(file: UrdfFile, plant: Plant) -> UrdfFile | None:
 
 
 def doubtful(source: Source) -> list[str]:
-    """Return the rules that larger shapes would clear."""
-    every = list(bodies(source))
-
-    def wrong(found: Sequence[Solid]) -> set[str]:
-        rows = [*beyond_shape(found), *dense(found)]
-        return {rule for rule, *_ in rows}
-
+    """Return the rules whose findings would be possible in shapes half as large again."""
+    every = [b for b in bodies(source) if b.link.get("name") not in source.misscaled]
     grown = [
         replace(b, points=LARGER * (b.points - b.points.mean(axis=0)) + b.points.mean(axis=0))
         for b in every
     ]
-    return sorted(wrong(every) - wrong(grown) - {"density-alike"})
+    found = {rule for rule, *_ in beyond_shape(every)}
+    return sorted(found - {rule for rule, *_ in beyond_shape(grown, (0.0, 0.0), 1.0)})
 
 
 def examine(name: str, folder: Path, plants: dict[str, Plant]) -> Row:

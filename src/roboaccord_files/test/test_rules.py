@@ -150,7 +150,8 @@ def test_sarif_names_rule_level_and_line(tmp_path, monkeypatch):
 def test_the_page_has_every_rule():
     """In the order of the table."""
     table = Path(__file__).parents[3] / "docs" / "rules.md"
-    rows = [row for row in table.read_text(encoding="utf-8").splitlines() if row.startswith("| ")]
+    subjects = table.read_text(encoding="utf-8").partition("\n## ")[0].splitlines()
+    rows = [row for row in subjects if row.startswith("| ")]
     assert re.findall(r"`([0-9a-z-]+)`", "".join(rows)) == list(RULES)
 
 

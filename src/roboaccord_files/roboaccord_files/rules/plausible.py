@@ -54,23 +54,25 @@ def plausible(source: Source) -> Found:
         yield from find(found)
 
 
-def beyond_shape(found: Sequence[Solid]) -> Found:
+def beyond_shape(
+    found: Sequence[Solid], slack: tuple[float, float] = (SLACK, LEAST), margin: float = MARGIN
+) -> Found:
     """Yield centres of mass and radii of gyration beyond every point of a link's shapes."""
     least = LIGHT * sum(body.mass for body in found)
     for body in found:
         if body.mass < least or shortage(body.inertia) > ROUND * abs(np.trace(body.inertia)):
             continue  # a logo or a camera, which moves nothing; or no inertia at all
-        slack = LEAST + SLACK * body.size
+        more = slack[1] + slack[0] * body.size
         out = float(-body.reach.min())
-        if out > slack:
+        if out > more:
             message = f"{label(body.link)}: its centre of mass is {out:.3g} m outside its shapes"
             yield "centre-outside-shape", body.inertial, message, "write it in the link's frame"
             continue
         squares, axes = np.linalg.eigh(body.spread)
         along = (body.points - body.centre) @ axes
-        bound = (along.max(axis=0) + slack) * (slack - along.min(axis=0))
+        bound = (along.max(axis=0) + more) * (more - along.min(axis=0))
         worst = int(np.argmax(squares / bound))
-        if squares[worst] > MARGIN * bound[worst]:
+        if squares[worst] > margin * bound[worst]:
             radius, most = np.sqrt([squares[worst], bound[worst]])
             message = f"{label(body.link)}: mass {radius:.3g} m off its centre, along one line"
             message += f" on average; its shapes leave room for {most:.3g} m"
