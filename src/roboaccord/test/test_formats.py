@@ -248,6 +248,18 @@ def test_rotors_springs_and_actuators_act_in_a_run_as_in_the_reference(tmp_path,
     np.testing.assert_allclose(*ends, atol=1e-9 if engine == "mujoco" else 2e-3)
 
 
+def test_a_body_with_two_joints_runs_in_mujoco_as_in_the_reference(tmp_path):
+    """Whose frames of no mass MuJoCo would refuse; their properties stay what is described."""
+    (tmp_path / "dog.xml").write_text(QUADRUPED.format("".join(LEG.format(*leg) for leg in LEGS)))
+    setup = Setup.of(load_scenario("roboaccord", str(tmp_path / "dog.xml"), "released", []))
+    engine, state = make_simulator(setup, "mujoco"), setup.initial
+    state = replace(state, q=np.linspace(-0.5, 0.5, len(setup.joints)))
+    both = [s.acceleration(state, state.effort) for s in (make_simulator(setup), engine)]
+    np.testing.assert_allclose(*(each.joints for each in both), rtol=1e-9, atol=1e-9)
+    frames = [name for name in engine.masses() if "_before_" in name]
+    assert len(frames) == 4 and not any(engine.masses()[name] for name in frames)
+
+
 def test_what_is_left_out_is_said(tmp_path):
     more = ' stiffness="2" armature=".1"'
     text = ARM.format(more, "", '<option gravity="0 0 -1.62"/>')

@@ -20,6 +20,7 @@ from roboaccord_files.rules.source import Source, norm
 
 FAR = 20.0  # m from a joint to the next
 TYPES = (*MOVING, "fixed", "floating", "planar")
+REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
 WIDE = 720.0  # rad or m: a stop beyond it is none
 
 
@@ -66,15 +67,7 @@ def joints(source: Source) -> Found:
         message = f"0 is outside the limits of {', '.join(map(label, away[:4]))}"
         message += f" and {len(away) - 4} more" if len(away) > 4 else ""
         yield "limits-without-0", away[0], message, "start each within its limits"
-    for each in source.top.iterfind("transmission"):
-        words = [word for e in each.iter("mechanicalReduction") for word in (e.text or "").split()]
-        ratio = 1.0
-        with suppress(ValueError):
-            ratio = max((abs(float(word)) for word in words), default=1.0)
-        if ratio > 1.0 and not rotor_inertias([each]):
-            times = f"{ratio:g} to 1, {ratio**2:g} times the rotor's inertia"
-            message = f"{label(each)}: {times}, which is not in the file"
-            yield "reduction-inertia", each, message, "write <drake:rotor_inertia>, or armature"
+    yield from _reductions(source)
     for origin in source.top.iter("origin"):
         turn = max(map(abs, numbers(origin, "rpy")), default=0.0)
         if turn > 2.0 * math.pi + 1e-3:
@@ -82,6 +75,21 @@ def joints(source: Source) -> Found:
             owner = owner if owner.get("name") else source.parents[owner]
             message = f"{label(owner)}: an rpy of {turn:g} rad"
             yield "angle-unit", origin, message, "write it in rad"
+
+
+def _reductions(source: Source) -> Found:
+    """Yield reductions, also those of `<ros2_control>`, whose rotors have no inertia."""
+    known = rotor_inertias(source.top)
+    for each in source.top.iter("transmission"):
+        named = (e for tag in REDUCTIONS for e in each.iter(tag))
+        words = [word for e in named for word in (e.text or "").split()]
+        ratio = 1.0
+        with suppress(ValueError):
+            ratio = max((abs(float(word)) for word in words), default=1.0)
+        if ratio > 1.0 and not any(joint.get("name") in known for joint in each.iter("joint")):
+            times = f"{ratio:g} to 1, {ratio**2:g} times the rotor's inertia"
+            message = f"{label(each)}: {times}, which is not in the file"
+            yield "reduction-inertia", each, message, "write <drake:rotor_inertia>, or armature"
 
 
 def mimics(source: Source) -> Found:

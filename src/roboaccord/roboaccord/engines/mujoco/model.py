@@ -34,6 +34,7 @@ from roboaccord.engines.reading import Mechanism
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+LEAST = 2e-15  # kg and kg m^2: a moving body must have more than 1e-15, of which nothing is seen
 PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'  # else names of files lose their folders
 
 
@@ -49,6 +50,9 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
         spec.compiler.fusestatic = False
         spec.compiler.discardvisual = True
         spec.compiler.balanceinertia = False
+        for name in _carriers(tree):
+            body = spec.body(name)
+            body.mass, body.inertia, body.explicitinertial = LEAST, (LEAST,) * 3, True
         if ball:
             _add_ball(spec, ball, model.base)
         elif not KINDS[model.base].tied:
@@ -64,6 +68,17 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
         # The link or joint that it means is named in the second line.
         reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
         raise AccordError(f"MuJoCo refuses the description: {reason}") from None
+
+
+def _carriers(tree: Tree) -> set[str]:
+    """Return the links of no mass that move with what hangs on them."""
+    heavy = {link.name for link in tree.links if link.mass or link.inertia.any()}
+    moved, carried = set[str](), set(heavy)
+    for joint in reversed(tree.joints):
+        if joint.child in carried:
+            carried.add(joint.parent)
+            moved.add(joint.child)
+    return moved - heavy
 
 
 def _with_files(urdf: str) -> str:
@@ -189,8 +204,11 @@ class MujocoMechanism(Mechanism):
         if body < 0:
             return None
         turn = quaternion_matrix(np.roll(model.body_iquat[body], -1))
-        inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
-        return LinkProperties(float(model.body_mass[body]), model.body_ipos[body].copy(), inertia)
+        mass, moments = float(model.body_mass[body]), model.body_inertia[body]
+        if max(mass, *moments) <= LEAST:
+            mass, moments = 0.0, np.zeros(3)
+        inertia = turn @ np.diag(moments) @ turn.T
+        return LinkProperties(mass, model.body_ipos[body].copy(), inertia)
 
     def joint(self, name: str) -> JointProperties:
         model, joint = self._model, self._model.joint(name)
