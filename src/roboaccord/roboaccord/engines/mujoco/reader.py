@@ -91,7 +91,7 @@ class MujocoReading(Reading):
             if model.jnt_limited[i]:
                 ends = tuple(model.jnt_range[i])
             anchor, axis = turn.T @ (data.xanchor[i] - place), turn.T @ data.xaxis[i]
-            if model.jnt_type[i] == mujoco.mjtJoint.mjJNT_SLIDE:
+            if file and model.jnt_type[i] == mujoco.mjtJoint.mjJNT_SLIDE:
                 anchor = anchor - model.qpos0[model.jnt_qposadr[i]] * axis
                 ends = max(ends[0], -ENDLESS), min(ends[1], ENDLESS)
             self.hinges[joint.name] = Hinge(anchor, axis, *ends)
