@@ -99,8 +99,9 @@ def test_files_of_robots_and_worlds_are_checked_together(
     assert run(["check", "arm.urdf", "flat.sdf"]) == 1
     shown = capsys.readouterr().out
     assert "name-characters" in shown and "world/gravity: must be stated" in shown
-    assert run(["check", "arm.urdf", "--models", "."]) == 2
-    assert "--models belongs to check FILE for Gazebo or FILES" in capsys.readouterr().err
+    assert run(["check", "arm.urdf", "--models", ".", "--models", "no_such"]) == 0
+    assert run(["check", "flat.sdf", "--mass", "2"]) == 2
+    assert "--mass belongs to check FILE" in capsys.readouterr().err
 
 
 def test_a_folder_of_models_has_those_with_joints(tmp_path: Path) -> None:

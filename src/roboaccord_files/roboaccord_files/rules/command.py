@@ -108,7 +108,7 @@ def check_command(
         return explain_rule(rule)
     named, arguments = split_arguments(words or [])
     check_target(report, ".sarif")
-    packages = {p.name: p for each in models or [] for p in each.iterdir() if p.is_dir()}
+    packages = {p.name: p for each in models or [] for p in each.glob("*") if p.is_dir()}
     packages |= read_packages(package or [])
     found, others = list[RuleFinding](), list[Path]()
     for path in map(Path, named):
