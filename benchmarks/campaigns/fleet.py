@@ -147,20 +147,31 @@ def listed(each: Iterable[Sequence[str]]) -> str:
     return ", ".join(f"{word} {count}" for word, count in counts.most_common())
 
 
-def main() -> int:
-    """Examine what is not in the file yet, then print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def options(description: str) -> argparse.ArgumentParser:
+    """Return the options of a campaign on these files."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--folder", type=Path, required=True, help="clones, FOLDER/OWNER/NAME")
     parser.add_argument("--out", type=Path, required=True, help="file of rows")
-    parser.add_argument("--engines", default="", help="NAME,NAME; those installed by default")
     parser.add_argument("--count", type=int, help="so many files at most")
-    asked = parser.parse_args()
+    return parser
+
+
+def chosen(folder: Path, count: int | None) -> list[str]:
+    """Return the files that are there, in a fixed random order; print which are missing."""
     files, names = entries(), list(entries())
     random.Random(0).shuffle(names)
-    there = [n for n in names if (asked.folder / n.split()[0]).is_file()]
-    for line in missing(asked.folder, [files[n] for n in names if n not in there]):
+    there = [n for n in names if (folder / n.split()[0]).is_file()]
+    for line in missing(folder, [files[n] for n in names if n not in there]):
         print(line)
-    wanted = there[: asked.count]
+    return there[:count]
+
+
+def main() -> int:
+    """Examine what is not in the file yet, then print the table."""
+    parser = options(__doc__.splitlines()[0])
+    parser.add_argument("--engines", default="", help="NAME,NAME; those installed by default")
+    asked = parser.parse_args()
+    wanted = chosen(asked.folder, asked.count)
     done = {row.name: row for row in read(asked.out, Row)}
     left = [name for name in wanted if name not in done]
     for row in keep(asked.out, (examine(name, asked.folder, asked.engines) for name in left)):

@@ -12,8 +12,6 @@ qhull. Rows of what is done are kept.
 
 from __future__ import annotations
 
-import argparse
-import random
 import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -23,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from benchmarks.campaigns.fleet import entries, missing
+from benchmarks.campaigns.fleet import chosen, options
 from benchmarks.campaigns.rows import keep, read
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import UrdfFile
@@ -233,18 +231,10 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 def main() -> int:
     """Examine what is not in the file yet, then print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--folder", type=Path, required=True, help="clones, FOLDER/OWNER/NAME")
-    parser.add_argument("--out", type=Path, required=True, help="file of rows")
+    parser = options(__doc__.splitlines()[0])
     parser.add_argument("--planted", type=int, default=100, help="files that get faults")
-    parser.add_argument("--count", type=int, help="so many files at most")
     asked = parser.parse_args()
-    files, names = entries(), list(entries())
-    random.Random(0).shuffle(names)
-    there = [n for n in names if (asked.folder / n.split()[0]).is_file()]
-    for line in missing(asked.folder, [files[n] for n in names if n not in there]):
-        print(line)
-    wanted = there[: asked.count]
+    wanted = chosen(asked.folder, asked.count)
     done = {row.name: row for row in read(asked.out, Row)}
     left = [(i, name) for i, name in enumerate(wanted) if name not in done]
     plants = [PLANTS if i < asked.planted else {} for i, _ in left]

@@ -8,13 +8,13 @@ first, then the bound.
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Mapping
 
 from roboaccord.description.broken import Found
 from roboaccord.description.solids import read_geometry
-from roboaccord.description.source import label, numbers
+from roboaccord.description.source import numbers
+from roboaccord.description.tree import rotor_inertias
 
 from roboaccord_files.rules.bodies import shape_points
 from roboaccord_files.rules.source import Source
@@ -51,11 +51,13 @@ def find_readers(source: Source) -> Found:
                 yield rule, compiler, f"MuJoCo alone reads {said}{does}", CURES[rule]
     others = Counter[str]()
     for each in source.top.iter():
-        if each.tag == ROTOR and (added := _reflected(source, each)):
-            joint = source.parents[source.parents[each]].find("joint")
-            named = "" if joint is None else label(joint)
-            message = f"{named}: Drake alone reads {ROTOR}, and adds {added:.3g} kg m^2 to it"
-            yield "drake-rotor", each, message, "give every engine this armature"
+        if each.tag == ROTOR:
+            transmission = source.parents[source.parents[each]]
+            for name, added in rotor_inertias([transmission]).items():
+                if added:
+                    adds = f"adds {added:.3g} kg m^2 to it"
+                    message = f"joint {name}: Drake alone reads {ROTOR}, and {adds}"
+                    yield "drake-rotor", each, message, "give every engine this armature"
         elif each.tag.startswith(DRAKE) and each.tag not in (ROTOR, GEAR):
             others[each.tag] += 1
     for tag, count in others.items():
@@ -63,13 +65,6 @@ def find_readers(source: Source) -> Found:
         times = f", {count} times" if count > 1 else ""
         cure = "state it in each engine's own model"
         yield "drake-tag", element, f"Drake alone reads <{tag}>{times}", cure
-
-
-def _reflected(source: Source, rotor: ET.Element) -> float:
-    """Return the inertia of a rotor as its joint has it, gear ratio squared [kg m^2]."""
-    gear = source.parents[rotor].find(GEAR)
-    ratio = (numbers(gear, "value") or [1.0])[0]
-    return ratio**2 * sum(numbers(rotor, "value"))
 
 
 def _masses(source: Source, given: Mapping[str, str]) -> str:

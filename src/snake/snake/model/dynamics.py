@@ -35,6 +35,16 @@ def cosines(th, c, s):
 
 
 @kernel
+def set_mean(x, mean):
+    """Shift values (N,) to a mean."""
+    n, total = x.shape[0], 0.0
+    for j in range(n):
+        total += x[j]
+    for j in range(n):
+        x[j] += mean - total / n
+
+
+@kernel
 def link_velocities(body, c, s, vx, vy, w, lx, ly):
     """Fill the velocities of the links' centres (N,), for the velocity (vx, vy) of the whole."""
     a, b = body[0], body[1]
@@ -63,13 +73,8 @@ def link_places(body, c, s, x, y, px, py):
     for j in range(n - 2, -1, -1):
         px[j] = px[j + 1] + a * c[j] + b * c[j + 1]
         py[j] = py[j + 1] + a * s[j] + b * s[j + 1]
-    sum_x, sum_y = 0.0, 0.0
-    for j in range(n):
-        sum_x += px[j]
-        sum_y += py[j]
-    for j in range(n):
-        px[j] += x - sum_x / n
-        py[j] += y - sum_y / n
+    set_mean(px, x)
+    set_mean(py, y)
 
 
 @kernel

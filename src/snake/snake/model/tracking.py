@@ -18,22 +18,19 @@ import numpy as np
 from roboaccord.numerics import kernel
 
 from snake.model.coordinates import pack
-from snake.model.dynamics import cosines, ground_forces, link_places
+from snake.model.dynamics import cosines, ground_forces, link_places, set_mean
 
 
 @kernel
 def set_differences(x, differences):
     """Give x (N,) the successive differences (N - 1,), and leave its mean."""
-    n, before, after = x.shape[0], 0.0, 0.0
+    n, total = x.shape[0], 0.0
     for j in range(n):
-        before += x[j]
+        total += x[j]
     x[n - 1] = 0.0
     for j in range(n - 2, -1, -1):
         x[j] = x[j + 1] + differences[j]
-    for j in range(n):
-        after += x[j]
-    for j in range(n):
-        x[j] += before / n - after / n
+    set_mean(x, total / n)
 
 
 @kernel
@@ -48,13 +45,8 @@ def centre_accelerations(body, c, s, w, acc, ax, ay):
         sj, sk = w[j] * w[j], w[k] * w[k]
         ax[j] = ax[k] - a * (s[j] * acc[j] + c[j] * sj) - b * (s[k] * acc[k] + c[k] * sk)
         ay[j] = ay[k] + a * (c[j] * acc[j] - s[j] * sj) + b * (c[k] * acc[k] - s[k] * sk)
-    sum_x, sum_y = 0.0, 0.0
-    for j in range(n):
-        sum_x += ax[j]
-        sum_y += ay[j]
-    for j in range(n):
-        ax[j] -= sum_x / n
-        ay[j] -= sum_y / n
+    set_mean(ax, 0.0)
+    set_mean(ay, 0.0)
 
 
 @kernel
