@@ -158,3 +158,12 @@ def test_what_mujoco_alone_makes_of_masses_is_what_it_makes(tmp_path: Path):
     ]
     assert all(each in said["mujoco-masses"] for each in masses) and len(masses) == 2
     assert "adds 0.05 kg m^2" in said["drake-rotor"] and "joint ab" in said["drake-rotor"]
+
+
+def test_a_rotor_that_is_no_number_is_one_line(tmp_path):
+    path = tmp_path / "r.urdf"
+    actuator = '<actuator name="m"><drake:rotor_inertia value="abc"/></actuator>'
+    transmission = f'<transmission name="t"><joint name="j"/>{actuator}</transmission>'
+    drake = 'xmlns:drake="http://drake.mit.edu"'
+    path.write_text(f'<robot name="r" {drake}><link name="a"/>{transmission}</robot>')
+    assert "number-invalid" in {each.rule for each in findings(path)}

@@ -57,7 +57,7 @@ def broken_names(top: ET.Element) -> Found:
 
 def broken_numbers(top: ET.Element) -> Found:
     """Yield numbers that are none or too many, and negative masses."""
-    for owner in (*top.findall("link"), *top.findall("joint")):
+    for owner in (each for tag in ("link", "joint", "transmission") for each in top.findall(tag)):
         for each in owner.iter():
             for key in NUMBERS.get(each.tag, ()):
                 if key in each.attrib:

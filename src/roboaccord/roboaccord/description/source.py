@@ -19,6 +19,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
     "dynamics": ("damping", "friction"), "mimic": ("multiplier", "offset"),
     "limit": ("lower", "upper", "effort", "velocity"), "mesh": ("scale",), "box": ("size",),
     "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"),
+    "drake:rotor_inertia": ("value",), "drake:gear_ratio": ("value",),
 }  # fmt: skip
 """Attributes that hold numbers, by element."""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -314,10 +315,11 @@ def rotor_inertias(elements: Iterable[ET.Element]) -> dict[str, float]:
         own = {
             e.tag.rpartition("}")[2].removeprefix("drake:"): e for e in each.iterfind("actuator/*")
         }
-        rotor, gear = own.get("rotor_inertia"), _number(own.get("gear_ratio"), "value", 1.0)
-        joint = each.find("joint")
+        rotor, joint = own.get("rotor_inertia"), each.find("joint")
         if rotor is not None and joint is not None:
-            found[joint.get("name", "")] = float(rotor.get("value", "0")) * gear**2
+            with suppress(ValueError):  # of no number, which broken.py refuses
+                gear = _number(own.get("gear_ratio"), "value", 1.0)
+                found[joint.get("name", "")] = _number(rotor, "value", 0.0) * gear**2
     return found
 
 
