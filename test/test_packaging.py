@@ -32,7 +32,7 @@ from workspace import (
     clean_environment,
     copy_repository,
     locked,
-    make_python,
+    python_without,
     read_json,
     succeed,
 )
@@ -63,7 +63,7 @@ for name in NAMES:
 @pytest.fixture(scope="session")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a Python with every library and none of the local packages."""
-    return make_python(tmp_path_factory.mktemp("python") / "venv")
+    return python_without(PACKAGES, ROOT, tmp_path_factory.mktemp("python") / "venv")
 
 
 @pytest.fixture(scope="session", params=["plain", "nested with symlinks"])
@@ -180,7 +180,7 @@ def wheels(python: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]
 @pytest.mark.slow
 def test_wheels_work(wheels: list[Path], tmp_path: Path) -> None:
     """Installed, they have a command, and their modules and data are those that were installed."""
-    own = make_python(tmp_path / "venv")
+    own = python_without(PACKAGES, ROOT, tmp_path / "venv")
     install = [own, "-m", "pip", "install", *LOCAL, "--ignore-installed", *wheels]
     succeed(call(install, tmp_path, timeout=300))
     command = own.parent / "accord"
