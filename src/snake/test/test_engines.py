@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,7 +47,7 @@ def test_kernels_from_the_compiler_and_from_the_cache_give_the_same_hash(tmp_pat
         "         for _ in range(500)]\n"
         "print(hashlib.sha256(np.array(found).tobytes()).hexdigest())\n"
     )
-    paths = os.pathsep.join(sys.path)  # pytest's, with the tests' own folders
+    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])  # with the tests' folders
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": paths}
     command = [sys.executable, "-c", code]
     hashes = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
