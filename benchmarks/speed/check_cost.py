@@ -138,7 +138,11 @@ def cpu_of(words: list[str]) -> float:
     """Return the CPU time of a command with its workers [s]."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     line = [sys.executable, "-c", "from roboaccord.cli.main import main; main()", *words]
-    subprocess.run(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    done = subprocess.run(
+        line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode > 1:  # 1 is a verdict
+        sys.exit(done.stderr)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
@@ -169,7 +173,7 @@ def main() -> None:
         print(f"{name:28s}{row['steps']:9d} steps of {share:6.1f} us")
     words = ("total", "bare", "imports", "ours")
     print(", ".join(f"{name} {figures[name]:.1f} s" for name in words), end="; ")
-    print(f"{figures['ratio']:.2f} times the bare steps")
+    print(f"{figures['ratio']:.2f} times the bare steps" if bare else "no bare steps")
 
 
 if __name__ == "__main__":
