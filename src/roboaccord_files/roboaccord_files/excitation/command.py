@@ -5,6 +5,7 @@ Options may be added. The fields of `Excitation` are keys of `--json`, and stay.
 
 from __future__ import annotations
 
+import shlex
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -84,9 +85,6 @@ def excite_command(
 
       accord excite arm.urdf
 
-      accord run arm.urdf --engine mujoco --set controller.name=follow --set
-      controller.file=excite/excite.csv --set duration=10
-
       accord excite arm.urdf.xacro length:=0.5 --duration 20 --seed 3 --json
     """
     if not is_file(what):
@@ -100,7 +98,16 @@ def excite_command(
     with counted(tries, "motions") as done:
         best, random = search.best(tries, seed, lambda: done(1))
     found = excitation(setup.joints, search, best, random, write(folder, setup.joints, best, rate))
-    return Result(found, shown(found))
+    return Result(found, [*shown(found), f"in simulation: {run_line(what, found)}"])
+
+
+def run_line(what: str, found: Excitation) -> str:
+    """Return the command that runs a motion, from its start."""
+    start = [f"initial.q.{name}={row['start']:.6g}" for name, row in found.joints.items()]
+    file = shlex.quote(found.files[0])
+    own = ["controller.name=follow", f"controller.file={file}", f"duration={found.duration:g}"]
+    settings = " ".join(f"--set {each}" for each in (*own, *start))
+    return f"accord run {shlex.quote(what)} {settings}"
 
 
 def search_of(setup: Setup, duration: float, harmonics: int) -> Search:
@@ -146,7 +153,7 @@ def excitation(
         random,
         best.motion.duration,
         {name: {k: float(v[i]) for k, v in columns.items()} for i, name in enumerate(joints)},
-        [{str(k): v for k, v in base.combined(i).items()} for i in range(len(base.kept))],
+        [{str(k): round(v, 9) for k, v in base.combined(i).items()} for i in range(len(base.kept))],
         [str(file) for file in files],
     )
 
