@@ -16,9 +16,19 @@ import numpy as np
 import typer
 import yaml
 from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli import results
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import counted, figure_lines, file_line, make_table
-from roboaccord.cli.options import Changes, Packages, Seed, read_packages, split_arguments
+from roboaccord.cli.options import (
+    Changes,
+    Force,
+    Out,
+    Packages,
+    Seed,
+    read_packages,
+    split_arguments,
+)
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree_text import ENDLESS
@@ -37,7 +47,6 @@ Duration = Annotated[float, typer.Option(min=0.1, help="Of a period [s].")]
 Harmonics = Annotated[int, typer.Option(min=2, max=20, help="Of the Fourier series of each joint.")]
 Tries = Annotated[int, typer.Option(min=10, help="Motions that are tried.")]
 Rate = Annotated[int, typer.Option(min=1, max=10_000, help="Points per second in the files.")]
-Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for excite.csv and excite.yaml.")]
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,8 @@ def excite_command(
     tries: Tries = 300,
     rate: Rate = 100,
     seed: Seed = 0,
-    folder: Folder = Path("excite"),
+    folder: Out = None,
+    force: Force = False,
 ) -> Result:
     """Find a motion that identifies a robot's parameters, within its limits.
 
@@ -83,7 +93,7 @@ def excite_command(
 
     Examples:
 
-      accord excite arm.urdf
+      accord excite arm.urdf --out excite
 
       accord excite arm.urdf.xacro length:=0.5 --duration 20 --seed 3 --json
     """
@@ -97,17 +107,19 @@ def excite_command(
     search = search_of(setup, duration, harmonics)
     with counted(tries, "motions") as done:
         best, random = search.best(tries, seed, lambda: done(1))
-    found = excitation(setup.joints, search, best, random, write(folder, setup.joints, best, rate))
-    return Result(found, [*shown(found), f"in simulation: {run_line(what, found)}"])
+    with results(folder, "excite", force=force) as place:
+        files = write(place, setup.joints, best, rate)
+        found = excitation(setup.joints, search, best, random, files)
+        return Result(found, [*shown(found), run_line(what, found)])
 
 
-def run_line(what: str, found: Excitation) -> str:
-    """Return the command that runs a motion, from its start."""
+def run_line(what: str, found: Excitation) -> Text:
+    """Return the command that runs a motion in simulation, from its start."""
     start = [f"initial.q.{name}={row['start']:.6g}" for name, row in found.joints.items()]
     file = shlex.quote(found.files[0])
     own = ["controller.name=follow", f"controller.file={file}", f"duration={found.duration:g}"]
     settings = " ".join(f"--set {each}" for each in (*own, *start))
-    return f"accord run {shlex.quote(what)} {settings}"
+    return Text(f"in simulation: accord run {shlex.quote(what)} {settings}")
 
 
 def search_of(setup: Setup, duration: float, harmonics: int) -> Search:
@@ -174,7 +186,6 @@ def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[P
         for i, time in enumerate(times)
     ]
     message = {"joint_names": [*joints], "points": points}
-    folder.mkdir(parents=True, exist_ok=True)
     csv, trajectory = folder / "excite.csv", folder / "excite.yaml"
     write_text(csv, "\n".join(lines) + "\n", ".csv")
     write_text(trajectory, yaml.safe_dump(message, sort_keys=False), ".yaml")
