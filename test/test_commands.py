@@ -39,6 +39,7 @@ CASES = {
     "plot": f"{BAG} base.x --out plot.png",
     "export": f"{BAG} --csv run.csv",
     "recover": BAG,
+    "excite": "{root}/examples/own_log/arm.urdf --tries 10 --out {out}",
     "snake gait": "--duration 2",
     "snake optimise": "--engines reference --joints 4 --max-frequency 1",
     "snake adapt": "--duration 8",

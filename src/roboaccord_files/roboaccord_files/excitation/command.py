@@ -1,0 +1,208 @@
+"""`accord excite FILE`: a motion that identifies the parameters of a robot, within its limits.
+
+Options may be added. The fields of `Excitation` are keys of `--json`, and stay.
+"""
+
+from __future__ import annotations
+
+import shlex
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+import yaml
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli import results
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import counted, figure_lines, file_line, make_table
+from roboaccord.cli.options import (
+    Changes,
+    Force,
+    Out,
+    Packages,
+    Seed,
+    read_packages,
+    split_arguments,
+)
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.description.tree_text import ENDLESS
+from roboaccord.run.output import write_text
+from roboaccord.scenario.files import load_setup
+from roboaccord.scenario.setup import Setup, is_file
+
+from roboaccord_files.excitation.search import Limits, Search, Tried
+
+RATE = 2.0  # rad/s or m/s, of joints whose file states no velocity limit
+Robot = Annotated[str, typer.Argument(metavar="FILE", help="URDF, xacro, SDF or MJCF.")]
+ArgumentsIfAny = Annotated[
+    list[str] | None, typer.Argument(metavar="[NAME:=VALUE]...", help="Arguments of a xacro file.")
+]
+Duration = Annotated[float, typer.Option(min=0.1, help="Of a period [s].")]
+Harmonics = Annotated[int, typer.Option(min=2, max=20, help="Of the Fourier series of each joint.")]
+Tries = Annotated[int, typer.Option(min=10, help="Motions that are tried.")]
+Rate = Annotated[int, typer.Option(min=1, max=10_000, help="Points per second in the files.")]
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """A motion and what it identifies.
+
+    Args:
+        parameters, base: number of parameters, and of combinations that a motion can tell apart.
+        condition, random: of these along the motion, and the median of random motions.
+        duration: of a period [s].
+        joints: start, range of the position, largest velocity and effort by joint, SI.
+        combinations: each base parameter as parameters with their factors.
+        files: that were written.
+    """
+
+    parameters: int
+    base: int
+    condition: float
+    random: float
+    duration: float
+    joints: Mapping[str, Mapping[str, float]]
+    combinations: Sequence[Mapping[str, float]]
+    files: Sequence[str]
+
+
+def excite_command(
+    what: Robot,
+    words: ArgumentsIfAny = None,
+    changes: Changes = None,
+    packages: Packages = None,
+    duration: Duration = 10.0,
+    harmonics: Harmonics = 5,
+    tries: Tries = 300,
+    rate: Rate = 100,
+    seed: Seed = 0,
+    folder: Out = None,
+    force: Force = False,
+) -> Result:
+    """Find a motion that identifies a robot's parameters, within its limits.
+
+    Fourier series from rest to rest whose regressor of base parameters (inertial, friction, rotors)
+    is best conditioned, within 90 % of the file's limits of positions, velocities and efforts.
+    Contacts are not looked at: run the motion in simulation first.
+
+    Examples:
+
+      accord excite arm.urdf --out excite
+
+      accord excite arm.urdf.xacro length:=0.5 --duration 20 --seed 3 --json
+    """
+    if not is_file(what):
+        raise AccordError(f"{what}: name a robot's file (URDF, xacro, SDF or MJCF)")
+    _, arguments = split_arguments(words or [])
+    setup = load_setup(
+        what, "", ["parameters.stops=1", *(changes or ())],
+        packages=read_packages(packages or []), arguments=arguments,
+    )  # fmt: skip
+    search = search_of(setup, duration, harmonics)
+    with counted(tries, "motions") as done:
+        best, random = search.best(tries, seed, lambda: done(1))
+    with results(folder, "excite", force=force) as place:
+        files = write(place, setup.joints, best, rate)
+        found = excitation(setup.joints, search, best, random, files)
+        return Result(found, [*shown(found), run_line(what, found)])
+
+
+def run_line(what: str, found: Excitation) -> Text:
+    """Return the command that runs a motion in simulation, from its start."""
+    start = [f"initial.q.{name}={row['start']:.6g}" for name, row in found.joints.items()]
+    file = shlex.quote(found.files[0])
+    own = ["controller.name=follow", f"controller.file={file}", f"duration={found.duration:g}"]
+    settings = " ".join(f"--set {each}" for each in (*own, *start))
+    return Text(f"in simulation: accord run {shlex.quote(what)} {settings}")
+
+
+def search_of(setup: Setup, duration: float, harmonics: int) -> Search:
+    """Return the search for a motion of a robot.
+
+    Raises:
+        AccordError: for a robot whose motions the regressor does not describe.
+    """
+    tree, name = setup.tree, setup.scenario.robot
+    if setup.scenario.base != "fixed" or tree.frame:
+        raise AccordError(f"{name}: the base moves; motions are found for a fixed base")
+    if mimic := [joint.name for joint in tree.moving if joint.mimic]:
+        raise AccordError(f"{name}: {mimic[0]} mimics another joint; that has no motion of its own")
+    if not setup.joints:
+        raise AccordError(f"{name}: it has no joint that moves")
+    limits = Limits.of(tree, setup.joints, velocity_limits(setup), setup.effort_limits)
+    gravity = np.array([0.0, 0.0, -setup.parameters.gravity])
+    return Search(tree, setup.joints, gravity, limits, duration, harmonics)
+
+
+def velocity_limits(setup: Setup) -> Array:
+    """Return the velocity limits of the joints (n,) [rad/s or m/s], RATE where there is none."""
+    joints = {each.get("name"): each for each in ET.fromstring(setup.urdf()).findall("joint")}
+    limits = [joints[name].find("limit") for name in setup.joints]
+    stated = [0.0 if each is None else float(each.get("velocity", 0.0)) for each in limits]
+    return np.array([each if 0.0 < each < ENDLESS else RATE for each in stated])
+
+
+def excitation(
+    joints: Sequence[str], search: Search, best: Tried, random: float, files: Sequence[Path]
+) -> Excitation:
+    """Return what was found, as numbers."""
+    q, qd, _ = best.motion.samples
+    columns = {
+        "start": q[0], "from": q.min(axis=0), "to": q.max(axis=0),
+        "velocity": np.abs(qd).max(axis=0), "effort": best.efforts,
+    }  # fmt: skip
+    base = search.base
+    return Excitation(
+        len(base.names),
+        len(base.kept),
+        best.condition,
+        random,
+        best.motion.duration,
+        {name: {k: float(v[i]) for k, v in columns.items()} for i, name in enumerate(joints)},
+        [{str(k): round(v, 9) for k, v in base.combined(i).items()} for i in range(len(base.kept))],
+        [str(file) for file in files],
+    )
+
+
+def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[Path]:
+    """Write the motion as CSV and as trajectory_msgs/JointTrajectory, and return the files."""
+    times = np.arange(round(best.motion.duration * rate) + 1) / rate
+    q, qd, qdd = best.motion.at(times)
+    lines = [",".join(["time", *joints])]
+    lines += [",".join(f"{x:.9g}" for x in row) for row in np.column_stack([times, q])]
+    points = [
+        {
+            "positions": q[i].round(9).tolist(),
+            "velocities": qd[i].round(9).tolist(),
+            "accelerations": qdd[i].round(9).tolist(),
+            "time_from_start": {"sec": int(time), "nanosec": round(1e9 * (time % 1.0))},
+        }
+        for i, time in enumerate(times)
+    ]
+    message = {"joint_names": [*joints], "points": points}
+    csv, trajectory = folder / "excite.csv", folder / "excite.yaml"
+    write_text(csv, "\n".join(lines) + "\n", ".csv")
+    write_text(trajectory, yaml.safe_dump(message, sort_keys=False), ".yaml")
+    return [csv, trajectory]
+
+
+def shown(found: Excitation) -> list[RenderableType]:
+    """Return what is printed: the condition, what the joints do, and the files."""
+    table = make_table("joint", "start", "from", "to [rad]", "velocity [rad/s]", "effort [N m]")
+    for name, row in found.joints.items():
+        table.add_row(name, *(f"{value:.3g}" for value in row.values()))
+    lines = {
+        "parameters": (f"{found.parameters}, of which motions can tell apart {found.base}", ""),
+        "condition": (f"{found.condition:.3g}; of random motions {found.random:.3g}", ""),
+        "motion": (
+            f"{found.duration:g} s, from rest to rest: move there first, then repeat it",
+            "",
+        ),
+    }
+    return [*figure_lines(lines), table, file_line(found.files)]

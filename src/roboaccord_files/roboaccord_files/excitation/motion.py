@@ -1,0 +1,65 @@
+"""Motions by Fourier series, from rest to rest [Swevers et al. 1997].
+
+q(t) = q0 + sum over l of a_l sin(l w t) + b_l cos(l w t), w = 2 pi / T. The sums of l a_l and of
+l^2 b_l are 0: rates and accelerations are 0 at both ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from roboaccord.contract.state import Array
+
+STEPS = 100  # at which a motion is looked at
+
+
+@dataclass(frozen=True)
+class FourierMotion:
+    """A periodic motion.
+
+    Args:
+        middle: about which it moves (n,) [rad or m].
+        sines, cosines: amplitudes (n, h) of the harmonics [rad or m].
+        duration: of a period [s].
+    """
+
+    middle: Array
+    sines: Array
+    cosines: Array
+    duration: float
+
+    @classmethod
+    def of(cls, shape: Array, middle: Array, duration: float) -> FourierMotion:
+        """Return the motion nearest to amplitudes (2, n, h) that begins and ends at rest."""
+        order = np.arange(1, shape.shape[-1] + 1)
+        sines, cosines = (
+            each - np.outer(each @ weight, weight) / (weight @ weight)
+            for each, weight in zip(shape, (order, order**2))
+        )
+        return cls(middle, sines, cosines, duration)
+
+    def at(self, times: Array) -> tuple[Array, Array, Array]:
+        """Return positions, rates and accelerations (k, n)."""
+        rate = 2.0 * np.pi / self.duration * np.arange(1, self.sines.shape[1] + 1)
+        sine, cosine = np.sin(np.outer(times, rate)), np.cos(np.outer(times, rate))
+        a, b = self.sines.T, self.cosines.T
+        q = self.middle + sine @ a + cosine @ b
+        qd = (cosine * rate) @ a - (sine * rate) @ b
+        qdd = -(sine * rate**2) @ a - (cosine * rate**2) @ b
+        return q, qd, qdd
+
+    @cached_property
+    def samples(self) -> tuple[Array, Array, Array]:
+        """Positions, rates and accelerations over a period."""
+        return self.at(np.linspace(0.0, self.duration, STEPS, endpoint=False))
+
+    def scaled(self, factors: Array) -> FourierMotion:
+        """Return the motion with other amplitudes of the joints (n,)."""
+        sines, cosines = (each * factors[:, None] for each in (self.sines, self.cosines))
+        return FourierMotion(self.middle, sines, cosines, self.duration)
+
+    def shifted(self, middle: Array) -> FourierMotion:
+        """Return the motion about other positions (n,)."""
+        return FourierMotion(middle, self.sines, self.cosines, self.duration)

@@ -1,0 +1,131 @@
+"""The equations of motion as a matrix times inertial, friction and rotor parameters.
+
+tau = Y(q, q', q'') phi, with ten parameters of each link that moves: mass m, first moment m c and
+inertia about the origin of the link's frame, in that frame [Gautier and Khalil 1992; Featherstone
+2008, 2.9]; then viscous and dry friction, and the inertia of the rotor, of each joint. The order of
+these and the frames are fixed: test_excitation compares all columns with Pinocchio's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from roboaccord.contract.state import Array
+from roboaccord.description.inverse import FrameMotion, cross, link_motions, rotated
+from roboaccord.description.tree import MOMENTS, Link, Tree
+
+SLOW = 0.01  # rad/s or m/s, below which dry friction does not act wholly
+FRICTION = ("damping", "dry friction")
+ROTOR = "armature"
+
+
+class Parameter(NamedTuple):
+    """A parameter: its quantity, its link or joint, and its component, "" where it has one."""
+
+    quantity: str
+    where: str
+    component: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.quantity} {self.component} of {self.where}".replace("  ", " ")
+
+
+def moving_links(tree: Tree, joints: Sequence[str]) -> list[Link]:
+    """Return the links that one of these joints moves, in the order of the tree."""
+    carried = {tree.links[0].name: False}
+    for joint in tree.joints:
+        carried[joint.child] = carried[joint.parent] or joint.name in joints
+    return [link for link in tree.links if carried[link.name]]
+
+
+def parameters_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> list[Parameter]:
+    """Return the p parameters, in the order of the columns."""
+    of_link = [("mass", ""), *(("first moment", axis) for axis in "xyz")]
+    of_link += [("inertia", moment[1:]) for moment in MOMENTS]
+    names = [link.name for link in moving_links(tree, joints)]
+    inertial = [Parameter(quantity, name, part) for name in names for quantity, part in of_link]
+    drives = [Parameter(q, joint) for q in (*FRICTION, ROTOR) for joint in joints]
+    return [*inertial, *(drives if friction else ())]
+
+
+def values_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> Array:
+    """Return the values (p,) of the parameters that a tree states, SI."""
+    values = list[float]()
+    upper = np.triu_indices(3)
+    for link in moving_links(tree, joints):
+        c = link.centre
+        shifted = link.inertia + link.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        values += [link.mass, *(link.mass * c), *shifted[upper]]
+    stated = {joint.name: joint for joint in tree.moving}
+    for quantity in ("damping", "friction", "armature") if friction else ():
+        values += [getattr(stated[name], quantity) for name in joints]
+    return np.array(values)
+
+
+def regressor(
+    tree: Tree,
+    joints: Sequence[str],
+    gravity: Array,
+    q: Array,
+    qd: Array,
+    qdd: Array,
+    friction: bool = True,
+) -> Array:
+    """Return the columns (k, n, p) of the parameters at k states.
+
+    Args:
+        tree: its first link does not move; joints that are not named stay at 0.
+        joints: n of them.
+        gravity: acceleration of free fall (3,) [m/s^2].
+        q, qd, qdd: positions, rates and accelerations (k, n).
+        friction: whether friction and rotors have columns, too.
+    """
+    motions = link_motions(tree, joints, gravity, q, qd, qdd)
+    links = moving_links(tree, joints)
+    columns = np.zeros((*q.shape, 10 * len(links)))
+    for i, link in enumerate(links):
+        motion = motions[link.name]
+        force, moment = unit_wrenches(motion)
+        for carrier in motion.carriers:
+            load = carrier.axis[:, None] @ (force if carrier.slides else moment)
+            if not carrier.slides:  # z . (r x f) = (z x r) . f
+                load = load + cross(carrier.axis, motion.place - carrier.place)[:, None] @ force
+            columns[:, carrier.column, 10 * i : 10 * i + 10] = load[:, 0]
+    if not friction:
+        return columns
+    drives = [qd, qd / np.hypot(qd, SLOW), qdd]
+    diagonal = [each[:, :, None] * np.eye(len(joints)) for each in drives]
+    return np.concatenate([columns, *diagonal], axis=2)
+
+
+def unit_wrenches(motion: FrameMotion) -> tuple[Array, Array]:
+    """Return force and moment about the frame's origin (k, 3, 10) by a unit of each parameter."""
+    turn, spin = motion.turn, motion.spin
+    force, moment = np.zeros((2, len(turn), 3, 10))
+    turning = skew(spin)
+    force[:, :, 0] = motion.acc
+    force[:, :, 1:4] = (skew(motion.change) + turning @ turning) @ turn
+    moment[:, :, 1:4] = -skew(motion.acc) @ turn
+    inner = (rotated(turn, vector, True) for vector in (motion.change, spin))
+    by_change, by_spin = (turn @ of_moments(vector) for vector in inner)
+    moment[:, :, 4:] = by_change + turning @ by_spin
+    return force, moment
+
+
+def skew(rows: Array) -> Array:
+    """Return the matrices (k, 3, 3) of cross products with vectors (k, 3)."""
+    x, y, z = rows.T
+    zero = np.zeros_like(x)
+    matrix = np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]])
+    return np.moveaxis(matrix, -1, 0)
+
+
+def of_moments(rows: Array) -> Array:
+    """Return the matrices (k, 3, 6) that times the moments of an inertia are it times vectors."""
+    matrix = np.zeros((len(rows), 3, 6))
+    for i, (row, column) in enumerate(zip(*np.triu_indices(3))):
+        matrix[:, row, i] = rows[:, column]
+        matrix[:, column, i] = rows[:, row]
+    return matrix

@@ -1,0 +1,144 @@
+"""The exciting motion of a robot: that of the smallest condition of its base parameters, in limits.
+
+Amplitudes of Fourier series are changed at random from the best of some draws on, and a change that
+lowers the condition stays; the steps follow the rule of one fifth [Rechenberg 1973]. DRAWS, STEP
+and the shares of limits may be tuned: they give other motions for a seed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import Tree
+
+from roboaccord_files.excitation.base import FREE, BaseParameters
+from roboaccord_files.excitation.motion import FourierMotion
+from roboaccord_files.excitation.regressor import regressor, values_of
+
+DRAWS = 0.2  # share of the tries that are drawn, before the best is changed
+STEP = 0.5  # of the first change, in standard deviations of a draw
+WIDER, NARROWER = 1.3, 1.3**-0.25  # after success and failure: one in five keeps the step
+WITHIN = 0.9  # share of each limit that a motion uses
+HALVINGS = 8  # by which amplitudes shrink to keep the efforts in their limits
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a motion may use: positions (n,) from and to, rates (n,), and efforts (n,), SI."""
+
+    lower: Array
+    upper: Array
+    rate: Array
+    effort: Array
+
+    @classmethod
+    def of(cls, tree: Tree, joints: Sequence[str], rate: Array, effort: Array) -> Limits:
+        """Return the limits of a tree's joints; a joint without stops turns by half a turn."""
+        ends = {joint.name: joint.ends for joint in tree.moving}
+        lower, upper = np.array([ends[name] for name in joints]).T
+        lower = np.where(np.isfinite(lower), lower, np.minimum(upper, FREE) - 2.0 * FREE)
+        upper = np.where(np.isfinite(upper), upper, lower + 2.0 * FREE)
+        return cls(lower, upper, rate, effort)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A motion, its condition, and its largest efforts (n,) [N m or N]."""
+
+    motion: FourierMotion
+    condition: float
+    efforts: Array
+
+
+class Search:
+    """Search for a motion.
+
+    Args:
+        tree: on a fixed base.
+        joints: n of them.
+        gravity: acceleration of free fall (3,) [m/s^2].
+        limits: of the motion.
+        duration: of a period [s].
+        harmonics: of the series.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        joints: Sequence[str],
+        gravity: Array,
+        limits: Limits,
+        duration: float,
+        harmonics: int,
+    ) -> None:
+        self._tree, self._joints, self._gravity = tree, joints, gravity
+        self._limits, self._duration = limits, duration
+        self._shape = 2, len(joints), harmonics
+        self._middle = 0.5 * (limits.lower + limits.upper)
+        self._values = values_of(tree, joints)
+        self.base = BaseParameters.of(tree, joints, gravity)
+
+    def try_shape(self, shape: Array) -> Tried | None:
+        """Return the largest motion of a shape within the limits; None if gravity is too much."""
+        limits = self._limits
+        motion = FourierMotion.of(shape, np.zeros(shape.shape[1]), self._duration)
+        q, qd, _ = motion.samples
+        room, rate = limits.upper - limits.lower, np.abs(qd).max(axis=0)
+        motion = motion.scaled(WITHIN * np.minimum(room / np.ptp(q, axis=0), limits.rate / rate))
+        q = motion.samples[0]
+        motion = motion.shifted(self._middle - 0.5 * (q.min(axis=0) + q.max(axis=0)))
+        for halving in range(HALVINGS):
+            smaller = motion.scaled(np.full(len(room), 0.5**halving))
+            rows = regressor(self._tree, self._joints, self._gravity, *smaller.samples)
+            efforts = np.abs(rows @ self._values).max(axis=0)
+            if (efforts <= WITHIN * limits.effort).all():
+                return Tried(smaller, self.base.condition(rows), efforts)
+        return None
+
+    def best(
+        self, tries: int, seed: int, progress: Callable[[], object] = lambda: None
+    ) -> tuple[Tried, float]:
+        """Return the best motion of so many tries, and the median condition of the draws.
+
+        Raises:
+            AccordError: if no motion of the draws keeps within the limits of the efforts.
+        """
+        rng, drawn = np.random.default_rng(seed), list[tuple[Tried, Array]]()
+        for _ in range(max(int(DRAWS * tries), 1)):
+            shape = self._drawn(rng)
+            progress()
+            if tried := self.try_shape(shape):
+                drawn.append((tried, shape))
+        if not drawn:
+            raise AccordError(self._too_weak())
+        best, shape = min(drawn, key=lambda each: each[0].condition)
+        step = STEP
+        for _ in itertools.repeat(None, tries - max(int(DRAWS * tries), 1)):
+            other = shape + step * self._drawn(rng)
+            progress()
+            tried = self.try_shape(other)
+            if tried and tried.condition < best.condition:
+                best, shape, step = tried, other, step * WIDER
+            else:
+                step *= NARROWER
+        return best, float(np.median([tried.condition for tried, _ in drawn]))
+
+    def _too_weak(self) -> str:
+        """Return which joint cannot hold the robot in the middle of its limits."""
+        at, still = self._middle[None], np.zeros((1, len(self._middle)))
+        rows = regressor(self._tree, self._joints, self._gravity, at, still, still)
+        asked, limit = np.abs(rows @ self._values)[0], self._limits.effort
+        worst = int(np.argmax(asked - WITHIN * limit))
+        return (
+            f"{self._joints[worst]} needs {asked[worst]:.3g} to hold the robot mid-range, and its "
+            f"effort limit is {limit[worst]:g}: no slow motion keeps within it"
+        )
+
+    def _drawn(self, rng: np.random.Generator) -> Array:
+        """Return random amplitudes (2, n, h), smaller for higher harmonics."""
+        return rng.standard_normal(self._shape) / np.arange(1, self._shape[-1] + 1)
