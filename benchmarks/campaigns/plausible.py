@@ -29,7 +29,8 @@ from roboaccord.engines.formats import read_robot
 from roboaccord_files.rules.bodies import Solid, bodies
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.joints import joints
-from roboaccord_files.rules.plausible import beyond_shape, other_side, plausible
+from roboaccord_files.rules.plausible import beyond_shape, plausible
+from roboaccord_files.rules.sides import other_side
 from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.units import units
 from scipy.spatial import ConvexHull

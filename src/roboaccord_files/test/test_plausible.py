@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from roboaccord_files.repair.extents import DIRECTIONS, extremes
 from roboaccord_files.repair.inertial import AXES
 from roboaccord_files.rules.bodies import CORNERS, Solid
 from roboaccord_files.rules.find import findings
-from roboaccord_files.rules.plausible import other_side
+from roboaccord_files.rules.sides import other_side
 
 SIZES = (np.array([0.1, 0.16, 0.2]), np.array([0.12, 0.2, 0.16]), np.array([0.2, 0.14, 0.1]))
 TURN = rpy_matrix(0.4, 0.3, 0.5)
@@ -51,16 +52,18 @@ def of_points(points: np.ndarray) -> Solid:
 
 
 def test_the_hull_has_the_moments_of_a_box_and_a_ball():
-    """Closed forms; turned, it is cut by its principal axes."""
-    for size in SIZES:
-        volume, about = of_points(CORNERS * size).hull
-        assert volume == pytest.approx(size.prod(), rel=0.01)
-        np.testing.assert_allclose(np.diag(about), size**2 / 12.0, rtol=0.02)
-    volume, about = of_points(CORNERS * SIZES[0] @ TURN.T).hull
-    assert volume == pytest.approx(SIZES[0].prod(), rel=0.01)
+    """Closed forms, of a box exactly, also turned; a ball of points is as large as qhull's."""
+    spatial = pytest.importorskip("scipy.spatial")
+    for turn in (np.eye(3), TURN):
+        for size in SIZES:
+            volume, about = of_points(CORNERS * size @ turn.T).hull
+            assert volume == pytest.approx(size.prod(), rel=1e-9)
+            np.testing.assert_allclose(about, turn @ np.diag(size**2) @ turn.T / 12.0, atol=1e-15)
     volume, about = of_points(0.1 * DIRECTIONS).hull
-    assert volume == pytest.approx(4.0 / 3.0 * np.pi * 1e-3, rel=0.02)
+    assert volume == pytest.approx(spatial.ConvexHull(0.1 * DIRECTIONS).volume, rel=2e-3)
     np.testing.assert_allclose(np.diag(about), 0.1**2 / 5.0, rtol=0.02)
+    cloud = extremes(np.random.default_rng(0).normal(size=(3000, 3)) * (0.1, 0.2, 0.4))
+    assert 0.96 < of_points(cloud).hull[0] / spatial.ConvexHull(cloud).volume <= 1.0
 
 
 def test_many_points_have_the_extremes_of_all():
@@ -82,6 +85,8 @@ def test_full_boxes_are_plausible_and_of_steel_are_not(tmp_path: Path):
         links = [link(f"l{i}", none * m, s) for i, (m, s) in enumerate(zip(kg, SIZES, strict=True))]
         assert (rules(tmp_path, *links) == {"density-alike"}) == (none == 0.77)
     assert rules(tmp_path, *(link(f"l{i}", 6.04 * kg[0], SIZES[0]) for i in range(3))) == set()
+    twins = [link(f"r{i}", 6.04 * kg[2], SIZES[2]) for i in range(6)]
+    assert rules(tmp_path, *steel, *twins) == {"density-alike"}
 
 
 def test_products_of_the_other_sign_are_those_of_several_links(tmp_path: Path):
@@ -91,6 +96,9 @@ def test_products_of_the_other_sign_are_those_of_several_links(tmp_path: Path):
     assert rules(tmp_path, *robot(1.0)) == set()
     assert rules(tmp_path, *robot(-1.0)) == {"products-sign"}
     assert rules(tmp_path, *robot(-1.0)[:1], *robot(1.0)[1:]) == set()
+    along, again = link("along", 4.0, SIZES[0]), link("again", 5.0, SIZES[0], -1.0)
+    assert rules(tmp_path, *robot(-1.0), along) == set()
+    assert rules(tmp_path, *robot(-1.0), along, again) == {"products-sign"}
 
 
 def test_left_and_right_weigh_the_same(tmp_path: Path):
@@ -101,6 +109,8 @@ def test_left_and_right_weigh_the_same(tmp_path: Path):
     assert rules(tmp_path, *robot(1.0)) == set()
     assert rules(tmp_path, *robot(1.03)) == {"mirrored-mass"}
     assert rules(tmp_path, *robot(1.03, "arm")) == set()
+    none = [re.sub(r'(i[xyz]{2})="[^"]*"', r'\1="0"', each) for each in robot(1.0)]
+    assert "mirrored-mass" not in rules(tmp_path, *none)
     assert other_side("front_leftR_x") == "front_rightL_x" and other_side("fl1") == "fl1"
 
 

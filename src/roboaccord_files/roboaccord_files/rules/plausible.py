@@ -9,8 +9,8 @@ public files: benchmarks/campaigns/plausible.py has the rate of false alarms and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
+from itertools import compress
 
 import numpy as np
 from roboaccord.contract.state import Array
@@ -19,6 +19,7 @@ from roboaccord.description.source import label
 
 from roboaccord_files.repair.inertias import shortage
 from roboaccord_files.rules.bodies import Solid, bodies
+from roboaccord_files.rules.sides import mirrored
 from roboaccord_files.rules.source import Source
 
 ROUND = 1e-3  # of the moments: what is off by more is no inertia, which other rules find
@@ -33,16 +34,9 @@ MATERIALS = {
 }  # fmt: skip
 """Densities [kg/m^3] that a link of gears, motors and cables has by chance alone."""
 ALIKE, SEVERAL = 0.06, 3  # relative, 4 % of it for the hull; and links: so many are no chance
-APART, TWINS = 0.02, 2  # relative: masses of left and right; and pairs of them in a robot
-SIDES = {"left": "right", "l": "r", "fl": "fr", "rl": "rr", "hl": "hr", "bl": "br",
-         "lf": "rf", "lh": "rh", "lb": "rb", "lr": "rr"}  # fmt: skip
-SIDES |= {right: left for left, right in SIDES.items() if left not in ("lr", "rl")}
-WORDS = re.compile(r"left|right", re.IGNORECASE)
-LETTERS = re.compile(
-    r"(?<![a-zA-Z])[a-zA-Z]{1,2}(?![a-zA-Z0-9])|(?:(?<=left)|(?<=right))[LR](?![a-z])"
-)
 SEEN = 0.05  # of the geometric mean of two moments: a product of inertia that has a sign
-AGAINST = 0.9  # cosine between products of a file and those of its shapes, over all links
+LEANS = 0.8  # cosine, or less than its negative: of products of a link and those of its shapes
+MOSTLY = 4  # times as many links against their shapes as along them
 LENGTHS = {"mm": 1e-3, "cm": 1e-2, "inches": 0.0254}
 SAME = 0.02  # relative: of moments and those of a box or hull
 
@@ -94,7 +88,7 @@ def dense(found: Sequence[Solid]) -> Found:
     for material, those in solid.items():
         for volumes in ([b.volume for b in those], [b.hull[0] for b in those]):
             alike = _alike(those, np.array(volumes))
-            if len(alike) >= max(SEVERAL, len(found) / 2):
+            if len(alike) >= max(SEVERAL, len(_kinds(found)) / 2):
                 names = ", ".join(body.link.get("name", "") for body in alike[:4])
                 density = np.median([b.mass / v for b, v in zip(those, volumes, strict=True)])
                 message = f"{len(alike)} links have one density, {density:.0f} kg/m^3: {names}"
@@ -105,70 +99,33 @@ def dense(found: Sequence[Solid]) -> Found:
 
 def _alike(found: Sequence[Solid], volumes: Array) -> list[Solid]:
     """Return the links with the density that most of them share, of each mass one."""
-    best = list[Solid]()
     densities = np.array([body.mass for body in found]) / volumes
-    for density in densities:
-        masses, these = list[float](), list[Solid]()
-        for body, other in zip(found, densities, strict=True):
-            new = all(abs(body.mass - mass) > ALIKE * mass for mass in masses)
-            if new and density <= other <= (1.0 + ALIKE) * density:
-                masses.append(body.mass)
-                these.append(body)
-        best = these if len(these) > len(best) else best
-    return best
+    near = [(low <= densities) & (densities <= (1.0 + ALIKE) * low) for low in densities]
+    return max((_kinds(list(compress(found, each))) for each in near), key=len, default=[])
 
 
-def mirrored(found: Sequence[Solid]) -> Found:
-    """Yield links on the left that weigh other than those of that name on the right."""
-    by_name = {body.link.get("name", ""): body for body in found}
-    pairs = {frozenset((name, other_side(name))) for name in by_name}
-    pairs = {pair for pair in pairs if len(pair) == 2 and pair <= by_name.keys()}
-    if len(pairs) < TWINS:
-        return  # l and r may be names of axes
-    for first, second in sorted(map(sorted, pairs)):
-        one, two = by_name[first], by_name[second]
-        if abs(one.mass - two.mass) > APART * max(one.mass, two.mass):
-            message = f"{label(two.link)}: {two.mass:g} kg, {first} {one.mass:g} kg"
-            yield "mirrored-mass", two.inertial, message, "write the same mass, if they are alike"
-            continue
-        moments = np.linalg.eigvalsh([one.inertia, two.inertia])
-        off = np.abs(moments[0] - moments[1]).max() / moments.max()
-        if off > 5.0 * APART:
-            message = (
-                f"{label(two.link)}: moments of inertia {100.0 * off:.0f} % other than {first}"
-            )
-            yield (
-                "mirrored-mass",
-                two.inertial,
-                message,
-                "write the same moments, products mirrored",
-            )
-
-
-def other_side(name: str) -> str:
-    """Return the name of a link's mirror image; its own where it has none."""
-
-    def swap(found: re.Match[str]) -> str:
-        word = found[0]
-        other = SIDES.get(word.lower(), word)
-        return other.upper() if word.isupper() else other.title() if word.istitle() else other
-
-    return LETTERS.sub(swap, WORDS.sub(swap, name))
+def _kinds(found: Sequence[Solid]) -> list[Solid]:
+    """Return the links of different masses: the first of each."""
+    kinds = list[Solid]()
+    for body in found:
+        if all(abs(body.mass - kind.mass) > ALIKE * kind.mass for kind in kinds):
+            kinds.append(body)
+    return kinds
 
 
 def signs(found: Sequence[Solid]) -> Found:
     """Yield a robot whose products of inertia have the sign that CAD gives them."""
-    along, whole, those = 0.0, 0.0, list[Solid]()
+    against, along = list[Solid](), 0
     for body in found:
         theirs, shape = _products(body.spread), _products(body.hull[1])
         if min(np.abs(theirs).max(), np.abs(shape).max()) > SEEN:
-            along += float(theirs @ shape)
-            whole += float(np.linalg.norm(theirs) * np.linalg.norm(shape))
-            those.append(body)
-    if len(those) >= SEVERAL and along < -AGAINST * whole:
-        message = f"products of inertia of {len(those)} links lean against their shapes"
+            cosine = theirs @ shape / np.linalg.norm(theirs) / np.linalg.norm(shape)
+            against += [body] if cosine < -LEANS else []
+            along += cosine > LEANS
+    if len(against) >= max(SEVERAL, MOSTLY * along):
+        message = f"products of inertia of {len(against)} links lean against their shapes"
         cure = "reverse ixy, ixz and iyz: URDF has them with a minus sign, CAD often without"
-        yield "products-sign", those[0].inertial, message, cure
+        yield "products-sign", against[0].inertial, message, cure
 
 
 def _products(moments: Array) -> Array:
