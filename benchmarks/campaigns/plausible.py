@@ -30,6 +30,7 @@ from roboaccord_files.rules.bodies import Solid, bodies
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.joints import joints
 from roboaccord_files.rules.plausible import beyond_shape, plausible
+from roboaccord_files.rules.plausible import signs as reversed_signs
 from roboaccord_files.rules.sides import other_side
 from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.units import units
@@ -122,7 +123,9 @@ def of_steel(_top: ET.Element, found: list[Solid]) -> bool:
 
 
 def signs(_top: ET.Element, found: list[Solid]) -> bool:
-    """Plant products of inertia with the other sign, all of them."""
+    """Plant products of inertia with the other sign, all of them, where they have not yet."""
+    if any(reversed_signs(found)):
+        return False
     for body in found:
         tensor = entry(body, "inertia")
         for key in ("ixy", "ixz", "iyz"):

@@ -1,10 +1,11 @@
 """Rules for what a link weighs and where: against its shapes, against other links, and as a whole.
 
 A rule may be added: a function of FINDERS that takes the bodies, a row of rules.yaml and a planted
-fault. The bounds of `beyond_shape` follow from the shapes alone (Bhatia and Davis, American
-Mathematical Monthly 107, 2000: the variance of what lies between a and b is at most (b - mean)
-(mean - a)); SLACK pays for shapes that leave out screws and cables. The other numbers are tuned on
-public files: benchmarks/campaigns/plausible.py has the rate of false alarms and of hits.
+fault. The bounds of `beyond_shape` follow from the shapes alone: the variance of what lies between
+a and b is at most (b - mean) (mean - a) (Bhatia and Davis, American Mathematical Monthly 107,
+2000), and no radius of gyration is larger than the distance of the farthest point from the axis.
+SLACK pays for shapes that leave out screws and cables. The other numbers are tuned on public files:
+benchmarks/campaigns/plausible.py has the rate of false alarms and of hits.
 """
 
 from __future__ import annotations
@@ -64,12 +65,16 @@ def beyond_shape(
             continue
         squares, axes = np.linalg.eigh(body.spread)
         along = (body.points - body.centre) @ axes
-        bound = (along.max(axis=0) + more) * (more - along.min(axis=0))
-        worst = int(np.argmax(squares / bound))
-        if squares[worst] > margin * bound[worst]:
-            radius, most = np.sqrt([squares[worst], bound[worst]])
-            message = f"{label(body.link)}: mass {radius:.3g} m off its centre, along one line"
-            message += f" on average; its shapes leave room for {most:.3g} m"
+        bound = margin * (along.max(axis=0) + more) * (more - along.min(axis=0))
+        around, away = (x.sum(axis=-1, keepdims=True) - x for x in (squares, along**2))
+        farthest = (np.sqrt(away.max(axis=0)) + more) ** 2
+        has, most = np.concatenate([[squares, bound], [around, farthest]], axis=1)
+        worst = int(np.argmax(has / most))
+        if has[worst] > most[worst]:
+            radius, room = np.sqrt([has[worst], most[worst]])
+            where = "its centre, along one line" if worst < 3 else "an axis through its centre"
+            message = f"{label(body.link)}: mass {radius:.3g} m off {where}"
+            message += f" on average; its shapes leave room for {room:.3g} m"
             yield "gyration-beyond-shape", body.inertial, message, _unit(body)
 
 
