@@ -26,6 +26,7 @@ from roboaccord_files.rules.source import TINY, Source
 
 CELLS = 12  # along an edge of the cube whose faces make the net
 CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
+RING = np.array([(math.cos(turn), math.sin(turn), 0.0) for turn in np.arange(64) * math.pi / 32.0])
 
 
 def _net() -> tuple[Array, Array]:
@@ -37,8 +38,8 @@ def _net() -> tuple[Array, Array]:
     halves = np.array([[first, second, third], [first, third, fourth]])
     cells = halves.transpose(0, 2, 3, 1).reshape(-1, 3)
     faces = [np.roll(face, axis, axis=1) * sign for axis in range(3) for sign in (1.0, -1.0)]
-    turned = [cells[:, ::-1] if i % 2 else cells for i in range(6)]  # by their mirror images
-    return np.concatenate(faces), np.concatenate([len(face) * i + t for i, t in enumerate(turned)])
+    turned = [len(face) * i + cells[:, :: (-1) ** i] for i in range(6)]  # of mirror images
+    return np.concatenate(faces), np.concatenate(turned)
 
 
 NET, TRIANGLES = _net()
@@ -126,17 +127,12 @@ def shape_points(source: Source, shape: Geometry) -> tuple[Array, float]:
     radius, length = shape.radius, shape.length
     if shape.form == "box":
         return shape.placed(CORNERS * shape.size), float(np.prod(shape.size))
-    if shape.form in ("sphere", "capsule"):
-        ends = 0.5 * length * np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
-        points = np.concatenate([radius * DIRECTIONS + end for end in ends])
-        volume = math.pi * radius**2 * (4.0 / 3.0 * radius + length)
+    if shape.form in ("sphere", "capsule", "cylinder"):
+        flat = shape.form == "cylinder"
+        surface = radius * (RING if flat else DIRECTIONS)
+        points = np.concatenate([surface + end for end in CORNERS[:2] * (0.0, 0.0, length)])
+        volume = math.pi * radius**2 * (length + (0.0 if flat else 4.0 / 3.0 * radius))
         return shape.placed(points), volume
-    if shape.form == "cylinder":
-        angles = np.arange(0.0, 2.0 * math.pi, math.pi / 32.0)
-        ring = np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles]) * radius
-        ends = np.array([[0.0, 0.0, -0.5 * length], [0.0, 0.0, 0.5 * length]])
-        points = np.concatenate([ring + end for end in ends])
-        return shape.placed(points), math.pi * radius**2 * length
     path = source.file.find(shape.file)
     extent = mesh_extent(path) if path else None
     if extent is None:

@@ -80,17 +80,15 @@ def beyond_shape(
 
 def dense(found: Sequence[Solid]) -> Found:
     """Yield links heavier than steel in their hull, and most links of a default density of CAD."""
-    solid = {material: list[Solid]() for material in MATERIALS}
     densities = [body.mass / body.hull[0] for body in found]
     usual = OTHERS * float(np.median(densities)) if len(found) > SEVERAL else 0.0
     for body, density in zip(found, densities, strict=True):
         if density > max(STEEL, usual) and body.size > LARGE:
             message = f"{label(body.link)}: {body.mass:g} kg are {density:.0f} kg/m^3 of its hull"
             yield "density", body.inertial, message, "write the mass that it is weighed with"
-        for material, (low, high) in MATERIALS.items():
-            if low <= body.mass / body.volume <= high or low <= density <= high:
-                solid[material].append(body)
-    for material, those in solid.items():
+    for material, (low, high) in MATERIALS.items():
+        those = [body for body, density in zip(found, densities, strict=True)
+                 if low <= body.mass / body.volume <= high or low <= density <= high]  # fmt: skip
         for volumes in ([b.volume for b in those], [b.hull[0] for b in those]):
             alike = _alike(those, np.array(volumes))
             if len(alike) >= max(SEVERAL, len(_kinds(found)) / 2):

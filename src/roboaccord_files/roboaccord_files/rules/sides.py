@@ -49,8 +49,7 @@ def mirrored(found: Sequence[Solid]) -> Found:
 def _moments_apart(one: Solid, two: Solid) -> float:
     """Return how far principal moments are apart, by the largest; 0 where all are 0."""
     moments = np.linalg.eigvalsh([one.inertia, two.inertia])
-    most = float(np.abs(moments).max())
-    return float(np.abs(moments[0] - moments[1]).max()) / most if most else 0.0
+    return float(np.abs(moments[0] - moments[1]).max() / (np.abs(moments).max() or 1.0))
 
 
 def other_side(name: str) -> str:
