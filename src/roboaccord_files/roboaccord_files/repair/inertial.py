@@ -21,8 +21,8 @@ AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 def inertials(top: ET.Element) -> dict[str, tuple[float, Array]]:
     """Return mass and inertia (3, 3) of each link that has an inertial, in the inertial's axes."""
-    every = {link.get("name", ""): link.find("inertial") for link in top.findall("link")}
-    return {name: read_inertial(each) for name, each in every.items() if each is not None}
+    every = ((link.get("name", ""), link.find("inertial")) for link in top.findall("link"))
+    return {name: read_inertial(each) for name, each in every if each is not None}
 
 
 def read_inertial(inertial: ET.Element, missing: str = "0") -> tuple[float, Array]:
