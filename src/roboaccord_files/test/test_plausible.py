@@ -89,6 +89,16 @@ def test_full_boxes_are_plausible_and_of_steel_are_not(tmp_path: Path):
     assert rules(tmp_path, *steel, *twins) == {"density-alike"}
 
 
+def test_no_radius_of_gyration_is_beyond_the_farthest_point(tmp_path: Path):
+    """A cube of 1 m: all its mass at the corners has .5 kg m^2 a kg; 1 is none, along no line."""
+    box = '<visual><geometry><box size="1 1 1"/></geometry></visual>'
+    for moment, there in ((0.5, False), (1.0, True)):
+        tensor = " ".join(f'{key}="{moment if key[1] == key[2] else 0}"' for key in AXES)
+        inertial = f'<inertial><mass value="1"/><inertia {tensor}/></inertial>'
+        seen = rules(tmp_path, f'<link name="a">{inertial}{box}</link>')
+        assert ("gyration-beyond-shape" in seen) == there
+
+
 def test_products_of_the_other_sign_are_those_of_several_links(tmp_path: Path):
     def robot(sign: float) -> list[str]:
         return [link(f"l{i}", 1.0 + i, s, sign) for i, s in enumerate(SIZES)]
