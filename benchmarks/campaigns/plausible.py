@@ -29,7 +29,9 @@ from roboaccord.engines.formats import read_robot
 from roboaccord_files.rules.bodies import Solid, bodies
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.joints import joints
-from roboaccord_files.rules.plausible import beyond_shape, other_side, plausible
+from roboaccord_files.rules.plausible import beyond_shape, plausible
+from roboaccord_files.rules.plausible import signs as reversed_signs
+from roboaccord_files.rules.sides import other_side
 from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.units import units
 from scipy.spatial import ConvexHull
@@ -121,7 +123,9 @@ def of_steel(_top: ET.Element, found: list[Solid]) -> bool:
 
 
 def signs(_top: ET.Element, found: list[Solid]) -> bool:
-    """Plant products of inertia with the other sign, all of them."""
+    """Plant products of inertia with the other sign, all of them, where they have not yet."""
+    if any(reversed_signs(found)):
+        return False
     for body in found:
         tensor = entry(body, "inertia")
         for key in ("ixy", "ixz", "iyz"):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
@@ -33,7 +33,7 @@ from roboaccord_files.parity.placing import LinkPair, Match, Pairing
 from roboaccord_files.parity.result import RobotParity
 from roboaccord_files.repair.joints import MIMIC
 
-TOLERANCE = 1e-6  # relative
+TOLERANCE = 1e-5  # relative: MuJoCo, for one, writes six digits
 PRINCIPAL = 1e-5  # products of inertia along principal axes that are digits of a text
 AXES = "xyz"
 TENSOR = [a + b for a in AXES for b in AXES]
@@ -41,6 +41,10 @@ ENDS = ("lower", "upper")
 NUMBERS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in ENDS]
 PARTS = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
 ACTING = {*NUMBERS, *PARTS} - {"effort"}  # on accelerations
+SERVO = "servo"  # which MJCF alone states
+Mimic: TypeAlias = tuple[str, float, float]
+"""The joint that one mimics, multiplier and offset."""
+ALONE: Mimic = ("", 0.0, 0.0)
 Change = Callable[[Tree], Tree] | None
 """Gives the first robot's tree the second's value; None for what makes other joints."""
 
@@ -180,7 +184,14 @@ class Comparison:
         moving = ((m.one.joint, m.other.joint) for m in self._pairing.matches.values())
         self._joints = {a.name: b.name for a, b in moving if a and b}
         self._links = {pair.name: pair.partner for pair in links}
-        self._unstated = dict[str, list[str]]()
+        mimics = mimics_of(one), mimics_of(other)
+        wanted = {self._partner(n): self._partner(m[0]) for n, m in mimics[0].items()}
+        self._mimics = mimics[0], led_by(mimics[1], wanted)
+        self._unstated = dict[str, dict[str, None]]()
+
+    def _partner(self, joint: str) -> str:
+        """Return what a joint of the first is called in the second."""
+        return self._joints.get(joint, self._names.get(joint, joint))
 
     def result(self) -> Pair:
         """Return what differs, by effect."""
@@ -212,7 +223,10 @@ class Comparison:
                 yield from self._of_numbers(match.one.joint, match.other.joint)
 
     def _of_links(self, match: Match) -> Iterator[Found]:
-        """Yield what differs in the links of a body; of the world's, if both robots have masses."""
+        """Yield what differs in the links of a body.
+
+        Of what hangs on the world, masses that one robot lacks count if its base could be free.
+        """
         for pair in self._pairing.links(match):
             want, have = pair.want, pair.have
             welded = self._base == "fixed" and not match.above
@@ -228,7 +242,8 @@ class Comparison:
                 if share := quantity != "centre":
                     size /= values[0] or float(np.abs(one).max()) or values[1]
                 cause = Cause(quantity, pair.name, size, None, "1" if share else "m", axes[at])
-                if not welded or (want.mass and have.mass):
+                alone = welded and not (want.mass and have.mass)
+                if not alone or (quantity == "mass" and self._bases[not want.mass] == "free"):
                     change = of_link(pair.name, **{quantity: getattr(have, quantity)})
                     yield found(cause, pair.partner, change, values)
 
@@ -265,8 +280,9 @@ class Comparison:
     def _of_numbers(self, one: Joint, other: Joint) -> Iterator[Found]:
         """Yield what differs in the numbers of a joint."""
         name, partner, unit = one.name, other.name, "m" if one.kind == "prismatic" else "rad"
-        (lead, mine), (theirs, others) = map(numbers_of, (one, other), self._files)
-        if self._joints.get(lead, self._names.get(lead, lead)) != theirs:
+        leads = [m.get(j.name, ALONE) for m, j in zip(self._mimics, (one, other), strict=True)]
+        mine, others = map(numbers_of, (one, other), self._files, leads)
+        if self._partner(leads[0][0]) != leads[1][0]:
             yield found(Cause(MIMIC, name, axis="joint"), partner, unchanged)
         for (key, part), want in mine.items():
             have, limit = others[key, part], key == "limit"
@@ -274,8 +290,8 @@ class Comparison:
             most = max(abs(want), abs(have), 1.0 if limit else 0.0)
             if want == have or (whole and abs(want - have) <= self._tolerance * most):
                 continue
-            if not (whole or limit or self._alike):
-                self._unstated.setdefault(key, []).append(name)
+            if not self._alike and (key == SERVO or not (whole or limit)):
+                self._unstated.setdefault(key, {})[name] = None
                 continue
             share = bool(want) and not limit
             if whole:
@@ -344,18 +360,33 @@ def joints_in(text: str) -> dict[str, ET.Element]:
     return {each.get("name", ""): each for each in ET.fromstring(text).findall("joint")}
 
 
-def numbers_of(joint: Joint, file: UrdfFile) -> tuple[str, dict[tuple[str, str], float]]:
-    """Return the joint that one mimics, "" for none, and its numbers beside geometry, by part."""
+def mimics_of(file: UrdfFile) -> dict[str, Mimic]:
+    """Return what joints mimic."""
+    tags = ((name, each.find(MIMIC)) for name, each in joints_in(file.text).items())
+    return {n: (tag.get("joint", ""), float(tag.get("multiplier", "1")),
+                float(tag.get("offset", "0"))) for n, tag in tags if tag is not None}  # fmt: skip
+
+
+def led_by(mimics: Mapping[str, Mimic], wanted: Mapping[str, str]) -> dict[str, Mimic]:
+    """Return mimics, those the other way round whose leader follows them in `wanted`."""
+    changed = dict(mimics)
+    for name, (lead, times, offset) in mimics.items():
+        if wanted.get(lead) == name and lead not in mimics and times:
+            del changed[name]
+            changed[lead] = name, 1.0 / times, -offset / times
+    return changed
+
+
+def numbers_of(joint: Joint, file: UrdfFile, mimic: Mimic) -> dict[tuple[str, str], float]:
+    """Return the numbers of a joint beside geometry, by part."""
     values = {(key, ""): ended(getattr(joint, key)) for key in NUMBERS}
     values |= {("limit", end): ended(x) for end, x in zip(ENDS, joint.ends, strict=True)}
     for key in PARTS:
         values |= {(key, str(i)): float(x) for i, x in enumerate(getattr(joint, key))}
     written = joints_in(file.text).get(joint.name)
-    limit, mimic = (None if written is None else written.find(tag) for tag in ("limit", MIMIC))
+    limit = None if written is None else written.find("limit")
     values["velocity", ""] = ended(float("inf" if limit is None else limit.get("velocity", "inf")))
-    for part, default in (("multiplier", "1"), ("offset", "0")):
-        values[MIMIC, part] = 0.0 if mimic is None else float(mimic.get(part, default))
-    return "" if mimic is None else mimic.get("joint", ""), values
+    return {**values, (MIMIC, "multiplier"): mimic[1], (MIMIC, "offset"): mimic[2]}
 
 
 def ended(value: float) -> float:

@@ -32,7 +32,8 @@ def row_of(found: PairDifference) -> tuple[str, ...]:
     cause, other = found.cause, found.other
     where = cause.where if other in ("", cause.where) else f"{cause.where} = {other}".lstrip(" =")
     unit = UNITS.get(cause.quantity, cause.unit if cause.quantity == "limit" else "")
-    values = ["" if x is None else f"{x:.6g} {unit}".rstrip() for x in found.values]
+    first, second = ("" if x is None else f"{x:.6g}" for x in found.values)
+    values = [first, f"{second} {unit}".rstrip() if second else ""]
     if cause.quantity == "joint":
         values = ["there" if name else "missing" for name in (cause.where, other)]
     factor, unit = SCALES.get(cause.unit, (1.0, cause.unit))

@@ -81,13 +81,22 @@ def extremes(points: Array) -> Array:
     if len(points) > MANY:
         middle = 0.5 * (points.max(axis=0) + points.min(axis=0))
         seen = (points - middle) / (np.ptp(points, axis=0) + 1e-12)
-        far = np.linalg.norm(seen, axis=1) + 1e-12
+        far = np.sqrt(np.einsum("ij,ij->i", seen, seen)) + 1e-12
         x, y, z = (CELLS * (1.0 + seen / far[:, None])).astype(np.int64).T
         order = np.argsort(far)
         last = np.full((2 * CELLS + 1) ** 3, -1)
         last[((2 * CELLS + 1) * x + y)[order] * (2 * CELLS + 1) + z[order]] = order
         points = points[last[last >= 0]]
-    return np.asarray(points[np.unique((points @ DIRECTIONS.T).argmax(axis=0))])
+    return np.asarray(points[np.unique(farthest(points, DIRECTIONS))])
+
+
+def farthest(points: Array, directions: Array) -> Array:
+    """Return which of points (n, 3) is farthest in each of directions (k, 3), as indices (k,).
+
+    Without BLAS, whose threads take 15 ms of processor time for .5 ms of work.
+    """
+    along = np.einsum("ji,jk->ik", directions.T.copy(), points.T.copy())
+    return np.asarray(along.argmax(axis=1))
 
 
 def _points(path: Path, size: int) -> Array | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 import numpy as np
 from roboaccord.contract.state import Array
+from roboaccord.description.tree import symmetric
 
 from roboaccord_files.repair.trap import Edit, Trap, each_of
 
@@ -20,18 +21,16 @@ AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 def inertials(top: ET.Element) -> dict[str, tuple[float, Array]]:
     """Return mass and inertia (3, 3) of each link that has an inertial, in the inertial's axes."""
-    found = {}
-    for link in top.findall("link"):
-        inertial = link.find("inertial")
-        if inertial is None:
-            continue
-        mass, tensor = inertial.find("mass"), inertial.find("inertia")
-        moments = {} if tensor is None else tensor.attrib
-        xx, xy, xz, yy, yz, zz = (float(moments.get(key, "0")) for key in AXES)
-        kilograms = 0.0 if mass is None else float(mass.get("value", "0"))
-        inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        found[link.get("name", "")] = kilograms, inertia
-    return found
+    every = ((link.get("name", ""), link.find("inertial")) for link in top.findall("link"))
+    return {name: read_inertial(each) for name, each in every if each is not None}
+
+
+def read_inertial(inertial: ET.Element, missing: str = "0") -> tuple[float, Array]:
+    """Return mass [kg] and inertia (3, 3) in its own axes; what is left out is `missing`."""
+    mass, tensor = inertial.find("mass"), inertial.find("inertia")
+    moments = {} if tensor is None else tensor.attrib
+    kilograms = missing if mass is None else mass.get("value", missing)
+    return float(kilograms), symmetric([float(moments.get(key, missing)) for key in AXES])
 
 
 def write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:

@@ -87,7 +87,7 @@ def _reductions(source: Source) -> Found:
         with suppress(ValueError):
             ratio = max((abs(float(word)) for word in words), default=1.0)
         if ratio > 1.0 and not any(joint.get("name") in known for joint in each.iter("joint")):
-            times = f"{ratio:g} to 1, {ratio**2:g} times the rotor's inertia"
+            times = f"{ratio:g} to 1, {ratio * ratio:g} times the rotor's inertia"
             message = f"{label(each)}: {times}, which is not in the file"
             yield "reduction-inertia", each, message, "write <drake:rotor_inertia>, or armature"
 

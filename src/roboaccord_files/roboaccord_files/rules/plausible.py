@@ -1,16 +1,17 @@
 """Rules for what a link weighs and where: against its shapes, against other links, and as a whole.
 
 A rule may be added: a function of FINDERS that takes the bodies, a row of rules.yaml and a planted
-fault. The bounds of `beyond_shape` follow from the shapes alone (Bhatia and Davis, American
-Mathematical Monthly 107, 2000: the variance of what lies between a and b is at most (b - mean)
-(mean - a)); SLACK pays for shapes that leave out screws and cables. The other numbers are tuned on
-public files: benchmarks/campaigns/plausible.py has the rate of false alarms and of hits.
+fault. The bounds of `beyond_shape` follow from the shapes alone: the variance of what lies between
+a and b is at most (b - mean) (mean - a) (Bhatia and Davis, American Mathematical Monthly 107,
+2000), and no radius of gyration is larger than the distance of the farthest point from the axis.
+SLACK pays for shapes that leave out screws and cables. The other numbers are tuned on public files:
+benchmarks/campaigns/plausible.py has the rate of false alarms and of hits.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
+from itertools import compress
 
 import numpy as np
 from roboaccord.contract.state import Array
@@ -19,6 +20,7 @@ from roboaccord.description.source import label
 
 from roboaccord_files.repair.inertias import shortage
 from roboaccord_files.rules.bodies import Solid, bodies
+from roboaccord_files.rules.sides import mirrored
 from roboaccord_files.rules.source import Source
 
 ROUND = 1e-3  # of the moments: what is off by more is no inertia, which other rules find
@@ -33,16 +35,9 @@ MATERIALS = {
 }  # fmt: skip
 """Densities [kg/m^3] that a link of gears, motors and cables has by chance alone."""
 ALIKE, SEVERAL = 0.06, 3  # relative, 4 % of it for the hull; and links: so many are no chance
-APART, TWINS = 0.02, 2  # relative: masses of left and right; and pairs of them in a robot
-SIDES = {"left": "right", "l": "r", "fl": "fr", "rl": "rr", "hl": "hr", "bl": "br",
-         "lf": "rf", "lh": "rh", "lb": "rb", "lr": "rr"}  # fmt: skip
-SIDES |= {right: left for left, right in SIDES.items() if left not in ("lr", "rl")}
-WORDS = re.compile(r"left|right", re.IGNORECASE)
-LETTERS = re.compile(
-    r"(?<![a-zA-Z])[a-zA-Z]{1,2}(?![a-zA-Z0-9])|(?:(?<=left)|(?<=right))[LR](?![a-z])"
-)
 SEEN = 0.05  # of the geometric mean of two moments: a product of inertia that has a sign
-AGAINST = 0.9  # cosine between products of a file and those of its shapes, over all links
+LEANS = 0.8  # cosine, or less than its negative: of products of a link and those of its shapes
+MOSTLY = 4  # times as many links against their shapes as along them
 LENGTHS = {"mm": 1e-3, "cm": 1e-2, "inches": 0.0254}
 SAME = 0.02  # relative: of moments and those of a box or hull
 
@@ -70,31 +65,33 @@ def beyond_shape(
             continue
         squares, axes = np.linalg.eigh(body.spread)
         along = (body.points - body.centre) @ axes
-        bound = (along.max(axis=0) + more) * (more - along.min(axis=0))
-        worst = int(np.argmax(squares / bound))
-        if squares[worst] > margin * bound[worst]:
-            radius, most = np.sqrt([squares[worst], bound[worst]])
-            message = f"{label(body.link)}: mass {radius:.3g} m off its centre, along one line"
-            message += f" on average; its shapes leave room for {most:.3g} m"
+        bound = margin * (along.max(axis=0) + more) * (more - along.min(axis=0))
+        around, away = (x.sum(axis=-1, keepdims=True) - x for x in (squares, along**2))
+        farthest = (np.sqrt(away.max(axis=0)) + more) ** 2
+        has, most = np.concatenate([[squares, bound], [around, farthest]], axis=1)
+        worst = int(np.argmax(has / most))
+        if has[worst] > most[worst]:
+            radius, room = np.sqrt([has[worst], most[worst]])
+            where = "its centre, along one line" if worst < 3 else "an axis through its centre"
+            message = f"{label(body.link)}: mass {radius:.3g} m off {where}"
+            message += f" on average; its shapes leave room for {room:.3g} m"
             yield "gyration-beyond-shape", body.inertial, message, _unit(body)
 
 
 def dense(found: Sequence[Solid]) -> Found:
     """Yield links heavier than steel in their hull, and most links of a default density of CAD."""
-    solid = {material: list[Solid]() for material in MATERIALS}
     densities = [body.mass / body.hull[0] for body in found]
     usual = OTHERS * float(np.median(densities)) if len(found) > SEVERAL else 0.0
     for body, density in zip(found, densities, strict=True):
         if density > max(STEEL, usual) and body.size > LARGE:
             message = f"{label(body.link)}: {body.mass:g} kg are {density:.0f} kg/m^3 of its hull"
             yield "density", body.inertial, message, "write the mass that it is weighed with"
-        for material, (low, high) in MATERIALS.items():
-            if low <= body.mass / body.volume <= high or low <= density <= high:
-                solid[material].append(body)
-    for material, those in solid.items():
+    for material, (low, high) in MATERIALS.items():
+        those = [body for body, density in zip(found, densities, strict=True)
+                 if low <= body.mass / body.volume <= high or low <= density <= high]  # fmt: skip
         for volumes in ([b.volume for b in those], [b.hull[0] for b in those]):
             alike = _alike(those, np.array(volumes))
-            if len(alike) >= max(SEVERAL, len(found) / 2):
+            if len(alike) >= max(SEVERAL, len(_kinds(found)) / 2):
                 names = ", ".join(body.link.get("name", "") for body in alike[:4])
                 density = np.median([b.mass / v for b, v in zip(those, volumes, strict=True)])
                 message = f"{len(alike)} links have one density, {density:.0f} kg/m^3: {names}"
@@ -105,70 +102,33 @@ def dense(found: Sequence[Solid]) -> Found:
 
 def _alike(found: Sequence[Solid], volumes: Array) -> list[Solid]:
     """Return the links with the density that most of them share, of each mass one."""
-    best = list[Solid]()
     densities = np.array([body.mass for body in found]) / volumes
-    for density in densities:
-        masses, these = list[float](), list[Solid]()
-        for body, other in zip(found, densities, strict=True):
-            new = all(abs(body.mass - mass) > ALIKE * mass for mass in masses)
-            if new and density <= other <= (1.0 + ALIKE) * density:
-                masses.append(body.mass)
-                these.append(body)
-        best = these if len(these) > len(best) else best
-    return best
+    near = [(low <= densities) & (densities <= (1.0 + ALIKE) * low) for low in densities]
+    return max((_kinds(list(compress(found, each))) for each in near), key=len, default=[])
 
 
-def mirrored(found: Sequence[Solid]) -> Found:
-    """Yield links on the left that weigh other than those of that name on the right."""
-    by_name = {body.link.get("name", ""): body for body in found}
-    pairs = {frozenset((name, other_side(name))) for name in by_name}
-    pairs = {pair for pair in pairs if len(pair) == 2 and pair <= by_name.keys()}
-    if len(pairs) < TWINS:
-        return  # l and r may be names of axes
-    for first, second in sorted(map(sorted, pairs)):
-        one, two = by_name[first], by_name[second]
-        if abs(one.mass - two.mass) > APART * max(one.mass, two.mass):
-            message = f"{label(two.link)}: {two.mass:g} kg, {first} {one.mass:g} kg"
-            yield "mirrored-mass", two.inertial, message, "write the same mass, if they are alike"
-            continue
-        moments = np.linalg.eigvalsh([one.inertia, two.inertia])
-        off = np.abs(moments[0] - moments[1]).max() / moments.max()
-        if off > 5.0 * APART:
-            message = (
-                f"{label(two.link)}: moments of inertia {100.0 * off:.0f} % other than {first}"
-            )
-            yield (
-                "mirrored-mass",
-                two.inertial,
-                message,
-                "write the same moments, products mirrored",
-            )
-
-
-def other_side(name: str) -> str:
-    """Return the name of a link's mirror image; its own where it has none."""
-
-    def swap(found: re.Match[str]) -> str:
-        word = found[0]
-        other = SIDES.get(word.lower(), word)
-        return other.upper() if word.isupper() else other.title() if word.istitle() else other
-
-    return LETTERS.sub(swap, WORDS.sub(swap, name))
+def _kinds(found: Sequence[Solid]) -> list[Solid]:
+    """Return the links of different masses: the first of each."""
+    kinds = list[Solid]()
+    for body in found:
+        if all(abs(body.mass - kind.mass) > ALIKE * kind.mass for kind in kinds):
+            kinds.append(body)
+    return kinds
 
 
 def signs(found: Sequence[Solid]) -> Found:
     """Yield a robot whose products of inertia have the sign that CAD gives them."""
-    along, whole, those = 0.0, 0.0, list[Solid]()
+    against, along = list[Solid](), 0
     for body in found:
         theirs, shape = _products(body.spread), _products(body.hull[1])
         if min(np.abs(theirs).max(), np.abs(shape).max()) > SEEN:
-            along += float(theirs @ shape)
-            whole += float(np.linalg.norm(theirs) * np.linalg.norm(shape))
-            those.append(body)
-    if len(those) >= SEVERAL and along < -AGAINST * whole:
-        message = f"products of inertia of {len(those)} links lean against their shapes"
+            cosine = theirs @ shape / np.linalg.norm(theirs) / np.linalg.norm(shape)
+            against += [body] if cosine < -LEANS else []
+            along += cosine > LEANS
+    if len(against) >= max(SEVERAL, MOSTLY * along):
+        message = f"products of inertia of {len(against)} links lean against their shapes"
         cure = "reverse ixy, ixz and iyz: URDF has them with a minus sign, CAD often without"
-        yield "products-sign", those[0].inertial, message, cure
+        yield "products-sign", against[0].inertial, message, cure
 
 
 def _products(moments: Array) -> Array:
