@@ -1,0 +1,99 @@
+"""Times of a log in seconds, and the runs that they show.
+
+WINDOW, LASTING and MOST may be tuned: how far messages may come late, and what a new run is. Times
+are differences to the first number of their column (table.py); nothing here adds it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+
+from roboaccord_files.logs.columns import FACTORS, Column, unit_of
+from roboaccord_files.logs.table import Table
+
+EPOCHS = {"s": 1e9, "ms": 1e12, "us": 1e15, "ns": 1e18}  # of times since 1970, from 2001 to 2286
+WINDOW, SHARE = 1.0, 0.25  # s, and of the log: rows may come that much late
+LASTING = 10  # rows on end before WINDOW: a run begins anew
+MOST = 1000  # runs of a file
+COARSE = 1e-9  # s, of the last digit of a float
+EVEN = 0.75  # of the last digit of a float, by which stamps may be off an even clock
+
+
+def seconds(table: Table, column: Column) -> tuple[Array, str, float]:
+    """Return times since the first number of a column (k,) [s], its unit, and how it rounds [s]."""
+    since, first = table.columns[column.name], abs(table.origins.get(column.name, 0.0))
+    epoch = next((unit for unit, least in EPOCHS.items() if least <= first < 10 * least), "")
+    unit = column.unit or unit_of(column.name) or epoch
+    factor = column.scale * FACTORS.get(unit, 1.0)
+    return factor * since, unit, factor * np.spacing(first) if column.name in table.floats else 0.0
+
+
+def runs(time: Array) -> list[slice]:
+    """Return the runs of a log: a new one begins where time jumps back by seconds, and stays there.
+
+    Rows that come late by less than WINDOW, or alone, are of the run around them.
+
+    Args:
+        time: (k,) [s], finite, in the order of the file.
+
+    Raises:
+        AccordError: if there are too many.
+    """
+    window, found, start = min(WINDOW, SHARE * np.ptp(time)) if len(time) else WINDOW, [], 0
+    while start < len(time):
+        top = np.maximum.accumulate(time[start:])
+        late = np.flatnonzero(time[start + 1 :] < top[:-1] - window) + 1
+        ends = (at for at in late if _stays(time[start + at :], top[at - 1] - window))
+        end = start + next(ends, len(time) - start)
+        found.append(slice(start, int(end)))
+        start = found[-1].stop
+        if len(found) > MOST:
+            raise AccordError(f"time jumps back more than {MOST} times")
+    return found
+
+
+def _stays(time: Array, latest: float) -> bool:
+    return len(time) >= LASTING and bool((time[:LASTING] < latest).all())
+
+
+def chosen_run(time: Array, number: int, fewest: int) -> tuple[slice, Sequence[str]]:
+    """Return a run of a log, and a note where there are several.
+
+    Args:
+        time: (k,) [s], finite, in the order of the file.
+        number: of the run, from 1; 0 for the last that has enough rows.
+        fewest: rows that are enough.
+
+    Raises:
+        AccordError: if there is no such run.
+    """
+    found = runs(time)
+    if number > len(found):
+        raise AccordError(f"--run {number}: there are {len(found)} runs")
+    enough = [i for i, each in enumerate(found) if each.stop - each.start >= fewest]
+    at = number - 1 if number else (enough or [len(found) - 1])[-1]
+    if len(found) < 2:
+        return slice(None), []
+    each = [f"{run.stop - run.start} rows over {np.ptp(time[run]):.4g} s" for run in found]
+    listed = "; ".join(f"{i}: {text}" for i, text in enumerate(each, 1))
+    return found[at], [f"{len(found)} runs, {listed}; run {at + 1} is read, --run N another"]
+
+
+def evened(time: Array, rounding: float) -> Array:
+    """Return stamps (k,) [s] as of an even clock, where they are off it by their own rounding.
+
+    Floats of times since 1970 are whole multiples of 0.24 us.
+
+    Args:
+        time: increasing.
+        rounding: of the floats whose differences they are [s].
+    """
+    if len(time) < 3 or rounding < COARSE:
+        return time
+    count = np.round((time - time[0]) / np.median(np.diff(time)))
+    even = np.polynomial.Polynomial.fit(count, time, 1)(count)
+    return np.asarray(even if np.abs(even - time).max() <= EVEN * rounding else time)

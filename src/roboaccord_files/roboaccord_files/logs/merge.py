@@ -1,0 +1,108 @@
+"""Rows of a log to samples: sorted by stamp, those of one stamp together, other clocks brought in.
+
+What comes at stamps of its own, as from a second driver or a topic of commands, is brought to the
+stamps of the joint that has fewest: positions by a cubic spline, efforts as they are in force in
+the middle of a step. FARTHEST, LOST and FEW may be tuned. Nothing is smoothed: what has the same
+stamp is taken as it is (test_log_readers.py permutes and splits messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from roboaccord.contract.state import Array
+
+FARTHEST = 2.5  # periods between samples, from which nothing is interpolated
+LOST, FEW = 0.1, 4  # of the samples that lack a value, and values between them
+
+
+class Samples(NamedTuple):
+    """Times (k,) [s], columns (k,) by key, and notes."""
+
+    time: Array
+    columns: Mapping[str, Array]
+    notes: Sequence[str]
+
+
+def merged(time: Array, columns: Mapping[str, Array], turning: Collection[str] = ()) -> Samples:
+    """Return the samples of a run.
+
+    Args:
+        time: of rows (r,) [s], finite, in any order.
+        columns: (r,) by `q/JOINT`, `qd/JOINT` and `effort/JOINT`, SI, NaN where a row has none.
+        turning: joints whose angles may be wrapped to one turn.
+    """
+    notes = []
+    if late := int((time[1:] < np.maximum.accumulate(time)[:-1]).sum()):
+        notes.append(f"{late} rows came late: sorted by time")
+    stamps, place = np.unique(time, return_inverse=True)
+    found, twice = {}, 0
+    for key, values in columns.items():
+        rows = np.flatnonzero(np.isfinite(values))[::-1]  # the first of a stamp counts
+        found[key] = np.full(len(stamps), np.nan)
+        found[key][place[rows]] = values[rows]
+        twice = max(twice, len(rows) - int(np.isfinite(found[key]).sum()))
+    if twice:
+        notes.append(f"{twice} rows are there twice, by their stamps: the first counts")
+    turns = {joint: _unwrap(found[f"q/{joint}"]) for joint in turning}
+    notes += [f"{j} was wrapped to a turn: unwrapped at {n} jumps" for j, n in turns.items() if n]
+    angles = [key for key in found if key.startswith("q/")]
+    angles.sort(key=lambda key: int(np.isfinite(found[key]).sum()))
+    kept = np.isfinite(found[angles[-1]])
+    if any(_of_other_rows(found[key], kept) for key in angles):
+        kept = np.isfinite(found[angles[0]])  # nothing is made up between its samples
+    samples, others = stamps[kept], dict[str, list[str]]()
+    for key, values in found.items():
+        if _of_other_rows(values, kept):
+            kind, _, joint = key.partition("/")
+            others.setdefault(kind, []).append(joint)
+            bring = _held if kind == "effort" else _interpolated
+            found[key] = bring(samples, stamps, values)
+        else:
+            found[key] = values[kept]
+    words = {"q": "interpolated", "effort": "those in force in the middle of each step"}
+    for kind, text in words.items():
+        if joints := ", ".join(others.get(kind, [])):
+            what = "positions" if kind == "q" else "efforts"
+            notes.append(f"{what} of {joints} have stamps of their own: {text}")
+    return Samples(samples, found, notes)
+
+
+def _unwrap(values: Array) -> int:
+    """Unwrap angles (k,) [rad] in place where they jump within one turn; return how often."""
+    there = np.isfinite(values)
+    known = values[there]
+    jumps = int((np.abs(np.diff(known)) > np.pi).sum())
+    if not jumps or np.ptp(known) > 2.0 * np.pi * (1.0 + 1e-6):
+        return 0
+    values[there] = np.unwrap(known)
+    return jumps
+
+
+def _of_other_rows(values: Array, kept: NDArray[np.bool_]) -> bool:
+    """Return whether values that samples lack are in rows between them, and not lost in a few."""
+    there = np.isfinite(values)
+    lack, beside = (kept & ~there).sum(), (there & ~kept).sum()
+    return bool(lack > LOST * kept.sum() and beside >= FEW)
+
+
+def _interpolated(samples: Array, stamps: Array, values: Array) -> Array:
+    from scipy.interpolate import CubicSpline
+
+    there = np.isfinite(values)
+    own = stamps[there]
+    after = np.clip(np.searchsorted(own, samples), 1, len(own) - 1)
+    wide = own[after] - own[after - 1] > FARTHEST * np.median(np.diff(own))
+    wide |= (samples < own[0]) | (samples > own[-1])
+    return np.where(wide, np.nan, CubicSpline(own, values[there])(samples))
+
+
+def _held(samples: Array, stamps: Array, values: Array) -> Array:
+    """Return at each sample the last value up to the middle of the step that begins there."""
+    there = np.flatnonzero(np.isfinite(values))
+    middle = samples + 0.5 * np.diff(samples, append=np.inf)
+    last = np.searchsorted(stamps[there], middle, side="right") - 1
+    return np.where(last < 0, np.nan, values[there][np.maximum(last, 0)])
