@@ -1,14 +1,13 @@
 """Joint states of a bag of anybody, and the efforts of other topics that are asked for.
 
-A type of message may be added: to `_add`, and to READ. Which topic is read where several have joint
-states is decided in `_chosen`, and said in a note; `--topic` decides otherwise.
+A type of message may be added to READERS. Which topic is read where several have joint states is
+decided in `_chosen`, and said in a note; `--topic` decides otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from roboaccord.bag.folder import bag_files, doubts, scan_of, unpacked
 from roboaccord.bag.reader import check_whole
@@ -17,32 +16,11 @@ from roboaccord.bag.topics import REFERENCE, SCENARIO
 from roboaccord.cdr.codecs import OdometryCodec, read_joint_state
 from roboaccord.cdr.wire import NANOSECONDS, STAMP, STAMP_AT, CdrReader
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
 
-from roboaccord_files.logs.messages import Messages
+from roboaccord_files.logs.messages import Row, joint_state, table_of
 from roboaccord_files.logs.table import Table
 
-STATE, ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
-NUMBER, NUMBERS = "std_msgs/msg/Float64", "std_msgs/msg/Float64MultiArray"
-READ = (STATE, ODOMETRY, NUMBER, NUMBERS)
 POSE = tuple(f"base/{name}" for name in "x y z qx qy qz qw".split())
-
-
-class Came(NamedTuple):
-    """A message: topic, type, time of receipt [ns], and bytes."""
-
-    topic: str
-    kind: str
-    received: int
-    data: bytes
-
-
-class State(NamedTuple):
-    """A joint state: stamp [ns], names, and positions, rates and efforts as far as there are."""
-
-    stamp: int
-    joints: Sequence[str]
-    parts: Sequence[Array]
 
 
 def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[str]) -> Table:
@@ -58,24 +36,44 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
         AccordError: if it is no bag, is damaged, or holds no joint states of these joints.
     """
     scans = [scan_of(file) for file in bag_files(path)]
-    came = [*_messages(scans)]
-    check_whole(path, scans)
     try:
-        states = {i: _state(m.data) for i, m in enumerate(came) if m.kind == STATE}
-        chosen, notes = _chosen(came, states, joints, topic, [s.channels for s in scans])
-        return _table(came, states, joints, chosen, asked, [*doubts(path, scans), *notes])
+        rows = [*_rows(scans)]
     except AccordError as error:
         raise AccordError(f"{path}: {error}") from None
+    check_whole(path, scans)
+    topics = {channel.topic for scan in scans for channel in scan.channels.values()}
+    states = [row for row in rows if any(name.startswith("q/") for name in row.values)]
+    chosen, notes = _chosen(path, states, topics, joints, topic)
+    above = {each.rpartition("/")[0] for each in chosen}
+    kept, more, other = list[Row](), dict[str, None](), set[str]()
+    for row in rows:
+        numbers = {*row.values}
+        if row.topic in chosen:
+            if numbers & {f"q/{joint}" for joint in joints}:
+                kept.append(row)
+            else:
+                other |= {name.removeprefix("q/") for name in numbers if name.startswith("q/")}
+        elif numbers == {*POSE}:
+            kept += [row] if row.topic.rpartition("/")[0] in above else []
+        else:
+            values = {row.topic + name: value for name, value in row.values.items()}
+            if any(name in text for text in asked for name in values):
+                kept.append(row._replace(values=values))
+            more |= dict.fromkeys(values)
+    if other:
+        notes.append(f"joint states of other joints left out: {', '.join(sorted(other))}")
+    return table_of(kept, [*doubts(path, scans), *notes], [*more])
 
 
-def _messages(scans: Iterable[McapScan]) -> Iterator[Came]:
+def _rows(scans: Iterable[McapScan]) -> Iterator[Row]:
+    """Yield the messages that are read, in the order of the bag."""
     for scan in scans:
         for message in scan.messages():
             channel = scan.channels[message.channel]
             schema = scan.schemas.get(channel.schema_id)
-            if schema and schema.name in READ:
+            if schema and schema.name in READERS:
                 data = unpacked(message.data, scan)
-                yield Came(channel.topic, schema.name, message.time_ns, data)
+                yield READERS[schema.name](channel.topic, message.time_ns, data)
 
 
 def _stamp(data: bytes) -> int:
@@ -84,99 +82,70 @@ def _stamp(data: bytes) -> int:
     return int(seconds * NANOSECONDS + nanoseconds)
 
 
-def _state(data: bytes) -> State:
+def _state(topic: str, received: int, data: bytes) -> Row:
     _, names, *parts = read_joint_state(data)
-    return State(_stamp(data), names, parts)
+    return joint_state(topic, _stamp(data), received, names, parts)
+
+
+def _odometry(topic: str, received: int, data: bytes) -> Row:
+    _, position, orientation, _ = OdometryCodec().decode(data)
+    return Row(topic, _stamp(data), received, dict(zip(POSE, [*position, *orientation])))
+
+
+def _number(topic: str, received: int, data: bytes) -> Row:
+    return Row(topic, None, received, {"": float(CdrReader(data, "Float64").doubles(1)[0])})
+
+
+def _numbers(topic: str, received: int, data: bytes) -> Row:
+    reader = CdrReader(data, "Float64MultiArray")
+    for _ in range(reader.count()):
+        reader.string()
+        reader.raw(8, 4)  # size and stride
+    reader.raw(4, 4)  # offset
+    return Row(topic, None, received, {f"[{i}]": x for i, x in enumerate(reader.sequence())})
+
+
+READERS = {
+    "sensor_msgs/msg/JointState": _state,
+    "nav_msgs/msg/Odometry": _odometry,
+    "std_msgs/msg/Float64": _number,
+    "std_msgs/msg/Float64MultiArray": _numbers,
+}
 
 
 def _chosen(
-    came: Sequence[Came],
-    states: Mapping[int, State],
-    joints: Sequence[str],
-    topic: str,
-    channels: Sequence[Mapping[int, object]],
-) -> tuple[Sequence[str], Sequence[str]]:
+    path: Path, states: Sequence[Row], topics: Collection[str], joints: Sequence[str], topic: str
+) -> tuple[list[str], list[str]]:
     """Return the topics whose joint states are read, with notes on others.
 
     Raises:
         AccordError: if no topic has any of the joints.
     """
-    has: dict[str, set[str]] = {}
-    for i, state in states.items():
-        has.setdefault(came[i].topic, set()).update(state.joints)
+    has = dict[str, set[str]]()
+    for row in states:
+        has.setdefault(row.topic, set()).update(row.values)
+    wanted = {f"q/{joint}" for joint in joints}
     if not has:
-        raise AccordError("it holds no joint states")
+        raise AccordError(f"{path} holds no joint states")
     if topic and topic not in has:
-        raise AccordError(f"no joint states in {topic}; there are some in {', '.join(has)}")
-    ours = {getattr(each, "topic", "") for channel in channels for each in channel.values()}
+        raise AccordError(f"{path}: no joint states in {topic}, but in {', '.join(has)}")
 
-    def last(name: str) -> tuple[object, ...]:
+    def worth(name: str) -> tuple[object, ...]:
         above = name.rpartition("/")[0]
         second = f"/{REFERENCE}/" in name[1:] or above.endswith("/gz")
-        return -len({*joints} & has[name]), second, f"{above}/{SCENARIO}" not in ours, name
+        return -len(wanted & has[name]), second, f"{above}/{SCENARIO}" not in topics, name
 
-    first, *others = [topic] if topic else sorted(has, key=last)
-    if not {*joints} & has[first]:
-        names = ", ".join(sorted(set().union(*has.values())))
-        ends = [name for name in names.split(", ") if name.endswith(joints[0])]
-        cure = f": --names {ends[0].removesuffix(joints[0])}" if ends else ""
-        raise AccordError(f"no joint of the robot among those of joint states, {names}{cure}")
-    chosen = [first]
+    first, *others = [topic] if topic else sorted(has, key=worth)
+    if not wanted & has[first]:
+        names = sorted(n.removeprefix("q/") for n in set().union(*has.values()) if n[:2] == "q/")
+        ends = (n.removesuffix(joints[0]) for n in names if n.endswith(joints[0]))
+        cure = f": --names {prefix}" if (prefix := next(ends, "")) else ""
+        raise AccordError(f"{path}: no joint of the robot among {', '.join(names)}{cure}")
+    chosen, there = [first], {*has[first]}
     for name in others:
-        known = set().union(*(has[each] for each in chosen))
-        if {*joints} & has[name] - known:
+        if (wanted & has[name]) - there:
             chosen.append(name)
-    alike = [name for name in others if name not in chosen and {*joints} <= has[name]]
+            there |= has[name]
+    alike = [name for name in others if name not in chosen and wanted <= has[name]]
     notes = [f"joint states of {' and '.join(chosen)}"] if len(has) > 1 else []
-    notes += [f"the same joints are in {name}: --topic {name} reads it" for name in alike]
-    return chosen, notes
-
-
-def _table(
-    came: Sequence[Came],
-    states: Mapping[int, State],
-    joints: Sequence[str],
-    chosen: Sequence[str],
-    asked: Collection[str],
-    notes: Sequence[str],
-) -> Table:
-    """Return the joint states of topics, the pose of their base, and what else is asked for."""
-    gathered, other, odometry = Messages(), list[str](), OdometryCodec()
-    above = {topic.rpartition("/")[0] for topic in chosen}
-    kinds = {each.topic: each.kind for each in came}
-    wanted = {topic for topic in kinds if any(topic in text for text in asked)}
-    for i, message in enumerate(came):
-        topic, kind, received, data = message
-        if i in states and topic in chosen:
-            stamp, names, parts = states[i]
-            if {*joints} & {*names}:
-                gathered.add_state(stamp, received, names, parts)
-            else:
-                other += names
-        elif i in states and topic in wanted:
-            gathered.add_state(*states[i][:1], received, *states[i][1:], topic=f"{topic}/")
-        elif kind == ODOMETRY and topic.rpartition("/")[0] in above:
-            _, position, orientation, _ = odometry.decode(data)
-            gathered.add(_stamp(data), received, POSE, [*position, *orientation])
-        elif kind in (NUMBER, NUMBERS) and topic in wanted:
-            values = _numbers(kind, data)
-            each = [topic if kind == NUMBER else f"{topic}[{j}]" for j in range(len(values))]
-            gathered.add(None, received, tuple(each), values)
-    if other:
-        names = ", ".join(sorted({*other}))
-        notes = [*notes, f"joint states of other joints left out: {names}"]
-    ends = {NUMBERS: "[0]", NUMBER: ""}
-    more = [topic + ends[kind] for topic, kind in kinds.items() if kind in ends]
-    return gathered.table(notes, more)
-
-
-def _numbers(kind: str, data: bytes) -> Array:
-    """Return the numbers of a Float64MultiArray or a Float64."""
-    reader = CdrReader(data, kind)
-    if kind == NUMBER:
-        return reader.doubles(1)
-    for _ in range(reader.count()):
-        reader.string()
-        reader.raw(8, 4)  # size and stride
-    reader.raw(4, 4)  # offset
-    return reader.sequence()
+    return chosen, notes + [f"the same joints: --topic {name} reads those" for name in alike]

@@ -1,19 +1,19 @@
 """Times of a log in seconds, and the runs that they show.
 
 WINDOW, LASTING and MOST may be tuned: how far messages may come late, and what a new run is. Times
-are differences to the first number of their column (table.py); nothing here adds it again.
+are differences to the first number of their column, taken before they are floats.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.columns import FACTORS, Column, unit_of
-from roboaccord_files.logs.table import Table
 
 EPOCHS = {"s": 1e9, "ms": 1e12, "us": 1e15, "ns": 1e18}  # of times since 1970, from 2001 to 2286
 WINDOW, SHARE = 1.0, 0.25  # s, and of the log: rows may come that much late
@@ -23,13 +23,20 @@ COARSE = 1e-9  # s, of the last digit of a float
 EVEN = 0.75  # of the last digit of a float, by which stamps may be off an even clock
 
 
-def seconds(table: Table, column: Column) -> tuple[Array, str, float]:
-    """Return times since the first number of a column (k,) [s], its unit, and how it rounds [s]."""
-    since, first = table.columns[column.name], abs(table.origins.get(column.name, 0.0))
-    epoch = next((unit for unit, least in EPOCHS.items() if least <= first < 10 * least), "")
+def seconds(values: NDArray[Any], column: Column) -> tuple[Array, str, float]:
+    """Return times since the first number of a column (k,) [s], its unit, and its last digit [s].
+
+    Args:
+        values: floats, integers or decimals (k,), subtracted as such.
+        column: which they are.
+    """
+    first = values[np.isfinite(values.astype(float))][0]
+    size = abs(float(first))
+    epoch = next((unit for unit, least in EPOCHS.items() if least <= size < 10 * least), "")
     unit = column.unit or unit_of(column.name) or epoch
     factor = column.scale * FACTORS.get(unit, 1.0)
-    return factor * since, unit, factor * np.spacing(first) if column.name in table.floats else 0.0
+    digit = factor * float(np.spacing(size)) if values.dtype.kind == "f" else 0.0
+    return factor * (values - first).astype(float), unit, digit
 
 
 def runs(time: Array) -> list[slice]:
@@ -60,27 +67,28 @@ def _stays(time: Array, latest: float) -> bool:
     return len(time) >= LASTING and bool((time[:LASTING] < latest).all())
 
 
-def chosen_run(time: Array, number: int, fewest: int) -> tuple[slice, Sequence[str]]:
-    """Return a run of a log, and a note where there are several.
+def chosen_run(time: Array, number: int, fewest: int) -> tuple[NDArray[np.intp], list[str]]:
+    """Return the rows of a run of a log, and a note where there are several.
 
     Args:
-        time: (k,) [s], finite, in the order of the file.
+        time: (k,) in the order of the file, NaN where a row has none [s].
         number: of the run, from 1; 0 for the last that has enough rows.
         fewest: rows that are enough.
 
     Raises:
         AccordError: if there is no such run.
     """
-    found = runs(time)
+    rows = np.flatnonzero(np.isfinite(time))
+    found = [rows[run] for run in runs(time[rows])]
     if number > len(found):
         raise AccordError(f"--run {number}: there are {len(found)} runs")
-    enough = [i for i, each in enumerate(found) if each.stop - each.start >= fewest]
-    at = number - 1 if number else (enough or [len(found) - 1])[-1]
-    if len(found) < 2:
-        return slice(None), []
-    each = [f"{run.stop - run.start} rows over {np.ptp(time[run]):.4g} s" for run in found]
-    listed = "; ".join(f"{i}: {text}" for i, text in enumerate(each, 1))
-    return found[at], [f"{len(found)} runs, {listed}; run {at + 1} is read, --run N another"]
+    enough = [i for i, each in enumerate(found) if len(each) >= fewest]
+    at = number - 1 if number else max(enough, default=len(found) - 1)
+    if len(found) == 1:
+        return rows, []
+    each = [f"{i}: {len(r)} rows over {np.ptp(time[r]):.4g} s" for i, r in enumerate(found, 1)]
+    note = f"{len(found)} runs, {'; '.join(each)}; run {at + 1} is read, --run N another"
+    return found[at], [note]
 
 
 def evened(time: Array, rounding: float) -> Array:

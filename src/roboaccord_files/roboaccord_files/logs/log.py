@@ -7,7 +7,7 @@ columns.py, rows become samples in merge.py, and units are checked in units.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -118,71 +118,72 @@ def _log(
     limits: Mapping[str, float],
     choice: Choice,
 ) -> Log:
-    check_base(table, joints)
-    found = _taken(table, joints, given, choice)
-    time, unit, rounding = seconds(table, found["time"])
-    found["time"] = found["time"]._replace(unit=unit)
+    numbers = {name: each.astype(float) for name, each in table.columns.items()}
+    check_base(numbers, joints)
+    found = _taken(table, numbers, joints, given, choice)
+    clock = found.pop("time")
+    time, unit, digit = seconds(table.columns[clock.name], clock)
+    rows, runs = chosen_run(time, choice.run, FEWEST_SAMPLES)
     columns = {
-        key: each.scale * FACTORS.get(each.unit, 1.0) * table.values(each.name)
+        key: each.scale * FACTORS.get(each.unit, 1.0) * numbers[each.name][rows]
         for key, each in found.items()
-        if key != "time"
     }
-    rows = np.flatnonzero(np.isfinite(time))
-    run, runs = chosen_run(time[rows], choice.run, FEWEST_SAMPLES)
-    rows = rows[run]
     turning = [joint for joint in joints if joint in limits]
-    samples = merged(time[rows], {key: each[rows] for key, each in columns.items()}, turning)
-    zero, nothing = np.zeros(len(samples.time)), np.full(len(samples.time), np.nan)
+    samples = merged(time[rows], columns, turning)
+    none = np.full(len(samples.time), np.nan)
     q, qd, effort = (
         np.column_stack([samples.columns.get(f"{kind}/{joint}", none) for joint in joints])
-        for kind, none in (("q", nothing), ("qd", nothing), ("effort", zero))
+        for kind in ("q", "qd", "effort")
     )
+    lacking = [joint for joint in joints if f"effort/{joint}" not in found]
+    effort[:, [joint in lacking for joint in joints]] = 0.0
     passive = tuple(joint for joint, each in zip(joints, effort.T) if not each.any())
     if len(passive) == len(joints) and table.published and not choice.passive:
-        cure = _cure(table, joints)
-        raise AccordError(f"the efforts are all zero: this publisher does not measure them; {cure}")
-    clock = evened(samples.time - samples.time[:1], rounding)
-    shown = {key: _shown(key, column) for key, column in found.items()}
-    rates = qd if np.isfinite(qd).any() else None
-    log = in_stretches(tuple(joints), clock, q, effort, shown, (), rates)
-    check_units(log.time, log.q, log.period, found, {j: limits.get(j, 0.0) for j in joints})
-    notes = [*log.notes, *table.notes, *runs, *samples.notes]
-    lacking = (joint for joint in joints if f"effort/{joint}" not in found)
-    notes += [f"no effort of {joint}: taken for 0" for joint in lacking]
-    if log.qd is not None:
-        notes += rate_notes(log.time, log.q, dict(zip(joints, log.qd.T)), joints)
-    taken = {column.name for column in found.values()}
-    if unused := [name for name in table.columns if name and name not in taken]:
-        more = f" and {len(unused) - NAMED} more" if len(unused) > NAMED else ""
-        notes.append(f"not used: {', '.join(unused[:NAMED])}{more}")
+        zero = "the efforts are all zero: this publisher does not measure them"
+        raise AccordError(f"{zero}; {_cure(table, joints)}")
+    every = {"time": clock._replace(unit=unit), **found}
+    shown = {key: _shown(key, column) for key, column in every.items()}
+    at = evened(samples.time - samples.time[:1], digit)
+    log = in_stretches(tuple(joints), at, q, effort, shown, (), qd)
+    check_units(log, every, limits)
+    unused = [name for name in numbers if name and name not in {c.name for c in every.values()}]
+    more = f" and {len(unused) - NAMED} more" if len(unused) > NAMED else ""
+    notes = [
+        *log.notes, *table.notes, *runs, *samples.notes,
+        *(f"no effort of {joint}: taken for 0" for joint in lacking),
+        *rate_notes(log),
+        *([f"not used: {', '.join(unused[:NAMED])}{more}"] if unused else []),
+    ]  # fmt: skip
     units = {joint: found.get(f"effort/{joint}", Column("")).unit for joint in joints}
     written = {joint: WRITTEN.get(unit, unit) for joint, unit in units.items()}
     return replace(log, notes=notes, measured=written, passive=passive)
 
 
 def _taken(
-    table: Table, joints: Sequence[str], given: Mapping[str, str], choice: Choice
+    table: Table,
+    numbers: Mapping[str, Array],
+    joints: Sequence[str],
+    given: Mapping[str, str],
+    choice: Choice,
 ) -> dict[str, Column]:
     """Return what is taken from which column, with its unit.
 
     Raises:
         AccordError: if time, positions or efforts are missing, or efforts are not what they should.
     """
-    names = [name for name, each in table.columns.items() if name and np.isfinite(each).any()]
-    clock = max(
-        (name for name in names if kind_of(name) == "time"), key=_as_clock(table), default=""
-    )
-    names.sort(key=lambda name: name != clock)
+    there = {n: each[np.isfinite(each)] for n, each in numbers.items() if n}
+    names = [name for name, each in there.items() if len(each)]
+    clocks = [(np.ptp(there[n]) > 0.0, len(there[n]), "stamp" in words_of(n), n)
+              for n in reversed(names) if kind_of(n) == "time"]  # fmt: skip
+    names.sort(key=lambda name: name != max(clocks, key=lambda each: each[:3])[-1] if clocks else 0)
     found = assigned(names, joints, given, choice.names)
     need = ["time", *(f"q/{joint}" for joint in joints)]
+    among = ", ".join(numbers)
     if missing := [key for key in need if key not in found]:
-        raise AccordError(
-            f"no column for {', '.join(missing)} among {', '.join(table.columns)}: "
-            f"--map {missing[0]}=COLUMN"
-        )
+        cure = f"--map {missing[0]}=COLUMN"
+        raise AccordError(f"no column for {', '.join(missing)} among {among}: {cure}")
     if not (choice.passive or any(f"effort/{joint}" in found for joint in joints)):
-        names = ", ".join(table.columns)
-        raise AccordError(f"no efforts among {names}: {_cure(table, joints)}")
+        raise AccordError(f"no efforts among {among}: {_cure(table, joints)}")
     for key, column in found.items():
         kind, _, joint = key.partition("/")
         unit = column.unit or unit_of(column.name, joint)
@@ -190,22 +191,10 @@ def _taken(
             unit = "a"
         scaled = "*" in given.get(key, "")
         if kind == "effort" and unit in RAW and not (scaled or choice.effort):
-            cure = (
-                f"--map '{key}=FACTOR*{column.name}' with N m (or N) for each, or --effort current"
-            )
+            cure = f"--map '{key}=FACTOR*{column.name}' makes it N m, --effort current asks for kt"
             raise AccordError(f"{column.name} is in {WRITTEN.get(unit, unit)}, no effort: {cure}")
         found[key] = column._replace(unit="nm" if scaled and unit in RAW else unit)
     return found
-
-
-def _as_clock(table: Table) -> Callable[[str], tuple[bool, int, bool]]:
-    """Return a key that is larger for columns that are better clocks."""
-
-    def key(name: str) -> tuple[bool, int, bool]:
-        there = table.columns[name][np.isfinite(table.columns[name])]
-        return bool(np.ptp(there) > 0.0), len(there), "stamp" in words_of(name)
-
-    return key
 
 
 def _cure(table: Table, joints: Sequence[str]) -> str:
@@ -218,7 +207,8 @@ def _shown(key: str, column: Column) -> str:
     """Return a column as it was taken."""
     unit = WRITTEN.get(column.unit, column.unit) or SI[key.partition("/")[0]] + ", assumed"
     scale = "-" if column.scale == -1.0 else f"{column.scale:g}*" if column.scale != 1.0 else ""
-    return f"{scale}{column.name} [{unit}]"
+    name = column.name.removesuffix(f"[{unit}]").rstrip()
+    return f"{scale}{name} [{unit}]"
 
 
 def in_stretches(
@@ -240,11 +230,10 @@ def in_stretches(
     latest = np.maximum.accumulate(np.where(good, time, -np.inf))
     good[1:] &= time[1:] > latest[:-1]
     if not good.all():
-        remarks.append(
-            f"{(~good).sum()} rows left out: no number, or not later than the row before"
-        )
+        why = "no number, or not later than the row before"
+        remarks.append(f"{(~good).sum()} rows left out: {why}")
     time, q, effort = time[good], q[good], effort[good]
-    qd = None if qd is None else qd[good]
+    qd = qd[good] if qd is not None and np.isfinite(qd).any() else None
     if len(time) < FEWEST_SAMPLES:
         raise AccordError(f"the log is too short: {len(time)} samples, {FEWEST_SAMPLES} are needed")
     steps = np.diff(time)
@@ -254,16 +243,13 @@ def in_stretches(
     count = sum(part.stop - part.start for part in parts)
     if count < FEWEST_SAMPLES:
         raise AccordError(f"between gaps there are {count} samples, {FEWEST_SAMPLES} are needed")
-    remarks.append(
-        f"{len(time)} samples every {1e3 * period:.4g} ms from {time[0]:g} to {time[-1]:g} s"
-    )
+    span = f"from {time[0]:g} to {time[-1]:g} s"
+    remarks.append(f"{len(time)} samples every {1e3 * period:.4g} ms {span}")
     if len(ends) > 2:
-        remarks.append(
-            f"{len(ends) - 2} gaps longer than {GAP:g} periods; {len(parts)} stretches kept"
-        )
+        gaps = f"{len(ends) - 2} gaps longer than {GAP:g} periods"
+        remarks.append(f"{gaps}; {len(parts)} stretches kept")
     inner = np.concatenate([np.diff(time[part]) for part in parts])
     if (uneven := np.mean(np.abs(inner - period) > EVEN * period)) > 0.0:
-        remarks.append(
-            f"{100 * uneven:.2g} % of the periods are uneven: stamps as they are, no resampling"
-        )
+        share = f"{100 * uneven:.2g} % of the periods are uneven"
+        remarks.append(f"{share}: stamps as they are, no resampling")
     return Log(joints, time, q, effort, period, parts, columns, remarks, qd=qd)

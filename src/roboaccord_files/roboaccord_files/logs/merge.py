@@ -36,17 +36,16 @@ def merged(time: Array, columns: Mapping[str, Array], turning: Collection[str] =
         turning: joints whose angles may be wrapped to one turn.
     """
     notes = []
-    if late := int((time[1:] < np.maximum.accumulate(time)[:-1]).sum()):
-        notes.append(f"{late} rows came late: sorted by time")
     stamps, place = np.unique(time, return_inverse=True)
-    found, twice = {}, 0
+    found, late, twice = {}, 0, 0
     for key, values in columns.items():
-        rows = np.flatnonzero(np.isfinite(values))[::-1]  # the first of a stamp counts
+        rows = np.flatnonzero(np.isfinite(values))
+        late = max(late, int((time[rows] < np.maximum.accumulate(time[rows])).sum()))
         found[key] = np.full(len(stamps), np.nan)
-        found[key][place[rows]] = values[rows]
+        found[key][place[rows[::-1]]] = values[rows[::-1]]  # the first of a stamp counts
         twice = max(twice, len(rows) - int(np.isfinite(found[key]).sum()))
-    if twice:
-        notes.append(f"{twice} rows are there twice, by their stamps: the first counts")
+    notes += [f"{late} rows came late: sorted by time"] if late else []
+    notes += [f"{twice} rows have the stamp of one before: left out"] if twice else []
     turns = {joint: _unwrap(found[f"q/{joint}"]) for joint in turning}
     notes += [f"{j} was wrapped to a turn: unwrapped at {n} jumps" for j, n in turns.items() if n]
     angles = [key for key in found if key.startswith("q/")]

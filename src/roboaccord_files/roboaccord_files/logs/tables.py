@@ -7,14 +7,18 @@ is read must be bounded: test_readers.py gives each reader hostile files.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_bytes
 from roboaccord.door.checks import is_table
 
-from roboaccord_files.logs.table import Table
+from roboaccord_files.logs.arrays import read_arrays
+from roboaccord_files.logs.table import Columns, Table
+from roboaccord_files.logs.text import read_text
 
 ARRAYS = (".npz", ".mat", ".parquet")
 
@@ -34,15 +38,23 @@ def read_table(
     if topic:
         raise AccordError(f"--topic {topic}: {path} is no bag, and has no topics")
     try:
-        if path.suffix.lower() in ARRAYS:
-            from roboaccord_files.logs.arrays import read_arrays
-
-            return read_arrays(path).with_whole_stamps()
-        from roboaccord_files.logs.text import read_text
-
-        return read_text(read_bytes(path)).with_whole_stamps()
-    except Exception as error:  # NumPy raises whatever its readers do
+        arrays = path.suffix.lower() in ARRAYS
+        table = Table(read_arrays(path)) if arrays else read_text(read_bytes(path))
+    except Exception as error:  # noqa: BLE001 - NumPy raises whatever its readers do
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        if isinstance(error, AccordError) and str(path) in reason:
-            raise
         raise AccordError(f"{path}: cannot be read: {reason}") from None
+    return table._replace(columns=_with_stamps(table.columns))
+
+
+def _with_stamps(columns: Columns) -> Columns:
+    """Return columns with those of seconds and nanoseconds together, as `stamp [ns]`."""
+    found = dict(columns)
+    for name in columns:
+        for above in re.findall(r"^(.*?)nano_?secs?$|^(.*?)nsecs?$", name):
+            whole = next(
+                (n for n in columns if re.fullmatch(rf"{re.escape(max(above))}secs?", n)), ""
+            )
+            if whole and np.isfinite([*map(float, columns[whole]), *columns[name]]).all():
+                seconds, rest = (found.pop(each).astype(np.int64) for each in (whole, name))
+                found[f"{max(above)}stamp [ns]"] = seconds * 1_000_000_000 + rest
+    return found
