@@ -62,7 +62,8 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
             more |= dict.fromkeys(values)
     if other:
         notes.append(f"joint states of other joints left out: {', '.join(sorted(other))}")
-    return table_of(kept, [*doubts(path, scans), *notes], [*more])
+    doubtful = [line.replace(f"{path}/", "") for line in doubts(path, scans)]
+    return table_of(kept, [*doubtful, *notes], [*more])
 
 
 def _rows(scans: Iterable[McapScan]) -> Iterator[Row]:

@@ -51,8 +51,8 @@ def check_log_command(
         str, typer.Option(metavar="PREFIX", help="Before the names of a LOG's joints: left_.")
     ] = "",
     run: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Which of the runs in a LOG; the last if 0.")
-    ] = 0,
+        int | None, typer.Option(min=1, metavar="N", help="Which of a LOG's runs, else the last.")
+    ] = None,
     passive: Annotated[
         bool, typer.Option("--passive", help="Nothing drives the robot: efforts are 0.")
     ] = False,
@@ -77,7 +77,7 @@ def check_log_command(
     found = crosscheck_log(
         what, robot=of or None, changes=changes or (), columns=mapped(columns), out=folder,
         packages=read_packages(packages or []), arguments=arguments, base=base,
-        topic=topic, names=names, run=run, passive=passive, effort=effort,
+        topic=topic, names=names, run=run or 0, passive=passive, effort=effort,
     )  # fmt: skip
     return Result(found, log_lines(found), ok=found.ok)
 

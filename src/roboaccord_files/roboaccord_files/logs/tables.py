@@ -50,11 +50,11 @@ def _with_stamps(columns: Columns) -> Columns:
     """Return columns with those of seconds and nanoseconds together, as `stamp [ns]`."""
     found = dict(columns)
     for name in columns:
-        for above in re.findall(r"^(.*?)nano_?secs?$|^(.*?)nsecs?$", name):
-            whole = next(
-                (n for n in columns if re.fullmatch(rf"{re.escape(max(above))}secs?", n)), ""
-            )
-            if whole and np.isfinite([*map(float, columns[whole]), *columns[name]]).all():
-                seconds, rest = (found.pop(each).astype(np.int64) for each in (whole, name))
-                found[f"{max(above)}stamp [ns]"] = seconds * 1_000_000_000 + rest
+        whole = re.sub(r"(nano|n)(secs?)$", r"\2", name)
+        if whole in columns and whole != name:
+            seconds, rest = found[whole].astype(float), found[name].astype(float)
+            if np.isfinite(seconds + rest).all():
+                both = 1_000_000_000 * seconds.astype(np.int64) + rest.astype(np.int64)
+                found[f"{whole.rpartition('sec')[0]}stamp [ns]"] = both
+                del found[whole], found[name]
     return found

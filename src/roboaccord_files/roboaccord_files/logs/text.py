@@ -93,14 +93,14 @@ def _names(above: Sequence[Row], first: Row) -> Row:
 
 def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
     """Return the numbers of rows, NaN for text; a last row that was cut is left out."""
-    width, values, cut = len(names), array("d"), 0
+    width, values, cut = len(names), array("d"), ""
     far = {j: list[Decimal]() for j in range(width) if abs(_value(first[j])) >= FAR}
-    for at, row in enumerate(chain([first], rows), number):
-        row = row[:width] if not any(row[width:]) else row
-        if row and (cut or len(row) > width):
-            raise ValueError(f"row {cut or at} has {len(row)} columns, the header {width}")
+    for at, row in enumerate(filter(any, chain([first], rows)), number):
+        row = row if any(row[width:]) else row[:width]
+        if cut or len(row) > width:
+            raise ValueError(cut or f"row {at} has {len(row)} columns, the header {width}")
         if len(row) < width:
-            cut = at if row else cut
+            cut = f"row {at} has {len(row)} columns, the header {width}"
             continue
         values.extend(map(_value, row))
         for j, decimals in far.items():
@@ -109,7 +109,7 @@ def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
             )
     columns: dict[str, Any] = dict(zip(names, np.array(values).reshape(-1, width).T))
     columns |= {names[j]: np.array(decimals) for j, decimals in far.items()}
-    return Table(columns, [f"row {cut} is cut, and left out"] if cut else [])
+    return Table(columns, [f"the last {cut}: left out"] if cut else [])
 
 
 def _value(cell: str) -> float:
