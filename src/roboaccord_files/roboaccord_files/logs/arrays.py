@@ -20,7 +20,6 @@ from roboaccord.description.apart import apart
 from roboaccord_files.logs.table import Columns
 
 SECONDS, MEMORY = 20, 4 << 30  # of processor time [s], and address space [bytes]
-LARGE = f"it unpacks to more than {LARGEST // 1_000_000} MB"
 
 
 def read_arrays(path: Path) -> Columns:
@@ -44,18 +43,14 @@ def read_arrays(path: Path) -> Columns:
         for i, column in enumerate(columns):
             more = joints[i] if len(joints) == len(columns) else f"[{i}]"
             found[name if len(columns) == 1 else f"{name}/{more}"] = column
-    return {name: _signed(each) for name, each in found.items() if len(each) == length}
-
-
-def _signed(values: NDArray[Any]) -> NDArray[Any]:
-    """Return integers as those that can be subtracted, floats as they are."""
-    return values.astype(float if values.dtype.kind == "f" else np.int64)
+    signed = {n: v.astype(float if v.dtype.kind == "f" else np.int64) for n, v in found.items()}
+    return {name: values for name, values in signed.items() if len(values) == length}
 
 
 def _npz(packed: bytes) -> Columns:
     with np.load(io.BytesIO(packed)) as data:
         if sum(each.file_size for each in data.zip.infolist()) > LARGEST:
-            raise ValueError(LARGE)
+            raise ValueError(f"it unpacks to more than {LARGEST // 1_000_000} MB")
         return {name: data[name] for name in data.files}
 
 
@@ -71,7 +66,9 @@ def unpack(path: str) -> dict[str, Any]:
         raise AccordError(f"it needs {error.name}: pip install {error.name}") from None
     except Exception as error:  # noqa: BLE001 - libraries raise whatever they do
         raise AccordError((str(error).splitlines() or [type(error).__name__])[0]) from None
-    return {name: v.tolist() for name, v in arrays.items() if v.dtype.kind in "fiuU" and v.ndim < 3}
+    times = {n: v.astype("M8[ns]").astype(int) for n, v in arrays.items() if v.dtype.kind == "M"}
+    kept = {n: v for n, v in arrays.items() if v.dtype.kind in "fiuU" and v.ndim < 3} | times
+    return {name: values.tolist() for name, values in kept.items()}
 
 
 def _mat(path: str) -> Columns:
@@ -96,16 +93,8 @@ def _flat(above: str, data: Mapping[str, Any]) -> Iterator[tuple[str, NDArray[An
 def _parquet(path: str) -> Columns:
     from pyarrow import parquet
 
-    file = parquet.ParquetFile(path)
-    kinds = {each.name: str(each.type) for each in file.schema_arrow}
-    names = [name for name, kind in kinds.items() if kind.startswith(NUMBERS)]
-    if 8 * file.metadata.num_rows * len(names) > LARGEST:
-        raise ValueError(LARGE)
-    table = file.read(columns=names)
-    found = {name: table[name].to_numpy() for name in names}
-    times = (name for name, each in found.items() if each.dtype.kind == "M")
-    return found | {name: found[name].astype("M8[ns]").astype(np.int64) for name in times}
+    table = parquet.read_table(path)
+    return {name: table[name].to_numpy() for name in table.column_names}
 
 
-NUMBERS = ("double", "float", "halffloat", "int", "uint", "timestamp")  # types of Arrow
 READERS = {".mat": _mat, ".parquet": _parquet}

@@ -38,32 +38,31 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
     scans = [scan_of(file) for file in bag_files(path)]
     try:
         rows = [*_rows(scans)]
+        check_whole(path, scans)
+        topics = {channel.topic for scan in scans for channel in scan.channels.values()}
+        chosen, notes = _chosen(rows, topics, {*joints}, topic)
     except AccordError as error:
-        raise AccordError(f"{path}: {error}") from None
-    check_whole(path, scans)
-    topics = {channel.topic for scan in scans for channel in scan.channels.values()}
-    states = [row for row in rows if any(name.startswith("q/") for name in row.values)]
-    chosen, notes = _chosen(path, states, topics, joints, topic)
-    above = {each.rpartition("/")[0] for each in chosen}
+        raise AccordError(f"{path}: {error}".replace(f"{path}: {path}", f"{path}")) from None
     kept, more, other = list[Row](), dict[str, None](), set[str]()
     for row in rows:
-        numbers = {*row.values}
-        if row.topic in chosen:
-            if numbers & {f"q/{joint}" for joint in joints}:
-                kept.append(row)
-            else:
-                other |= {name.removeprefix("q/") for name in numbers if name.startswith("q/")}
-        elif numbers == {*POSE}:
-            kept += [row] if row.topic.rpartition("/")[0] in above else []
-        else:
-            values = {row.topic + name: value for name, value in row.values.items()}
-            if any(name in text for text in asked for name in values):
-                kept.append(row._replace(values=values))
-            more |= dict.fromkeys(values)
-    if other:
-        notes.append(f"joint states of other joints left out: {', '.join(sorted(other))}")
-    doubtful = [line.replace(f"{path}/", "") for line in doubts(path, scans)]
-    return table_of(kept, [*doubtful, *notes], [*more])
+        values = {row.topic + name: value for name, value in row.values.items()}
+        if row.topic == chosen:
+            there = _joints(row)
+            kept += [row] if there & {*joints} else []
+            other |= there if not there & {*joints} else set()
+        elif {*POSE} == {*row.values}:
+            near = row.topic.rpartition("/")[0] == chosen.rpartition("/")[0]
+            kept += [row] if near else []
+        elif any(name in text for text in asked for name in values):
+            kept.append(row._replace(values=values))
+        more |= dict.fromkeys(values if row.stamp is None else ())
+    notes += [f"joint states of others left out: {', '.join(sorted(other))}"] if other else []
+    notes += [line.replace(f"{path}/", "") for line in doubts(path, scans)]
+    return table_of(kept, notes, [*more])
+
+
+def _joints(row: Row) -> set[str]:
+    return {name.removeprefix("q/") for name in row.values if name.startswith("q/")}
 
 
 def _rows(scans: Iterable[McapScan]) -> Iterator[Row]:
@@ -115,38 +114,30 @@ READERS = {
 
 
 def _chosen(
-    path: Path, states: Sequence[Row], topics: Collection[str], joints: Sequence[str], topic: str
-) -> tuple[list[str], list[str]]:
-    """Return the topics whose joint states are read, with notes on others.
+    rows: Iterable[Row], topics: Collection[str], joints: set[str], topic: str
+) -> tuple[str, list[str]]:
+    """Return the topic whose joint states are read, with notes on others.
 
     Raises:
         AccordError: if no topic has any of the joints.
     """
     has = dict[str, set[str]]()
-    for row in states:
-        has.setdefault(row.topic, set()).update(row.values)
-    wanted = {f"q/{joint}" for joint in joints}
-    if not has:
-        raise AccordError(f"{path} holds no joint states")
-    if topic and topic not in has:
-        raise AccordError(f"{path}: no joint states in {topic}, but in {', '.join(has)}")
+    for row in rows:
+        if there := _joints(row):
+            has.setdefault(row.topic, set()).update(there)
+    if not has or (topic and topic not in has):
+        where = f"; there are some in {', '.join(has)}" if has else ""
+        raise AccordError(f"it holds no joint states{f' in {topic}' if has else ''}{where}")
 
     def worth(name: str) -> tuple[object, ...]:
         above = name.rpartition("/")[0]
         second = f"/{REFERENCE}/" in name[1:] or above.endswith("/gz")
-        return -len(wanted & has[name]), second, f"{above}/{SCENARIO}" not in topics, name
+        return -len(joints & has[name]), second, f"{above}/{SCENARIO}" not in topics, name
 
-    first, *others = [topic] if topic else sorted(has, key=worth)
-    if not wanted & has[first]:
-        names = sorted(n.removeprefix("q/") for n in set().union(*has.values()) if n[:2] == "q/")
-        ends = (n.removesuffix(joints[0]) for n in names if n.endswith(joints[0]))
-        cure = f": --names {prefix}" if (prefix := next(ends, "")) else ""
-        raise AccordError(f"{path}: no joint of the robot among {', '.join(names)}{cure}")
-    chosen, there = [first], {*has[first]}
-    for name in others:
-        if (wanted & has[name]) - there:
-            chosen.append(name)
-            there |= has[name]
-    alike = [name for name in others if name not in chosen and wanted <= has[name]]
-    notes = [f"joint states of {' and '.join(chosen)}"] if len(has) > 1 else []
+    chosen = topic or min(has, key=worth)
+    if not joints & has[chosen]:
+        there = f"{', '.join(sorted(has[chosen]))} of {chosen}"
+        raise AccordError(f"no {', '.join(sorted(joints))} among {there}: --names PREFIX, --topic")
+    alike = [name for name in has if name != chosen and joints <= has[name] and not topic]
+    notes = [f"joint states of {chosen}"] if len(has) > 1 else []
     return chosen, notes + [f"the same joints: --topic {name} reads those" for name in alike]

@@ -35,6 +35,7 @@ RAW = ("a", "ma", "counts", "count", "raw", "ticks", "lsb", "%")
 """What drives report that is no effort until it is scaled."""
 UNITS = (*FACTORS, *RAW)
 ENDINGS = ("deg", "ms", "us", "ns", "rad", "rpm", "mm", "nm", "counts")  # of a name, behind _
+UNIT = re.compile(r"[\[(]([^\])]*)[\])]\s*$")
 BASES = {"base", "root", "pelvis", "trunk", "torso", "floating"}
 
 
@@ -65,38 +66,43 @@ def assigned(
     """
     found = {key: _given(key, text, names, joints) for key, text in given.items()}
     taken = {column.name for column in found.values()}
-    of = dict[str, list[tuple[str, str]]]()
-    for name in sorted(names, key=lambda name: not WANTED.isdisjoint(words_of(name))):
+    of = dict[str, dict[str, str]]()
+    for name in sorted(names, key=_wanted):
         joint = joint_of(name, joints, prefix)
         kind = kind_of(name, prefix + joint)
-        if kind == "time" or (kind and name not in taken):
-            of.setdefault(kind, []).append((name, joint))
-    if "time" in of:
-        found.setdefault("time", Column(of.pop("time")[0][0]))
+        if kind == "time" or (name not in taken and (kind == "effort" or not _wanted(name))):
+            of.setdefault(kind, {})[name] = joint
+    for name in of.pop("time", {}):
+        found.setdefault("time", Column(name))
+    of.pop("", None)
     for kind, columns in of.items():
-        for name, joint in columns:
+        for name, joint in columns.items():
             if joint:
                 found.setdefault(f"{kind}/{joint}", Column(name))
-        alike = dict[str, list[str]]()
-        for name in (name for name, joint in columns if not joint):
-            alike.setdefault(re.sub(r"\d+", "", name), []).append(name)
-        for loose in (*alike.values(), [name for name, joint in columns if not joint]):
-            left = [joint for joint in joints if f"{kind}/{joint}" not in found]
-            if len(loose) == len(left):
-                found |= {f"{kind}/{joint}": Column(name) for joint, name in zip(left, loose)}
+        loose = [name for name, joint in columns.items() if not joint]
+        left = [joint for joint in joints if f"{kind}/{joint}" not in found]
+        stems = [re.sub(r"\d+", "", name) for name in loose]
+        alike = {stem: tuple(n for n, s in zip(loose, stems) if s == stem) for stem in stems}
+        fit = [each for each in (*alike.values(), tuple(loose)) if len(each) == len(left) > 0]
+        first = [each for each in fit if not _wanted(each[0])] or fit
+        if len({*first}) == 1:
+            found |= {f"{kind}/{joint}": Column(name) for joint, name in zip(left, first[0])}
     return found
+
+
+def _wanted(name: str) -> bool:
+    return not WANTED.isdisjoint(words_of(name))
 
 
 def words_of(name: str) -> list[str]:
     """Return the words of a name without its unit, those of camelCase together and apart."""
-    bare = re.sub(r"[\[(][^\])]*[\])]\s*$", "", name)
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", bare)
-    return [word for text in (bare, apart) for word in re.findall(r"[a-z]+", text.lower())]
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", bare := UNIT.sub("", name))
+    return re.findall(r"[a-z]+", f"{bare} {apart}".lower())
 
 
 def joint_of(name: str, joints: Sequence[str], prefix: str = "") -> str:
     """Return the joint whose name, with a prefix, is in a column's; "" where none is."""
-    bare = re.sub(r"[\[(][^\])]*[\])]\s*$", "", name)
+    bare = UNIT.sub("", name)
     return max((j for j in joints if _holds(bare, prefix + j)), key=len, default="")
 
 
@@ -152,7 +158,7 @@ def unit_of(column: str, joint: str = "") -> str:
     Raises:
         AccordError: for one that is not known.
     """
-    bracket = re.search(r"[\[(]([^\])]*)[\])]\s*$", column)
+    bracket = UNIT.search(column)
     if bracket and not bracket[1].isdigit():
         unit = re.sub(r"[\s*.·]", "", bracket[1]).lower()
         if unit not in UNITS:

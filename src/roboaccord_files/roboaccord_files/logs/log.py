@@ -106,79 +106,52 @@ def read_log(
     """
     table = read_table(path, [choice.names + each for each in joints], choice.topic, given.values())
     try:
-        return _log(table, joints, given, limits, choice)
+        check_base(table, joints)
+        found = _taken(table, joints, given, choice)
+        time, unit, digit = seconds(table.columns[found["time"].name], found["time"])
+        found["time"] = found["time"]._replace(unit=unit)
+        rows, runs = chosen_run(time, choice.run, FEWEST_SAMPLES)
+        columns = {key: _scaled(table, each)[rows] for key, each in found.items() if key != "time"}
+        samples = merged(time[rows], columns, [joint for joint in joints if joint in limits])
+        lacking = [joint for joint in joints if f"effort/{joint}" not in found]
+        q, qd, effort = (samples.of(kind, joints) for kind in ("q", "qd", "effort"))
+        effort[:, [joint in lacking for joint in joints]] = 0.0
+        passive = tuple(joint for joint, each in zip(joints, effort.T) if not each.any())
+        if len(passive) == len(joints) and table.published and not choice.passive:
+            zero = "the efforts are all zero: this publisher does not measure them"
+            raise AccordError(f"{zero}; {_cure(table, joints)}")
+        shown = {key: _shown(key, column) for key, column in found.items()}
+        clock = evened(samples.time - samples.time[:1], digit)
+        log = in_stretches(tuple(joints), clock, q, effort, shown, (), qd)
+        check_units(log, found, limits)
+        notes = [*log.notes, *table.notes, *runs, *samples.notes]
+        notes += [f"no effort of {joint}: taken for 0" for joint in lacking]
+        notes += [*rate_notes(log), *_unused(table, found)]
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
-
-
-def _log(
-    table: Table,
-    joints: Sequence[str],
-    given: Mapping[str, str],
-    limits: Mapping[str, float],
-    choice: Choice,
-) -> Log:
-    numbers = {name: each.astype(float) for name, each in table.columns.items()}
-    check_base(numbers, joints)
-    found = _taken(table, numbers, joints, given, choice)
-    clock = found.pop("time")
-    time, unit, digit = seconds(table.columns[clock.name], clock)
-    rows, runs = chosen_run(time, choice.run, FEWEST_SAMPLES)
-    columns = {
-        key: each.scale * FACTORS.get(each.unit, 1.0) * numbers[each.name][rows]
-        for key, each in found.items()
-    }
-    turning = [joint for joint in joints if joint in limits]
-    samples = merged(time[rows], columns, turning)
-    none = np.full(len(samples.time), np.nan)
-    q, qd, effort = (
-        np.column_stack([samples.columns.get(f"{kind}/{joint}", none) for joint in joints])
-        for kind in ("q", "qd", "effort")
-    )
-    lacking = [joint for joint in joints if f"effort/{joint}" not in found]
-    effort[:, [joint in lacking for joint in joints]] = 0.0
-    passive = tuple(joint for joint, each in zip(joints, effort.T) if not each.any())
-    if len(passive) == len(joints) and table.published and not choice.passive:
-        zero = "the efforts are all zero: this publisher does not measure them"
-        raise AccordError(f"{zero}; {_cure(table, joints)}")
-    every = {"time": clock._replace(unit=unit), **found}
-    shown = {key: _shown(key, column) for key, column in every.items()}
-    at = evened(samples.time - samples.time[:1], digit)
-    log = in_stretches(tuple(joints), at, q, effort, shown, (), qd)
-    check_units(log, every, limits)
-    unused = [name for name in numbers if name and name not in {c.name for c in every.values()}]
-    more = f" and {len(unused) - NAMED} more" if len(unused) > NAMED else ""
-    notes = [
-        *log.notes, *table.notes, *runs, *samples.notes,
-        *(f"no effort of {joint}: taken for 0" for joint in lacking),
-        *rate_notes(log),
-        *([f"not used: {', '.join(unused[:NAMED])}{more}"] if unused else []),
-    ]  # fmt: skip
     units = {joint: found.get(f"effort/{joint}", Column("")).unit for joint in joints}
     written = {joint: WRITTEN.get(unit, unit) for joint, unit in units.items()}
     return replace(log, notes=notes, measured=written, passive=passive)
 
 
+def _scaled(table: Table, column: Column) -> Array:
+    return column.scale * FACTORS.get(column.unit, 1.0) * table.numbers(column.name)
+
+
 def _taken(
-    table: Table,
-    numbers: Mapping[str, Array],
-    joints: Sequence[str],
-    given: Mapping[str, str],
-    choice: Choice,
+    table: Table, joints: Sequence[str], given: Mapping[str, str], choice: Choice
 ) -> dict[str, Column]:
     """Return what is taken from which column, with its unit.
 
     Raises:
         AccordError: if time, positions or efforts are missing, or efforts are not what they should.
     """
-    there = {n: each[np.isfinite(each)] for n, each in numbers.items() if n}
-    names = [name for name, each in there.items() if len(each)]
-    clocks = [(np.ptp(there[n]) > 0.0, len(there[n]), "stamp" in words_of(n), n)
-              for n in reversed(names) if kind_of(n) == "time"]  # fmt: skip
-    names.sort(key=lambda name: name != max(clocks, key=lambda each: each[:3])[-1] if clocks else 0)
-    found = assigned(names, joints, given, choice.names)
-    need = ["time", *(f"q/{joint}" for joint in joints)]
-    among = ", ".join(numbers)
+    numbers = {name: table.numbers(name) for name in table.columns if name}
+    there = {n: v for n, each in numbers.items() if (v := each[np.isfinite(each)]).size}
+    clocks = [name for name in there if kind_of(name) == "time"]
+    clocks.sort(key=lambda n: (np.ptp(there[n]) == 0.0, -len(there[n]), "stamp" not in words_of(n)))
+    found = assigned([*dict.fromkeys([*clocks[:1], *there])], joints, given, choice.names)
+    need, among = ["time", *(f"q/{joint}" for joint in joints)], ", ".join(numbers)
     if missing := [key for key in need if key not in found]:
         cure = f"--map {missing[0]}=COLUMN"
         raise AccordError(f"no column for {', '.join(missing)} among {among}: {cure}")
@@ -186,15 +159,22 @@ def _taken(
         raise AccordError(f"no efforts among {among}: {_cure(table, joints)}")
     for key, column in found.items():
         kind, _, joint = key.partition("/")
-        unit = column.unit or unit_of(column.name, joint)
-        if kind == "effort" and not unit and not CURRENT.isdisjoint(words_of(column.name)):
-            unit = "a"
+        current = "a" if kind == "effort" and not CURRENT.isdisjoint(words_of(column.name)) else ""
+        unit = column.unit or unit_of(column.name, joint) or current
         scaled = "*" in given.get(key, "")
         if kind == "effort" and unit in RAW and not (scaled or choice.effort):
             cure = f"--map '{key}=FACTOR*{column.name}' makes it N m, --effort current asks for kt"
             raise AccordError(f"{column.name} is in {WRITTEN.get(unit, unit)}, no effort: {cure}")
         found[key] = column._replace(unit="nm" if scaled and unit in RAW else unit)
     return found
+
+
+def _unused(table: Table, found: Mapping[str, Column]) -> Iterable[str]:
+    """Yield a note on columns that are not used, if there are any."""
+    taken = {column.name for column in found.values()}
+    if unused := [name for name in table.columns if name and name not in taken]:
+        more = f" and {len(unused) - NAMED} more" if len(unused) > NAMED else ""
+        yield f"not used: {', '.join(unused[:NAMED])}{more}"
 
 
 def _cure(table: Table, joints: Sequence[str]) -> str:

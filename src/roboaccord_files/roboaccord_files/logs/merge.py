@@ -26,6 +26,11 @@ class Samples(NamedTuple):
     columns: Mapping[str, Array]
     notes: Sequence[str]
 
+    def of(self, kind: str, joints: Sequence[str]) -> Array:
+        """Return the columns of joints (k, n), NaN for those that there are not."""
+        none = np.full(len(self.time), np.nan)
+        return np.column_stack([self.columns.get(f"{kind}/{joint}", none) for joint in joints])
+
 
 def merged(time: Array, columns: Mapping[str, Array], turning: Collection[str] = ()) -> Samples:
     """Return the samples of a run.

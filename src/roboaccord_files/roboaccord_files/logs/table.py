@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
+from roboaccord.contract.state import Array
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -28,3 +29,7 @@ class Table(NamedTuple):
     notes: Sequence[str] = ()
     published: bool = False
     more: Sequence[str] = ()
+
+    def numbers(self, name: str) -> Array:
+        """Return a column as floats (k,)."""
+        return self.columns[name].astype(float)

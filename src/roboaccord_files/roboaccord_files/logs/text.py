@@ -36,7 +36,9 @@ def read_text(data: bytes) -> Table:
     Raises:
         ValueError: if there are none, or a row has another number of cells than the names.
     """
-    above, rows = list[Row](), _rows(_decoded(data))
+    utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    above = list[Row]()
+    rows = _rows(data.decode("utf-16" if utf16 else "utf-8-sig", "replace"))
     for row in rows:
         if _count(row) > min(1.0, 0.5 * sum(map(bool, row))):
             names = _names(above, row)
@@ -46,15 +48,6 @@ def read_text(data: bytes) -> Table:
         if len(above) > HEAD:
             break
     raise ValueError("no rows of numbers")
-
-
-def _decoded(data: bytes) -> str:
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
 
 
 def _rows(text: str) -> Iterator[Row]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from roboaccord.contract.checks import FAST, divergence
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.columns import Column, base_columns
+from roboaccord_files.logs.table import Table
 
 if TYPE_CHECKING:
     from roboaccord_files.logs.log import Log
@@ -77,13 +77,13 @@ def rate_notes(log: Log) -> Iterable[str]:
         yield f"rates of {joint} are {off}; they are not used"
 
 
-def check_base(numbers: Mapping[str, Array], joints: Sequence[str]) -> None:
+def check_base(table: Table, joints: Sequence[str]) -> None:
     """Refuse the log of a base that moves.
 
     Raises:
         AccordError: stating how far.
     """
-    pose = {part: numbers[name] for part, name in base_columns([*numbers], joints)}
+    pose = {p: table.numbers(name) for p, name in base_columns([*table.columns], joints)}
     cure = "a log can be checked only for a robot whose base is fixed to the world"
     rows = np.array([pose[part] for part in "xyz" if part in pose])
     rows = rows[:, np.isfinite(rows).all(axis=0)] if len(rows) else rows
