@@ -285,8 +285,8 @@ BOMBS: Mapping[str, list[bytes]] = {
         npz("(2,)", 3_000_000_000), npz("(10**12,)".replace("10**12", str(10**12))),
         npz("(999999999,)"),
     ],
-    ".mat": [mat(2**28 - 8)], ".png": [png(60_000)], ".mcap": [chunk(SIZE)], ".mcap.zstd": [zeros(SIZE)],
-    ".db3.zstd": [zeros(SIZE)], ".json": [b'{"unknowns": ' + b'{"a":' * 100_000],
+    ".png": [png(60_000)], ".mcap": [chunk(SIZE)], ".mcap.zstd": [zeros(SIZE)],
+    ".db3.zstd": [zeros(SIZE)], ".mat": [mat(2**28 - 8)], ".json": [b'{"unknowns": ' + b'{"a":' * 100_000],
     ".jsonl": [b"[" * 1_000_000],
 }  # fmt: skip
 

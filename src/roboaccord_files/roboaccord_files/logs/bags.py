@@ -45,7 +45,8 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
         raise AccordError(f"{path}: {error}".replace(f"{path}: {path}", f"{path}")) from None
     kept, more, other = list[Row](), dict[str, None](), set[str]()
     for row in rows:
-        values = {row.topic + name: value for name, value in row.values.items()}
+        topic = row.topic + ("" if row.stamp is None else "/")
+        values = {topic + name: value for name, value in row.values.items()}
         if row.topic == chosen:
             there = _joints(row)
             kept += [row] if there & {*joints} else []

@@ -26,6 +26,7 @@ from roboaccord_files.logs.units import check_base, check_units, rate_notes
 SI = {"time": "s", "q": "rad or m", "qd": "rad/s or m/s", "effort": "N m or N"}
 WRITTEN = {"nm": "Nm", "n": "N", "mnm": "mNm", "a": "A", "ma": "mA"}
 CURRENT = {"current", "currents"}
+MOTORS = ("current", "motor")  # of what efforts are taken for, as they are written
 GAP = 2.5  # periods
 EVEN = 0.02  # of the period, by which stamps may differ
 FEWEST_SAMPLES = 100  # samples, of all stretches without a gap
@@ -162,7 +163,7 @@ def _taken(
         current = "a" if kind == "effort" and not CURRENT.isdisjoint(words_of(column.name)) else ""
         unit = column.unit or unit_of(column.name, joint) or current
         scaled = "*" in given.get(key, "")
-        if kind == "effort" and unit in RAW and not (scaled or choice.effort):
+        if kind == "effort" and unit in RAW and not (scaled or choice.effort in MOTORS):
             cure = f"--map '{key}=FACTOR*{column.name}' makes it N m, --effort current asks for kt"
             raise AccordError(f"{column.name} is in {WRITTEN.get(unit, unit)}, no effort: {cure}")
         found[key] = column._replace(unit="nm" if scaled and unit in RAW else unit)
