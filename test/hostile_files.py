@@ -286,8 +286,8 @@ BOMBS: Mapping[str, list[bytes]] = {
         npz("(999999999,)"),
     ],
     ".png": [png(60_000)], ".mcap": [chunk(SIZE)], ".mcap.zstd": [zeros(SIZE)],
-    ".db3.zstd": [zeros(SIZE)], ".mat": [mat(2**28 - 8)], ".json": [b'{"unknowns": ' + b'{"a":' * 100_000],
-    ".jsonl": [b"[" * 1_000_000],
+    ".db3.zstd": [zeros(SIZE)], ".json": [b'{"unknowns": ' + b'{"a":' * 100_000],
+    ".jsonl": [b"[" * 1_000_000], ".mat": [mat(2**28 - 8)],
 }  # fmt: skip
 
 

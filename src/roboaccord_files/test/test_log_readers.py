@@ -64,7 +64,7 @@ def bag(path: Path, messages: Iterable[Message]) -> Path:
 FINGER = ("/joint_states", STATE, EPOCH, (EPOCH + 5, ["finger"], *np.ones((3, 1))))
 MAPPED = {f"effort/{joint}": f"/crane/commands[{j}]" for j, joint in enumerate(JOINTS)}
 BAGS: Mapping[str, tuple[list[Message], str]] = {
-    "gripper": ([FINGER, *map(state, range(COUNT))], "joint states of others left out: finger"),
+    "gripper": ([FINGER, *map(state, range(COUNT))], "states of others left out: finger"),
     "two drivers": ([state(i, (j,)) for i in range(COUNT) for j in (1, 0)], "400 samples every 4"),
     "no rates": ([state(i, qd=NONE) for i in range(COUNT)], "400 samples"),
     "rates not measured": ([state(i, qd=NAN) for i in range(COUNT)], "400 samples"),
@@ -157,9 +157,9 @@ TEXTS = {
     "units behind a stroke": text([(1e3 * r[0], *r[1:]) for r in ROWS],
                                   "t/ms,boomAngle/rad,stickAngle/rad,boomTorque/Nm,stickTorque/Nm"),
     "cut": text(ROWS, HEAD) + b"1.6,0.1",
-    "scaled": text([(*r[:3], r[3] / 11.5, -4 * r[4]) for r in ROWS], "t,q1,q2,boom [A],I2 [counts]"),
+    "scaled": text([(*r[:3], r[3] / 11.5, -4 * r[4]) for r in ROWS], "t,q1,q2,I1 [A],I2 [counts]"),
 }  # fmt: skip
-SCALED = {"effort/boom": "11.5*boom [A]", "effort/stick": "-.25*I2 [counts]"}
+SCALED = {"effort/boom": "11.5*I1 [A]", "effort/stick": "-.25*I2 [counts]"}
 UNUSED = {"PlotJuggler": "bus", "pandas": "name"}
 
 
@@ -233,7 +233,7 @@ MOVING = text([(*r, r[0] / 2, 3, -r[0], 1, 0, 0, 0) for r in ROWS], HEAD + POSE)
 REFUSED: Mapping[str, tuple[bytes, Mapping[str, Any]]] = {
     "no efforts among t, q1, q2: --map .*, or --pass": (text([r[:3] for r in ROWS], "t,q1,q2"), {}),
     "the base moves 1.78 m": (MOVING, {}),
-    r"tau_boom \[mA\] is in mA, no effort: --map 'effort/boom=FACTOR": (CURRENT, {}),
+    r"tau_boom \[mA\] is in mA: --map 'effort/boom=FACTOR": (CURRENT, {}),
     "current_1 is in A": (text(ROWS, "t,q1,q2,current_1,current_2"), {}),
     "boom: positions in degrees beside rates in radians": (
         text([(*r, *v) for r, v in zip(ROWS, np.radians(QD))], f"{HEAD},qd1,qd2"), {}),

@@ -160,13 +160,16 @@ def _taken(
         raise AccordError(f"no efforts among {among}: {_cure(table, joints)}")
     for key, column in found.items():
         kind, _, joint = key.partition("/")
-        current = "a" if kind == "effort" and not CURRENT.isdisjoint(words_of(column.name)) else ""
-        unit = column.unit or unit_of(column.name, joint) or current
+        unit = column.unit or unit_of(column.name, joint)
+        if kind == "effort" and not unit and not CURRENT.isdisjoint(words_of(column.name)):
+            unit = "a"
         scaled = "*" in given.get(key, "")
-        if kind == "effort" and unit in RAW and not (scaled or choice.effort in MOTORS):
-            cure = f"--map '{key}=FACTOR*{column.name}' makes it N m, --effort current asks for kt"
-            raise AccordError(f"{column.name} is in {WRITTEN.get(unit, unit)}, no effort: {cure}")
-        found[key] = column._replace(unit="nm" if scaled and unit in RAW else unit)
+        current = kind == "effort" and choice.effort in MOTORS
+        if unit in RAW and not (scaled or current):
+            asked = ", --effort current asks for the factor" if kind == "effort" else ""
+            cure = f"--map '{key}=FACTOR*{column.name}' scales it{asked}"
+            raise AccordError(f"{column.name} is in {WRITTEN.get(unit, unit)}: {cure}")
+        found[key] = column._replace(unit="" if scaled and unit in RAW else unit)
     return found
 
 
