@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -63,24 +64,24 @@ def bag(path: Path, messages: Iterable[Message]) -> Path:
 
 FINGER = ("/joint_states", STATE, EPOCH, (EPOCH + 5, ["finger"], *np.ones((3, 1))))
 MAPPED = {f"effort/{joint}": f"/crane/commands[{j}]" for j, joint in enumerate(JOINTS)}
+ALL, SIDES = range(COUNT), (("a", 2), ("b", 1))
 BAGS: Mapping[str, tuple[list[Message], str]] = {
-    "gripper": ([FINGER, *map(state, range(COUNT))], "states of others left out: finger"),
-    "two drivers": ([state(i, (j,)) for i in range(COUNT) for j in (1, 0)], "400 samples every 4"),
-    "no rates": ([state(i, qd=NONE) for i in range(COUNT)], "400 samples"),
-    "rates not measured": ([state(i, qd=NAN) for i in range(COUNT)], "400 samples"),
-    "no stamps": ([state(i, stamp=0) for i in range(COUNT)], "times of receipt count"),
-    "out of order": ([state(i) for i in (*range(300), 301, 300, *range(302, COUNT))], "1 rows cam"),
+    "gripper": ([FINGER, *map(state, ALL)], "states of others left out: finger"),
+    "two drivers": ([state(i, (j,)) for i in ALL for j in (1, 0)], "400 samples every 4 ms"),
+    "no rates": ([state(i, qd=NONE) for i in ALL], "400 samples"),
+    "rates not measured": ([state(i, qd=NAN) for i in ALL], "400 samples"),
+    "no stamps": ([state(i, stamp=0) for i in ALL], "times of receipt count"),
+    "out of order": ([state(i + (i == 300) - (i == 301)) for i in ALL], "1 rows came late"),
     "twice": ([state(i - i // 200) for i in range(COUNT + 2)], "2 rows have the stamp of one"),
-    "reset": ([*map(state, range(150, 390)), *map(state, range(COUNT))], "run 2 is read"),
+    "reset": ([*map(state, range(150, 390)), *map(state, ALL)], "run 2 is read"),
     "two robots": ([state(i, topic=f"/{side}/joint_states", effort=EFFORT[i] * scale)
-                    for i in range(COUNT) for side, scale in (("a", 2), ("b", 1))],
-                   "joint states of /b/joint_states"),
-    "robot by prefix": ([state(i, prefix=side, effort=EFFORT[i] * scale) for i in range(COUNT)
-                         for side, scale in (("left_", 2), ("right_", 1))], "left_boom"),
-    "commands": ([each for i in range(COUNT) for each in (state(i, effort=NONE), commands(i))],
+                    for i in ALL for side, scale in SIDES], "joint states of /b/joint_states"),
+    "robot by prefix": ([state(i, prefix=f"{side}_", effort=EFFORT[i] * scale) for i in ALL
+                         for side, scale in SIDES], "a_boom"),
+    "commands": ([each for i in ALL for each in (state(i, effort=NONE), commands(i))],
                  "those in force in the middle of each step"),
 }  # fmt: skip
-CHOICES = {"two robots": Choice(topic="/b/joint_states"), "robot by prefix": Choice(names="right_")}
+CHOICES = {"two robots": Choice(topic="/b/joint_states"), "robot by prefix": Choice(names="b_")}
 
 
 def check_same(log: Log, close: float = 0.0) -> None:
@@ -133,29 +134,23 @@ def test_a_second_driver_with_stamps_of_its_own_is_interpolated(tmp_path: Path) 
 ROWS = [*zip(TIME, *Q.T, *EFFORT.T)]
 LATE = [(t, *row[1:]) for t, row in zip(STAMPS, ROWS)]
 SECONDS = [(f"{t // 10**9}.{t % 10**9:09}", *row[1:]) for t, row in zip(STAMPS, ROWS)]
-HEAD = "t,q_boom,q_stick,tau_boom,tau_stick"
-DEGREES = [(t, *np.degrees(q), *e) for t, q, e in zip(STAMPS, Q, EFFORT)]
-ECHO = [(*divmod(t, 10**9), "", "stick", "boom", *q[::-1], "", *e[::-1])
-        for t, q, e in zip(STAMPS, Q, EFFORT)]  # fmt: skip
-APART = [
-    row for t, *r in SECONDS for row in ((t, *r[:2], "", "", ""), (f"{t}5", "", "", *r[2:], 1))
-]
+HEAD, COMMANDS = "t,q_boom,q_stick,tau_boom,tau_stick", "/effort_crane/commands/data"
+DEGREES = [(t, *np.degrees(r[:2]), *r[2:]) for t, *r in LATE]
+ECHO = [(*divmod(t, 10**9), "", "stick", "boom", b, a, "", d, c) for t, a, b, c, d in LATE]
+APART = [each for t, a, b, *more in SECONDS
+         for each in ((t, a, b, "", "", ""), (f"{t}5", "", "", *more, 1))]  # fmt: skip
 TEXTS = {
-    "times since 1970 in s": text(SECONDS, HEAD),
-    "times since 1970 in ns": text(LATE, HEAD),
+    "times since 1970 in s": text(SECONDS, HEAD), "times since 1970 in ns": text(LATE, HEAD),
     "decimal comma, units in a line": text(
         DEGREES, "Logger 7\nZeit t;q1;q2;M1 torque;M2 torque\n[ns];[deg];[deg];Nm;Nm", ";", ","),
     "decimal comma and blanks": text(ROWS, "# t q1 q2 tau1 tau2", " ", ","),
     "ros2 topic echo --csv": text(ECHO, ""),
     "PlotJuggler": text(APART, "__time,/joint_states/boom/position,/joint_states/stick/position,"
-                               "/effort_crane/commands/data[0],/effort_crane/commands/data[1],bus"),
+                               f"{COMMANDS}[0],{COMMANDS}[1],bus"),
     "pandas": text([(i, *r, "arm") for i, r in enumerate(ROWS)], f",{HEAD},name"),
-    "whole stamps": text([(*divmod(t, 10**9), *r) for t, *r in LATE],
-                         "header.stamp.sec,header.stamp.nanosec,q1,q2,tau1,tau2"),
-    "wanted beside measured": text([(*r, *r[1:3], *r[1:3]) for r in ROWS],
-                                   "t,q1,q2,u1,u2,q1_ref,q2_ref,u1_cmd,u2_cmd"),
-    "units behind a stroke": text([(1e3 * r[0], *r[1:]) for r in ROWS],
-                                  "t/ms,boomAngle/rad,stickAngle/rad,boomTorque/Nm,stickTorque/Nm"),
+    "stamps": text([(*divmod(t, 10**9), *r) for t, *r in LATE], "a.sec,a.nanosec,q1,q2,u1,u2"),
+    "wanted": text([(*r, *r[1:]) for r in ROWS], "t,q1,q2,u1,u2,q1_ref,q2_ref,cmd_u1,cmd_u2"),
+    "strokes": text([(1e3 * t, *r) for t, *r in ROWS], "t/ms,boomAngle/rad,q/rad,u1/Nm,u2/Nm"),
     "cut": text(ROWS, HEAD) + b"1.6,0.1",
     "scaled": text([(*r[:3], r[3] / 11.5, -4 * r[4]) for r in ROWS], "t,q1,q2,I1 [A],I2 [counts]"),
 }  # fmt: skip
@@ -171,28 +166,23 @@ def test_texts_of_the_same_motion_are_the_same_log(name: str, tmp_path: Path) ->
     assert UNUSED.get(name, "") in " ".join(log.notes).partition("not used")[2]
 
 
-def save_mat(path: Path) -> None:
-    from scipy.io import savemat
-
-    words = np.array(JOINTS, object)
-    savemat(path, {"log": {"time": TIME, "q": Q.T, "tau": EFFORT.T}, "joints": words})
-
-
-def save_parquet(path: Path) -> None:
+def save(path: Path) -> None:
+    if path.suffix == ".mat":
+        words = np.array(JOINTS, object)
+        log = {"time": TIME, "q": Q.T, "tau": EFFORT.T}
+        import_module("scipy.io").savemat(path, {"log": log, "joints": words})
+        return
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    from pyarrow import parquet
-
     stamps = pyarrow.array(STAMPS, pyarrow.timestamp("ns"))
-    columns = dict(zip(HEAD.split(","), [stamps, *Q.T, *EFFORT.T]))
-    parquet.write_table(pyarrow.table({**columns, "name": ["arm"] * COUNT}), path)
+    columns = dict(zip(HEAD.split(","), [stamps, *Q.T, *EFFORT.T]), name=["arm"] * COUNT)
+    import_module("pyarrow.parquet").write_table(pyarrow.table(columns), path)
 
 
 ARRAYS = {"q": Q, "tau": EFFORT, "joints": JOINTS}
 FILES: Mapping[str, Callable[[Path], object]] = {
     "whole.npz": lambda path: np.savez(path, time=np.array(STAMPS, np.uint64), **ARRAYS),
     "floats_since_1970.npz": lambda path: np.savez(path, time=EPOCH / 1e9 + TIME, **ARRAYS),
-    "a.mat": save_mat,
-    "a.parquet": save_parquet,
+    **dict.fromkeys(("a.mat", "a.parquet"), save),
 }
 
 
