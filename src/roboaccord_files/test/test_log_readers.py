@@ -79,7 +79,7 @@ BAGS: Mapping[str, tuple[list[Message], str]] = {
     "robot by prefix": ([state(i, prefix=f"{side}_", effort=EFFORT[i] * scale) for i in ALL
                          for side, scale in SIDES], "a_boom"),
     "commands": ([each for i in ALL for each in (state(i, effort=NONE), commands(i))],
-                 "those in force in the middle of each step"),
+                 "boom, effort/stick have stamps of their own: eff"),
 }  # fmt: skip
 CHOICES = {"two robots": Choice(topic="/b/joint_states"), "robot by prefix": Choice(names="b_")}
 
@@ -126,7 +126,7 @@ def test_a_second_driver_with_stamps_of_its_own_is_interpolated(tmp_path: Path) 
     own = [state(i, (1,), STAMPS[i] + 1_300_000, q=later[[i]]) for i in range(COUNT)]
     messages = [each for i in range(COUNT) for each in (state(i, (0,)), own[i])]
     log = read_log(bag(tmp_path / "b", messages), JOINTS, {}, HINGES)
-    assert "positions of stick have stamps of their own" in " ".join(log.notes)
+    assert "q/stick, qd/stick, effort/stick have stamps of their own" in " ".join(log.notes)
     np.testing.assert_allclose(log.q[3:-3], Q[4:-3], rtol=0.0, atol=1e-8)
     np.testing.assert_array_equal(log.effort, EFFORT[1:])
 

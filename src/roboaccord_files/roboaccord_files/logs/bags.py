@@ -14,7 +14,7 @@ from roboaccord.bag.reader import check_whole
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.topics import REFERENCE, SCENARIO
 from roboaccord.cdr.codecs import OdometryCodec, read_joint_state
-from roboaccord.cdr.wire import NANOSECONDS, STAMP, STAMP_AT, CdrReader
+from roboaccord.cdr.wire import DOUBLE, HEADER, NANOSECONDS, STAMP, STAMP_AT, CdrReader
 from roboaccord.contract.errors import AccordError
 
 from roboaccord_files.logs.messages import Row, joint_state, table_of
@@ -45,15 +45,15 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
         raise AccordError(f"{path}: {error}".replace(f"{path}: {path}", f"{path}")) from None
     kept, more, other = list[Row](), dict[str, None](), set[str]()
     for row in rows:
+        there = _joints(row)
         topic = row.topic + ("" if row.stamp is None else "/")
         values = {topic + name: value for name, value in row.values.items()}
+        near = row.topic.rpartition("/")[0] == chosen.rpartition("/")[0]
         if row.topic == chosen:
-            there = _joints(row)
+            other |= set() if there & {*joints} else there
             kept += [row] if there & {*joints} else []
-            other |= there if not there & {*joints} else set()
-        elif {*POSE} == {*row.values}:
-            near = row.topic.rpartition("/")[0] == chosen.rpartition("/")[0]
-            kept += [row] if near else []
+        elif near and {*POSE} == {*row.values}:
+            kept.append(row)
         elif any(name in text for text in asked for name in values):
             kept.append(row._replace(values=values))
         more |= dict.fromkeys(values if row.stamp is None else ())
@@ -93,12 +93,11 @@ def _odometry(topic: str, received: int, data: bytes) -> Row:
     return Row(topic, _stamp(data), received, dict(zip(POSE, [*position, *orientation])))
 
 
-def _number(topic: str, received: int, data: bytes) -> Row:
-    return Row(topic, None, received, {"": float(CdrReader(data, "Float64").doubles(1)[0])})
-
-
 def _numbers(topic: str, received: int, data: bytes) -> Row:
+    """Return the numbers of a Float64, or those of a Float64MultiArray behind its layout."""
     reader = CdrReader(data, "Float64MultiArray")
+    if len(data) == len(HEADER) + DOUBLE.itemsize:
+        return Row(topic, None, received, {"": float(reader.doubles(1)[0])})
     for _ in range(reader.count()):
         reader.string()
         reader.raw(8, 4)  # size and stride
@@ -109,7 +108,7 @@ def _numbers(topic: str, received: int, data: bytes) -> Row:
 READERS = {
     "sensor_msgs/msg/JointState": _state,
     "nav_msgs/msg/Odometry": _odometry,
-    "std_msgs/msg/Float64": _number,
+    "std_msgs/msg/Float64": _numbers,
     "std_msgs/msg/Float64MultiArray": _numbers,
 }
 

@@ -50,21 +50,17 @@ def runs(time: Array) -> list[slice]:
     Raises:
         AccordError: if there are too many.
     """
-    window, found, start = min(WINDOW, SHARE * np.ptp(time)) if len(time) else WINDOW, [], 0
+    window, found, start = min(WINDOW, SHARE * np.ptp(time)), list[slice](), 0
     while start < len(time):
         top = np.maximum.accumulate(time[start:])
         late = np.flatnonzero(time[start + 1 :] < top[:-1] - window) + 1
-        ends = (at for at in late if _stays(time[start + at :], top[at - 1] - window))
-        end = start + next(ends, len(time) - start)
-        found.append(slice(start, int(end)))
-        start = found[-1].stop
+        late = late[late <= len(top) - LASTING]
+        ends = (i for i in late if (time[start + i :][:LASTING] < top[i - 1] - window).all())
+        end = int(next(ends, len(top)))
+        found, start = [*found, slice(start, start + end)], start + end
         if len(found) > MOST:
             raise AccordError(f"time jumps back more than {MOST} times")
     return found
-
-
-def _stays(time: Array, latest: float) -> bool:
-    return len(time) >= LASTING and bool((time[:LASTING] < latest).all())
 
 
 def chosen_run(time: Array, number: int, fewest: int) -> tuple[NDArray[np.intp], list[str]]:

@@ -58,20 +58,12 @@ def merged(time: Array, columns: Mapping[str, Array], turning: Collection[str] =
     kept = np.isfinite(found[angles[-1]])
     if any(_of_other_rows(found[key], kept) for key in angles):
         kept = np.isfinite(found[angles[0]])  # nothing is made up between its samples
-    samples, others = stamps[kept], dict[str, list[str]]()
+    samples, brought = stamps[kept], [key for key in found if _of_other_rows(found[key], kept)]
     for key, values in found.items():
-        if _of_other_rows(values, kept):
-            kind, _, joint = key.partition("/")
-            others.setdefault(kind, []).append(joint)
-            bring = _held if kind == "effort" else _interpolated
-            found[key] = bring(samples, stamps, values)
-        else:
-            found[key] = values[kept]
-    words = {"q": "interpolated", "effort": "those in force in the middle of each step"}
-    for kind, text in words.items():
-        if joints := ", ".join(others.get(kind, [])):
-            what = "positions" if kind == "q" else "efforts"
-            notes.append(f"{what} of {joints} have stamps of their own: {text}")
+        bring = _held if key.startswith("effort/") else _interpolated
+        found[key] = bring(samples, stamps, values) if key in brought else values[kept]
+    what = "efforts are those in force in the middle of a step, others are interpolated"
+    notes += [f"{', '.join(brought)} have stamps of their own: {what}"] if brought else []
     return Samples(samples, found, notes)
 
 
