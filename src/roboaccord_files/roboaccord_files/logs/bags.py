@@ -45,18 +45,19 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
         raise AccordError(f"{path}: {error}".replace(f"{path}: {path}", f"{path}")) from None
     kept, more, other = list[Row](), dict[str, None](), set[str]()
     for row in rows:
-        there = _joints(row)
-        topic = row.topic + ("" if row.stamp is None else "/")
-        values = {topic + name: value for name, value in row.values.items()}
-        near = row.topic.rpartition("/")[0] == chosen.rpartition("/")[0]
         if row.topic == chosen:
+            there = _joints(row)
             other |= set() if there & {*joints} else there
             kept += [row] if there & {*joints} else []
-        elif near and {*POSE} == {*row.values}:
-            kept.append(row)
-        elif any(name in text for text in asked for name in values):
-            kept.append(row._replace(values=values))
-        more |= dict.fromkeys(values if row.stamp is None else ())
+        elif {*POSE} == {*row.values}:
+            near = row.topic.rpartition("/")[0] == chosen.rpartition("/")[0]
+            kept += [row] if near else []
+        else:
+            topic = row.topic + ("" if row.stamp is None else "/")
+            values = {topic + name: value for name, value in row.values.items()}
+            if any(name in text for text in asked for name in values):
+                kept.append(row._replace(values=values))
+            more |= dict.fromkeys(values if row.stamp is None else ())
     notes += [f"joint states of others left out: {', '.join(sorted(other))}"] if other else []
     notes += [line.replace(f"{path}/", "") for line in doubts(path, scans)]
     return table_of(kept, notes, [*more])
