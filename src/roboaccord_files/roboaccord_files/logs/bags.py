@@ -137,8 +137,8 @@ def _chosen(
 
     chosen = topic or min(has, key=worth)
     if not joints & has[chosen]:
-        there = f"{', '.join(sorted(has[chosen]))} of {chosen}"
-        raise AccordError(f"no {', '.join(sorted(joints))} among {there}: --names PREFIX, --topic")
+        names = f"{', '.join(sorted(has[chosen]))} of {chosen}"
+        raise AccordError(f"no {', '.join(sorted(joints))} among {names}: --names PREFIX, --topic")
     alike = [name for name in has if name != chosen and joints <= has[name] and not topic]
     notes = [f"joint states of {chosen}"] if len(has) > 1 else []
     return chosen, notes + [f"the same joints: --topic {name} reads those" for name in alike]

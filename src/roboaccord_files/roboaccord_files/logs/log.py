@@ -124,10 +124,12 @@ def read_log(
         shown = {key: _shown(key, column) for key, column in found.items()}
         clock = evened(samples.time - samples.time[:1], digit)
         log = in_stretches(tuple(joints), clock, q, effort, shown, (), qd)
-        check_units(log, found, limits)
+        angles = dict(zip(joints, log.q.T))
+        rates = dict(zip(joints, log.qd.T)) if log.qd is not None else {}
+        check_units(log.time, angles, found, limits)
         notes = [*log.notes, *table.notes, *runs, *samples.notes]
         notes += [f"no effort of {joint}: taken for 0" for joint in lacking]
-        notes += [*rate_notes(log), *_unused(table, found)]
+        notes += [*rate_notes(log.time, angles, rates), *_unused(table, found)]
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
     units = {joint: found.get(f"effort/{joint}", Column("")).unit for joint in joints}

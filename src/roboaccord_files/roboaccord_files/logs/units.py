@@ -8,17 +8,14 @@ radians.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from roboaccord.contract.checks import FAST, divergence
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.columns import Column, base_columns
 from roboaccord_files.logs.table import Table
-
-if TYPE_CHECKING:
-    from roboaccord_files.logs.log import Log
 
 SLOWEST = 0.5  # s: a longer period is none of seconds
 ASTRAY = 5.0  # times a hinge's limit: farther than any overshoot, nearer than degrees
@@ -28,26 +25,28 @@ DEGREES = 180.0 / np.pi
 NEAR = 0.02  # of that, by which rates of positions are those given
 
 
-def check_units(log: Log, columns: Mapping[str, Column], limits: Mapping[str, float]) -> None:
+def check_units(
+    time: Array, q: Mapping[str, Array], columns: Mapping[str, Column], limits: Mapping[str, float]
+) -> None:
     """Refuse samples whose units cannot be right.
 
     Args:
-        log: to check.
+        time: increasing (k,) [s].
+        q: positions (k,) by joint.
         columns: that were taken, by key.
         limits: the largest angles of hinges [rad], by joint.
 
     Raises:
         AccordError: naming what may be wrong, and the cure.
     """
-    if log.period > SLOWEST:
+    if (period := float(np.median(np.diff(time)))) > SLOWEST:
         cure = f"in ms or ns? --map 'time={columns['time'].name}[ms]'"
-        raise AccordError(f"samples {log.period:g} s apart; {cure}")
-    rates = np.diff(log.q, axis=0) / np.diff(log.time)[:, None]
-    if diverges := divergence(log.joints, log.time[:-1], rates):
+        raise AccordError(f"samples {period:g} s apart; {cure}")
+    rates = np.column_stack([np.diff(each) / np.diff(time) for each in q.values()])
+    if diverges := divergence([*q], time[:-1], rates):
         raise AccordError(f"{diverges}; there are no units to guess, and nothing to judge")
-    speeds, largest = np.median(np.abs(rates), axis=0), np.abs(log.q).max(axis=0)
-    for joint, speed, angle in zip(log.joints, speeds, largest):
-        column, limit = columns[f"q/{joint}"], limits.get(joint, 0.0)
+    for (joint, each), speed in zip(q.items(), np.median(np.abs(rates), axis=0)):
+        column, limit, angle = columns[f"q/{joint}"], limits.get(joint, 0.0), np.abs(each).max()
         cure = f"--map 'q/{joint}={column.name}[deg]'"
         if speed > FAST:
             moves = f"{joint} moves at {speed:.3g} rad/s"
@@ -57,15 +56,14 @@ def check_units(log: Log, columns: Mapping[str, Column], limits: Mapping[str, fl
             raise AccordError(f"{reaches}; in degrees? {cure}")
 
 
-def rate_notes(log: Log) -> Iterable[str]:
-    """Yield where rates are not those of the positions; they are not used.
+def rate_notes(time: Array, q: Mapping[str, Array], qd: Mapping[str, Array]) -> Iterable[str]:
+    """Yield where rates (k,) are not those of the positions; they are not used.
 
     Raises:
         AccordError: where positions are in degrees, rates in radians.
     """
-    own = np.diff(log.q, axis=0) / np.diff(log.time)[:, None]
-    rates = np.full_like(log.q, np.nan) if log.qd is None else log.qd
-    for joint, a, b in zip(log.joints, own.T, (0.5 * (rates[1:] + rates[:-1])).T):
+    for joint, rates in qd.items():
+        a, b = np.diff(q[joint]) / np.diff(time), 0.5 * (rates[1:] + rates[:-1])
         mine, given = (each[np.isfinite(b)] for each in (a, b))
         size, apart = (float(np.linalg.norm(each)) for each in (given, mine - given))
         if apart <= APART * size:
