@@ -53,7 +53,7 @@ def _with_stamps(columns: Columns) -> Columns:
         whole = re.sub(r"(nano|n)(secs?)$", r"\2", name)
         if whole in columns and whole != name:
             seconds, rest = found[whole].astype(float), found[name].astype(float)
-            if np.isfinite(seconds + rest).all():
+            if (np.abs(seconds) < 1e10).all() and (np.abs(rest) < 1e10).all():
                 both = 1_000_000_000 * seconds.astype(np.int64) + rest.astype(np.int64)
                 found[f"{whole.rpartition('sec')[0]}stamp [ns]"] = both
                 del found[whole], found[name]

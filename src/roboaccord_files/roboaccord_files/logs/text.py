@@ -97,9 +97,8 @@ def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
             continue
         values.extend(map(_value, row))
         for j, decimals in far.items():
-            decimals.append(
-                Decimal(row[j].replace(",", ".") if NUMBER.fullmatch(row[j]) else "nan")
-            )
+            number = row[j].replace(",", ".") if np.isfinite(values[j - width]) else "nan"
+            decimals.append(Decimal(number))
     columns: dict[str, Any] = dict(zip(names, np.array(values).reshape(-1, width).T))
     columns |= {names[j]: np.array(decimals) for j, decimals in far.items()}
     return Table(columns, [f"the last {cut}: left out"] if cut else [])
