@@ -147,7 +147,8 @@ TEXTS = {
     "ros2 topic echo --csv": text(ECHO, ""),
     "PlotJuggler": text(APART, "__time,/joint_states/boom/position,/joint_states/stick/position,"
                                f"{COMMANDS}[0],{COMMANDS}[1],bus"),
-    "pandas": text([(i, *r, "arm") for i, r in enumerate(ROWS)], f",{HEAD},name"),
+    "pandas": text([(i, str(np.datetime64(t, "ns")).replace("T", " "), *r, "arm")
+                    for i, (t, *r) in enumerate(LATE)], f",{HEAD},name"),
     "stamps": text([(*divmod(t, 10**9), *r) for t, *r in LATE], "a.sec,a.nanosec,q1,q2,u1,u2"),
     "wanted": text([(*r, *r[1:]) for r in ROWS], "t,q1,q2,u1,u2,q1_ref,q2_ref,cmd_u1,cmd_u2"),
     "strokes": text([(1e3 * t, *r) for t, *r in ROWS], "t/ms,boomAngle/rad,q/rad,u1/Nm,u2/Nm"),

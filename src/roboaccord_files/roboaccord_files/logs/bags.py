@@ -57,7 +57,7 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
             values = {topic + name: value for name, value in row.values.items()}
             if any(name in text for text in asked for name in values):
                 kept.append(row._replace(values=values))
-            more |= dict.fromkeys(values if row.stamp is None else ())
+            more |= dict.fromkeys(n for n in values if row.stamp is None or "/effort/" in n)
     notes += [f"joint states of others left out: {', '.join(sorted(other))}"] if other else []
     notes += [line.replace(f"{path}/", "") for line in doubts(path, scans)]
     return table_of(kept, notes, [*more])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
 FARTHEST = 2.5  # periods between samples, from which nothing is interpolated
+MIDDLE = 0.501  # of a step: what comes in its middle, to rounding, is in force
 LOST, FEW = 0.1, 4  # of the samples that lack a value, and values between them
 
 
@@ -99,6 +100,6 @@ def _interpolated(samples: Array, stamps: Array, values: Array) -> Array:
 def _held(samples: Array, stamps: Array, values: Array) -> Array:
     """Return at each sample the last value up to the middle of the step that begins there."""
     there = np.flatnonzero(np.isfinite(values))
-    middle = samples + 0.5 * np.diff(samples, append=np.inf)
+    middle = samples + MIDDLE * np.diff(samples, append=np.inf)
     last = np.searchsorted(stamps[there], middle, side="right") - 1
     return np.where(last < 0, np.nan, values[there][np.maximum(last, 0)])

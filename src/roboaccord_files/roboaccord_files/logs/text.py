@@ -23,6 +23,7 @@ from roboaccord_files.logs.messages import PARTS, joint_state, table_of
 from roboaccord_files.logs.table import Table
 
 NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)(e[-+]?\d+)?|nan|[-+]?inf", re.IGNORECASE)
+DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?")  # of UTC
 SEPARATORS = (";", "\t", ",", "")  # the last: blanks
 HEAD = 200  # lines, within which a table begins
 LOOKED_AT = 20  # lines, by which the separator is recognised
@@ -97,16 +98,22 @@ def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
             continue
         values.extend(map(_value, row))
         for j, decimals in far.items():
-            number = row[j].replace(",", ".") if np.isfinite(values[j - width]) else "nan"
-            decimals.append(Decimal(number))
+            decimals.append(Decimal(_plain(row[j]) if np.isfinite(values[j - width]) else "nan"))
     columns: dict[str, Any] = dict(zip(names, np.array(values).reshape(-1, width).T))
     columns |= {names[j]: np.array(decimals) for j, decimals in far.items()}
     return Table(columns, [f"the last {cut}: left out"] if cut else [])
 
 
+def _plain(cell: str) -> str:
+    """Return a number with a point, for a date and time the nanoseconds since 1970."""
+    if cell[4:5] == "-" and DATE.fullmatch(cell):
+        return str(np.datetime64(cell.rstrip("Z").replace(" ", "T"), "ns").astype(np.int64))
+    return cell.replace(",", ".")
+
+
 def _value(cell: str) -> float:
     try:
-        return float(cell.replace(",", "."))
+        return float(_plain(cell))
     except ValueError:
         return np.nan
 
