@@ -173,6 +173,9 @@ READERS: Mapping[str, Sequence[Spoilt]] = {
     "log (CSV, TXT, TSV, NPZ)": [
         Spoilt(f"a{end}", log_of) for end in (".csv", ".txt", ".tsv", ".npz")
     ],
+    "log (MAT, Parquet), in a process of its own": [
+        Spoilt(f"a{end}", log_of) for end in (".mat", ".parquet")
+    ],
     "trajectory to follow (CSV, YAML)": [
         Spoilt(f"a{end}", trajectory_of) for end in (".csv", ".yaml")
     ],
@@ -229,6 +232,15 @@ def npz(shape: str, stated: int = 0) -> bytes:
     return found
 
 
+def mat(count: int) -> bytes:
+    """Return a MAT file whose compressed array is shorter than the size that it states."""
+    array = struct.pack("<IIIIII", 14, 8 * count + 56, 6, 8, 6, 0)  # a matrix: flags of doubles
+    array += struct.pack("<IIiiI4sII", 5, 8, 1, count, 0x10001, b"t", 9, 8 * count) + bytes(80)
+    packed = zlib.compress(array)
+    head = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x0100) + b"IM"
+    return head + struct.pack("<II", 15, len(packed)) + packed
+
+
 def glb(count: int) -> bytes:
     """Return a GLB file of vertices that its header states alone."""
     scene = json.loads(GLTF)
@@ -275,7 +287,7 @@ BOMBS: Mapping[str, list[bytes]] = {
     ],
     ".png": [png(60_000)], ".mcap": [chunk(SIZE)], ".mcap.zstd": [zeros(SIZE)],
     ".db3.zstd": [zeros(SIZE)], ".json": [b'{"unknowns": ' + b'{"a":' * 100_000],
-    ".jsonl": [b"[" * 1_000_000],
+    ".jsonl": [b"[" * 1_000_000], ".mat": [mat(2**28 - 8)],
 }  # fmt: skip
 
 

@@ -94,7 +94,7 @@ KNOWN = {
     "roboaccord_files/gazebo/check:": PACKAGE,
     "roboaccord_files/gazebo/schema:_load": PACKAGE,
     "roboaccord_files/gazebo/shipped:problems_of_robot": PACKAGE,
-    "roboaccord_files/logs/tables:_arrays": CHECKED,
+    "roboaccord_files/logs/arrays:_npz": CHECKED,
     "roboaccord_files/repair/extents:_points": CHECKED,
     "roboaccord_files/rules/source:_written": "once more, what has been read",
     "roboaccord_files/rules/table:read_table": PACKAGE,

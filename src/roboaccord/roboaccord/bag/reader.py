@@ -115,10 +115,7 @@ def read_run(bag: Path) -> BagRun:
 
 def checked_run(content: Content) -> BagRun:
     """Return the run of a bag that was read; see `read_run`."""
-    for scan in content.scans:
-        if scan.damage and not scan.whole:
-            cure = f"accord recover {content.bag} keeps what is before"
-            raise AccordError(f"{scan.path} is damaged {scan.damage}; {cure}")
+    check_whole(content.bag, content.scans)
     run = run_of(content)
     if content.hashes and content.hashes != {run.trajectory.sha256()}:
         states = f"the {len(run.trajectory)} states that it holds"
@@ -126,6 +123,18 @@ def checked_run(content: Content) -> BagRun:
         raise AccordError(f"{wrong}; accord recover {content.bag} keeps what can be read")
     content.log_doubts()
     return run
+
+
+def check_whole(bag: Path, scans: Sequence[McapScan]) -> None:
+    """Refuse files of a bag, which were read, that are damaged.
+
+    Raises:
+        AccordError: naming the place, and what helps.
+    """
+    for scan in scans:
+        if scan.damage and not scan.whole:
+            cure = f"accord recover {bag} keeps what is before"
+            raise AccordError(f"{scan.path} is damaged {scan.damage}; {cure}")
 
 
 def run_of(content: Content) -> BagRun:

@@ -57,7 +57,7 @@ def crosscheck_command(
         typer.Argument(
             metavar="ROBOT|FILE|BAG|LOG",
             help="See `accord list`; a URDF, xacro, SDF or MJCF file; a recorded run; or the log "
-            "of your own simulator or robot: CSV, NPZ or a bag.",
+            "of your own simulator or robot: CSV, NPZ, MAT, Parquet or a bag.",
             autocompletion=options.complete_robot,
         ),
     ],

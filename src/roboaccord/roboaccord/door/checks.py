@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.report import Report
 
 Refused = Callable[[str, AccordError], None]
-TABLES = (".csv", ".txt", ".tsv", ".npz")
+TABLES = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet")
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:

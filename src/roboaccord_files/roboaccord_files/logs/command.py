@@ -40,9 +40,25 @@ def check_log_command(
             "--map",
             metavar="KEY=COLUMN",
             help="A LOG's column for time, q/JOINT, qd/JOINT or effort/JOINT, followed by [UNIT], "
-            "and preceded by - if its sign is opposite; may be repeated, or separated by commas.",
+            "and preceded by - if its sign is opposite or by FACTOR*; of a bag also /TOPIC[0]; may "
+            "be repeated, or separated by commas.",
         ),
     ] = None,
+    topic: Annotated[
+        str, typer.Option(metavar="TOPIC", help="Joint states of a bag, where several have them.")
+    ] = "",
+    names: Annotated[
+        str, typer.Option(metavar="PREFIX", help="Before the names of a LOG's joints: left_.")
+    ] = "",
+    run: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Which of a LOG's runs, else the last.")
+    ] = None,
+    passive: Annotated[
+        bool, typer.Option("--passive", help="Nothing drives the robot: efforts are 0.")
+    ] = False,
+    effort: Annotated[
+        str, typer.Option(metavar="KIND", help="What a LOG's efforts are: current, ...")
+    ] = "",
     folder: Out = None,
 ) -> Result:
     """Of a LOG of your own simulator or robot, with joint positions and efforts.
@@ -61,6 +77,7 @@ def check_log_command(
     found = crosscheck_log(
         what, robot=of or None, changes=changes or (), columns=mapped(columns), out=folder,
         packages=read_packages(packages or []), arguments=arguments, base=base,
+        topic=topic, names=names, run=run or 0, passive=passive, effort=effort,
     )  # fmt: skip
     return Result(found, log_lines(found), ok=found.ok)
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import AddedMode
 from roboaccord.contract.results import to_json
@@ -24,7 +25,7 @@ from roboaccord.scenario.setup import is_file
 
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
-from roboaccord_files.logs.log import read_log
+from roboaccord_files.logs.log import Choice, read_log
 
 
 def is_log(given: Mapping[str, Any]) -> bool:
@@ -43,17 +44,23 @@ def crosscheck_log(
     columns: Mapping[str, str] | None = None,
     out: str | Path | None = None,
     changes: Sequence[str] = (),
+    topic: str = "",
+    names: str = "",
+    run: int = 0,
+    passive: bool = False,
+    effort: str = "",
     **options: Unpack[Options],
 ) -> Report:
     """Check the log of somebody's own simulator or robot against a robot's file.
 
     Args:
-        robot_or_recording: the log: CSV, NPZ or a bag.
+        robot_or_recording: the log: text, NPZ, MAT, Parquet or a bag.
         robot: the file; its dry friction counts unless the settings change that.
         settings: of the parameters of a robot that is a file.
         columns: as of `read_log`.
         out: folder for summary.json; none is written where None.
         changes: settings as `KEY=VALUE`.
+        topic, names, run, passive, effort: as of `Choice`.
         **options: of a robot that is a file.
 
     Raises:
@@ -74,9 +81,11 @@ def crosscheck_log(
         )
     if not setup.joints:
         raise AccordError(f"{robot}: it has no joint that moves")
-    hinges = [joint for joint in setup.tree.moving if joint.kind == "revolute"]
-    limits = {joint.name: max(abs(joint.lower), abs(joint.upper)) for joint in hinges}
-    log, parameters = read_log(path, setup.joints, columns or {}, limits), setup.parameters
+    hinges = (joint for joint in setup.tree.moving if joint.name in setup.tree.hinges)
+    limits = {joint.name: float(np.abs(joint.ends).max()) for joint in hinges}
+    choice = Choice(topic, names, run, passive, effort)
+    log = read_log(path, setup.joints, columns or {}, limits, choice)
+    parameters = setup.parameters
     friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
     found = check_log(log, LogBody.of(setup.tree, log.joints, parameters.gravity, *friction))
     if out is not None:
@@ -85,5 +94,5 @@ def crosscheck_log(
     return found
 
 
-TAKES = "robot map set base package trust := out"
+TAKES = "robot map topic names run passive effort set base package trust := out"
 LOG = AddedMode(is_log, TAKES, crosscheck_log)

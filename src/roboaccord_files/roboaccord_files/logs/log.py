@@ -1,8 +1,8 @@
 """A log: samples at their stamps, in stretches without gaps, their units checked.
 
-The bounds below may be tuned: FEWEST_SAMPLES, SHORTEST_STRETCH, SLOWEST and ASTRAY decide what is
-refused, GAP where a log is cut, EVEN and APART what is noted. ASTRAY must lie between what a joint
-overshoots and 57, degrees to radians. What columns hold is guessed in columns.py.
+The bounds below may be tuned: FEWEST_SAMPLES and SHORTEST_STRETCH decide what is refused, GAP where
+a log is cut, EVEN what is noted, NAMED how many columns are listed. What columns hold is guessed in
+columns.py, rows become samples in merge.py, and units are checked in units.py.
 """
 
 from __future__ import annotations
@@ -13,36 +13,62 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.checks import FAST, divergence
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
-from roboaccord_files.logs.columns import FACTORS, Column, assigned, unit_of
+from roboaccord_files.logs.clock import chosen_run, evened, seconds
+from roboaccord_files.logs.columns import FACTORS, RAW, Column, assigned, kind_of, unit_of, words_of
+from roboaccord_files.logs.merge import merged
+from roboaccord_files.logs.table import Table
 from roboaccord_files.logs.tables import read_table
+from roboaccord_files.logs.units import check_base, check_units, rate_notes
 
 SI = {"time": "s", "q": "rad or m", "qd": "rad/s or m/s", "effort": "N m or N"}
+WRITTEN = {"nm": "Nm", "n": "N", "mnm": "mNm", "a": "A", "ma": "mA"}
+CURRENT = {"current", "currents"}
+MOTORS = ("current", "motor")  # of what efforts are taken for, as they are written
 GAP = 2.5  # periods
 EVEN = 0.02  # of the period, by which stamps may differ
 FEWEST_SAMPLES = 100  # samples, of all stretches without a gap
 SHORTEST_STRETCH = 30  # of one of them
-SLOWEST = 0.5  # s: a longer period is none of seconds
-ASTRAY = 5.0  # times a hinge's limit: farther than any overshoot, nearer than degrees
 UNLIMITED: Mapping[str, float] = {}
-APART = 0.1  # of the rates: more is noted
+NAMED = 8  # columns that are not used
+
+
+@dataclass(frozen=True)
+class Choice:
+    """State what of a log is read, and what its efforts are.
+
+    Args:
+        topic: of the joint states of a bag; "" for the one that has most of the joints.
+        names: before the names of joints in the log, as of one of several robots.
+        run: of the file, from 1; 0 for the last that is long enough.
+        passive: whether nothing drives the robot: efforts may lack, or be 0.
+        effort: what efforts are taken for; "" for N m or N, so that other units are refused.
+    """
+
+    topic: str = ""
+    names: str = ""
+    run: int = 0
+    passive: bool = False
+    effort: str = ""
 
 
 @dataclass(frozen=True)
 class Log:
-    """Hold the samples of a log, at their stamps.
+    """Samples of a log, at their stamps.
 
     Args:
         joints: names of the columns.
-        time: (k,) [s].
-        q, effort: positions and efforts (k, n), SI.
+        time: (k,), since the first sample [s].
+        q, effort: positions and efforts (k, n), SI; efforts in A or counts as they were written.
         period: the median of those between samples [s].
         segments: stretches without gaps.
         columns: what was taken for what.
         notes: on what was read.
+        measured: unit of each joint's efforts as written, such as Nm, A or counts; "" if unknown.
+        passive: joints whose efforts are 0 or lack.
+        qd: rates (k, n), SI, NaN where there are none; None where no joint has any.
     """
 
     joints: tuple[str, ...]
@@ -53,6 +79,9 @@ class Log:
     segments: Sequence[slice]
     columns: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    measured: Mapping[str, str] = field(default_factory=dict)
+    passive: tuple[str, ...] = ()
+    qd: Array | None = None
 
 
 def read_log(
@@ -60,49 +89,112 @@ def read_log(
     joints: Sequence[str],
     given: Mapping[str, str],
     limits: Mapping[str, float] = UNLIMITED,
+    choice: Choice = Choice(),
 ) -> Log:
     """Read a log.
 
     Args:
-        path: CSV, NPZ, or a bag.
+        path: text, NPZ, MAT, Parquet, or a bag.
         joints: of the robot.
         given: columns by `time`, `q/JOINT`, `qd/JOINT` and `effort/JOINT`, where a guess would be
-            wrong: a name, with `-` before it for the other sign and `[UNIT]` behind it.
-        limits: of hinges that have some: the largest angles [rad].
+            wrong: a name, with `-` or a factor and `*` before it and `[UNIT]` behind it; of a bag
+            also a topic of numbers, as `/TOPIC[0]`.
+        limits: of hinges: the largest angles [rad], infinite for those without any.
+        choice: of topic, robot and run.
 
     Raises:
         AccordError: if it cannot be read, columns are missing, or the units cannot be right.
     """
-    table = read_table(path)
-    found = assigned([*table], joints, given)
-    need = ["time", *(f"q/{joint}" for joint in joints)]
+    table = read_table(path, [choice.names + each for each in joints], choice.topic, given.values())
+    try:
+        check_base(table, joints)
+        found = _taken(table, joints, given, choice)
+        time, unit, digit = seconds(table.columns[found["time"].name], found["time"])
+        found["time"] = found["time"]._replace(unit=unit)
+        rows, runs = chosen_run(time, choice.run, FEWEST_SAMPLES)
+        columns = {key: _scaled(table, each)[rows] for key, each in found.items() if key != "time"}
+        samples = merged(time[rows], columns, [joint for joint in joints if joint in limits])
+        lacking = [joint for joint in joints if f"effort/{joint}" not in found]
+        q, qd, effort = (samples.of(kind, joints) for kind in ("q", "qd", "effort"))
+        effort[:, [joint in lacking for joint in joints]] = 0.0
+        passive = tuple(joint for joint, each in zip(joints, effort.T) if not each.any())
+        if len(passive) == len(joints) and table.published and not choice.passive:
+            zero = "the efforts are all zero: this publisher does not measure them"
+            raise AccordError(f"{zero}; {_cure(table, joints)}")
+        shown = {key: _shown(key, column) for key, column in found.items()}
+        clock = evened(samples.time - samples.time[:1], digit)
+        log = in_stretches(tuple(joints), clock, q, effort, shown, (), qd)
+        angles = dict(zip(joints, log.q.T))
+        rates = dict(zip(joints, log.qd.T)) if log.qd is not None else {}
+        check_units(log.time, angles, found, limits)
+        notes = [*log.notes, *table.notes, *runs, *samples.notes]
+        notes += [f"no effort of {joint}: taken for 0" for joint in lacking]
+        notes += [*rate_notes(log.time, angles, rates), *_unused(table, found)]
+    except AccordError as error:
+        raise AccordError(f"{path.name}: {error}") from None
+    units = {joint: found.get(f"effort/{joint}", Column("")).unit for joint in joints}
+    written = {joint: WRITTEN.get(unit, unit) for joint, unit in units.items()}
+    return replace(log, notes=notes, measured=written, passive=passive)
+
+
+def _scaled(table: Table, column: Column) -> Array:
+    return column.scale * FACTORS.get(column.unit, 1.0) * table.numbers(column.name)
+
+
+def _taken(
+    table: Table, joints: Sequence[str], given: Mapping[str, str], choice: Choice
+) -> dict[str, Column]:
+    """Return what is taken from which column, with its unit.
+
+    Raises:
+        AccordError: if time, positions or efforts are missing, or efforts are not what they should.
+    """
+    numbers = {name: table.numbers(name) for name in table.columns if name}
+    there = {n: v for n, each in numbers.items() if (v := each[np.isfinite(each)]).size}
+    clocks = [name for name in there if kind_of(name) == "time"]
+    clocks.sort(key=lambda n: (np.ptp(there[n]) == 0.0, -len(there[n]), "stamp" not in words_of(n)))
+    found = assigned([*dict.fromkeys([*clocks[:1], *there])], joints, given, choice.names)
+    need, among = ["time", *(f"q/{joint}" for joint in joints)], ", ".join(numbers)
     if missing := [key for key in need if key not in found]:
-        raise AccordError(
-            f"{path.name}: no column for {', '.join(missing)} among {', '.join(table)}: "
-            f"--map {missing[0]}=COLUMN"
-        )
-    driven = [joint for joint in joints if f"effort/{joint}" in found]
-    if not driven:
-        raise AccordError(
-            f"{path.name}: no efforts among {', '.join(table)}: --map effort/{joints[0]}=COLUMN"
-        )
-    scaled, columns = {}, {}
-    for key, (name, unit, sign) in found.items():
-        unit = unit or unit_of(name)
-        scaled[key] = sign * FACTORS.get(unit, 1.0) * table[name]
-        shown = unit or SI[key.partition("/")[0]] + ", assumed"
-        columns[key] = f"{'-' if sign < 0 else ''}{name} [{shown}]"
-    passive = [joint for joint in joints if joint not in driven]
-    notes = [f"no effort of {joint}: taken for 0" for joint in passive]
-    zero = np.zeros(len(scaled["time"]))
-    q, effort = (
-        np.column_stack([scaled.get(f"{kind}/{joint}", zero) for joint in joints])
-        for kind in ("q", "effort")
-    )
-    log = in_stretches(tuple(joints), scaled["time"], q, effort, columns, notes)
-    rates = {joint: scaled[f"qd/{joint}"] for joint in joints if f"qd/{joint}" in scaled}
-    notes = [*_rate_notes(scaled["time"], q, rates, joints)]
-    return _checked(path.name, log, found, notes, limits)
+        cure = f"--map {missing[0]}=COLUMN"
+        raise AccordError(f"no column for {', '.join(missing)} among {among}: {cure}")
+    if not (choice.passive or any(f"effort/{joint}" in found for joint in joints)):
+        raise AccordError(f"no efforts among {among}: {_cure(table, joints)}")
+    for key, column in found.items():
+        kind, _, joint = key.partition("/")
+        unit = column.unit or unit_of(column.name, joint)
+        if kind == "effort" and not unit and not CURRENT.isdisjoint(words_of(column.name)):
+            unit = "a"
+        scaled = "*" in given.get(key, "")
+        current = kind == "effort" and choice.effort in MOTORS
+        if unit in RAW and not (scaled or current):
+            asked = ", --effort current asks for the factor" if kind == "effort" else ""
+            cure = f"--map '{key}=FACTOR*{column.name}' scales it{asked}"
+            raise AccordError(f"{column.name} is in {WRITTEN.get(unit, unit)}: {cure}")
+        found[key] = column._replace(unit="" if scaled and unit in RAW else unit)
+    return found
+
+
+def _unused(table: Table, found: Mapping[str, Column]) -> Iterable[str]:
+    """Yield a note on columns that are not used, if there are any."""
+    taken = {column.name for column in found.values()}
+    if unused := [name for name in table.columns if name and name not in taken]:
+        more = f" and {len(unused) - NAMED} more" if len(unused) > NAMED else ""
+        yield f"not used: {', '.join(unused[:NAMED])}{more}"
+
+
+def _cure(table: Table, joints: Sequence[str]) -> str:
+    """Return what to do where there are no efforts."""
+    column = table.more[0] if table.more else "COLUMN"
+    return f"--map effort/{joints[0]}={column}, or --passive if nothing drives the robot"
+
+
+def _shown(key: str, column: Column) -> str:
+    """Return a column as it was taken."""
+    unit = WRITTEN.get(column.unit, column.unit) or SI[key.partition("/")[0]] + ", assumed"
+    scale = "-" if column.scale == -1.0 else f"{column.scale:g}*" if column.scale != 1.0 else ""
+    name = column.name.removesuffix(f"[{unit}]").rstrip()
+    return f"{scale}{name} [{unit}]"
 
 
 def in_stretches(
@@ -112,8 +204,9 @@ def in_stretches(
     effort: Array,
     columns: Mapping[str, str],
     notes: Iterable[str],
+    qd: Array | None = None,
 ) -> Log:
-    """Return samples as a log, in stretches between gaps.
+    """Return samples as a log, in stretches between gaps; arguments are its fields.
 
     Raises:
         AccordError: if they are too few.
@@ -123,10 +216,10 @@ def in_stretches(
     latest = np.maximum.accumulate(np.where(good, time, -np.inf))
     good[1:] &= time[1:] > latest[:-1]
     if not good.all():
-        remarks.append(
-            f"{(~good).sum()} rows left out: no number, or not later than the row before"
-        )
+        why = "no number, or not later than the row before"
+        remarks.append(f"{(~good).sum()} rows left out: {why}")
     time, q, effort = time[good], q[good], effort[good]
+    qd = qd[good] if qd is not None and np.isfinite(qd).any() else None
     if len(time) < FEWEST_SAMPLES:
         raise AccordError(f"the log is too short: {len(time)} samples, {FEWEST_SAMPLES} are needed")
     steps = np.diff(time)
@@ -136,69 +229,13 @@ def in_stretches(
     count = sum(part.stop - part.start for part in parts)
     if count < FEWEST_SAMPLES:
         raise AccordError(f"between gaps there are {count} samples, {FEWEST_SAMPLES} are needed")
-    remarks.append(
-        f"{len(time)} samples every {1e3 * period:.4g} ms from {time[0]:g} to {time[-1]:g} s"
-    )
+    span = f"from {time[0]:g} to {time[-1]:g} s"
+    remarks.append(f"{len(time)} samples every {1e3 * period:.4g} ms {span}")
     if len(ends) > 2:
-        remarks.append(
-            f"{len(ends) - 2} gaps longer than {GAP:g} periods; {len(parts)} stretches kept"
-        )
+        gaps = f"{len(ends) - 2} gaps longer than {GAP:g} periods"
+        remarks.append(f"{gaps}; {len(parts)} stretches kept")
     inner = np.concatenate([np.diff(time[part]) for part in parts])
     if (uneven := np.mean(np.abs(inner - period) > EVEN * period)) > 0.0:
-        remarks.append(
-            f"{100 * uneven:.2g} % of the periods are uneven: stamps as they are, no resampling"
-        )
-    return Log(joints, time, q, effort, period, parts, columns, remarks)
-
-
-def _rate_notes(
-    time: Array, q: Array, rates: Mapping[str, Array], joints: Sequence[str]
-) -> Iterable[str]:
-    """Yield where rates are not those of the positions; they are not used."""
-    with np.errstate(all="ignore"):
-        middle = np.diff(q, axis=0) / np.diff(time)[:, None]
-    for joint, rate in rates.items():
-        own, given = middle[:, list(joints).index(joint)], 0.5 * (rate[1:] + rate[:-1])
-        good = np.isfinite(own) & np.isfinite(given)
-        size = np.sqrt(np.mean(given[good] ** 2)) if good.any() else 0.0
-        apart = np.sqrt(np.mean((own - given)[good] ** 2)) if good.any() else 0.0
-        if apart > APART * size:
-            yield f"rates of {joint} are {apart:.2g} rad/s off d(position)/dt; they are not used"
-
-
-def _checked(
-    name: str,
-    log: Log,
-    found: Mapping[str, Column],
-    notes: Iterable[str],
-    limits: Mapping[str, float],
-) -> Log:
-    """Return a log with notes.
-
-    Raises:
-        AccordError: if its units cannot be right.
-    """
-    if log.period > SLOWEST:
-        clock = found["time"].name
-        raise AccordError(
-            f"{name}: samples {log.period:g} s apart; in ms or ns? --map 'time={clock}[ms]'"
-        )
-    rates = np.diff(log.q, axis=0) / np.diff(log.time)[:, None]
-    if diverges := divergence(log.joints, log.time[:-1], rates):
-        raise AccordError(f"{name}: {diverges}; there are no units to guess, and nothing to judge")
-    speeds = np.abs(rates)
-    largest = np.abs(log.q).max(axis=0)
-    for joint, speed, angle in zip(log.joints, np.median(speeds, axis=0), largest):
-        column, limit = found[f"q/{joint}"], limits.get(joint, 0.0)
-        cure = f"--map 'q/{joint}={column.name}[deg]'"
-        if speed > FAST:
-            raise AccordError(
-                f"{name}: {joint} moves at {speed:.3g} rad/s; in degrees, or the time in another "
-                f"unit? {cure}"
-            )
-        if angle > ASTRAY * limit > 0.0 and not (column.unit or unit_of(column.name)):
-            raise AccordError(
-                f"{name}: {joint} reaches {angle:.3g} rad, its limit is {limit:.3g} rad; in "
-                f"degrees? {cure}"
-            )
-    return replace(log, notes=[*log.notes, *notes])
+        share = f"{100 * uneven:.2g} % of the periods are uneven"
+        remarks.append(f"{share}: stamps as they are, no resampling")
+    return Log(joints, time, q, effort, period, parts, columns, remarks, qd=qd)

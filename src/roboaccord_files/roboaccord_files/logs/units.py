@@ -1,0 +1,93 @@
+"""Whether samples can be what they are taken for: units, rates, and a base that stays.
+
+The bounds may be tuned: SLOWEST and ASTRAY decide what is refused, APART what is noted, MOVES what
+a fixed base may seem to move. ASTRAY must lie between what a joint overshoots and 57, degrees to
+radians.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from roboaccord.contract.checks import FAST, divergence
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+
+from roboaccord_files.logs.columns import Column, base_columns
+from roboaccord_files.logs.table import Table
+
+SLOWEST = 0.5  # s: a longer period is none of seconds
+ASTRAY = 5.0  # times a hinge's limit: farther than any overshoot, nearer than degrees
+APART = 0.1  # of the rates: more is noted
+MOVES = 0.01  # m, and of a quaternion
+DEGREES = 180.0 / np.pi
+NEAR = 0.02  # of that, by which rates of positions are those given
+
+
+def check_units(
+    time: Array, q: Mapping[str, Array], columns: Mapping[str, Column], limits: Mapping[str, float]
+) -> None:
+    """Refuse samples whose units cannot be right.
+
+    Args:
+        time: increasing (k,) [s].
+        q: positions (k,) by joint.
+        columns: that were taken, by key.
+        limits: the largest angles of hinges [rad], by joint.
+
+    Raises:
+        AccordError: naming what may be wrong, and the cure.
+    """
+    if (period := float(np.median(np.diff(time)))) > SLOWEST:
+        cure = f"in ms or ns? --map 'time={columns['time'].name}[ms]'"
+        raise AccordError(f"samples {period:g} s apart; {cure}")
+    rates = np.column_stack([np.diff(each) / np.diff(time) for each in q.values()])
+    if diverges := divergence([*q], time[:-1], rates):
+        raise AccordError(f"{diverges}; there are no units to guess, and nothing to judge")
+    for (joint, each), speed in zip(q.items(), np.median(np.abs(rates), axis=0)):
+        column, limit, angle = columns[f"q/{joint}"], limits.get(joint, 0.0), np.abs(each).max()
+        cure = f"--map 'q/{joint}={column.name}[deg]'"
+        if speed > FAST:
+            moves = f"{joint} moves at {speed:.3g} rad/s"
+            raise AccordError(f"{moves}; in degrees, or the time in another unit? {cure}")
+        if angle > ASTRAY * limit > 0.0 and not column.unit:
+            reaches = f"{joint} reaches {angle:.3g} rad, its limit is {limit:.3g} rad"
+            raise AccordError(f"{reaches}; in degrees? {cure}")
+
+
+def rate_notes(time: Array, q: Mapping[str, Array], qd: Mapping[str, Array]) -> Iterable[str]:
+    """Yield where rates (k,) are not those of the positions; they are not used.
+
+    Raises:
+        AccordError: where positions are in degrees, rates in radians.
+    """
+    for joint, rates in qd.items():
+        a, b = np.diff(q[joint]) / np.diff(time), 0.5 * (rates[1:] + rates[:-1])
+        mine, given = (each[np.isfinite(b)] for each in (a, b))
+        size, apart = (float(np.linalg.norm(each)) for each in (given, mine - given))
+        if apart <= APART * size:
+            continue
+        if abs(mine @ given / size**2 - DEGREES) < NEAR * DEGREES if size else False:
+            cure = f"--map 'q/{joint}=COLUMN[deg]'"
+            raise AccordError(f"{joint}: positions in degrees beside rates in radians? {cure}")
+        off = f"{apart / np.sqrt(len(given)):.2g} rad/s off d(position)/dt"
+        yield f"rates of {joint} are {off}; they are not used"
+
+
+def check_base(table: Table, joints: Sequence[str]) -> None:
+    """Refuse the log of a base that moves.
+
+    Raises:
+        AccordError: stating how far.
+    """
+    pose = {p: table.numbers(name) for p, name in base_columns([*table.columns], joints)}
+    cure = "a log can be checked only for a robot whose base is fixed to the world"
+    rows = np.array([pose[part] for part in "xyz" if part in pose])
+    rows = rows[:, np.isfinite(rows).all(axis=0)] if len(rows) else rows
+    far = np.linalg.norm(rows - rows[:, :1], axis=0).max(initial=0.0) if rows.size else 0.0
+    if far > MOVES:
+        raise AccordError(f"the base moves {far:.3g} m; {cure}")
+    turns = (np.abs(each[np.isfinite(each)]) for part, each in pose.items() if part[0] == "q")
+    if any(each.size and np.ptp(each) > MOVES for each in turns):
+        raise AccordError(f"the base turns; {cure}")
