@@ -136,16 +136,17 @@ class Bench:
         Raises:
             AccordError: if the engine is missing, or refuses it.
         """
-        kind, question = reader(engine), question or self.question
-        if self.is_own(engine) and urdf == self.whole:
-            return kind(self.file.origin, question, settings, {}, self.file.path)
-        packages = self.packages if "<mesh" in urdf else {}
-        return kind(urdf, question, settings, packages)
+        own = self.is_own(engine) and urdf == self.whole
+        text = self.file.origin if own else urdf
+        as_it_is = own or (not self.file.form and urdf == self.file.text)
+        file = self.file.shipped() if as_it_is else None
+        packages = self.packages if own or "<mesh" in urdf else {}
+        return reader(engine)(text, question or self.question, settings, packages, file)
 
     def is_own(self, engine: str) -> bool:
-        """Return whether the file is in a format of the engine's own, and given to it as it is."""
-        own = reader(engine).reads_own and self.file.form in _spec(engine).formats
-        return own and engine not in self.planted
+        """Return whether the file is in a format that the engine reads, and given to it as it is."""
+        own = self.file.form and reader(engine).form == self.file.form
+        return bool(own) and engine not in self.planted
 
     @cached_property
     def whole(self) -> str:

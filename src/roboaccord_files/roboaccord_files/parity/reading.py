@@ -58,7 +58,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             ours = case.bench.ask(case.engine, "accord", case.urdf).finding
         converted = case.bench.file.form and not case.bench.is_own(case.engine)
         causes = [] if case.bench.file.form and asked.same else _causes(case, traps)
-        gazebo = [] if case.bench.file.form else list(_beside(case))
+        gazebo = [] if converted else list(_beside(case))
         names = {cause.quantity for cause in causes}
         causes += [
             each for each in _remarks(case.bench, asked, traps) if each.quantity not in names
@@ -150,7 +150,7 @@ def _remarks(bench: Bench, asked: Asked, traps: list[Trap]) -> Iterator[Flaw]:
 
     Joint order and a welded root are the engine's; what no reader sees is the file's.
     """
-    if reading := asked.reading:
+    if (reading := asked.reading) and not bench.file.form:  # of a file, not of our text
         order = [n.get("name") for n in ET.fromstring(bench.text).findall("joint")]
         wanted = [name for name in order if name in reading.joints]
         if list(reading.joints) != wanted and len(wanted) == len(reading.joints):
@@ -174,9 +174,11 @@ def _remark(cause: str, *where: str, **figures: Any) -> Flaw:
 def _beside(case: FileCase) -> Iterator[Flaw]:
     """Yield what an engine makes of `<gazebo>`, which is taken out of what is compared."""
     bench, engine = case.bench, case.engine
-    text = without_mimic(strip(bench.planted.get(engine, bench.file.text), ("material",)))
-    if "<gazebo" not in text:
-        return
+    text = bench.file.origin
+    if not bench.is_own(engine):
+        text = without_mimic(strip(bench.planted.get(engine, bench.file.text), ("material",)))
+        if "<gazebo" not in text:
+            return
     try:
         found = reader(engine).beside(text)
     except AccordError as error:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.files import is_file, read_bytes, writing
+from roboaccord.contract.files import read_bytes, writing
 from roboaccord.contract.outcome import Outcome
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import LARGEST, UrdfFile, decode_xml, plain_xml
@@ -61,12 +61,9 @@ def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
 
 
 def shipped(file: UrdfFile) -> bytes:
-    """Return a file byte for byte; of a xacro file, or standard input, its text."""
-    if is_file(file.path):
-        data = read_bytes(file.path, LARGEST)
-        if plain_xml(decode_xml(data)) == file.text:
-            return data.lstrip()
-    return file.text.encode()
+    """Return a file byte for byte; of one in another format or standard input, its text."""
+    as_it_is = not file.form and file.shipped()
+    return read_bytes(file.path, LARGEST).lstrip() if as_it_is else file.text.encode()
 
 
 def changed(file: UrdfFile, data: bytes) -> UrdfFile:

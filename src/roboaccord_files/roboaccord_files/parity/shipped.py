@@ -22,7 +22,7 @@ from roboaccord_files.parity.words import ParityCode
 class ShippedLevel(FileLevel[ShippedCheck]):
     """Load the file with its meshes.
 
-    By default each engine gets the paths as they are written; with our settings, where they lead.
+    By default each engine gets the file; with our settings, and of xacro, the paths of its meshes.
     """
 
     name = "shipped"
@@ -30,7 +30,7 @@ class ShippedLevel(FileLevel[ShippedCheck]):
     def measure(self, case: FileCase) -> ShippedCheck:
         """Return whether the engine loads it, and collision shapes that it lacks or adds."""
         file = case.bench.file
-        urdf = file.resolved() if case.settings == "accord" else file.text
+        urdf = file.text if case.settings == "default" and file.shipped() else file.resolved()
         wanted = shapes_of(urdf)
         have = wanted
         if case.bench.is_own(case.engine):  # which has loaded it

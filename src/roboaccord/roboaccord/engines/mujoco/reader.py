@@ -19,7 +19,6 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
-from roboaccord.description.tree_text import ENDLESS
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.mujoco.model import PLAIN, MujocoMechanism, of_drives
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
@@ -29,32 +28,36 @@ FREE = mujoco.mjtJoint.mjJNT_FREE
 
 
 class MujocoReading(Reading):
-    """Read a URDF with MuJoCo.
+    """Read a URDF or MJCF with MuJoCo.
 
     Args:
-        urdf: its text.
+        text: of a file, or of none.
         question: base and joints.
         settings: `accord` keeps the links that MuJoCo would fuse, and the folders of meshes.
         packages: not used: MuJoCo knows no packages.
+        file: with this text.
 
     Raises:
         AccordError: if MuJoCo refuses it.
     """
 
     has_settings = True
-    reads_own = True
+    form = "mujoco"
 
     def __init__(
         self,
-        urdf: str,
+        text: str,
         question: Question,
         settings: str,
         packages: Mapping[str, Path],
         file: Path | None = None,
     ) -> None:
-        self.question = question
+        self.question, own = question, self.is_own(text)
         try:
-            model, top = _own(urdf, question, file) if file else _of_urdf(urdf, question, settings)
+            if own:
+                model, top = _own(text, question, file)
+            else:
+                model, top = _of_urdf(text, question, settings, file)
         except ValueError as error:
             reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
             raise AccordError(f"MuJoCo refuses it: {reason}") from None
@@ -63,10 +66,10 @@ class MujocoReading(Reading):
         model.opt.gravity = (0.0, 0.0, -GRAVITY)
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
-        if file:
+        if own:
             _leave_out(model)
         moving = [model.joint(i) for i in range(model.njnt) if model.jnt_type[i] != FREE]
-        if file:  # of bodies beside the robot, too
+        if own:  # of bodies beside the robot, too
             moving = [joint for joint in moving if joint.name in question.joints]
         self.joints = tuple(joint.name for joint in moving)
         whole = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, top or "world")
@@ -74,7 +77,7 @@ class MujocoReading(Reading):
         asked, kind = question.of(self.joints), KINDS[question.base]
         self.mechanism = mechanism = MujocoMechanism(model, kind, asked, top, flags=0)
         self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
-        for joint in moving if file else ():  # a link's origin is on its last joint
+        for joint in moving if own else ():  # a link's origin is on its last joint
             name = model.body(joint.bodyid[0]).name
             centre = model.body(name).ipos - joint.pos
             self.links[name] = replace(self.links[name], centre=centre)
@@ -91,9 +94,8 @@ class MujocoReading(Reading):
             if model.jnt_limited[i]:
                 ends = tuple(model.jnt_range[i])
             anchor, axis = turn.T @ (data.xanchor[i] - place), turn.T @ data.xaxis[i]
-            if file and model.jnt_type[i] == mujoco.mjtJoint.mjJNT_SLIDE:
+            if own and model.jnt_type[i] == mujoco.mjtJoint.mjJNT_SLIDE:
                 anchor = anchor - model.qpos0[model.jnt_qposadr[i]] * axis
-                ends = max(ends[0], -ENDLESS), min(ends[1], ENDLESS)
             self.hinges[joint.name] = Hinge(anchor, axis, *ends)
         # By index, for what a planar joint is made of has no name.
         dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
@@ -115,14 +117,22 @@ class MujocoReading(Reading):
         model.dof_frictionloss[:] = 0.0
 
 
-def _of_urdf(urdf: str, question: Question, settings: str) -> tuple[mujoco.MjModel, str]:
-    """Return the model of a URDF, and the body that moves as the base."""
+def _of_urdf(
+    urdf: str, question: Question, settings: str, file: Path | None
+) -> tuple[mujoco.MjModel, str]:
+    """Return the model of a URDF, and the body that moves as the base.
+
+    Of a text that is of no file the meshes have their folders.
+    """
     accord = settings == "accord"
     # Below another root, the joint that carries ours floats by itself.
     floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
-    if accord:
-        urdf = urdf.replace("<link", f"{PLAIN}<link", 1)
-    spec = mujoco.MjSpec.from_string(urdf)
+    if file and not accord:
+        spec = mujoco.MjSpec.from_file(str(file))
+    else:
+        if accord or "<mesh" in urdf:
+            urdf = urdf.replace("<link", f"{PLAIN}<link", 1)
+        spec = mujoco.MjSpec.from_string(urdf)
     if accord:
         # A joint that floats below a static link can do so below the world alone.
         spec.compiler.fusestatic = floats
@@ -152,13 +162,12 @@ def _leave_out(model: mujoco.MjModel) -> None:
         values[:] = 0.0
 
 
-def _own(text: str, question: Question, file: Path) -> tuple[mujoco.MjModel, str]:
+def _own(text: str, question: Question, file: Path | None) -> tuple[mujoco.MjModel, str]:
     """Return the model of an MJCF file, or of its text, and the body that moves as the base.
 
     What has no name gets that of its number; a base that is fixed is at the origin.
     """
-    whole = file.is_file() and file.suffix != ".xacro"
-    spec = mujoco.MjSpec.from_file(str(file)) if whole else mujoco.MjSpec.from_string(text)
+    spec = mujoco.MjSpec.from_file(str(file)) if file else mujoco.MjSpec.from_string(text)
     spec.compile()  # which numbers bodies and joints
     for kind, elements in (("body", spec.bodies), ("joint", spec.joints)):
         for element in elements:

@@ -1,0 +1,159 @@
+"""Parity of robots in SDF: Drake and SDFormat are given the file, against Drake's own parser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from roboaccord.cli.main import run
+from roboaccord.engines.formats import read_robot
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord_files.parity.bench import Bench
+from test_parity import examine, need, status
+
+pytest.importorskip("pydrake")
+ALIKE = 1e-9  # relative
+BODY = (
+    '<link name="{}"><pose>{}</pose><inertial><pose>.02 .01 .1 .1 .2 .3</pose><mass>{}</mass>'
+    "<inertia><ixx>.03</ixx><iyy>.04</iyy><izz>.05</izz><ixy>.001</ixy></inertia></inertial></link>"
+)
+FINGER = (
+    '<sdf version="1.9"><model name="finger"><frame name="seat"><pose>0 .01 -.03 0 .1 .2</pose>'
+    "</frame>" + BODY.format("root", "0 0 .02 .3 0 0", 0.2) + BODY.format("tip", ".01 0 .07 0 0 1", 0.1)
+    + '<joint name="knuckle" type="revolute"><pose>0 .01 -.02 .2 0 0</pose><parent>root</parent>'
+    '<child>tip</child><axis><xyz expressed_in="seat">1 2 0</xyz><dynamics><spring_stiffness>2'
+    "</spring_stiffness><spring_reference>.3</spring_reference></dynamics></axis></joint></model></sdf>"
+)  # fmt: skip
+INCLUDE = (
+    "<include><uri>model://finger</uri><name>{}</name><placement_frame>seat</placement_frame>"
+    '<pose relative_to="{}">.02 0 .04 0 0 {}</pose></include>'
+    '<joint name="mount" type="fixed"><parent>{}</parent><child>{}::root</child></joint>'
+)
+HAND = (
+    '<sdf version="1.9"><model name="hand">' + BODY.format("palm", "0 0 .5 0 0 .4", 1.0)
+    + BODY.format("thumb", ".1 .2 .6 0 .5 0", 0.5)
+    + '<joint name="swing" type="revolute"><parent>thumb</parent><child>palm</child><axis>'
+    "<xyz>0 .6 .8</xyz><limit><lower>-1</lower><upper>2</upper></limit></axis>{}</joint>"
+    '<joint name="slide" type="prismatic"><pose relative_to="thumb">0 0 .1 .1 0 0</pose>'
+    "<parent>world</parent><child>thumb</child><axis><xyz>1 0 0</xyz></axis></joint>"
+    + INCLUDE.format("left", "palm", 0.3, "palm", "left").replace("mount", "left_mount")
+    + INCLUDE.format("right", "thumb", 2.0, "thumb", "right") + "</model></sdf>"
+)  # fmt: skip
+ROTOR = "<drake:rotor_inertia>1e-4</drake:rotor_inertia><drake:gear_ratio>20</drake:gear_ratio>"
+"""On the world by a slide; a joint from tip to base; a model that is included twice."""
+SNAKE = (
+    '<sdf version="1.9"><model name="snake">' + BODY.format("head", "0 0 0 0 0 0", 0.3)
+    + BODY.format("tail", "-.2 0 0 0 0 0", 0.3)
+    + '<joint name="bend" type="revolute"><parent>head</parent><child>tail</child><axis><xyz>0 0 1'
+    "</xyz></axis></joint>{}</model></sdf>"
+)  # fmt: skip
+
+
+def folder(place: Path) -> Path:
+    """Write the model that is included, and return the folder of models."""
+    (models := place / "models" / "finger").mkdir(parents=True)
+    (models / "model.sdf").write_text(FINGER)
+    config = '<model><name>finger</name><sdf version="1.9">model.sdf</sdf></model>'
+    (models / "model.config").write_text(config)
+    return models.parent
+
+
+def changed(path: Path, old: str, new: str) -> Path:
+    """Return a file beside one that has another text."""
+    other = path.with_name("changed.sdf")
+    other.write_text(path.read_text().replace(old, new))
+    return other
+
+
+def raw_accelerations(path: Path, packages: dict[str, Path], bench: Bench) -> np.ndarray:
+    """Return what Drake's parser makes of a file, by nothing of ours, at 20 of a bench's states."""
+    from pydrake.multibody.parsing import Parser
+    from pydrake.multibody.plant import MultibodyPlant
+
+    plant = MultibodyPlant(0.0)
+    parser = Parser(plant)
+    for name, place in packages.items():
+        parser.package_map().Add(name, place)
+    parser.AddModels(path)
+    plant.Finalize()
+    context = plant.CreateDefaultContext()
+    plant.get_actuation_input_port().FixValue(context, np.zeros(plant.num_actuators()))
+    scopes = {f"{side}_tip_knuckle": plant.GetModelInstanceByName(f"hand::{side}")
+              for side in ("left", "right")} if packages else {}  # fmt: skip
+    joints = [
+        plant.GetJointByName("knuckle", scopes[n]) if n in scopes else plant.GetJointByName(n)
+        for n in bench.question.joints
+    ]
+    found = []
+    for state in bench.question.states[:20]:
+        q, v = plant.GetPositions(context), np.zeros(plant.num_velocities())
+        q[[j.position_start() for j in joints]] = state.q
+        v[[j.velocity_start() for j in joints]] = state.qd
+        force = np.zeros(len(v))
+        force[rates := [j.velocity_start() for j in joints]] = state.effort
+        order = rates
+        if bench.question.base == "free":
+            root, turn = plant.GetBodyByName("head"), quaternion_matrix(state.orientation)
+            at, first = root.floating_velocities_start_in_v(), root.floating_positions_start()
+            q[first : first + 7] = *np.roll(state.orientation, 1), *state.position
+            v[at : at + 6] = *(turn @ state.twist[3:]), *(turn @ state.twist[:3])
+            order = [*range(at + 3, at + 6), *range(at, at + 3), *rates]
+        plant.SetPositions(context, q)
+        plant.SetVelocities(context, v)
+        plant.get_applied_generalized_force_input_port().FixValue(context, force)
+        found.append(plant.EvalTimeDerivatives(context).CopyToVector()[len(q) :][order])
+    return np.array(found)
+
+
+@pytest.mark.parametrize("engine", ["drake", pytest.param("sdformat", marks=pytest.mark.slow)])
+def test_an_engine_is_given_the_sdf_itself(tmp_path: Path, engine: str) -> None:
+    """Accelerations are those of Drake's own parser; the rotor is Drake's alone."""
+    need(engine)
+    models, path = folder(tmp_path), tmp_path / "hand.sdf"
+    path.write_text(HAND.format(ROTOR if engine == "drake" else ""))
+    bench = Bench(read_robot(path, packages := {"finger": models / "finger"}))
+    assert bench.is_own(engine)
+    assert len(bench.question.joints) == 4 and bench.question.base == "fixed"
+    reading = bench.read(engine, "default", bench.whole)
+    named = changed(path, "//finger<", "//finger/model.sdf<")  # as Drake wants it
+    expected = raw_accelerations(named, packages, bench)
+    found = np.array(reading.accelerations(bench.question.states[:20]))
+    assert np.abs(found - expected).max() < ALIKE * np.abs(expected).max()
+    check = examine(bench, engine)
+    assert (status(check), check.causes) == ("same", ())
+
+
+@pytest.mark.slow
+def test_what_gazebo_does_not_read_of_an_sdf_is_its_difference(tmp_path: Path) -> None:
+    """A rotor that only Drake reads; a link of which Gazebo takes gravity."""
+    need("sdformat")
+    path = tmp_path / "snake.sdf"
+    path.write_text(SNAKE.format("").replace("</axis>", f"</axis>{ROTOR}"))
+    check = examine(Bench(read_robot(path)), "sdformat")
+    assert [(c.quantity, c.where) for c in check.causes] == [("armature", ("bend",))]
+    assert status(check) == "differ"
+    path.write_text(SNAKE.format("").replace("<inertial>", "<gravity>0</gravity><inertial>", 1))
+    check = examine(Bench(read_robot(path)), "sdformat")
+    assert [(c.quantity, c.where) for c in check.causes] == [("gazebo gravity", ("head",))]
+
+
+def test_a_snake_with_ros2_control_in_its_sdf_passes_with_a_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No version of SDF has <ros2_control>, as students write it; Drake rejects it."""
+    control = (
+        '<ros2_control name="c" type="system"><hardware><plugin>gz_ros2_control/GazeboSimSystem'
+        '</plugin></hardware><joint name="bend"><command_interface name="effort"/>'
+        '<state_interface name="position"/></joint></ros2_control><plugin name="p" filename="f"/>'
+    )
+    path = tmp_path / "snake.sdf"
+    path.write_text(SNAKE.format(control))
+    assert run(["check", str(path)]) == 0
+    assert "<ros2_control>, which SDF has not, is left out" in capsys.readouterr().err
+    bench = Bench(read_robot(path))
+    assert "<ros2_control>, which SDF has not, is left out" in bench.file.notes
+    assert status(examine(bench, "drake")) == "same"
+    expected = raw_accelerations(changed(path, control, ""), {}, bench)
+    found = bench.read("drake", "default", bench.whole).accelerations(bench.question.states[:20])
+    assert np.abs(np.array(found) - expected).max() < ALIKE * np.abs(expected).max()
