@@ -1,7 +1,7 @@
 """MuJoCo's model of a description: links, ball, and collision pairs.
 
 Every link is kept and nothing collides but the pairs of a contact: keep both, levels compare links
-one by one. PLAIN and the order of quaternions (w first) are fixed by MuJoCo. `MujocoMechanism`
+one by one. The order of quaternions (w first) is fixed by MuJoCo. `MujocoMechanism`
 answers for simulator.py and reader.py, in our units and order; properties may be added, first to
 `Mechanism` of engines/reading.py.
 """
@@ -35,7 +35,6 @@ from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
 LEAST = 2e-15  # kg and kg m^2: a moving body must have more than 1e-15, of which nothing is seen
-PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'  # else names of files lose their folders
 
 
 def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> mujoco.MjModel:
@@ -89,7 +88,16 @@ def _with_files(urdf: str) -> str:
     root = ET.fromstring(urdf)
     for mesh in root.iter("mesh"):
         mesh.set("filename", mesh.get("filename", "").removeprefix("file://"))
-    root.insert(0, ET.fromstring(PLAIN))
+    return with_folders(ET.tostring(root, encoding="unicode"))
+
+
+def with_folders(urdf: str) -> str:
+    """Return a URDF whose meshes keep the folders in their names, which MuJoCo else drops."""
+    root = ET.fromstring(urdf)
+    own = root.find("mujoco")
+    own = ET.SubElement(root, "mujoco") if own is None else own
+    compiler = own.find("compiler")
+    (ET.SubElement(own, "compiler") if compiler is None else compiler).set("strippath", "false")
     return ET.tostring(root, encoding="unicode")
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
-from roboaccord.engines.mujoco.model import PLAIN, MujocoMechanism, of_drives
+from roboaccord.engines.mujoco.model import MujocoMechanism, of_drives, with_folders
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
@@ -130,9 +130,7 @@ def _of_urdf(
     if file and not accord:
         spec = mujoco.MjSpec.from_file(str(file))
     else:
-        if accord or "<mesh" in urdf:
-            urdf = urdf.replace("<link", f"{PLAIN}<link", 1)
-        spec = mujoco.MjSpec.from_string(urdf)
+        spec = mujoco.MjSpec.from_string(with_folders(urdf) if "<mesh" in urdf else urdf)
     if accord:
         # A joint that floats below a static link can do so below the world alone.
         spec.compiler.fusestatic = floats

@@ -1,7 +1,8 @@
-"""Parity of robots in SDF: Drake and SDFormat are given the file, against Drake's own parser."""
+"""Parity gives engines the file itself: SDF against Drake's own parser, meshes beside a URDF."""
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,9 @@ import pytest
 from roboaccord.cli.main import run
 from roboaccord.engines.formats import read_robot
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord_files.parity.bench import Bench
-from test_parity import examine, need, status
+from roboaccord_files.parity.bench import Bench, FileCase
+from test_parity import SHIPPED, arm, examine, need, status
 
-pytest.importorskip("pydrake")
 ALIKE = 1e-9  # relative
 BODY = (
     '<link name="{}"><pose>{}</pose><inertial><pose>.02 .01 .1 .1 .2 .3</pose><mass>{}</mass>'
@@ -109,6 +109,7 @@ def raw_accelerations(path: Path, packages: dict[str, Path], bench: Bench) -> np
 @pytest.mark.parametrize("engine", ["drake", pytest.param("sdformat", marks=pytest.mark.slow)])
 def test_an_engine_is_given_the_sdf_itself(tmp_path: Path, engine: str) -> None:
     """Accelerations are those of Drake's own parser; the rotor is Drake's alone."""
+    pytest.importorskip("pydrake")
     need(engine)
     models, path = folder(tmp_path), tmp_path / "hand.sdf"
     path.write_text(HAND.format(ROTOR if engine == "drake" else ""))
@@ -127,6 +128,7 @@ def test_an_engine_is_given_the_sdf_itself(tmp_path: Path, engine: str) -> None:
 @pytest.mark.slow
 def test_what_gazebo_does_not_read_of_an_sdf_is_its_difference(tmp_path: Path) -> None:
     """A rotor that only Drake reads; a link of which Gazebo takes gravity."""
+    pytest.importorskip("pydrake")
     need("sdformat")
     path = tmp_path / "snake.sdf"
     path.write_text(SNAKE.format("").replace("</axis>", f"</axis>{ROTOR}"))
@@ -142,6 +144,7 @@ def test_a_snake_with_ros2_control_in_its_sdf_passes_with_a_note(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """No version of SDF has <ros2_control>, as students write it; Drake rejects it."""
+    need("drake")
     control = (
         '<ros2_control name="c" type="system"><hardware><plugin>gz_ros2_control/GazeboSimSystem'
         '</plugin></hardware><joint name="bend"><command_interface name="effort"/>'
@@ -157,3 +160,61 @@ def test_a_snake_with_ros2_control_in_its_sdf_passes_with_a_note(
     expected = raw_accelerations(changed(path, control, ""), {}, bench)
     found = bench.read("drake", "default", bench.whole).accelerations(bench.question.states[:20])
     assert np.abs(np.array(found) - expected).max() < ALIKE * np.abs(expected).max()
+
+
+def loads(engine: str, path: Path) -> bool:
+    """Return whether an engine loads a file, by nothing of ours."""
+    if engine == "dart":
+        import dartpy
+
+        return dartpy.utils.DartLoader().parseSkeleton(str(path)) is not None
+    import mujoco
+
+    try:
+        return mujoco.MjModel.from_xml_path(str(path)).nmesh > 0
+    except ValueError:
+        return False
+
+
+COMPILER = "<mujoco><compiler {}/></mujoco>"
+MESHES = {
+    "meshes/part.stl": ("", 'strippath="false"'),
+    "part.stl": ("", 'meshdir="meshes" strippath="true"', 'meshdir="assets"'),
+    "package://assets/part.stl": ("", 'strippath="false"'),
+    "package://arm/meshes/part.stl": ("",),
+}
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "dart"])
+@pytest.mark.parametrize(
+    ("mesh", "compiler"), [(mesh, each) for mesh, options in MESHES.items() for each in options]
+)
+def test_an_engine_is_not_said_to_refuse_meshes_that_it_loads(
+    tmp_path: Path, engine: str, mesh: str, compiler: str
+) -> None:
+    """As onshape-to-robot and others name them; with our settings wherever they are found."""
+    need(engine)
+    corners = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]])
+    faces = [(*np.zeros(3), *corners[list(each)].ravel(), 0)
+             for each in ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))]  # fmt: skip
+    stl = bytes(80) + struct.pack("<I", 4) + b"".join(struct.pack("<12fH", *f) for f in faces)
+    for folder in ("meshes", "assets", "."):
+        (tmp_path / "arm" / folder).mkdir(parents=True, exist_ok=True)
+        if folder != "." or "/" not in mesh:
+            (tmp_path / "arm" / folder / "part.stl").write_bytes(stl)
+    shape = f'<collision><geometry><mesh filename="{mesh}"/></geometry></collision></link>'
+    text = arm().replace("</link>", shape, 1)
+    if compiler:
+        text = text.replace("<link", COMPILER.format(compiler) + "<link", 1)
+    path = tmp_path / "arm" / "arm.urdf"
+    path.write_text(text)
+    bench, raw = Bench(read_robot(path)), loads(engine, path)
+    check = SHIPPED.measure(FileCase(bench, engine))
+    assert not check.geometry
+    if engine == "mujoco" or raw:  # DART is told where packages are
+        assert (check.ended is None) is raw, check.refusal
+    assert raw or mesh.startswith("package")
+    assert SHIPPED.measure(FileCase(bench, engine, "accord")).ended is None
+    path.rename(path.with_suffix(".urdf.xacro"))
+    bench = Bench(read_robot(path.with_suffix(".urdf.xacro")))
+    assert SHIPPED.measure(FileCase(bench, engine)).ended is None
