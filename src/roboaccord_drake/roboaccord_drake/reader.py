@@ -112,8 +112,8 @@ class DrakeReading(Reading):
                 ):
                     self.hinges[joint.name] = replace(hinge, axis=-hinge.axis)
         names = {joint.index(): name for name, joint in joints.items()}
-        drives = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
-        drives = {names[each.joint().index()]: each for each in drives}
+        motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
+        drives = {names[each.joint().index()]: each for each in motors}
         self.apart = {
             "damping": damping,
             "friction": dict.fromkeys(self.joints, 0.0),

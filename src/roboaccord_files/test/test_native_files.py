@@ -20,7 +20,8 @@ BODY = (
 )
 FINGER = (
     '<sdf version="1.9"><model name="finger"><frame name="seat"><pose>0 .01 -.03 0 .1 .2</pose>'
-    "</frame>" + BODY.format("root", "0 0 .02 .3 0 0", 0.2) + BODY.format("tip", ".01 0 .07 0 0 1", 0.1)
+    "</frame>" + BODY.format("root", "0 0 .02 .3 0 0", 0.2)
+    + BODY.format("tip", "0 0 .07 0 0 1", 0.1)
     + '<joint name="knuckle" type="revolute"><pose>0 .01 -.02 .2 0 0</pose><parent>root</parent>'
     '<child>tip</child><axis><xyz expressed_in="seat">1 2 0</xyz><dynamics><spring_stiffness>2'
     "</spring_stiffness><spring_reference>.3</spring_reference></dynamics></axis></joint></model></sdf>"

@@ -15,9 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding
 from roboaccord.crosscheck.level import LevelOf
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
@@ -32,6 +33,9 @@ from roboaccord_files.parity.words import ParityCode
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.names import duplicates
+
+if TYPE_CHECKING:
+    from roboaccord.scenario.scenario import Tolerances
 
 Settings: TypeAlias = Literal["default", "accord"]
 """Of engines: their own, or ours."""
@@ -144,7 +148,7 @@ class Bench:
         return reader(engine)(text, question or self.question, settings, packages, file)
 
     def is_own(self, engine: str) -> bool:
-        """Return whether the file is in a format that the engine reads, and given to it as it is."""
+        """Return whether the file, in another format, is given to the engine as it is."""
         own = self.file.form and reader(engine).form == self.file.form
         return bool(own) and engine not in self.planted
 
@@ -254,6 +258,10 @@ class FileCase:
 
 class FileLevel(LevelOf[FileCase, C]):
     """Measure what an engine makes of a file, against the reference."""
+
+    @abstractmethod
+    def judge(self, check: C, tolerances: Tolerances | None = None) -> Finding:
+        """Return whether what was measured is what it should be; no tolerance is set."""
 
     @abstractmethod
     def absent(self, ended: ParityCode, reason: str) -> C:

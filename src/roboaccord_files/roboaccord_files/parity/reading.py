@@ -11,13 +11,12 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, Outcome, because
 from roboaccord.crosscheck.level import Entry, Rows
 from roboaccord.description.urdf_file import strip
-from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.parity.ablation import ablate, jointly
 from roboaccord_files.parity.apart import read_apart
@@ -31,6 +30,9 @@ from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.meshes import large_meshes
 from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 from roboaccord_files.rules.extensions import EFFECTS
+
+if TYPE_CHECKING:
+    from roboaccord.scenario.scenario import Tolerances
 
 FOR_ALL = ("limit in degrees",)  # traps that no reader sees
 OF_OURS = "of the URDF converted from it"
@@ -88,7 +90,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             refusal=refusal,
         )
 
-    def judge(self, check: ReadingCheck, tolerances: Tolerances) -> Finding:
+    def judge(self, check: ReadingCheck, tolerances: Tolerances | None = None) -> Finding:
         """Return whether it reads the robot as the reference does, by the round-off of each."""
         last = "".join(cause.fix for cause in check.causes[-1:])
         found = finding_of(check.worst, check.ended, check.refusal or last)
@@ -102,7 +104,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         """Return the outcome with our settings, the mass, and the worst difference."""
         worst = check.worst
         return {
-            "with ours": Entry(status_of(check.accord or self.judge(check, Tolerances()))),
+            "with ours": Entry(status_of(check.accord or self.judge(check))),
             "mass": Entry(check.mass, "kg", ".6g"),
             "worst": Entry(f"{worst.quantity} {worst.where}" if worst else None),
             "error": Entry(worst.finite if worst else None, "1", ".0e"),

@@ -61,7 +61,7 @@ class Frames:
             element = self.elements[path]
             own = element.find("pose")
             default = element.get("attached_to") or element.findtext("child") or MODEL
-            to = default if own is None else own.get("relative_to", default)
+            to = default if own is None else own.get("relative_to") or default
             found = compose(self.pose(self.beside(path, to)), pose_in(element))
             if placed := element.get("placement_frame"):
                 found = compose(found, inverse(Frames(element).pose(placed)))
@@ -69,7 +69,7 @@ class Frames:
         return self._poses[path]
 
     def ends(self, path: str) -> tuple[str, str]:
-        """Return the paths of the links that a joint joins, where its ends are other frames, too."""
+        """Return the paths of the links that a joint joins, whose ends may be any frames."""
         joint = self.elements[path]
         ends = (self.beside(path, joint.findtext(end, "")) for end in ("parent", "child"))
         return self._link(next(ends)), self._link(next(ends))
@@ -82,9 +82,8 @@ class Frames:
         if element.tag == "model":
             first = (e.get("name", "") for tag in ("link", "model") for e in element.findall(tag))
             return self._link(joined(path, element.get("canonical_link") or next(first, "")))
-        return self._link(
-            self.beside(path, element.findtext("child") or element.get("attached_to", MODEL))
-        )
+        to = element.findtext("child") or element.get("attached_to") or MODEL
+        return self._link(self.beside(path, to))
 
 
 def joined(scope: str, name: str) -> str:
@@ -111,5 +110,5 @@ def inverse(pose: Pose) -> Pose:
 
 def pose_in(element: ET.Element) -> Pose:
     """Return the pose that an element states."""
-    x, y, z, roll, pitch, yaw = map(float, element.findtext("pose", "").split() or [0.0] * 6)
-    return np.array([x, y, z]), rpy_matrix(roll, pitch, yaw)
+    x, y, z, *turn = map(float, (element.findtext("pose") or "0 0 0 0 0 0").split())
+    return np.array([x, y, z]), rpy_matrix(*turn)

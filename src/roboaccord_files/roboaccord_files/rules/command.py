@@ -136,7 +136,9 @@ def packages_in(models: list[Path] | None, package: list[str] | None) -> dict[st
     Raises:
         AccordError: for a text that is not NAME=DIR.
     """
-    found = {each.name: each for folder in models or [] for each in folder.glob("*") if each.is_dir()}
+    found = {
+        each.name: each for folder in models or [] for each in folder.glob("*") if each.is_dir()
+    }
     return found | read_packages(package or [])
 
 
