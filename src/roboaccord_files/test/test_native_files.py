@@ -219,3 +219,19 @@ def test_an_engine_is_not_said_to_refuse_meshes_that_it_loads(
     path.rename(path.with_suffix(".urdf.xacro"))
     bench = Bench(read_robot(path.with_suffix(".urdf.xacro")))
     assert SHIPPED.measure(FileCase(bench, engine)).ended is None
+
+
+def test_what_a_free_joint_adds_is_left_out_on_both_sides(tmp_path: Path) -> None:
+    """An armature of all joints by default is also one of the body that flies."""
+    need("mujoco")
+    path = tmp_path / "bird.xml"
+    path.write_text(
+        '<mujoco><default><joint armature=".3"/></default><worldbody><body name="b"><joint '
+        'type="free"/><geom size=".1"/><body name="w"><joint name="j" axis="1 0 0"/>'
+        '<geom size=".1" pos=".2 .3 0"/></body></body></worldbody></mujoco>'
+    )
+    bench = Bench(read_robot(path))
+    assert "armature, damping and friction of the free joint: left out" in bench.file.notes
+    check = examine(bench, "mujoco")
+    assert (status(check), check.causes) == ("same", ())
+    assert bench.tree.moving[0].armature == 0.3

@@ -158,6 +158,7 @@ def _leave_out(model: mujoco.MjModel) -> None:
         model.tendon_armature,
     ):  # fmt: skip
         values[:] = 0.0
+    model.dof_armature[model.jnt_type[model.dof_jntid] == FREE] = 0.0
 
 
 def _own(text: str, question: Question, file: Path | None) -> tuple[mujoco.MjModel, str]:
