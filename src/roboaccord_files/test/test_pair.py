@@ -13,6 +13,7 @@ import pytest
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.description.tree_text import HERE, Pose
 from roboaccord.engines.differences import relative_at
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
@@ -20,7 +21,6 @@ from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy
 from roboaccord_files.parity.door import parity
 from roboaccord_files.parity.pair import TOLERANCE, Comparison, Pair
 from roboaccord_files.parity.pair_shown import pair_lines
-from roboaccord_files.parity.placing import STILL, Pose
 
 
 class Part(NamedTuple):
@@ -29,14 +29,14 @@ class Part(NamedTuple):
     name: str
     parent: str = ""
     kind: str = "revolute"
-    pose: Pose = STILL
-    axis: Array = STILL.turn[2]
+    pose: Pose = HERE
+    axis: Array = HERE.turn[2]
     upper: float = 1.5
     effort: float = 20.0
     damping: float = 0.3
     mass: float = 0.0
-    centre: Array = STILL.place
-    inertia: Array = 0.0 * STILL.turn
+    centre: Array = HERE.place
+    inertia: Array = 0.0 * HERE.turn
 
 
 def part(name: str, parent: str, xyz: str, axis: str, mass: float, kind: str = "revolute") -> Part:
@@ -72,13 +72,13 @@ def inside(one: Pose, link: Part) -> Part:
 
 def moved(robot: Robot, root: bool = True) -> Robot:
     """Return a robot with other frames; those of hinges stay on their axes."""
-    rng, frames = np.random.default_rng(7), {"": STILL}
+    rng, frames = np.random.default_rng(7), {"": HERE}
     for each in robot:
         turn, slide = rpy_matrix(*rng.uniform(-2.0, 2.0, 3)), rng.uniform(-0.3, 0.3, 3)
         hinge = each.kind == "revolute" and each.parent
         frames[each.name] = Pose(each.axis * slide[0] if hinge else slide, turn)
     if not root:
-        frames["base"] = STILL
+        frames["base"] = HERE
     back = {name: pose.inverse for name, pose in frames.items()}
     return [
         inside(frames[p.name], p)._replace(pose=back[p.parent].then(p.pose).then(frames[p.name]))

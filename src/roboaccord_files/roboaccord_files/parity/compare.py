@@ -72,7 +72,7 @@ class ReferenceReading:
         self._floor = self._rounding() if self.rounded else 0.0
 
     def allowed(self, state: int) -> float:
-        """Return the relative error of accelerations that round-off explains in a state, by number."""
+        """Return the relative error of accelerations that round-off explains in state `state`."""
         matrix, _ = self.statics(state)
         if not matrix.size:  # nothing moves
             return SAME

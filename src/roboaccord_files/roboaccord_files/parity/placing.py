@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOVING, Joint, Tree
+from roboaccord.description.tree_text import HERE, Pose
 from roboaccord.engines import differences as by
 from roboaccord.engines.differences import Difference
 from roboaccord.engines.model import LinkProperties
@@ -35,30 +36,6 @@ NEAR = 1.0  # parts of size and mass, and rad: what is farther apart is not the 
 ALIKE = 0.2  # likewise of links that are fixed
 SHORT = 1e-3  # of the robot's size, or of 1: no direction
 REVERSED = -0.999  # cosine
-
-
-class Pose(NamedTuple):
-    """Hold position (3,) [m] and rotation (3, 3) of a frame in another."""
-
-    place: Array
-    turn: Array
-
-    @property
-    def inverse(self) -> Pose:
-        """The pose of the other frame in this one."""
-        return Pose(-(self.turn.T @ self.place), self.turn.T)
-
-    def then(self, other: Pose) -> Pose:
-        """Return the pose of a frame that has a pose in this one."""
-        return Pose(self.place + self.turn @ other.place, self.turn @ other.turn)
-
-    def of(self, link: LinkProperties) -> LinkProperties:
-        """Return the properties of a link in the frame of this pose, from those in the other."""
-        centre, inertia = link.centre - self.place, self.turn.T @ link.inertia @ self.turn
-        return LinkProperties(link.mass, self.turn.T @ centre, inertia)
-
-
-STILL = Pose(np.zeros(3), np.eye(3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +84,14 @@ class RigidBody:
 def bodies_of(tree: Tree) -> list[RigidBody]:
     """Return the bodies of a tree, each after the one that carries it."""
     root = tree.links[0].name
-    frames = {root: (root, STILL)}
-    heads: dict[str, tuple[Joint | None, str, Pose]] = {root: (None, "", STILL)}
+    frames = {root: (root, HERE)}
+    heads: dict[str, tuple[Joint | None, str, Pose]] = {root: (None, "", HERE)}
     for joint in tree.joints:
         body, pose = frames[joint.parent]
         pose = pose.then(Pose(joint.position, joint.rotation))
         if joint.kind in MOVING:
             heads[joint.child] = joint, body, pose
-            body, pose = joint.child, STILL
+            body, pose = joint.child, HERE
         frames[joint.child] = body, pose
     found, all_of = (
         [],
@@ -144,7 +121,7 @@ class Match:
     one: RigidBody
     other: RigidBody
     above: Match | None
-    pose: Pose = STILL
+    pose: Pose = HERE
 
     def motion(self) -> JointMotion:
         """Return how the joint of the other lies in the frames of the first."""
@@ -258,7 +235,7 @@ class Pairing:
         assert one.joint and other.joint
         frames = one.pose, pose.inverse.then(other.pose)
         here, there = (
-            f.inverse.of(b.below).centre for f, b in zip(frames, (one, other), strict=True)
+            in_frame(b.below, f.inverse).centre for f, b in zip(frames, (one, other), strict=True)
         )
         errors = [d.error for d in self._axes(one, other, pose)]
         errors += [float(np.linalg.norm(here - there)) / self.size, unlike(one.below, other.below)]
@@ -296,8 +273,8 @@ class Pairing:
     def links(self, match: Match) -> Iterator[LinkPair]:
         """Yield the links of two bodies, each with those that only one robot has lumped in it."""
         one, other = match.one.links, match.other.links
-        mine = {n: one[n].inverse.of(self._lump(0, n, n)) for n in one}
-        there = {n: match.pose.inverse.then(p).inverse.of(self._lump(1, n, n))
+        mine = {n: in_frame(self._lump(0, n, n), one[n].inverse) for n in one}
+        there = {n: in_frame(self._lump(1, n, n), match.pose.inverse.then(p).inverse)
                  for n, p in other.items()}  # fmt: skip
 
         def apart(a: str, b: str) -> float:
@@ -312,7 +289,7 @@ class Pairing:
         for name, partner in pairs.items():
             frame = other[partner].inverse.then(match.pose).then(one[name])
             both = [self._lump(i, n, *homes[i][n]) for i, n in enumerate((name, partner))]
-            yield LinkPair(name, partner, homes[0][name], both[0], frame.of(both[1]))
+            yield LinkPair(name, partner, homes[0][name], both[0], in_frame(both[1], frame))
 
     def _homes(self, which: int, body: RigidBody, keep: Sequence[str]) -> dict[str, list[str]]:
         """Return links of a body by the one in which each is lumped: one above, or the first."""
@@ -334,7 +311,7 @@ class Pairing:
             fixed = not above or other.slides
             return pose if fixed else Pose(axis * (axis @ pose.place), pose.turn)
 
-        yield STILL
+        yield HERE
         if above:
             carried = above.pose.inverse.then(other.pose).inverse.then(one.pose)
             yield through(carried)
@@ -357,7 +334,7 @@ class Pairing:
             several = [[*zip(mine, order, strict=False)] for order in permutations(others)]
         centres = [(one.whole.centre, other.whole.centre)] if one.whole.mass else []
         for name in [n for n in one.links if n in other.links and self._lump(0, n, n).mass]:
-            pair = [b.links[name].inverse.of(self._lump(i, name, name)).centre
+            pair = [in_frame(self._lump(i, name, name), b.links[name].inverse).centre
                     for i, b in enumerate((one, other))]  # fmt: skip
             centres.append((pair[0], pair[1]))
         own = [((np.zeros(3), one.axis), (np.zeros(3), other.axis))] if one.joint else []
@@ -371,6 +348,12 @@ class Pairing:
             arrows += [(p[0] - q[0], p[1] - q[1]) for p, q in combinations(points[:FEW], 2)]
             least = SHORT * self.size
             yield points, [a for a in arrows if min(map(np.linalg.norm, a)) > least]
+
+
+def in_frame(link: LinkProperties, pose: Pose) -> LinkProperties:
+    """Return the properties of a link in the frame of a pose, from those in the other frame."""
+    centre, inertia = link.centre - pose.place, pose.turn.T @ link.inertia @ pose.turn
+    return LinkProperties(link.mass, pose.turn.T @ centre, inertia)
 
 
 def unlike(one: LinkProperties, other: LinkProperties) -> float:

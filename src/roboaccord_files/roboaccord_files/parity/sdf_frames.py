@@ -62,9 +62,9 @@ class Frames:
             own = element.find("pose")
             default = element.get("attached_to") or element.findtext("child") or MODEL
             to = default if own is None else own.get("relative_to") or default
-            found = compose(self.pose(self.beside(path, to)), pose_in(element))
+            found = self.pose(self.beside(path, to)).then(pose_in(element))
             if placed := element.get("placement_frame"):
-                found = compose(found, inverse(Frames(element).pose(placed)))
+                found = found.then(Frames(element).pose(placed).inverse)
             self._poses[path] = found
         return self._poses[path]
 
@@ -98,17 +98,7 @@ def unique(paths: Iterable[str], whole: Callable[[str], str]) -> dict[str, str]:
     return {path: name if counts[name] == 1 else whole(path) for path, name in last.items()}
 
 
-def compose(a: Pose, b: Pose) -> Pose:
-    """Return the pose of a frame that has a pose in another."""
-    return a[0] + a[1] @ b[0], a[1] @ b[1]
-
-
-def inverse(pose: Pose) -> Pose:
-    """Return the pose of the other frame in this one."""
-    return -pose[1].T @ pose[0], pose[1].T
-
-
 def pose_in(element: ET.Element) -> Pose:
     """Return the pose that an element states."""
     x, y, z, *turn = map(float, (element.findtext("pose") or "0 0 0 0 0 0").split())
-    return np.array([x, y, z]), rpy_matrix(*turn)
+    return Pose(np.array([x, y, z]), rpy_matrix(*turn))

@@ -22,7 +22,7 @@ from roboaccord.description.tree_text import UP, WORLD, Pose, make_tree
 from roboaccord.engines.reading import Question, TreeReading
 from roboaccord.gazebo.tool import print_sdf
 
-from roboaccord_files.parity.sdf_frames import Frames, compose, inverse, pose_in, unique
+from roboaccord_files.parity.sdf_frames import Frames, pose_in, unique
 
 YES = ("true", "1")
 APART = {
@@ -152,13 +152,13 @@ def _joint(
 ) -> tuple[Joint, Pose]:
     """Return a joint between the links of two paths, and the pose of its frame in the second."""
     at, element = frames.pose(path), frames.elements[path]
-    place, turn = compose(inverse(frames.pose(parent)), at)
+    place, turn = frames.pose(parent).inverse.then(at)
     made = Joint(name, element.get("type", "fixed"), names[parent], names[child], place, turn, UP,
                  -np.inf, np.inf)  # fmt: skip
     if (given := element.find("axis")) is not None:
         axis = UP if (words := given.find("xyz")) is None else _vector(words)
         if words is not None and (other := words.get("expressed_in")):
-            axis = at[1].T @ frames.pose(frames.beside(path, other))[1] @ axis
+            axis = at.turn.T @ frames.pose(frames.beside(path, other)).turn @ axis
         lower, upper = (float(given.findtext(f"limit/{end}", f"{sign}inf")) for end, sign in
                         (("lower", "-"), ("upper", "")))  # fmt: skip
         spring = (_number(given, f"dynamics/spring_{each}") for each in ("stiffness", "reference"))
@@ -168,7 +168,7 @@ def _joint(
         if (leader := given.find("mimic")) is not None:
             factor, offset = leader.findtext("multiplier", "1"), leader.findtext("offset", "0")
             made = replace(made, mimic=(leader.get("joint", ""), float(factor), float(offset)))
-    return made, compose(inverse(frames.pose(child)), at)
+    return made, frames.pose(child).inverse.then(at)
 
 
 def _vector(element: ET.Element) -> Array:
