@@ -241,7 +241,7 @@ def _pose(frame: Any) -> Pose:
 
 
 def _numbers(pose: Any) -> Pose:
-    return Pose(np.array(pose.translation()), np.array(pose.rotation().matrix()))
+    return np.array(pose.translation()), np.array(pose.rotation().matrix())
 
 
 def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:

@@ -12,7 +12,6 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,24 +24,9 @@ WORLD = "world"
 DRAKE = "http://drake.mit.edu"
 ET.register_namespace("drake", DRAKE)
 
-
-class Pose(NamedTuple):
-    """Hold position (3,) [m] and rotation (3, 3) of a frame in another."""
-
-    place: Array
-    turn: Array
-
-    @property
-    def inverse(self) -> Pose:
-        """The pose of the other frame in this one."""
-        return Pose(-(self.turn.T @ self.place), self.turn.T)
-
-    def then(self, other: Pose) -> Pose:
-        """Return the pose of a frame that has a pose in this one."""
-        return Pose(self.place + self.turn @ other.place, self.turn @ other.turn)
-
-
-HERE = Pose(np.zeros(3), np.eye(3))
+Pose = tuple[Array, Array]
+"""Position (3,) [m] and rotation (3, 3)."""
+HERE: Pose = (np.zeros(3), np.eye(3))
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -109,7 +93,7 @@ def _turned(joint: Joint, on_child: Pose) -> tuple[Joint, Pose]:
         joint, parent=joint.child, child=joint.parent, position=place, rotation=turn,
         axis=-joint.axis,
     )  # fmt: skip
-    return turned, Pose(joint.position, joint.rotation)
+    return turned, (joint.position, joint.rotation)
 
 
 def write_tree(tree: Tree, name: str) -> str:

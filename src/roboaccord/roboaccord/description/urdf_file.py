@@ -68,13 +68,6 @@ class UrdfFile:
     form: str = ""
     origin: str = ""
 
-    def shipped(self) -> Path | None:
-        """Return the file that has this very text; None where it is of xacro, or was changed."""
-        if self.path.suffix == ".xacro" or not is_file(self.path):
-            return None
-        text = plain_xml(decode_xml(read_bytes(self.path, LARGEST)))
-        return self.path if text == plain_xml(self.origin or self.text) else None
-
     def resolved(self) -> str:
         """Return the URDF with absolute paths for the meshes that are found."""
         top = ET.fromstring(self.text)

@@ -12,14 +12,11 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from xml.parsers import expat
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.source import parse_lines
-from roboaccord.description.urdf_file import NO_PACKAGES
 from roboaccord.numerics.isolation import COLOUR
 
 TOOLS = ("gz", "ign")
@@ -50,26 +47,26 @@ def tool_version() -> str:
     return f"{tool} sdf {' '.join(found.stdout.split()) or 'of unknown version'}"
 
 
-def print_sdf(text: str, packages: Mapping[str, Path] = NO_PACKAGES) -> ET.Element:
+def print_sdf(text: str, models: str = "") -> ET.Element:
     """Return the SDF that SDFormat's tool makes of a URDF, or of SDF.
 
     Names keep their prefixes, which it does not declare: `gz:`, `ignition::`, any of `<gazebo>`.
 
     Args:
         text: of a file.
-        packages: folders by name, for `model://NAME`.
+        models: folder of models, for `model://NAME`.
 
     Raises:
         AccordError: if it reports errors, or prints no SDF.
         subprocess.TimeoutExpired: if it does not answer.
     """
     tool = tool_version().split()[0]
-    with tempfile.TemporaryDirectory() as folder:
-        (file := Path(folder) / "robot.urdf").write_text(text, encoding="utf-8")
-        for name, place in packages.items():  # it takes the folder's own name for the model's
-            (file.with_name(name)).symlink_to(place)
+    where = {**os.environ, "SDF_PATH": models} if models else None
+    with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
         done = subprocess.run(
-            [tool, "sdf", "-p", file], env={**os.environ, "SDF_PATH": folder},
+            [tool, "sdf", "-p", file.name], env=where,
             capture_output=True, text=True, errors="replace", check=False, timeout=PRINTING,
         )  # fmt: skip
     own = [line for line in done.stderr.splitlines() if "Library error" not in line]

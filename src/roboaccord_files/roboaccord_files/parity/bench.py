@@ -29,6 +29,7 @@ from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_qu
 from roboaccord.engines.spec import EngineSpec
 
 from roboaccord_files.parity.compare import SAME, Asked, ReferenceReading, compare
+from roboaccord_files.parity.files import shipped
 from roboaccord_files.parity.words import ParityCode
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
@@ -143,7 +144,7 @@ class Bench:
         own = self.is_own(engine) and urdf == self.whole
         text = self.file.origin if own else urdf
         as_it_is = own or (not self.file.form and urdf == self.file.text)
-        file = self.file.shipped() if as_it_is else None
+        file = shipped(self.file) if as_it_is else None
         packages = self.packages if own or "<mesh" in urdf else {}
         return reader(engine)(text, question or self.question, settings, packages, file)
 

@@ -17,7 +17,6 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOVING, Joint, Tree
-from roboaccord.description.tree_text import HERE, Pose
 from roboaccord.engines import differences as by
 from roboaccord.engines.differences import Difference
 from roboaccord.engines.model import LinkProperties
@@ -25,6 +24,7 @@ from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import rotation_vector, turn_between
 
 from roboaccord_files.parity.compare import NOISE, lump
+from roboaccord_files.parity.frames import HERE, Frame
 
 T = TypeVar("T")
 Vectors: TypeAlias = tuple[Array, Array]
@@ -55,8 +55,8 @@ class RigidBody:
     name: str
     joint: Joint | None
     parent: str
-    pose: Pose
-    links: Mapping[str, Pose]
+    pose: Frame
+    links: Mapping[str, Frame]
     whole: LinkProperties
     below: LinkProperties
 
@@ -85,10 +85,10 @@ def bodies_of(tree: Tree) -> list[RigidBody]:
     """Return the bodies of a tree, each after the one that carries it."""
     root = tree.links[0].name
     frames = {root: (root, HERE)}
-    heads: dict[str, tuple[Joint | None, str, Pose]] = {root: (None, "", HERE)}
+    heads: dict[str, tuple[Joint | None, str, Frame]] = {root: (None, "", HERE)}
     for joint in tree.joints:
         body, pose = frames[joint.parent]
-        pose = pose.then(Pose(joint.position, joint.rotation))
+        pose = pose.then(Frame(joint.position, joint.rotation))
         if joint.kind in MOVING:
             heads[joint.child] = joint, body, pose
             body, pose = joint.child, HERE
@@ -121,7 +121,7 @@ class Match:
     one: RigidBody
     other: RigidBody
     above: Match | None
-    pose: Pose = HERE
+    pose: Frame = HERE
 
     def motion(self) -> JointMotion:
         """Return how the joint of the other lies in the frames of the first."""
@@ -228,7 +228,7 @@ class Pairing:
         alike = any(self.name(name) in other.links for name in one.links)
         return -2.0 if self.name(one.moved_by) == other.moved_by else -1.0 if alike else 0.0
 
-    def _apart(self, one: RigidBody, other: RigidBody, pose: Pose) -> float:
+    def _apart(self, one: RigidBody, other: RigidBody, pose: Frame) -> float:
         """Return how unlike two bodies are that matched ones carry, to rank them."""
         if (named := self._named(one, other)) < 0.0 or one.slides != other.slides:
             return named or np.inf
@@ -241,7 +241,7 @@ class Pairing:
         errors += [float(np.linalg.norm(here - there)) / self.size, unlike(one.below, other.below)]
         return sum(errors) + 0.1 * (one.joint.ends != other.joint.ends)
 
-    def _axes(self, one: RigidBody, other: RigidBody, pose: Pose) -> Iterator[Difference]:
+    def _axes(self, one: RigidBody, other: RigidBody, pose: Frame) -> Iterator[Difference]:
         """Yield how far the axes of two joints are apart, whatever point of them is the origin."""
         point, axis = one.line
         frame = pose.inverse.then(other.pose)
@@ -303,13 +303,13 @@ class Pairing:
             found.setdefault(at if at in keep else keep[0], []).append(name)
         return found
 
-    def _poses(self, one: RigidBody, other: RigidBody, above: Match | None) -> Iterator[Pose]:
+    def _poses(self, one: RigidBody, other: RigidBody, above: Match | None) -> Iterator[Frame]:
         """Yield poses in which a body may lie: as written, as carried, and by its marks."""
         axis, turns = other.axis, list[Array]()
 
-        def through(pose: Pose) -> Pose:
+        def through(pose: Frame) -> Frame:
             fixed = not above or other.slides
-            return pose if fixed else Pose(axis * (axis @ pose.place), pose.turn)
+            return pose if fixed else Frame(axis * (axis @ pose.place), pose.turn)
 
         yield HERE
         if above:
@@ -317,13 +317,13 @@ class Pairing:
             yield through(carried)
             if (carried.turn @ one.axis) @ axis > REVERSED:
                 turns = [turn_between(carried.turn @ one.axis, axis) @ carried.turn]
-                yield through(Pose(carried.place, turns[0]))
+                yield through(Frame(carried.place, turns[0]))
         for points, arrows in self._marks(Match(one, other, above)):
             for (u, v), (w, x) in combinations(arrows, 2):
                 first, second = triad(u, w), triad(v, x)
                 if first is not None and second is not None:
                     turns.append(second @ first.T)
-            yield from (through(Pose(q - turn @ p, turn)) for turn in turns for p, q in points)
+            yield from (through(Frame(q - turn @ p, turn)) for turn in turns for p, q in points)
 
     def _marks(self, match: Match) -> Iterator[tuple[list[Vectors], list[Vectors]]]:
         """Yield points and directions of two bodies, each in its own frame, for each matching."""
@@ -350,7 +350,7 @@ class Pairing:
             yield points, [a for a in arrows if min(map(np.linalg.norm, a)) > least]
 
 
-def in_frame(link: LinkProperties, pose: Pose) -> LinkProperties:
+def in_frame(link: LinkProperties, pose: Frame) -> LinkProperties:
     """Return the properties of a link in the frame of a pose, from those in the other frame."""
     centre, inertia = link.centre - pose.place, pose.turn.T @ link.inertia @ pose.turn
     return LinkProperties(link.mass, pose.turn.T @ centre, inertia)

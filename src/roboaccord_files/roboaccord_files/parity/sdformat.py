@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
@@ -22,7 +23,7 @@ from roboaccord.description.tree_text import UP, WORLD, Pose, make_tree
 from roboaccord.engines.reading import Question, TreeReading
 from roboaccord.gazebo.tool import print_sdf
 
-from roboaccord_files.parity.sdf_frames import Frames, pose_in, unique
+from roboaccord_files.parity.frames import Frames, pose_in, unique
 
 YES = ("true", "1")
 APART = {
@@ -57,7 +58,10 @@ class SdfReading(TreeReading):
         packages: Mapping[str, Path],
         file: Path | None = None,
     ) -> None:
-        model = print_sdf(text, packages if self.is_own(text) else {}).find("model")
+        with TemporaryDirectory() as models:  # it takes the folder's own name for the model's
+            for name, place in packages.items():
+                Path(models, name).symlink_to(place)
+            model = print_sdf(text, models if packages else "").find("model")
         if model is None:
             raise AccordError("sdformat refuses it: it prints no model; accord check may say why")
         links = {e.get("name") for e in model.findall("link")}

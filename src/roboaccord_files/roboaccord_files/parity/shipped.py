@@ -15,6 +15,7 @@ from roboaccord.contract.outcome import Finding
 
 from roboaccord_files.parity.bench import FileCase, FileLevel
 from roboaccord_files.parity.compare import finding_of
+from roboaccord_files.parity.files import shipped
 from roboaccord_files.parity.result import ShippedCheck
 from roboaccord_files.parity.words import ParityCode
 
@@ -33,7 +34,7 @@ class ShippedLevel(FileLevel[ShippedCheck]):
     def measure(self, case: FileCase) -> ShippedCheck:
         """Return whether the engine loads it, and collision shapes that it lacks or adds."""
         file = case.bench.file
-        urdf = file.text if case.settings == "default" and file.shipped() else file.resolved()
+        urdf = file.text if case.settings == "default" and shipped(file) else file.resolved()
         wanted = shapes_of(urdf)
         have = wanted
         if case.bench.is_own(case.engine):  # which has loaded it

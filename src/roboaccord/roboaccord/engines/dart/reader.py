@@ -77,10 +77,7 @@ class DartReading(Reading):
         for name, folder in packages.items():
             loader.addPackageDirectory(name, str(folder))
         with listen() as messages:
-            if file:
-                skeleton = loader.parseSkeleton(str(file))
-            else:
-                skeleton = loader.parseSkeletonString(text, "")
+            skeleton = loader.parseSkeletonString(text, file.as_uri() if file else "")
         if skeleton is None:
             raise AccordError(f"DART refuses it{reason(messages)}")
         sys.stderr.write("".join(f"{line}\n" for line in messages))
@@ -128,13 +125,10 @@ class DartReading(Reading):
 def _chart(joint: dartpy.dynamics.Joint, ours: Array | None) -> Chart:
     """Return the chart of a joint that is planar, its axes in the parent's frame, or free."""
     if ours is not None:
-        axes = (
-            joint.getTranslationalAxis1(),
-            joint.getTranslationalAxis2(),
-            joint.getRotationalAxis(),
-        )
+        first, second = joint.getTranslationalAxis1(), joint.getTranslationalAxis2()
+        axes = np.column_stack([first, second, joint.getRotationalAxis()])
         turn = joint.getTransformFromParentBodyNode().rotation()
-        return plane_chart(turn @ np.column_stack(axes), ours)
+        return plane_chart(turn @ axes, ours)
 
     def free(q: Array, qd: Array) -> tuple[Array, Array, Array]:
         position, rotation, jacobian, drift = free_motion(q, qd)

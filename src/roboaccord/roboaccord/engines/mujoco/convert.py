@@ -111,7 +111,7 @@ class _Conversion:
         if count and model.jnt_type[first] == JOINT.mjJNT_FREE:
             return
         at, place = self.bodies[model.body_parentid[i]], model.body_pos[i].copy()
-        pose = Pose(place, _matrix(model.body_quat[i]))
+        pose: Pose = (place, _matrix(model.body_quat[i]))
         if not count:
             taken = {_name(model, OBJECT.mjOBJ_JOINT, k) for k in range(model.njnt)}
             joint = _unused(f"{name}_fixed", taken)
@@ -163,7 +163,7 @@ class _Conversion:
                 float(model.qpos_spring[model.jnt_qposadr[k]]),
             ),
         )
-        return found, Pose(at, np.eye(3))
+        return found, (at, np.eye(3))
 
 
 def _mimics(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[str, float, float]]]:

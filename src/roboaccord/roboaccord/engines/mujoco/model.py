@@ -45,7 +45,7 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
     """
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
     try:
-        spec = mujoco.MjSpec.from_string(_with_files(urdf))
+        spec = mujoco.MjSpec.from_string(with_files(local_files(urdf)))
         spec.compiler.fusestatic = False
         spec.compiler.discardvisual = True
         spec.compiler.balanceinertia = False
@@ -80,24 +80,17 @@ def _carriers(tree: Tree) -> set[str]:
     return moved - heavy
 
 
-def _with_files(urdf: str) -> str:
-    """Return a URDF whose meshes MuJoCo finds: it takes paths, and no `file://`."""
-    urdf = local_files(urdf)
+def with_files(urdf: str) -> str:
+    """Return a URDF whose meshes MuJoCo finds: it drops folders, and takes no `file://`."""
     if "<mesh" not in urdf:
         return urdf
-    root = ET.fromstring(urdf)
+    root = at = ET.fromstring(urdf)
     for mesh in root.iter("mesh"):
         mesh.set("filename", mesh.get("filename", "").removeprefix("file://"))
-    return with_folders(ET.tostring(root, encoding="unicode"))
-
-
-def with_folders(urdf: str) -> str:
-    """Return a URDF whose meshes keep the folders in their names, which MuJoCo else drops."""
-    root = ET.fromstring(urdf)
-    own = root.find("mujoco")
-    own = ET.SubElement(root, "mujoco") if own is None else own
-    compiler = own.find("compiler")
-    (ET.SubElement(own, "compiler") if compiler is None else compiler).set("strippath", "false")
+    for tag in ("mujoco", "compiler"):  # which may be there once
+        own = at.find(tag)
+        at = ET.SubElement(at, tag) if own is None else own
+    at.set("strippath", "false")
     return ET.tostring(root, encoding="unicode")
 
 

@@ -20,11 +20,13 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
-from roboaccord.engines.mujoco.model import MujocoMechanism, of_drives, with_folders
+from roboaccord.engines.mujoco.model import MujocoMechanism, of_drives, with_files
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
 FREE = mujoco.mjtJoint.mjJNT_FREE
+Loaded = tuple[mujoco.MjModel, str]
+"""A model, and the body that moves as the base."""
 
 
 class MujocoReading(Reading):
@@ -54,10 +56,7 @@ class MujocoReading(Reading):
     ) -> None:
         self.question, own = question, self.is_own(text)
         try:
-            if own:
-                model, top = _own(text, question, file)
-            else:
-                model, top = _of_urdf(text, question, settings, file)
+            model, top = (_own if own else _of_urdf)(text, question, settings, file)
         except ValueError as error:
             reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
             raise AccordError(f"MuJoCo refuses it: {reason}") from None
@@ -79,8 +78,7 @@ class MujocoReading(Reading):
         self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
         for joint in moving if own else ():  # a link's origin is on its last joint
             name = model.body(joint.bodyid[0]).name
-            centre = model.body(name).ipos - joint.pos
-            self.links[name] = replace(self.links[name], centre=centre)
+            self.links[name] = replace(self.links[name], centre=model.body(name).ipos - joint.pos)
         data = mechanism.data
         data.qpos[mechanism.q] = 0.0
         mujoco.mj_kinematics(model, data)
@@ -117,9 +115,7 @@ class MujocoReading(Reading):
         model.dof_frictionloss[:] = 0.0
 
 
-def _of_urdf(
-    urdf: str, question: Question, settings: str, file: Path | None
-) -> tuple[mujoco.MjModel, str]:
+def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) -> Loaded:
     """Return the model of a URDF, and the body that moves as the base.
 
     Of a text that is of no file the meshes have their folders.
@@ -127,10 +123,9 @@ def _of_urdf(
     accord = settings == "accord"
     # Below another root, the joint that carries ours floats by itself.
     floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
-    if file and not accord:
-        spec = mujoco.MjSpec.from_file(str(file))
-    else:
-        spec = mujoco.MjSpec.from_string(with_folders(urdf) if "<mesh" in urdf else urdf)
+    as_it_is = file and not accord
+    load = mujoco.MjSpec.from_file if as_it_is else mujoco.MjSpec.from_string
+    spec = load(str(file) if as_it_is else with_files(urdf))
     if accord:
         # A joint that floats below a static link can do so below the world alone.
         spec.compiler.fusestatic = floats
@@ -161,7 +156,7 @@ def _leave_out(model: mujoco.MjModel) -> None:
     model.dof_armature[model.jnt_type[model.dof_jntid] == FREE] = 0.0
 
 
-def _own(text: str, question: Question, file: Path | None) -> tuple[mujoco.MjModel, str]:
+def _own(text: str, question: Question, _settings: str, file: Path | None) -> Loaded:
     """Return the model of an MJCF file, or of its text, and the body that moves as the base.
 
     What has no name gets that of its number; a base that is fixed is at the origin.

@@ -9,12 +9,32 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.description.tree_text import HERE, WORLD, Pose
+from roboaccord.contract.state import Array
+from roboaccord.description.tree_text import WORLD
 from roboaccord.numerics.rotations import rpy_matrix
 
+
+class Frame(NamedTuple):
+    """Hold position (3,) [m] and rotation (3, 3) of a frame in another."""
+
+    place: Array
+    turn: Array
+
+    @property
+    def inverse(self) -> Frame:
+        """The other frame in this one."""
+        return Frame(-(self.turn.T @ self.place), self.turn.T)
+
+    def then(self, other: Frame) -> Frame:
+        """Return a frame that has a place in this one."""
+        return Frame(self.place + self.turn @ other.place, self.turn @ other.turn)
+
+
+HERE = Frame(np.zeros(3), np.eye(3))
 PLACED = ("link", "joint", "frame", "model")
 MODEL = "__model__"
 
@@ -48,7 +68,7 @@ class Frames:
         """Return the path of what an element names."""
         return WORLD if name == WORLD else joined(path.rpartition("::")[0], name)
 
-    def pose(self, path: str) -> Pose:
+    def pose(self, path: str) -> Frame:
         """Return the pose of a frame in that of the outer model.
 
         Raises:
@@ -98,7 +118,7 @@ def unique(paths: Iterable[str], whole: Callable[[str], str]) -> dict[str, str]:
     return {path: name if counts[name] == 1 else whole(path) for path, name in last.items()}
 
 
-def pose_in(element: ET.Element) -> Pose:
+def pose_in(element: ET.Element) -> Frame:
     """Return the pose that an element states."""
     x, y, z, *turn = map(float, (element.findtext("pose") or "0 0 0 0 0 0").split())
-    return Pose(np.array([x, y, z]), rpy_matrix(*turn))
+    return Frame(np.array([x, y, z]), rpy_matrix(*turn))
