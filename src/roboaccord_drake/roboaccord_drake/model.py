@@ -170,27 +170,22 @@ class DrakeMechanism(Mechanism):
 
 def bodies_of(plant: Any) -> dict[str, Any]:
     """Return bodies by name, the world first; with its model's where another body has it, too."""
-    bodies = [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
-    counts = Counter(body.name() for body in bodies)
-
-    def name(body: Any) -> str:
-        scoped = str(body.scoped_name()).partition("::")[2].replace("::", "_")
-        return WORLD if body.index() == 0 else scoped if counts[body.name()] > 1 else body.name()
-
-    return {name(body): body for body in bodies}
+    bodies = [plant.get_body(BodyIndex(i)) for i in range(1, plant.num_bodies())]
+    scoped = [str(body.scoped_name()).partition("::")[2].replace("::", "_") for body in bodies]
+    return {WORLD: plant.world_body()} | _by_name(bodies, scoped)
 
 
 def joints_of(plant: Any) -> dict[str, Any]:
     """Return joints by name, with that of their child where another joint has it, too."""
     joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
-    counts = Counter(joint.name() for joint in joints)
     names = {body.index(): name for name, body in bodies_of(plant).items()}
+    return _by_name(joints, [f"{names[j.child_body().index()]}_{j.name()}" for j in joints])
 
-    def name(joint: Any) -> str:
-        alone = counts[joint.name()] == 1
-        return joint.name() if alone else f"{names[joint.child_body().index()]}_{joint.name()}"
 
-    return {name(joint): joint for joint in joints}
+def _by_name(elements: Sequence[Any], whole: Sequence[str]) -> dict[str, Any]:
+    counts = Counter(each.name() for each in elements)
+    return {each.name() if counts[each.name()] == 1 else name: each
+            for each, name in zip(elements, whole, strict=True)}  # fmt: skip
 
 
 def degrees(plant: Any) -> dict[str, tuple[int, int]]:

@@ -12,7 +12,6 @@ import logging
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +27,9 @@ from roboaccord.engines import (
     WORLD,
     Charts,
     Hinge,
-    LinkProperties,
     Question,
     Reading,
+    TreeReading,
     plane_chart,
     planes,
 )
@@ -105,12 +104,8 @@ class DrakeReading(Reading):
         self.links = self.linked(name for name in bodies if name != WORLD)
         self.hinges = {n: _hinge(plant, context, joint, home) for n, joint in moving.items()}
         if tree:  # whose links begin at their joints, some of them the other way round
-            self.links = {k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in tree.links}
-            for joint in tree.moving:
-                if (hinge := self.hinges.get(joint.name)) and (
-                    bodies[joint.child].index() != joints[joint.name].child_body().index()
-                ):
-                    self.hinges[joint.name] = replace(hinge, axis=-hinge.axis)
+            own = TreeReading(tree, question)
+            self.links, self.hinges = own.links, own.hinges
         names = {joint.index(): name for name, joint in joints.items()}
         motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
         drives = {names[each.joint().index()]: each for each in motors}

@@ -62,10 +62,6 @@ def worst(text: str, urdf: str) -> float:
     plant.get_actuation_input_port().FixValue(context, np.zeros(plant.num_actuators()))
     question = draw_question(tree, base_of(tree), 0)
     readings, found = (TreeReading(tree, question), DrakeReading(text, question, "", {})), []
-    assert {*readings[1].hinges} == {*question.joints}
-    for name, hinge in readings[0].hinges.items():
-        assert readings[1].hinges[name].axis == pytest.approx(hinge.axis, abs=ALIKE)
-        assert readings[1].hinges[name].anchor == pytest.approx(hinge.anchor, abs=ALIKE)
     joints = [plant.GetJointByName(name) for name in question.joints]
     places, rates = ([f(j) for j in joints] for f in
                      (lambda j: j.position_start(), lambda j: j.velocity_start()))  # fmt: skip

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding
@@ -34,9 +34,6 @@ from roboaccord_files.parity.words import ParityCode
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.names import duplicates
-
-if TYPE_CHECKING:
-    from roboaccord.scenario.scenario import Tolerances
 
 Settings: TypeAlias = Literal["default", "accord"]
 """Of engines: their own, or ours."""
@@ -261,7 +258,7 @@ class FileLevel(LevelOf[FileCase, C]):
     """Measure what an engine makes of a file, against the reference."""
 
     @abstractmethod
-    def judge(self, check: C, tolerances: Tolerances | None = None) -> Finding:
+    def judge(self, check: C, tolerances: object = None) -> Finding:
         """Return whether what was measured is what it should be; no tolerance is set."""
 
     @abstractmethod

@@ -11,7 +11,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, Outcome, because
@@ -30,9 +30,6 @@ from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.meshes import large_meshes
 from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 from roboaccord_files.rules.extensions import EFFECTS
-
-if TYPE_CHECKING:
-    from roboaccord.scenario.scenario import Tolerances
 
 FOR_ALL = ("limit in degrees",)  # traps that no reader sees
 OF_OURS = "of the URDF converted from it"
@@ -90,7 +87,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             refusal=refusal,
         )
 
-    def judge(self, check: ReadingCheck, tolerances: Tolerances | None = None) -> Finding:
+    def judge(self, check: ReadingCheck, tolerances: object = None) -> Finding:
         """Return whether it reads the robot as the reference does, by the round-off of each."""
         last = "".join(cause.fix for cause in check.causes[-1:])
         found = finding_of(check.worst, check.ended, check.refusal or last)

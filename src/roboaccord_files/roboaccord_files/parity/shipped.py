@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding
@@ -18,9 +17,6 @@ from roboaccord_files.parity.compare import finding_of
 from roboaccord_files.parity.files import shipped
 from roboaccord_files.parity.result import ShippedCheck
 from roboaccord_files.parity.words import ParityCode
-
-if TYPE_CHECKING:
-    from roboaccord.scenario.scenario import Tolerances
 
 
 class ShippedLevel(FileLevel[ShippedCheck]):
@@ -47,7 +43,7 @@ class ShippedLevel(FileLevel[ShippedCheck]):
         kinds = [kind for kind in sorted({*wanted, *have}) if wanted[kind] != have[kind]]
         return ShippedCheck(geometry={kind: (wanted[kind], have[kind]) for kind in kinds})
 
-    def judge(self, check: ShippedCheck, tolerances: Tolerances | None = None) -> Finding:
+    def judge(self, check: ShippedCheck, tolerances: object = None) -> Finding:
         """Return whether it does; its shapes are not judged."""
         return finding_of(None, check.ended, check.refusal)
 

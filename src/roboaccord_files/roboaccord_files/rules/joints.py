@@ -119,23 +119,20 @@ def moved_inertias(source: Source) -> dict[str, float]:
         places, turns = tree.forward(names, np.zeros(len(names)), ORIGIN, IDENTITY)
     except (AccordError, ValueError):  # other rules say why
         return {"": 0.0}
-    at = {link.name: (link, *pose) for link, *pose in zip(tree.links, places, turns, strict=True)}
-    carried, found = {name: {name} for name in at}, dict[str, float]()
+    at = {link.name: i for i, link in enumerate(tree.links)}
+    masses = np.array([link.mass for link in tree.links])
+    inertias = turns @ np.array([link.inertia for link in tree.links]) @ turns.swapaxes(1, 2)
+    offsets = np.array([link.centre for link in tree.links])
+    centres, carried = places + np.einsum("kij,kj->ki", turns, offsets), {n: {n} for n in at}
     for joint in reversed(tree.joints):
         carried[joint.parent] |= carried[joint.child]
+    found = dict[str, float]()
     for joint in tree.moving:
-        _, foot, turn = at[joint.child]
-        axis = turn @ joint.axis
-        links = [at[name] for name in carried[joint.child]]
-        if joint.kind == "prismatic":
-            found[joint.name] = sum(link.mass for link, *_ in links)
-            continue
-        arms = [np.cross(axis, place + turn @ link.centre - foot) for link, place, turn in links]
-        own = [turn.T @ axis for *_, turn in links]
-        found[joint.name] = sum(
-            float(a @ link.inertia @ a + link.mass * arm @ arm)
-            for (link, *_), a, arm in zip(links, own, arms, strict=True)
-        )
+        foot, links = at[joint.child], [at[name] for name in carried[joint.child]]
+        axis = turns[foot] @ joint.axis
+        arms = np.cross(axis, centres[links] - places[foot])
+        about = masses[links] * (arms**2).sum(axis=1) + axis @ inertias[links] @ axis
+        found[joint.name] = float(sum(masses[links] if joint.kind == "prismatic" else about))
     return found
 
 
