@@ -167,11 +167,8 @@ def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]
     links = [_link(name, body) for name, body in bodies.items() if name != WORLD]
     names = {body.index(): name for name, body in bodies.items()}
     found = list[tuple[Joint, Pose]]()
-    drives, springs = {}, _springs(plant)
-    for i in plant.GetJointActuatorIndices():
-        actuator = plant.get_joint_actuator(i)
-        own = float(actuator.effort_limit()), float(actuator.default_reflected_inertia())
-        drives[actuator.joint().index()] = own
+    motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
+    drives, springs = {each.joint().index(): each for each in motors}, _springs(plant)
     for label, joint in joints_of(plant).items():
         kind = KINDS.get(joint.type_name())
         if kind is None:
@@ -184,9 +181,16 @@ def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]
             place, turn = place + turn @ offset, turn @ rotation
         made = Joint(label, kind, parent, child, place, turn, UP, -np.inf, np.inf)
         if kind in ("revolute", "prismatic"):
-            at = joint.index()
-            spring = springs.get(at, (0.0, 0.0))
-            made = _moving(joint, made, *drives.get(at, (0.0, 0.0)), spring)
+            turns, motor = kind == "revolute", drives.get(joint.index())
+            lower, upper = float(joint.position_lower_limit()), float(joint.position_upper_limit())
+            made = replace(
+                made, axis=np.array(joint.revolute_axis() if turns else joint.translation_axis()),
+                kind="continuous" if turns and np.isinf([lower, upper]).all() else kind,
+                lower=lower, upper=upper, damping=float(joint.default_damping()),
+                effort=float(motor.effort_limit()) if motor else 0.0,
+                armature=float(motor.default_reflected_inertia()) if motor else 0.0,
+                spring=springs.get(joint.index(), (0.0, 0.0)),
+            )  # fmt: skip
         found.append((made, _pose(joint.frame_on_child())))
     if any(WORLD in (joint.parent, joint.child) for joint, _ in found):
         links.insert(0, Link(WORLD, 0.0, np.zeros(3), np.zeros((3, 3)), ()))
@@ -204,25 +208,6 @@ def _springs(plant: MultibodyPlant) -> dict[Any, tuple[float, float]]:
         elif isinstance(each, PrismaticSpring):
             found[each.joint().index()] = each.stiffness(), each.nominal_position()
     return found
-
-
-def _moving(
-    joint: Any, made: Joint, effort: float, armature: float, spring: tuple[float, float]
-) -> Joint:
-    """Return a revolute or prismatic joint with its axis, limits, damping, rotor and spring."""
-    turns = made.kind == "revolute"
-    lower, upper = joint.position_lower_limit(), joint.position_upper_limit()
-    return replace(
-        made,
-        kind="continuous" if turns and np.isinf([lower, upper]).all() else made.kind,
-        axis=np.array(joint.revolute_axis() if turns else joint.translation_axis()),
-        lower=float(lower),
-        upper=float(upper),
-        effort=effort,
-        armature=armature,
-        spring=spring,
-        damping=float(joint.default_damping()),
-    )
 
 
 def _link(name: str, body: Any) -> Link:
@@ -245,14 +230,10 @@ def _numbers(pose: Any) -> Pose:
 
 
 def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:
-    omitted = (
-        ("bushings", plant.num_force_elements() > 1 + len(_springs(plant))),
-        ("dry friction of joints", any(float(e.text or 0) for e in model.iter("friction")
-                                       if not len(e))),
-    )  # fmt: skip
-    for what, there in omitted:
-        if there:
-            yield f"{what}: left out"
+    if plant.num_force_elements() > 1 + len(_springs(plant)):
+        yield "bushings: left out"
+    if any(float(e.text or 0) for e in model.iter("friction") if not len(e)):
+        yield "dry friction of joints: left out"
 
 
 def _known() -> str:

@@ -228,7 +228,8 @@ def test_what_a_free_joint_adds_is_left_out_on_both_sides(tmp_path: Path) -> Non
     path.write_text(
         '<mujoco><default><joint armature=".3"/></default><worldbody><body name="b"><joint '
         'type="free"/><geom size=".1"/><body name="w"><joint name="j" axis="1 0 0"/>'
-        '<geom size=".1" pos=".2 .3 0"/></body></body></worldbody></mujoco>'
+        '<geom size=".1" pos=".2 .3 0"/></body></body></worldbody><equality>'
+        '<connect body1="w" body2="b" anchor="0 0 0"/></equality></mujoco>'  # which mimics nothing
     )
     bench = Bench(read_robot(path))
     assert "armature, damping and friction of the free joint: left out" in bench.file.notes

@@ -122,16 +122,12 @@ def sdf_tree(model: ET.Element, root: str = "") -> tuple[Tree, dict[str, ET.Elem
     joints = [_joint(frames, path, name, names, *ends[path]) for path, name in of_joints.items()]
     links = {name: _link(name, frames.elements.get(path)) for path, name in names.items()}
     children = {joint.child for joint, _ in joints}
-    if not any(joint.parent == WORLD for joint, _ in joints):
-        del links[WORLD]
-        loose = [name for name in links if name not in children]
-        reached = [root if root in links else loose[0]]
-    else:
-        reached = [WORLD]
+    first = root if root in links else next(name for name in links if name not in children)
+    reached = [WORLD if any(joint.parent == WORLD for joint, _ in joints) else first]
+    pairs = [(joint.parent, joint.child) for joint, _ in joints]
     for name in reached:
-        pairs = [(joint.parent, joint.child) for joint, _ in joints]
-        beside = [b if a == name else a for a, b in pairs if name in (a, b)]
-        reached += [each for each in dict.fromkeys(beside) if each not in reached]
+        near = [each for pair in pairs if name in pair for each in pair]
+        reached += dict.fromkeys(each for each in near if each not in reached)
     kept = [each for each in joints if each[0].child in reached]
     elements = {name: frames.elements[path] for path, name in of_joints.items()}
     return make_tree([links[name] for name in reached], kept), elements

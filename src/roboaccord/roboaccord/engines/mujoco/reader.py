@@ -99,13 +99,13 @@ class MujocoReading(Reading):
         dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
         armature = model.dof_armature + of_drives(model)[0]
         limited = {j.name: j.id for j in moving if model.jnt_actfrclimited[j.id]}
-        followers = [model.eq_obj1id[i] for i in range(model.neq)]
+        followers = model.eq_obj1id[model.eq_type == mujoco.mjtEq.mjEQ_JOINT]
         self.apart = {
             "damping": {name: float(model.dof_damping[i]) for name, i in dofs.items()},
             "friction": {name: float(model.dof_frictionloss[i]) for name, i in dofs.items()},
             "armature": {name: float(armature[i]) for name, i in dofs.items()},
             "effort": {name: float(model.jnt_actfrcrange[i, 1]) for name, i in limited.items()},
-            "mimic": {model.joint(i).name: 1.0 for i in followers if i >= 0},
+            "mimic": {model.joint(i).name: 1.0 for i in followers},
         }
         kinds = model.geom_type[model.geom_contype > 0]
         self.shapes = Counter(
