@@ -82,15 +82,12 @@ class MujocoReading(Reading):
         data = mechanism.data
         data.qpos[mechanism.q] = 0.0
         mujoco.mj_kinematics(model, data)
-        found = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, question.root)
-        place, turn = np.zeros(3), np.eye(3)
-        if found >= 0:
-            place, turn = data.xpos[found].copy(), data.xmat[found].reshape(3, 3).copy()
+        root = max(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, question.root), 0)
+        place, turn = data.xpos[root].copy(), data.xmat[root].reshape(3, 3).copy()
         self.hinges = {}
         for joint in moving:
-            i, ends = joint.id, (-np.inf, np.inf)
-            if model.jnt_limited[i]:
-                ends = tuple(model.jnt_range[i])
+            i = joint.id
+            ends = tuple(model.jnt_range[i]) if model.jnt_limited[i] else (-np.inf, np.inf)
             anchor, axis = turn.T @ (data.xanchor[i] - place), turn.T @ data.xaxis[i]
             if own and model.jnt_type[i] == mujoco.mjtJoint.mjJNT_SLIDE:
                 anchor = anchor - model.qpos0[model.jnt_qposadr[i]] * axis
