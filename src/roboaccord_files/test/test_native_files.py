@@ -11,6 +11,7 @@ from roboaccord.cli.main import run
 from roboaccord.engines.formats import read_robot
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord_files.parity.bench import Bench, FileCase
+from roboaccord_files.parity.words import status_of
 from test_parity import SHIPPED, arm, examine, need, status
 
 ALIKE = 1e-9  # relative
@@ -236,3 +237,15 @@ def test_what_a_free_joint_adds_is_left_out_on_both_sides(tmp_path: Path) -> Non
     check = examine(bench, "mujoco")
     assert (status(check), check.causes) == ("same", ())
     assert bench.tree.moving[0].armature == 0.3
+
+
+def test_an_engine_is_not_said_to_refuse_a_text_that_only_we_wrote(tmp_path: Path) -> None:
+    """Neither with its own settings nor with ours: no verdict, and the text is named."""
+    need("drake")
+    need("dart")
+    (tmp_path / "snake.sdf").write_text(SNAKE.format(""))
+    bench = Bench(read_robot(tmp_path / "snake.sdf"), planted={"dart": '<robot name="no_links"/>'})
+    check = examine(bench, "dart")
+    assert (status(check), check.causes) == ("undecided", ())
+    assert check.accord is not None and status_of(check.accord) == "undecided"
+    assert check.refusal.startswith("of the URDF converted from it: ")

@@ -145,6 +145,11 @@ class Asked:
         return ParityCode.REFUSED if self.reading is None else None
 
     @property
+    def lost(self) -> bool:
+        """Whether the engine refuses the text, or has not all of its links and joints."""
+        return self.reading is None or (self.worst is not None and self.error is None)
+
+    @property
     def worst(self) -> Difference | None:
         """The worst difference."""
         return self.differences[0] if self.differences else None

@@ -53,9 +53,11 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         """
         asked, traps = case.ask(case.urdf), find_traps(case.given)
         reading, ours = asked.reading, None
-        if reader(case.engine).has_settings:
-            ours = case.bench.ask(case.engine, "accord", case.urdf).finding
         converted = case.bench.file.form and not case.bench.is_own(case.engine)
+        if reader(case.engine).has_settings:
+            other = case.bench.ask(case.engine, "accord", case.urdf)
+            of_ours = ParityCode.CONVERTED if converted and other.lost else other.ended
+            ours = finding_of(other.worst, of_ours, other.refusal)
         causes = [] if case.bench.file.form and asked.same else _causes(case, traps)
         gazebo = [] if converted else list(_beside(case))
         names = {cause.quantity for cause in causes}
@@ -68,7 +70,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         ended, refusal = asked.ended, asked.refusal
         if converted:
             causes = [replace(each, fix=f"{OF_OURS}: {each.fix}") for each in causes]
-            if asked.ended or (asked.worst and asked.error is None):
+            if asked.lost:
                 ended, causes = ParityCode.CONVERTED, []
                 why = refusal.partition("refuses it: ")[2] or refusal
                 refusal = f"{OF_OURS}: {why or 'it has not all of its links and joints'}"
