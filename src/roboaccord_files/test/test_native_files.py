@@ -12,6 +12,7 @@ from roboaccord.engines.formats import read_robot
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord_files.parity.bench import Bench, FileCase
 from roboaccord_files.parity.words import status_of
+from roboaccord_files.rules.find import findings
 from test_parity import SHIPPED, arm, examine, need, status
 
 ALIKE = 1e-9  # relative
@@ -228,7 +229,7 @@ def test_what_a_free_joint_adds_is_left_out_on_both_sides(tmp_path: Path) -> Non
     path = tmp_path / "bird.xml"
     path.write_text(
         '<mujoco><default><joint armature=".3"/></default><worldbody><body name="b"><joint '
-        'type="free"/><geom size=".1"/><body name="w"><joint name="j" axis="1 0 0"/>'
+        'type="free"/><geom size=".1"/><body name="w"><joint name="j" axis="1 0 0" stiffness="2"/>'
         '<geom size=".1" pos=".2 .3 0"/></body></body></worldbody><equality>'
         '<connect body1="w" body2="b" anchor="0 0 0"/></equality></mujoco>'  # which mimics nothing
     )
@@ -237,6 +238,8 @@ def test_what_a_free_joint_adds_is_left_out_on_both_sides(tmp_path: Path) -> Non
     check = examine(bench, "mujoco")
     assert (status(check), check.causes) == ("same", ())
     assert bench.tree.moving[0].armature == 0.3
+    rules = {each.rule for each in findings(bench.file)}
+    assert rules.isdisjoint({"drake-rotor", "gazebo-spring"})
 
 
 def test_an_engine_is_not_said_to_refuse_a_text_that_only_we_wrote(tmp_path: Path) -> None:
