@@ -47,7 +47,7 @@ ROTOR = "<drake:rotor_inertia>1e-4</drake:rotor_inertia><drake:gear_ratio>20</dr
 """On the world by a slide; a joint from tip to base; a model that is included twice."""
 SNAKE = (
     '<sdf version="1.9"><model name="snake">' + BODY.format("head", "0 0 0 0 0 0", 0.3)
-    + BODY.format("tail", "-.2 0 0 0 0 0", 0.3)
+    + '<link name="tail"><pose>-.2 0 0 0 0 0</pose><inertial><mass>.3</mass></inertial></link>'
     + '<joint name="bend" type="revolute"><parent>head</parent><child>tail</child><axis><xyz>0 0 1'
     "</xyz></axis></joint>{}</model></sdf>"
 )  # fmt: skip
@@ -180,18 +180,15 @@ def loads(engine: str, path: Path) -> bool:
 
 
 COMPILER = "<mujoco><compiler {}/></mujoco>"
-MESHES = {
-    "meshes/part.stl": ("", 'strippath="false"'),
-    "part.stl": ("", 'meshdir="meshes" strippath="true"', 'meshdir="assets"'),
-    "package://assets/part.stl": ("", 'strippath="false"'),
-    "package://arm/meshes/part.stl": ("",),
-}
+MESHES = [
+    ("meshes/part.stl", ""), ("meshes/part.stl", 'strippath="false"'),
+    ("part.stl", 'meshdir="assets"'), ("package://assets/part.stl", ""),
+    ("package://arm/meshes/part.stl", ""),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("engine", ["mujoco", "dart"])
-@pytest.mark.parametrize(
-    ("mesh", "compiler"), [(mesh, each) for mesh, options in MESHES.items() for each in options]
-)
+@pytest.mark.parametrize(("mesh", "compiler"), MESHES)
 def test_an_engine_is_not_said_to_refuse_meshes_that_it_loads(
     tmp_path: Path, engine: str, mesh: str, compiler: str
 ) -> None:
@@ -218,9 +215,9 @@ def test_an_engine_is_not_said_to_refuse_meshes_that_it_loads(
         assert (check.ended is None) is raw, check.refusal
     assert raw or mesh.startswith("package")
     assert SHIPPED.measure(FileCase(bench, engine, "accord")).ended is None
-    path.rename(path.with_suffix(".urdf.xacro"))
-    bench = Bench(read_robot(path.with_suffix(".urdf.xacro")))
-    assert SHIPPED.measure(FileCase(bench, engine)).ended is None
+    if compiler:  # of a xacro file there is no other text
+        path = path.rename(path.with_suffix(".urdf.xacro"))
+        assert SHIPPED.measure(FileCase(Bench(read_robot(path)), engine)).ended is None
 
 
 def test_what_a_free_joint_adds_is_left_out_on_both_sides(tmp_path: Path) -> None:

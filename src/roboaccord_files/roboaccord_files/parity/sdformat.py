@@ -139,10 +139,13 @@ def _link(name: str, element: ET.Element | None) -> Link:
         return Link(name, 0.0, np.zeros(3), np.zeros((3, 3)), ())
     inertial = element.find("inertial")
     if inertial is None:
-        # SDFormat's default is a mass of 1 kg and a unit inertia.
+        # SDFormat's defaults are a mass of 1 kg and a unit inertia.
         return Link(name, 1.0, np.zeros(3), np.eye(3), ())
     centre, turn = pose_in(inertial)
-    moments = [float(inertial.findtext(f"inertia/{key}", "0")) for key in MOMENTS]
+    moments = [
+        float(inertial.findtext(f"inertia/{key}", "1" if key[1] == key[2] else "0"))
+        for key in MOMENTS
+    ]
     inertia = turn @ symmetric(moments) @ turn.T
     return Link(name, float(inertial.findtext("mass", "1")), centre, inertia, ())
 
