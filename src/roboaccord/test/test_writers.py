@@ -184,7 +184,7 @@ ELSEWHERE = {
     "numerics/isolation graph/shell": "/dev/null",
     "cli/teleop": "the terminal, by its descriptor",
     "run/processes bags/storages dart/contact description/apart gazebo/shipped gazebo/tool "
-    "terrain/sdf_model terrain/slices": "in a temporary folder that nobody else can write",
+    "parity/sdformat terrain/sdf_model terrain/slices": "in a temporary folder that nobody else can write",
 }
 
 

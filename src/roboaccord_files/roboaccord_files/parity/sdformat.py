@@ -59,8 +59,8 @@ class SdfReading(TreeReading):
         file: Path | None = None,
     ) -> None:
         with TemporaryDirectory() as models:  # it takes the folder's own name for the model's
-            for name, place in packages.items():
-                Path(models, name).symlink_to(place)
+            for name in (each for each in packages if each.strip(".")):  # no `..`
+                Path(models, name).symlink_to(packages[name])
             model = print_sdf(text, models if packages else "").find("model")
         if model is None:
             raise AccordError("sdformat refuses it: it prints no model; accord check may say why")
