@@ -183,8 +183,9 @@ ELSEWHERE = {
     "numerics/jit_cache run/domain": "locks, opened without links",
     "numerics/isolation graph/shell": "/dev/null",
     "cli/teleop": "the terminal, by its descriptor",
-    "run/processes bags/storages dart/contact description/apart gazebo/shipped "
-    "gazebo/tool parity/sdformat terrain/sdf_model terrain/slices": "in a temporary folder that nobody else can write",
+    "parity/sdformat": "links, in a temporary folder that nobody else can write",
+    "run/processes bags/storages dart/contact description/apart gazebo/shipped gazebo/tool "
+    "terrain/sdf_model terrain/slices": "in a temporary folder that nobody else can write",
 }
 
 
