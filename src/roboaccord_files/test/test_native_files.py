@@ -223,3 +223,28 @@ def test_an_engine_is_not_said_to_refuse_a_text_that_only_we_wrote(tmp_path: Pat
     assert (status(check), check.causes) == ("undecided", ())
     assert check.accord is not None and status_of(check.accord) == "undecided"
     assert check.refusal.startswith("of the URDF converted from it: ")
+
+
+def test_mujoco_weighs_links_by_their_shapes_where_the_file_says_so(tmp_path: Path) -> None:
+    """1000 kg/m^3: a box of 0.1 x 0.1 x 0.2 m, and a ball of 50 mm, whatever the file states."""
+    weights = {"base": 5.0, "bob": 0.9}
+    shapes = {"base": '<box size=".1 .1 .2"/>', "bob": '<sphere radius=".05"/>'}
+    links = "".join(
+        f'<link name="{name}"><inertial><mass value="{mass}"/><inertia ixx=".01" iyy=".01" '
+        f'izz=".01" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry>{shapes[name]}'
+        "</geometry></collision></link>"
+        for name, mass in weights.items()
+    )
+    path = tmp_path / "arm.urdf"
+    path.write_text(
+        f'<robot name="arm"><mujoco><compiler inertiafromgeom="true"/></mujoco>{links}'
+        '<joint name="swing" type="continuous"><parent link="base"/><child link="bob"/>'
+        '<origin xyz="0 0 .3"/><axis xyz="1 0 0"/></joint></robot>'
+    )
+    bench = Bench(read_robot(path), "free")
+    assert "collision" not in bench.given("dart")
+    check = examine(bench, "mujoco")
+    assert check.mass == pytest.approx(2.0 + 4e-6 / 3.0 * np.pi * 50.0**3)
+    assert {(flaw.causes[0].quantity, flaw.causes[0].where) for flaw in check.causes} >= {
+        ("mass", "base"), ("mass", "bob")
+    }  # fmt: skip

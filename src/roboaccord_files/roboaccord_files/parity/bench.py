@@ -158,8 +158,13 @@ class Bench:
     def given(self, engine: str) -> str:
         """Return the text that an engine is given, without geometry.
 
-        A URDF that is converted has rotors for the engines that read them.
+        A URDF that is converted has rotors for the engines that read them. One whose `<mujoco>`
+        weighs links by their shapes keeps these for MuJoCo.
         """
+        compilers = ET.fromstring(self.file.text).iter("compiler")
+        weighed = any(each.get("inertiafromgeom") == "true" for each in compilers)
+        if engine == "mujoco" and weighed and not (self.planted or self.file.form):
+            return self.file.text
         if engine in self.planted or not self.file.form:
             return self.planted.get(engine, self.stripped)
         if self.is_own(engine):
