@@ -15,16 +15,19 @@ import numpy as np
 from roboaccord.contract.outcome import Levels, verdict_of
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.explain import LIKELY, explain
-from roboaccord.crosscheck.causes.fit import Fit
+from roboaccord.crosscheck.causes.fit import Fit, fitted
+from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.logs.body import DRY, LogBody
+from roboaccord_files.logs.efforts import best_reading, readings, taken
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
 from roboaccord_files.logs.problem import NOISY, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
+from roboaccord_files.logs.smooth import Smooth
 from roboaccord_files.logs.windows import Windows
 
 ENGINE = "log"
@@ -38,9 +41,15 @@ SCHEMES = {
 NEAR = 0.15  # samples from a scheme's a and b
 
 
-def check_log(log: Log, body: LogBody) -> Report:
-    """Check a log by the equations of a robot's file, and name what differs."""
-    level, check = LogLevel(), measured(log, body)
+def check_log(log: Log, body: LogBody, effort: str = "") -> Report:
+    """Check a log by the equations of a robot's file, and name what differs.
+
+    Args:
+        log: what was read.
+        body: of the robot's file.
+        effort: what the user states of efforts, as of `efforts.STATED`.
+    """
+    level, check = LogLevel(), measured(log, body, effort)
     finding = replace(level.judge(check, Tolerances()), level=level.name, engine=ENGINE)
     return Report(
         robot="",
@@ -53,7 +62,7 @@ def check_log(log: Log, body: LogBody) -> Report:
     )
 
 
-def measured(log: Log, body: LogBody) -> LogCheck:
+def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     """Return what the equations of a robot's file leave of a log, and what explains it."""
     windows = chosen(log, body)
     worst = first_largest(windows.share)
@@ -67,14 +76,19 @@ def measured(log: Log, body: LogBody) -> LogCheck:
     if check.noise > NOISY:
         return check
     dry = {joint for joint, each in zip(log.joints, body.dry.T) if each.any()}
-    problem = LogProblem.of(windows, dry)
+    asked = {each: LogProblem.of(windows, dry, each) for each in readings(effort)}
+    fits = {each: fitted(problem) for each, problem in asked.items()}
+    rest = {each: float(asked[each].share(fit.left).max()) for each, fit in fits.items()}
+    reading = best_reading(fits, rest)
+    problem = asked[reading]
+    check = replace(check, taken=taken(reading, fits, rest, effort))
     found, plain, fit = explain(problem)
     every = (*found.causes, *found.most, *(each for one in found.instead for each in one))
     if more := {cause.where for cause in every if cause.quantity == DRY} - dry:
-        problem = LogProblem.of(windows, dry | more)
+        problem = LogProblem.of(windows, dry | more, reading)
         found, plain, fit = explain(problem)
     left = problem.share(fit.left)
-    noise = np.hypot(windows.share, effort_share(problem))
+    noise = np.hypot(windows.share, effort_share(problem, fit.sizes))
     beyond, whole = (
         np.sqrt(np.maximum(left**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
     )
@@ -93,10 +107,11 @@ def measured(log: Log, body: LogBody) -> LogCheck:
     )
 
 
-def effort_share(problem: LogProblem) -> Array:
+def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
     """Return what noise of the efforts does in windows, over what the efforts do (n,)."""
     windows, rng = problem.windows, np.random.default_rng(0)
-    effort = windows.log.effort
+    factors = {o: s for o, s in sizes.items() if o.quantity == FACTOR}
+    effort = problem.efforts(factors)
     noise = noise_of(windows.log, effort) * rng.standard_normal(effort.shape)
     return problem.share(windows.pushed(0, noise)[problem.kept])
 
@@ -118,9 +133,9 @@ def chosen(log: Log, body: LogBody) -> Windows:
     sizes = np.arange(SHORTEST, max(SHORTEST, lengths.sum() // FEWEST) + 1)
     enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= FEWEST // 4  # of twice the length
     longest = int(sizes[enough].max(initial=SHORTEST))
-    size = SHORTEST
+    size, smooth = SHORTEST, Smooth.of(log)
     while True:
-        found = Windows(log, body, size)
+        found = Windows(log, body, size, smooth)
         if (found.share <= NOISY).all() or size >= longest:
             return found
         factor = min(max(float(found.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)

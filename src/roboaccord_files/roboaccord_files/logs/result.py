@@ -18,6 +18,7 @@ from roboaccord.crosscheck.level import Entry, LevelOf, Rows
 from roboaccord.crosscheck.report import Report
 from roboaccord.scenario.scenario import Tolerances
 
+from roboaccord_files.logs.efforts import Taken
 from roboaccord_files.logs.problem import NOISY, UNKNOWN
 
 
@@ -36,6 +37,7 @@ class LogCheck:
         scheme: that fits, "" where it is unknown.
         judged, windows: number of windows that are judged, and of all.
         explanation: of the residuals.
+        taken: what the efforts were taken for.
     """
 
     window: int
@@ -53,6 +55,7 @@ class LogCheck:
     judged: int = 0
     windows: int = 0
     explanation: Explanation = field(default_factory=Explanation)
+    taken: Taken | None = None
 
     def document(self, report: Report) -> dict[str, Json]:
         """Return the figures that `--json` prints of its report."""
@@ -62,6 +65,8 @@ class LogCheck:
             "levels": report.levels,
             "causes": found.causes,
         }
+        if self.taken is not None:
+            data["effort"] = self.taken.document()
         data |= {"instead": found.instead, "most": () if found.causes else found.most}
         names = ("window", "noise", "share", "left", "scheme", "columns", "notes")
         return {k: to_json(v) for k, v in {**data, **{n: getattr(self, n) for n in names}}.items()}

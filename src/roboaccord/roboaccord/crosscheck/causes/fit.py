@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -41,13 +41,12 @@ class Prior(NamedTuple):
 
 
 class Problem(ABC):
-    """Predict residuals under hypotheses; it never changes, and another is made of it instead.
+    """Predict residuals under hypotheses; it never changes, and another is made of it instead."""
 
-    Attributes:
-        beside: what is fitted beside any hypothesis.
-    """
-
-    beside: ClassVar[Mapping[Hypothesis, Prior]] = {}
+    @property
+    def beside(self) -> Mapping[Hypothesis, Prior]:
+        """What is fitted beside any hypothesis."""
+        return {}
 
     @property
     @abstractmethod
