@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from roboaccord.contract.outcome import Levels, verdict_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.explain import LIKELY, explain
+from roboaccord.crosscheck.causes.explain import LIKELY, explain, is_noise
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
 from roboaccord.crosscheck.report import Report
@@ -83,9 +83,14 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     problem = asked[reading]
     check = replace(check, taken=taken(reading, fits, rest, effort))
     found, plain, fit = explain(problem)
+    if reading.gravity and not is_noise(plain):  # by the file's own gravity, perhaps
+        other = replace(problem, reading=replace(reading, of_file=True))
+        again = explain(other)
+        if again[2].cost < fit.cost:
+            problem, (found, plain, fit) = other, again
     every = (*found.causes, *found.most, *(each for one in found.instead for each in one))
     if more := {cause.where for cause in every if cause.quantity == DRY} - dry:
-        problem = LogProblem.of(windows, dry | more, reading)
+        problem = LogProblem.of(windows, dry | more, problem.reading)
         found, plain, fit = explain(problem)
     left = problem.share(fit.left)
     noise = np.hypot(windows.share, effort_share(problem, fit.sizes))

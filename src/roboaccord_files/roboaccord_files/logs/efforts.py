@@ -36,15 +36,17 @@ class Reading:
         name: in words.
         scaled: whether each joint has a factor that is unknown.
         gravity, friction: whether the controller adds what they take.
+        of_file: whether it does by the file, and else by what the robot is.
     """
 
     name: str
     scaled: bool = False
     gravity: bool = False
     friction: bool = False
+    of_file: bool = False
 
-    def body(self, body: LogBody) -> LogBody:
-        """Return a robot of which recorded efforts move the rest."""
+    def rest(self, body: LogBody) -> LogBody:
+        """Return a robot without what the controller adds."""
         if self.gravity:
             body = replace(body, gravity=np.zeros(3))
         if self.friction:

@@ -46,9 +46,15 @@ LEFT_BY_TWO = 1e-2  # of the squared residuals, by several causes
 LATEST = 20  # samples by which efforts are tried to act late
 DELAY = Hypothesis("delay")  # samples, from the one before the stamp
 PRIORS = [(0.0, 0.7, -1.1, 1.1), *[(0.0, 0.5, -1.1, 1.1)] * 2, (0.5, 0.7, -0.6, 1.6)]
+PRIORS += [(0.0, 0.7, -0.2, 1.2)]
 SCHEME = "scheme"
 BESIDE = {Hypothesis(SCHEME, "", i): Prior(*each) for i, each in enumerate(PRIORS)}
-"""a, b, c and the part of the delay [samples]: no scheme is later, and more is a delay."""
+"""a, b, c and the part of the delay [samples]: no scheme is later, and more is a delay.
+
+The last is 0 where efforts are held from sample to sample, 1 where they change smoothly.
+"""
+*_, PART, SMOOTH = BESIDE
+CLOCK = Hypothesis("clock")
 OF_EFFORTS = ("gear", FACTOR, FILTER, known.MOTOR, known.LIMIT)
 TURNS = 0.05  # of an effort: below, a gear with backlash turns over
 CARRIED = (0.05, 0.3, 1.5)  # of a link's mass: payloads from which a fit begins
@@ -91,7 +97,16 @@ class LogProblem(Problem):
     @cached_property
     def body(self) -> LogBody:
         """The robot that the efforts move."""
-        return self.reading.body(self.windows.body)
+        own = self.windows.body
+        return own if self.reading.of_file else self.reading.rest(own)
+
+    @cached_property
+    def _added(self) -> Array:
+        """What a controller by the file adds to the efforts (w, (k + 1) n)."""
+        own, windows = self.windows.body, self.windows
+        if not self.reading.of_file:
+            return np.zeros(windows.apart.shape)
+        return windows.needing(own) - windows.needing(self.reading.rest(own))
 
     @property
     def independent(self) -> int:
@@ -103,19 +118,23 @@ class LogProblem(Problem):
         own, shift = {one: size for one, size in sizes.items() if size}, self._shift(sizes)
         changed = self._of_body(own)
         found = self.windows.needing(self.body.varied(changed) if changed else self.body)
-        efforts = self.efforts(own)
-        found = found - self.windows.pushed(shift, efforts)
+        found = found - self._driven(shift, self.efforts(own), own) - self._added
+        if fast := own.get(CLOCK, 0.0):  # stamps are longer by that than what has passed
+            found = self.windows.apart + (found - self.windows.apart) / (1.0 + fast) ** 2
         for one, size in own.items():
-            if one in BESIDE:
-                found = found + size * self._scheme(one.axis, shift, efforts)
+            if one.quantity == SCHEME and one not in (PART, SMOOTH):
+                found = found + size * self.windows.scheme[..., one.axis]
             elif one.quantity == BACKLASH:
                 found = found + size * self._slack(one.where)
         return np.asarray(found[self.kept])
 
-    def _scheme(self, i: int, shift: int, efforts: Array) -> Array:
-        if i < len(BESIDE) - 1:
-            return np.asarray(self.windows.scheme[..., i])
-        return self.windows.pushed(shift, efforts) - self.windows.pushed(shift + 1, efforts)
+    def _driven(self, shift: int, efforts: Array, at: Sizes) -> Array:
+        """Return what efforts do that act later by so many samples, and by a part of one."""
+        part, smooth = at.get(PART, 0.0), at.get(SMOOTH, 0.0)
+        found = self.windows.pushed(shift, efforts)
+        if part:
+            found = (1.0 - part) * found + part * self.windows.pushed(shift + 1, efforts)
+        return found + smooth * self.windows.bent(shift, efforts) if smooth else found
 
     def _slack(self, joint: str) -> Array:
         """Return what backlash of 1 rad does: the motor leads by half, to where its effort is."""
@@ -149,20 +168,24 @@ class LogProblem(Problem):
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
         """Return how residuals change with sizes; none of a delay, which is tried by samples."""
         bent = {one: size for one, size in at.items() if size and one.quantity in known.BENT}
-        plain = {o: s for o, s in at.items() if o == DELAY or o.quantity == FACTOR}
+        plain = {o: s for o, s in at.items() if o in (DELAY, PART, SMOOTH) or o.quantity in OF_EFFORTS}
         base = dict(at) if bent else plain
+        efforts = self.efforts(base)
         shift, found = self._shift(base), dict[Hypothesis, Array]()
         of_body = self._of_body(base)
         own = self.body.varied(of_body) if of_body else self.body
         needed, asked, probed = self.windows.needed(own), list[Hypothesis](), list[Array]()
-        efforts = self.efforts(base)
         for one in ones:
             more = {**base, one: base.get(one, 0.0) + one.probe}
-            if one in BESIDE:
-                found[one] = self._scheme(one.axis, shift, efforts)
+            if one == PART:
+                found[one] = self._driven(shift, efforts, {}) - self._driven(shift + 1, efforts, {})
+            elif one == SMOOTH:
+                found[one] = -self.windows.bent(shift, efforts)
+            elif one.quantity == SCHEME:
+                found[one] = np.asarray(self.windows.scheme[..., one.axis])
             elif one.quantity in OF_EFFORTS:
                 changed = (self.efforts(more) - efforts) / one.probe
-                found[one] = -self.windows.pushed(shift, changed)
+                found[one] = -self._driven(shift, changed, base)
             elif one.quantity == BACKLASH:
                 found[one] = self._slack(one.where)
             elif one != DELAY:
@@ -172,6 +195,11 @@ class LogProblem(Problem):
         if asked:
             columns = np.moveaxis(self.windows.made_by(np.stack(probed, axis=-1)), -1, 0)
             found |= dict(zip(asked, columns))
+        if CLOCK in found:  # and what has acted takes a shorter time
+            acting = self.windows.made_by(needed[..., None])[..., 0]
+            fast = 1.0 + base.get(CLOCK, 0.0)
+            over = 2.0 / fast * (acting - self._driven(shift, efforts, base))
+            found[CLOCK] = (found[CLOCK] - over) / fast**2
         return {one: slope[self.kept] for one, slope in found.items() if slope.any()}
 
     def groups(self) -> list[Group]:
@@ -249,9 +277,8 @@ class LogProblem(Problem):
         """Return what is off by a component of a fit; a delay from the stamp of an effort."""
         windows = self.windows
         if one == DELAY:
-            *_, part = BESIDE  # of a sample
-            size = self.log.period * (self._shift(fit.sizes) + fit.sizes[part])
-            half = self.log.period * (0.5 + fit.half_width(part))  # a scheme moves it so far
+            size = self.log.period * (self._shift(fit.sizes) + fit.sizes[PART])
+            half = self.log.period * (0.5 + fit.half_width(PART))  # a scheme moves it so far
             return Cause("delay", "", size, (size - half, size + half), "s")
         found = super().cause(fit, one)
         slope = self.slopes([one], fit.sizes).get(one)

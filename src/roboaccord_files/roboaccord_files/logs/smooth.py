@@ -19,7 +19,8 @@ from roboaccord_files.logs.noise import noise_of
 DEGREE = 5  # of the splines, whose accelerations are smooth
 SPACINGS = (24, 16, 12, 8, 6, 4, 3, 2)  # samples between knots, the smoothest first
 LONGEST = 0.1  # s between knots
-LOOSE = 1.03  # times the noise: what the smoothest motion may leave
+LOOSE = 1.08  # times what the best spacing leaves: what the smoothest motion may
+FAR = 2.0  # times the noise: what leaves that is no motion through noise alone
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,14 @@ class Smooth:
     @classmethod
     def of(cls, log: Log, spacings: Sequence[int] = (*SPACINGS, 1)) -> Self:
         """Return the smoothest motion that leaves no more than noise of each joint."""
-        noise, best = noise_of(log, log.q), list[Any]()
-        for every in [e for e in spacings if e == 1 or e * log.period < LONGEST]:
-            best = [_spline(log.time[s], log.q[s], every) for s in log.segments]
-            left = [log.q[s] - spline(log.time[s]) for s, spline in zip(log.segments, best)]
-            spread = np.sqrt(np.mean(np.concatenate(left) ** 2, axis=0) * every / (every - 0.99))
-            if (spread <= LOOSE * noise).all():
-                break
-        return cls(log, noise, best, every)
+        noise = noise_of(log, log.q)
+        tried = [each for each in spacings if each == 1 or each * log.period < LONGEST]
+        many = {every: [_spline(log.time[s], log.q[s], every) for s in log.segments] for every in tried}
+        left = {every: _left(log, splines, every) for every, splines in many.items()}
+        least = np.min([left[each] for each in tried if each > 1], axis=0, initial=np.inf)
+        most = LOOSE * np.where(least < FAR * noise, least, noise)
+        every = next((each for each in tried if (left[each] <= most).all()), tried[-1])
+        return cls(log, noise, many[every], every)
 
     def at(self, first: Array, times: Array) -> Array:
         """Return q, qd and qdd (3, w, m, n) of windows that begin with samples, at times (w, m)."""
@@ -58,6 +59,13 @@ class Smooth:
             for d in range(3):
                 found[d, inside] = spline(times[inside], d)
         return found
+
+
+def _left(log: Log, splines: Sequence[Any], every: int) -> Array:
+    """Return the noise (n,) that splines with so many samples between knots leave."""
+    own = [log.q[s] - spline(log.time[s]) for s, spline in zip(log.segments, splines)]
+    free = every / (every - 1.0) if every > 1 else 1.0
+    return np.asarray(np.sqrt(free * np.mean(np.concatenate(own) ** 2, axis=0)))
 
 
 def _spline(t: Array, q: Array, every: int) -> Any:

@@ -40,6 +40,7 @@ FLOOR = 1e-4  # of what the efforts do: errors below are not looked into
 MOST = 3000  # samples that are looked at
 PROBE = 1e-5  # of derivatives
 NODES, DENSE = 5, 60.0  # of a window at least, and more by its length [1/s]
+ROUGH, SHORT = 3.0, 12  # nodes a knot: at all samples where a window needs more, unless short
 SLOW = 0.1  # of a joint's rate
 RESTS, STILL = 12.0, 1e-6  # times the noise, and rad or m: less is no motion
 HOLD = 1e9  # kg m^2: a joint that rests is held by what is not known
@@ -57,7 +58,8 @@ class Windows:
     """
 
     def __init__(self, log: Log, body: LogBody, size: int, smooth: Smooth | None = None) -> None:
-        self.log, self.size, self._pushed = log, size, dict[int, Array]()
+        self.log, self.size = log, size
+        self._pushed, self._bent = dict[int, Array](), dict[int, Array]()
         self.smooth = smooth or Smooth.of(log)
         starts = np.concatenate([np.arange(s.start, s.stop - size, size) for s in log.segments])
         few = max(MOST // size, 1)
@@ -92,7 +94,7 @@ class Windows:
         self.scale = np.hypot(self.noise, FLOOR * self.reach)
         self._basis = None
         self._basis = np.linalg.qr(self._propagate(start=np.eye(2 * self.joints)))[0]
-        self._apart = self._left_of_log()
+        self.apart = self._left_of_log()
 
     @property
     def joints(self) -> int:
@@ -107,7 +109,10 @@ class Windows:
     def _place_nodes(self, times: Array, motion: Array) -> None:
         """Take a few times of each window, nearer to each other at its ends [Chebyshev]."""
         last = times.shape[1] - 1
-        many = min(NODES + int(DENSE * float(np.median(times[:, -1] - times[:, 0]))), last + 1)
+        many = NODES + int(DENSE * float(np.median(times[:, -1] - times[:, 0])))
+        if self.size * ROUGH > many * self.smooth.every and self.size > SHORT:
+            many = last + 1
+        many = min(many, last + 1)
         at = np.unique(np.round(0.5 * last * (1.0 - np.cos(np.linspace(0.0, np.pi, many)))))
         self._at = at.astype(int)
         own = times[:, self._at]
@@ -220,9 +225,10 @@ class Windows:
         u, s, _ = np.linalg.svd(self.made_by(unknown), full_matrices=False)
         u = u * (s > THIN * s.max(initial=1e-300))[:, None]
         found._basis, found._pushed = np.concatenate([self._basis, u], axis=-1), {}
+        found._bent = {}
         for name in ("_needed", "_measured", "scheme"):
             found.__dict__.pop(name, None)
-        found._apart = found._left_of_log()
+        found.apart = found._left_of_log()
         return found
 
     def _left_of_log(self) -> Array:
@@ -275,7 +281,7 @@ class Windows:
 
     @cached_property
     def _measured(self) -> Array:
-        return self._apart + self.made_by(self._needed[..., None])[..., 0]
+        return self.apart + self.made_by(self._needed[..., None])[..., 0]
 
     def needing(self, body: LogBody) -> Array:
         """Return recorded positions less those of a body under no effort (w, (k + 1) n)."""
@@ -291,6 +297,21 @@ class Windows:
             return self._pushed[shift]
         found = np.asarray(self.driven(self.applied(shift, efforts)[..., None])[..., 0])
         return self._pushed.setdefault(shift, found) if own else found
+
+    def bent(self, shift: int, efforts: Array) -> Array:
+        """Return what efforts do more that change smoothly between samples, as of `pushed`."""
+        own = efforts is self.log.effort
+        if own and (known := self._bent.get(shift)) is not None:
+            return known
+        end, start, before, after = (self.applied(shift + i, efforts) for i in (0, 1, 2, -1))
+        mean = 0.5 * (start + end)
+        middle = mean + (2.0 * mean - before - after) / 16.0
+        n, (w, k) = self.joints, self._steps.shape
+        inverse = self._inverse.reshape(w, -1, n, n)
+        at = [inverse[:, i : 2 * k + i : 2] for i in range(3)]
+        forces = [m @ (x - mean)[..., None] for m, x in zip(at, (start, middle, end))]
+        found = self._propagate(np.stack(forces))[..., 0]
+        return self._bent.setdefault(shift, found) if own else found
 
     @cached_property
     def scheme(self) -> Array:

@@ -37,6 +37,7 @@ LEFT = 0.1  # share of the squared residuals: what leaves more explains nothing
 HELD = 4.0  # times what a cause may leave: of the held-out half
 LIKELY = 2.0  # squares of the noise: what leaves less may be it
 SIGNIFICANT = 5.0  # standard errors
+SURE = 4.0  # of a size, of which 95 of 100 by chance alone are within 2
 COST = 10.0  # of a parameter, in squares of the noise
 REACH = 2  # errors without a size, or two causes, to which another is added
 SMALL = 0.05  # of the largest component: such others are not reported
@@ -292,8 +293,11 @@ def held_out(problem: Problem, fit: Fit) -> float | None:
 
 
 def is_sure(fit: Fit) -> bool:
-    """Return whether of each hypothesis some size is not 0 by its interval."""
-    return all(any(abs(fit.sizes[o]) > fit.half_width(o) for o in group) for group in fit.groups)
+    """Return whether of each hypothesis some size is surely not 0: of so many tried, some seem so."""
+    return all(
+        any(abs(fit.sizes[o]) > SURE * fit.deviations.get(o, 0.0) for o in group)
+        for group in fit.groups
+    )
 
 
 def causes_of(fit: Fit) -> tuple[Cause, ...]:

@@ -24,7 +24,8 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import BENT, Group, Hypothesis, Sizes
 
 ROUNDS = 8  # of Gauss and Newton
-SETTLED = 1e-2, 1e-3  # of a square of the noise, and of what is left: less is no progress
+SHORTENED = 3  # of their steps, where residuals bend
+SETTLED = 1e-2, 1e-4  # of a square of the noise, and of what is left: less is no progress
 DEPENDENT = 1e-7  # of a column: what those before it leave
 FAR = 1.0  # m or rad: no such error is larger
 LAGS = 3
@@ -164,12 +165,17 @@ def fitted(
     ones = [*best.ones, *beside]
     known = start or {}
     sizes = {one: known.get(one, beside[one].mean if one in beside else 0.0) for one in ones}
-    for _ in range(ROUNDS):
+    bends, shortened = any(one.quantity in BENT for one in best.ones), SHORTENED
+    for _ in range(ROUNDS + SHORTENED):
         try:
             left = problem.residuals(sizes)
             cost = float((left**2).sum() + sum(each**2 for each in _prior(beside, sizes)))
             if not cost < best.cost:
-                break
+                if not (shortened and best.sizes and bends):
+                    break
+                shortened -= 1
+                sizes = {o: 0.5 * (size + best.sizes.get(o, size)) for o, size in sizes.items()}
+                continue
             least, share = SETTLED
             settled = best.cost - cost < max(least * max(1.0, cost / left.size), share * cost)
             slopes = problem.slopes(ones, sizes)
@@ -189,7 +195,7 @@ def fitted(
         sizes = dict(sizes)
         for one, more in zip(moved, change.tolist()):
             size = sizes[one] + more
-            sizes[one] = float(np.clip(size, -FAR, FAR)) if one.quantity in BENT else size
+            sizes[one] = float(np.clip(size, -FAR, FAR)) if one.quantity in BENT and one.unit != "kg" else size
     return best
 
 
