@@ -109,7 +109,10 @@ class LogBody:
                 body = replace(body, gravity=body.gravity + pull * np.eye(3)[one.axis])
             elif one.quantity == PAYLOAD and not one.axis:
                 place = np.array([sizes.get(one._replace(axis=i), 0.0) for i in (1, 2, 3)])
-                links = (loaded(x, size, place) if x.name == one.where else x for x in body.tree.links)
+                links = [
+                    loaded(x, size, x.centre + place) if x.name == one.where else x
+                    for x in body.tree.links
+                ]
                 body = replace(body, tree=replace(body.tree, links=tuple(links)))
             elif size and one.quantity != PAYLOAD:
                 body = replace(body, tree=deviating_tree(body.tree, ModelChange(*one, size)))

@@ -28,7 +28,7 @@ from roboaccord_files.logs.noise import noise_of
 from roboaccord_files.logs.problem import NOISY, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
 from roboaccord_files.logs.smooth import Smooth
-from roboaccord_files.logs.windows import Windows
+from roboaccord_files.logs.windows import FEW, Windows
 
 ENGINE = "log"
 SHORTEST, FEWEST = 6, 20  # steps of a window, and windows of a log
@@ -140,8 +140,8 @@ def chosen(log: Log, body: LogBody) -> Windows:
     longest = int(sizes[enough].max(initial=SHORTEST))
     size, smooth = SHORTEST, Smooth.of(log)
     while True:
-        found = Windows(log, body, size, smooth)
+        found = Windows(log, body, size, smooth, FEW)
         if (found.share <= NOISY).all() or size >= longest:
-            return found
+            return Windows(log, body, size, smooth)
         factor = min(max(float(found.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)
         size = min(int(factor * size) + 1, longest)

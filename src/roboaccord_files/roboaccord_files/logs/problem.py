@@ -43,6 +43,7 @@ NOISY = 0.05  # of what efforts do in a window: most that noise may be
 UNKNOWN = 5.0 * BOUND  # of what efforts do in a window: residuals without a name
 MISTAKEN = 0.2  # of what efforts do in a window: residuals of wrong columns
 LEFT_BY_TWO = 1e-2  # of the squared residuals, by several causes
+FEWER = 4.0  # times the least cost: what a fit leaves by regression that is left out
 LATEST = 20  # samples by which efforts are tried to act late
 DELAY = Hypothesis("delay")  # samples, from the one before the stamp
 PRIORS = [(0.0, 0.7, -1.1, 1.1), *[(0.0, 0.5, -1.1, 1.1)] * 2, (0.5, 0.7, -0.6, 1.6)]
@@ -273,6 +274,12 @@ class LogProblem(Problem):
         nearly_all = fit.cost < NEARLY**2 * before.cost
         return explained > (NEARLY * BOUND if nearly_all else BOUND)
 
+    def worth(self, before: Fit, gain: float, least: float) -> bool:
+        """Return whether a fit may matter: residuals are nearly linear in sizes."""
+        if gain == np.inf:
+            return before.cost > before.left.size
+        return gain > SIGNIFICANT**2 * before.unit and before.cost - gain < FEWER * least
+
     def cause(self, fit: Fit, one: Hypothesis) -> Cause:
         """Return what is off by a component of a fit; a delay from the stamp of an effort."""
         windows = self.windows
@@ -281,6 +288,10 @@ class LogProblem(Problem):
             half = self.log.period * (0.5 + fit.half_width(PART))  # a scheme moves it so far
             return Cause("delay", "", size, (size - half, size + half), "s")
         found = super().cause(fit, one)
+        if one.quantity == PAYLOAD and one.axis:  # from the link's frame, no more from its centre
+            (link,) = (x for x in windows.body.tree.links if x.name == one.where)
+            centre = float(link.centre[one.axis - 1])
+            found = replace(found, size=fit.sizes[one] + centre)
         slope = self.slopes([one], fit.sizes).get(one)
         wide = FLOOR / self.share(slope).max() if slope is not None else 0.0
         unit = found.unit
@@ -289,5 +300,6 @@ class LogProblem(Problem):
             unit = SLIDING.get(unit, unit)
         half = float(np.hypot(fit.half_width(one), wide))  # what scatters, and what may be off
         axis = "" if one.quantity == "gravity" else found.axis
-        interval = fit.sizes[one] - half, fit.sizes[one] + half
+        size = found.size or 0.0
+        interval = size - half, size + half
         return replace(found, interval=interval, unit=unit, axis=axis)

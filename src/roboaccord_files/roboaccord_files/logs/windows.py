@@ -37,7 +37,7 @@ from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.smooth import Smooth
 
 FLOOR = 1e-4  # of what the efforts do: errors below are not looked into
-MOST = 3000  # samples that are looked at
+MOST, FEW = 3000, 1200  # samples that are looked at, and for a first look
 PROBE = 1e-5  # of derivatives
 NODES, DENSE = 5, 60.0  # of a window at least, and more by its length [1/s]
 ROUGH, SHORT = 3.0, 12  # nodes a knot: at all samples where a window needs more, unless short
@@ -55,14 +55,22 @@ class Windows:
         body: of the robot's file.
         size: k, the steps of a window; w windows of k + 1 samples.
         smooth: motion through the log.
+        most: samples that are looked at.
     """
 
-    def __init__(self, log: Log, body: LogBody, size: int, smooth: Smooth | None = None) -> None:
+    def __init__(
+        self,
+        log: Log,
+        body: LogBody,
+        size: int,
+        smooth: Smooth | None = None,
+        most: int = MOST,
+    ) -> None:
         self.log, self.size = log, size
         self._pushed, self._bent = dict[int, Array](), dict[int, Array]()
         self.smooth = smooth or Smooth.of(log)
         starts = np.concatenate([np.arange(s.start, s.stop - size, size) for s in log.segments])
-        few = max(MOST // size, 1)
+        few = max(most // size, 1)
         if len(starts) > few:
             starts = starts[np.linspace(0, len(starts) - 1, few).astype(int)]
         self.samples = starts[:, None] + np.arange(size + 1)

@@ -24,8 +24,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent, stacked
-from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, Group
-from roboaccord.engines.deviations import EVERY
+from roboaccord.crosscheck.causes.hypotheses import FILTER, LIMIT, MOTOR, PAYLOAD, Group
+from roboaccord.engines.deviations import EVERY, PRODUCTS
 from roboaccord.numerics.ranking import ranked
 
 MOST = 3  # causes at once
@@ -45,8 +45,10 @@ LATE, WHOLE = ("delay", "lag"), 1e-6  # by ticks; of a number, how near to a who
 HEAVY, WORKS, ACTS = (-1.0, 20.0), (-0.9, np.inf), (0.0, np.inf)
 POSSIBLE = {
     "mass": HEAVY, "inertia": HEAVY, "gear": WORKS, "gravity": WORKS, MOTOR: ACTS, LIMIT: ACTS,
+    FILTER: ACTS, PAYLOAD: ACTS, PRODUCTS: (-3.0, 3.0),
 }  # fmt: skip
 """Sizes between which a robot can be; a gear of the other sign is another error."""
+ANY = -np.inf, np.inf
 Linear = tuple[list[Group], list[list[int]], Array, Array]
 
 
@@ -121,7 +123,7 @@ class Search:
     def __init__(self, problem: Problem) -> None:
         self._problem, self.plain = problem, fitted(problem)
         self.same = max(SAME, ROUND_OFF * self.plain.cost)
-        self._started = [*problem.starts()]
+        self._started = [*problem.starts()] if problem.worth(self.plain, np.inf, np.inf) else []
 
     def stages(self) -> Iterator[list[Fit]]:
         """Yield the fits of one cause, of two and of three that can be."""
@@ -183,11 +185,14 @@ class Search:
             if i < TRIED
             or (gain(each) >= gain(tried[0]) - same and within(columns, of, tried[0], each))
         ]  # fmt: skip
-        return [
-            fitted(anchor.problem, (*anchor.groups, *(groups[i] for i in each)), anchor.sizes,
-                   anchor.variant)
-            for each in sorted(best)
-        ]  # fmt: skip
+        found, least = dict[tuple[int, ...], Fit](), np.inf
+        for each in best:
+            if not anchor.problem.worth(anchor, gain(each), least):
+                continue
+            own = (*anchor.groups, *(groups[i] for i in each))
+            found[each] = fitted(anchor.problem, own, anchor.sizes, anchor.variant)
+            least = min(least, found[each].cost)
+        return [found[each] for each in sorted(found)]
 
     @cached_property
     def _linear(self) -> Linear:
@@ -244,7 +249,8 @@ def is_noise(fit: Fit) -> bool:
 def score(fit: Fit) -> float:
     """Return the cost of a fit, and of its parameters; infinite where no robot can be like that."""
     for one in fit.ones:
-        low, high = POSSIBLE.get(one.quantity, (-np.inf, np.inf))
+        place = one.quantity == PAYLOAD and one.axis
+        low, high = ANY if place else POSSIBLE.get(one.quantity, ANY)
         if not low < fit.sizes.get(one, 0.0) < high:
             return np.inf
     return fit.cost + COST * len(fit.ones)
@@ -306,7 +312,7 @@ def causes_of(fit: Fit) -> tuple[Cause, ...]:
     for one in fit.ones:
         size = abs(fit.sizes[one])
         most = max(abs(fit.sizes[other]) for other in fit.ones if other.whole == one.whole)
-        if size == most or size > max(SMALL * most, fit.half_width(one)):
+        if one.quantity == PAYLOAD or size == most or size > max(SMALL * most, fit.half_width(one)):
             found.append(fit.problem.cause(fit, one))
     return tuple(found)
 

@@ -99,6 +99,16 @@ class Problem(ABC):
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit with more causes leaves so much less that these matter."""
 
+    def worth(self, before: Fit, gain: float, least: float) -> bool:
+        """Return whether a fit is worth its time.
+
+        Args:
+            before: without what is added.
+            gain: of squared residuals by regression, infinite where that cannot tell.
+            least: cost of fits so far.
+        """
+        return True
+
     def cause(self, fit: Fit, one: Hypothesis) -> Cause:
         """Return what is off by a component of a fit."""
         size, half, axis = fit.sizes[one], fit.half_width(one), one.component
