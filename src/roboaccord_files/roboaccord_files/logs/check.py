@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from roboaccord.contract.outcome import Levels, verdict_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.explain import LIKELY, explain, is_noise
+from roboaccord.crosscheck.causes.explain import LIKELY, Explanation, explain, is_noise
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
 from roboaccord.crosscheck.report import Report
@@ -22,10 +22,10 @@ from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.logs.body import DRY, LogBody
-from roboaccord_files.logs.efforts import best_reading, readings, taken
+from roboaccord_files.logs.efforts import OWN, best_reading, readings, taken
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
-from roboaccord_files.logs.problem import NOISY, LogProblem
+from roboaccord_files.logs.problem import MISTAKEN, NOISY, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
 from roboaccord_files.logs.smooth import Smooth
 from roboaccord_files.logs.windows import FEW, Windows
@@ -38,6 +38,7 @@ SCHEMES = {
     "semi-implicit Euler": (0.0, 0.5),
     "of order 2 or more": (0.0, 0.0),
 }  # a and b
+ALMOST = 1e-9  # round-off
 NEAR = 0.15  # samples from a scheme's a and b
 
 
@@ -78,10 +79,11 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     dry = {joint for joint, each in zip(log.joints, body.dry.T) if each.any()}
     asked = {each: LogProblem.of(windows, dry, each) for each in readings(effort)}
     fits = {each: fitted(problem) for each, problem in asked.items()}
-    rest = {each: float(asked[each].share(fit.left).max()) for each, fit in fits.items()}
-    reading = best_reading(fits, rest)
-    problem = asked[reading]
-    check = replace(check, taken=taken(reading, fits, rest, effort))
+    shares = {each: float(asked[each].share(fit.left).max()) for each, fit in fits.items()}
+    reading = best_reading(fits, shares)
+    problem, known = asked[reading], taken(reading, fits, shares, effort)
+    if not log.effort.any() and shares[reading] > MISTAKEN:
+        return replace(check, share=shares[reading], unmeasured=True)
     found, plain, fit = explain(problem)
     if reading.gravity and not is_noise(plain):  # by the file's own gravity, perhaps
         other = replace(problem, reading=replace(reading, of_file=True))
@@ -92,17 +94,24 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     if more := {cause.where for cause in every if cause.quantity == DRY} - dry:
         problem = LogProblem.of(windows, dry | more, problem.reading)
         found, plain, fit = explain(problem)
+    if own := [cause for cause in found.causes if cause.quantity in OWN.get(effort, ())]:
+        rest = tuple(cause for cause in found.causes if cause not in own)
+        found = replace(found, causes=rest, instead=()) if rest else Explanation()
+        known = replace(known, also=own)
     left = problem.share(fit.left)
     noise = np.hypot(windows.share, effort_share(problem, fit.sizes))
     beyond, whole = (
         np.sqrt(np.maximum(left**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
     )
+    worst = first_largest(beyond)
     return replace(
         check,
+        taken=known,
+        span=span_of(problem, fit, worst),
         share=float(problem.share(plain.left).max()),
         left=float(left.max()),
         beyond=float(beyond.max()),
-        worst=log.joints[first_largest(beyond)],
+        worst=log.joints[worst],
         whole=float(whole.max()),
         efforts=float(noise.max()),
         scheme=scheme_of(fit),
@@ -110,6 +119,19 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
         windows=len(problem.kept),
         explanation=found,
     )
+
+
+def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
+    """Return from when to when [s] half of a joint's squared residuals lie, at the shortest."""
+    windows, left = problem.windows, fit.left.reshape(len(fit.left), -1, problem.windows.joints)
+    sums = np.r_[0.0, (left[..., joint] ** 2).sum(axis=1).cumsum()]
+    ends = np.minimum(np.searchsorted(sums, sums[:-1] + 0.5 * sums[-1]), len(left))
+    whole = sums[ends] - sums[:-1] >= 0.5 * sums[-1] * (1.0 - ALMOST)
+    many = np.where(whole, ends - np.arange(len(left)), len(left))
+    first = int(np.argmin(many))
+    own = windows.samples[fit.problem.kept if isinstance(fit.problem, LogProblem) else slice(None)]
+    last = max(int(ends[first]) - 1, first)
+    return float(windows.log.time[own[first, 0]]), float(windows.log.time[own[last, -1]])
 
 
 def effort_share(problem: LogProblem, sizes: Sizes) -> Array:

@@ -87,6 +87,7 @@ class Taken:
         following, times: the next reading, and how many times as much that leaves.
         factors: of joints, where they are unknown.
         stated: whether the user states it.
+        also: what he states of them, with what it comes to: a delay, a filter.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Taken:
     times: float = np.nan
     factors: Sequence[Cause] = ()
     stated: bool = False
+    also: Sequence[Cause] = ()
 
     def document(self) -> dict[str, Json]:
         """Return what `--json` prints."""

@@ -26,7 +26,7 @@ from roboaccord.crosscheck.causes import hypotheses as known
 from roboaccord.crosscheck.causes.explain import LEFT, LIKELY, SIGNIFICANT
 from roboaccord.crosscheck.causes.fit import Fit, Prior, Problem, fitted
 from roboaccord.crosscheck.causes.hypotheses import (
-    BACKLASH, FACTOR, FILTER, PAYLOAD, SPRING, Group, Hypothesis, Sizes, components
+    BACKLASH, FACTOR, FILTER, PAYLOAD, SPEED_LIMIT, SPRING, Group, Hypothesis, Sizes, components
 )  # fmt: skip
 from roboaccord.crosscheck.causes.samples import RECORDED, exchanged, starts
 from roboaccord.engines.deviations import EVERY, OF_JOINTS, OF_LINKS, PRODUCTS, UPWARDS
@@ -58,6 +58,7 @@ The last is 0 where efforts are held from sample to sample, 1 where they change 
 CLOCK = Hypothesis("clock")
 OF_EFFORTS = ("gear", FACTOR, FILTER, known.MOTOR, known.LIMIT)
 TURNS = 0.05  # of an effort: below, a gear with backlash turns over
+FILTERS = (0.5, 2.0, 8.0)  # periods: of a filter, likewise
 CARRIED = (0.05, 0.3, 1.5)  # of a link's mass: payloads from which a fit begins
 SLIDING = {
     "N m s/rad": "N s/m", "N m": "N", "kg m^2": "kg", "rad": "m", "N m/rad": "N/m", "rad/s": "m/s",
@@ -217,7 +218,7 @@ class LogProblem(Problem):
         found += [components(Hypothesis(*each)) for each in product(OF_LINKS, links)]
         found += [(Hypothesis(PRODUCTS, each),) for each in [*crossed, *every] if crossed]
         found += [components(Hypothesis(*each)) for each in product(kinds, log.joints)]
-        found += [(Hypothesis(*each),) for each in product((*driven, FILTER), every)]
+        found += [(Hypothesis("gear", each),) for each in every if driven]
         found += [(Hypothesis("gravity", "", UPWARDS),), (Hypothesis("clock"),)]
         found += [tuple(Hypothesis(TILT, "", axis) for axis in (0, 1))]
         return found
@@ -229,13 +230,20 @@ class LogProblem(Problem):
         yield (DELAY,), [float(1 + each) for each in range(-latest, latest + 1)]
         for quantity, where, sizes in starts(self.log):
             yield (Hypothesis(quantity, where),), sizes
+        every = EVERY if len(self.log.joints) > 1 else self.log.joints[0]
+        yield (Hypothesis(FILTER, every),), [self.log.period * x for x in FILTERS]
         last = [link for link in self.windows.body.tree.links[1:] if link.mass][-1:]
         for link in last:
             yield components(Hypothesis(PAYLOAD, link.name)), [x * link.mass for x in CARRIED]
 
     def variants(self) -> Iterator[tuple[Cause, Self]]:
-        """Yield signs and orders of columns, where residuals are those of wrong columns."""
+        """Yield speed limits, and signs and orders where residuals are those of wrong columns."""
         windows = self.windows
+        for joint, speed, capped in windows.capped():
+            yield (
+                Cause(SPEED_LIMIT, joint, speed, None, Hypothesis(SPEED_LIMIT).unit),
+                replace(self, kept=self.kept & ~capped),
+            )
         if self.share(fitted(self).left).max() > MISTAKEN:
             for cause, log in exchanged(self.log, ("q", "effort")):
                 if (log.q != self.log.q).any():
@@ -267,6 +275,8 @@ class LogProblem(Problem):
 
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit leaves so much less than another that schemes do not explain it."""
+        if fit.left.shape != before.left.shape:  # of other windows
+            return fit.cost / fit.left.size < NEARLY**2 * before.cost / before.left.size
         count = max(len(fit.ones) - len(before.ones), 1)
         if before.cost - fit.cost < SIGNIFICANT**2 * fit.unit * count:
             return False

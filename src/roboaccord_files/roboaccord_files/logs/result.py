@@ -38,6 +38,8 @@ class LogCheck:
         judged, windows: number of windows that are judged, and of all.
         explanation: of the residuals.
         taken: what the efforts were taken for.
+        span: from when to when most of what is left of `worst` lies [s].
+        unmeasured: whether efforts are all 0 where some acted.
     """
 
     window: int
@@ -56,6 +58,8 @@ class LogCheck:
     windows: int = 0
     explanation: Explanation = field(default_factory=Explanation)
     taken: Taken | None = None
+    span: tuple[float, float] = (0.0, 0.0)
+    unmeasured: bool = False
 
     def document(self, report: Report) -> dict[str, Json]:
         """Return the figures that `--json` prints of its report."""
@@ -87,10 +91,11 @@ class LogLevel(LevelOf[Any, LogCheck]):
             figures = {"where": where, "size": size, "share": check.noise, "window": check.window}
             why = because(Code.LOG_NOISE, **figures, most=NOISY)
             return replace(Finding.not_judged(why), quantity="noise", where=where)
+        if check.unmeasured:
+            return replace(Finding.not_judged(because(Code.LOG_EFFORT_ZERO)), quantity="effort")
         found = check.explanation
-        why = because(
-            Code.LOG_RESIDUALS, share=check.share, window=check.window, of=found, where=check.worst
-        )
+        figures = {"share": check.share, "window": check.window, "span": check.span}
+        why = because(Code.LOG_RESIDUALS, **figures, of=found, where=check.worst)
         if found.causes:
             first = found.causes[0]
             return Finding.outside(why, quantity=first.quantity, where=first.where, size=first.size)

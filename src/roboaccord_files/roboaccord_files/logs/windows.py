@@ -23,7 +23,7 @@ takes is unknown, and projected out likewise.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 
@@ -40,6 +40,7 @@ FLOOR = 1e-4  # of what the efforts do: errors below are not looked into
 MOST, FEW = 3000, 1200  # samples that are looked at, and for a first look
 PROBE = 1e-5  # of derivatives
 NODES, DENSE = 5, 60.0  # of a window at least, and more by its length [1/s]
+TOP, CAP, CAPPED = 0.99, 0.01, 0.2  # a joint is at its largest rate in so many samples
 ROUGH, SHORT = 3.0, 12  # nodes a knot: at all samples where a window needs more, unless short
 SLOW = 0.1  # of a joint's rate
 RESTS, STILL = 12.0, 1e-6  # times the noise, and rad or m: less is no motion
@@ -214,6 +215,15 @@ class Windows:
         if self._basis is not None:
             rows = rows - self._basis @ (self._basis.swapaxes(1, 2) @ rows)
         return np.asarray(rows)
+
+    def capped(self) -> Iterator[tuple[str, float, Array]]:
+        """Yield joints that move at no more than a rate [rad/s], and the windows of that (w,)."""
+        rates = np.abs(self.qd).reshape(len(self.samples), -1, self.joints)
+        for j, joint in enumerate(self.log.joints):
+            most = float(np.quantile(rates[..., j], TOP))
+            near = rates[..., j] > (1.0 - CAP) * most
+            if most > 0.0 and CAPPED < near.mean() and not near.any(axis=1).all():
+                yield joint, float(np.median(rates[..., j][near])), near.any(axis=1)
 
     def freed(self, joints: Iterable[str]) -> Windows:
         """Return the windows with the efforts of joints unknown where they turn back or rest.

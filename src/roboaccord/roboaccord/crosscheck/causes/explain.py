@@ -37,6 +37,7 @@ LEFT = 0.1  # share of the squared residuals: what leaves more explains nothing
 HELD = 4.0  # times what a cause may leave: of the held-out half
 LIKELY = 2.0  # squares of the noise: what leaves less may be it
 SIGNIFICANT = 5.0  # standard errors
+BEATEN = 1.5  # times what is left: by the next best, unless noise is all that is left
 SURE = 4.0  # of a size, of which 95 of 100 by chance alone are within 2
 COST = 10.0  # of a parameter, in squares of the noise
 REACH = 2  # errors without a size, or two causes, to which another is added
@@ -333,6 +334,9 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
         return max(fit.cost, float(fit.left.size), ROUND_OFF * total) / total
 
     others = alike(fits) if fits and problem.explains(search.plain, now, 1.0) else []
+    known = {fit.places for fit in others}
+    if not is_noise(now) and any(f.cost < BEATEN * now.cost for f in fits if f.places not in known):
+        others = []  # what is not known may favour either
     others = sorted(others, key=lambda fit: fit.places)
     halves = [(fit, held_out(problem, fit)) for fit in others]
     named = [(fit, held) for fit, held in halves if held is not None]
