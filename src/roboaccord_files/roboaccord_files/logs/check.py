@@ -94,6 +94,8 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     if more := {cause.where for cause in every if cause.quantity == DRY} - dry:
         problem = LogProblem.of(windows, dry | more, problem.reading)
         found, plain, fit = explain(problem)
+    if known.following:
+        known = replace(known, times=float(np.sqrt(known.cost / fit.cost)))
     if own := [cause for cause in found.causes if cause.quantity in OWN.get(effort, ())]:
         rest = tuple(cause for cause in found.causes if cause not in own)
         found = replace(found, causes=rest, instead=()) if rest else Explanation()

@@ -84,19 +84,21 @@ class Taken:
     Args:
         name: of the reading.
         left: rms of the residuals, over what the efforts do, where it is most.
-        following, times: the next reading, and how many times as much that leaves.
+        following, cost: the next reading, and the squared residuals that it leaves.
         factors: of joints, where they are unknown.
         stated: whether the user states it.
         also: what he states of them, with what it comes to: a delay, a filter.
+        times: how many times as much the next leaves, with the causes of this one.
     """
 
     name: str
     left: float
     following: str = ""
-    times: float = np.nan
+    cost: float = np.nan
     factors: Sequence[Cause] = ()
     stated: bool = False
     also: Sequence[Cause] = ()
+    times: float = np.nan
 
     def document(self) -> dict[str, Json]:
         """Return what `--json` prints."""
@@ -144,5 +146,6 @@ def taken(
     if not rest:
         return Taken(reading.name, left[reading], factors=factors, stated=bool(stated))
     following = min(rest, key=lambda each: fits[each].cost)
-    times = float(np.sqrt(fits[following].cost / fit.cost))
-    return Taken(reading.name, left[reading], following.name, times, factors, bool(stated))
+    return Taken(
+        reading.name, left[reading], following.name, fits[following].cost, factors, bool(stated)
+    )

@@ -47,14 +47,15 @@ FEWER = 4.0  # times the least cost: what a fit leaves by regression that is lef
 LATEST = 20  # samples by which efforts are tried to act late
 DELAY = Hypothesis("delay")  # samples, from the one before the stamp
 PRIORS = [(0.0, 0.7, -1.1, 1.1), *[(0.0, 0.5, -1.1, 1.1)] * 2, (0.5, 0.7, -0.6, 1.6)]
-PRIORS += [(0.0, 0.7, -0.2, 1.2)]
+PRIORS += [(0.0, 0.7, -0.2, 1.2)] * 2
 SCHEME = "scheme"
 BESIDE = {Hypothesis(SCHEME, "", i): Prior(*each) for i, each in enumerate(PRIORS)}
 """a, b, c and the part of the delay [samples]: no scheme is later, and more is a delay.
 
-The last is 0 where efforts are held from sample to sample, 1 where they change smoothly.
+The last two are 0 where efforts are held from sample to sample, 1 where they change smoothly, or
+where they are blows.
 """
-*_, PART, SMOOTH = BESIDE
+*_, PART, SMOOTH, BLOWS = BESIDE
 CLOCK = Hypothesis("clock")
 OF_EFFORTS = ("gear", FACTOR, FILTER, known.MOTOR, known.LIMIT)
 TURNS = 0.05  # of an effort: below, a gear with backlash turns over
@@ -124,7 +125,7 @@ class LogProblem(Problem):
         if fast := own.get(CLOCK, 0.0):  # stamps are longer by that than what has passed
             found = self.windows.apart + (found - self.windows.apart) / (1.0 + fast) ** 2
         for one, size in own.items():
-            if one.quantity == SCHEME and one not in (PART, SMOOTH):
+            if one.quantity == SCHEME and one not in (PART, SMOOTH, BLOWS):
                 found = found + size * self.windows.scheme[..., one.axis]
             elif one.quantity == BACKLASH:
                 found = found + size * self._slack(one.where)
@@ -132,11 +133,13 @@ class LogProblem(Problem):
 
     def _driven(self, shift: int, efforts: Array, at: Sizes) -> Array:
         """Return what efforts do that act later by so many samples, and by a part of one."""
-        part, smooth = at.get(PART, 0.0), at.get(SMOOTH, 0.0)
+        part, sizes = at.get(PART, 0.0), [at.get(one, 0.0) for one in (SMOOTH, BLOWS)]
         found = self.windows.pushed(shift, efforts)
         if part:
             found = (1.0 - part) * found + part * self.windows.pushed(shift + 1, efforts)
-        return found + smooth * self.windows.bent(shift, efforts) if smooth else found
+        if any(sizes):
+            found = found + sum(s * x for s, x in zip(sizes, self.windows.bent(shift, efforts)))
+        return found
 
     def _slack(self, joint: str) -> Array:
         """Return what backlash of 1 rad does: the motor leads by half, to where its effort is."""
@@ -170,7 +173,7 @@ class LogProblem(Problem):
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
         """Return how residuals change with sizes; none of a delay, which is tried by samples."""
         bent = {one: size for one, size in at.items() if size and one.quantity in known.BENT}
-        plain = {o: s for o, s in at.items() if o in (DELAY, PART, SMOOTH) or o.quantity in OF_EFFORTS}
+        plain = {o: s for o, s in at.items() if o in (DELAY, PART, SMOOTH, BLOWS) or o.quantity in OF_EFFORTS}
         base = dict(at) if bent else plain
         efforts = self.efforts(base)
         shift, found = self._shift(base), dict[Hypothesis, Array]()
@@ -181,8 +184,8 @@ class LogProblem(Problem):
             more = {**base, one: base.get(one, 0.0) + one.probe}
             if one == PART:
                 found[one] = self._driven(shift, efforts, {}) - self._driven(shift + 1, efforts, {})
-            elif one == SMOOTH:
-                found[one] = -self.windows.bent(shift, efforts)
+            elif one in (SMOOTH, BLOWS):
+                found[one] = -self.windows.bent(shift, efforts)[one == BLOWS]
             elif one.quantity == SCHEME:
                 found[one] = np.asarray(self.windows.scheme[..., one.axis])
             elif one.quantity in OF_EFFORTS:

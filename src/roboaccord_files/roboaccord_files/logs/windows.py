@@ -41,7 +41,7 @@ MOST, FEW = 3000, 1200  # samples that are looked at, and for a first look
 PROBE = 1e-5  # of derivatives
 NODES, DENSE = 5, 60.0  # of a window at least, and more by its length [1/s]
 TOP, CAP, CAPPED = 0.99, 0.01, 0.2  # a joint is at its largest rate in so many samples
-ROUGH, SHORT = 3.0, 12  # nodes a knot: at all samples where a window needs more, unless short
+ROUGH = 3.0  # nodes a knot: where a window needs more, they are at all samples
 SLOW = 0.1  # of a joint's rate
 RESTS, STILL = 12.0, 1e-6  # times the noise, and rad or m: less is no motion
 HOLD = 1e9  # kg m^2: a joint that rests is held by what is not known
@@ -68,9 +68,12 @@ class Windows:
         most: int = MOST,
     ) -> None:
         self.log, self.size = log, size
-        self._pushed, self._bent = dict[int, Array](), dict[int, Array]()
+        self._pushed, self._bent = dict[int, Array](), dict[int, tuple[Array, Array]]()
         self.smooth = smooth or Smooth.of(log)
         starts = np.concatenate([np.arange(s.start, s.stop - size, size) for s in log.segments])
+        self._nodes = NODES + int(DENSE * size * log.period)
+        if size * ROUGH > self._nodes * self.smooth.every:
+            self._nodes, most = 2 * size + 1, most // 2
         few = max(most // size, 1)
         if len(starts) > few:
             starts = starts[np.linspace(0, len(starts) - 1, few).astype(int)]
@@ -118,10 +121,7 @@ class Windows:
     def _place_nodes(self, times: Array, motion: Array) -> None:
         """Take a few times of each window, nearer to each other at its ends [Chebyshev]."""
         last = times.shape[1] - 1
-        many = NODES + int(DENSE * float(np.median(times[:, -1] - times[:, 0])))
-        if self.size * ROUGH > many * self.smooth.every and self.size > SHORT:
-            many = last + 1
-        many = min(many, last + 1)
+        many = min(self._nodes, last + 1)
         at = np.unique(np.round(0.5 * last * (1.0 - np.cos(np.linspace(0.0, np.pi, many)))))
         self._at = at.astype(int)
         own = times[:, self._at]
@@ -184,12 +184,18 @@ class Windows:
         inverse = self._inverse.reshape(w, -1, self.joints, self.joints)
         return np.stack([inverse[:, i : 2 * k + i : 2] @ efforts for i in range(3)])
 
-    def _propagate(self, forces: Array | None = None, start: Array | None = None) -> Array:
+    def _propagate(
+        self,
+        forces: Array | None = None,
+        start: Array | None = None,
+        blows: Array | None = None,
+    ) -> Array:
         """Return what accelerations make of the positions of windows (w, (k + 1) n, c), projected.
 
         Args:
             forces: accelerations at start, middle and end of each step (3, w, k, n, c).
             start: initial states (2 n, c); 0 where None.
+            blows: accelerations that act at the start of each step alone (w, k, n, c).
         """
         w, k = self._steps.shape
         n, h = self.joints, self._steps[..., None, None]
@@ -201,6 +207,8 @@ class Windows:
             added[..., :n, :] = h**2 * (first - last) / 12.0
             added[..., n:, :] = h * (first + 4.0 * middle + last) / 6.0
             added = self._solve @ added
+        if blows is not None:
+            added = added + (self._step[..., n:] * h) @ blows
         found = np.empty((w, k + 1, n, columns))
         found[:, 0] = state[:, :n]
         for i in range(k):
@@ -316,8 +324,12 @@ class Windows:
         found = np.asarray(self.driven(self.applied(shift, efforts)[..., None])[..., 0])
         return self._pushed.setdefault(shift, found) if own else found
 
-    def bent(self, shift: int, efforts: Array) -> Array:
-        """Return what efforts do more that change smoothly between samples, as of `pushed`."""
+    def bent(self, shift: int, efforts: Array) -> tuple[Array, Array]:
+        """Return what efforts do more that are not held, as of `pushed`.
+
+        They change smoothly between samples; or they are blows at their samples, as in
+        semi-implicit steps.
+        """
         own = efforts is self.log.effort
         if own and (known := self._bent.get(shift)) is not None:
             return known
@@ -328,8 +340,10 @@ class Windows:
         inverse = self._inverse.reshape(w, -1, n, n)
         at = [inverse[:, i : 2 * k + i : 2] for i in range(3)]
         forces = [m @ (x - mean)[..., None] for m, x in zip(at, (start, middle, end))]
-        found = self._propagate(np.stack(forces))[..., 0]
-        return self._bent.setdefault(shift, found) if own else found
+        held = [m @ -mean[..., None] for m in at]
+        smooth = self._propagate(np.stack(forces))[..., 0]
+        blows = self._propagate(np.stack(held), blows=at[0] @ start[..., None])[..., 0]
+        return self._bent.setdefault(shift, (smooth, blows)) if own else (smooth, blows)
 
     @cached_property
     def scheme(self) -> Array:
