@@ -287,11 +287,13 @@ class LogProblem(Problem):
         nearly_all = fit.cost < NEARLY**2 * before.cost
         return explained > (NEARLY * BOUND if nearly_all else BOUND)
 
-    def worth(self, before: Fit, gain: float, least: float) -> bool:
+    def searches(self, plain: Fit) -> bool:
+        """Return whether anything but noise is left."""
+        return plain.cost > plain.left.size
+
+    def worth(self, gain: float, left: float, least: float) -> bool:
         """Return whether a fit may matter: residuals are nearly linear in sizes."""
-        if gain == np.inf:
-            return before.cost > before.left.size
-        return gain > SIGNIFICANT**2 * before.unit and before.cost - gain < FEWER * least
+        return gain > SIGNIFICANT**2 and left < FEWER * least
 
     def cause(self, fit: Fit, one: Hypothesis) -> Cause:
         """Return what is off by a component of a fit; a delay from the stamp of an effort."""

@@ -124,7 +124,7 @@ class Search:
     def __init__(self, problem: Problem) -> None:
         self._problem, self.plain = problem, fitted(problem)
         self.same = max(SAME, ROUND_OFF * self.plain.cost)
-        self._started = [*problem.starts()] if problem.worth(self.plain, np.inf, np.inf) else []
+        self._started = [*problem.starts()] if problem.searches(self.plain) else []
 
     def stages(self) -> Iterator[list[Fit]]:
         """Yield the fits of one cause, of two and of three that can be."""
@@ -188,7 +188,7 @@ class Search:
         ]  # fmt: skip
         found, least = dict[tuple[int, ...], Fit](), np.inf
         for each in best:
-            if not anchor.problem.worth(anchor, gain(each), least):
+            if not anchor.problem.worth(gain(each), float(target @ target) - gain(each), least):
                 continue
             own = (*anchor.groups, *(groups[i] for i in each))
             found[each] = fitted(anchor.problem, own, anchor.sizes, anchor.variant)

@@ -99,12 +99,15 @@ class Problem(ABC):
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit with more causes leaves so much less that these matter."""
 
-    def worth(self, before: Fit, gain: float, least: float) -> bool:
+    def searches(self, plain: Fit) -> bool:
+        """Return whether hypotheses that begin at one of some sizes are tried."""
+        return True
+
+    def worth(self, gain: float, left: float, least: float) -> bool:
         """Return whether a fit is worth its time.
 
         Args:
-            before: without what is added.
-            gain: of squared residuals by regression, infinite where that cannot tell.
+            gain, left: squared residuals that it explains and leaves, by regression.
             least: cost of fits so far.
         """
         return True
