@@ -38,6 +38,7 @@ SCHEMES = {
     "semi-implicit Euler": (0.0, 0.5),
     "of order 2 or more": (0.0, 0.0),
 }  # a and b
+AUDIBLE = 0.5  # of the positions' noise: what that of efforts does, to count
 ALMOST = 1e-9  # round-off
 NEAR = 0.15  # samples from a scheme's a and b
 
@@ -84,6 +85,10 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     problem, known = asked[reading], taken(reading, fits, shares, effort)
     if not log.effort.any() and shares[reading] > MISTAKEN:
         return replace(check, share=shares[reading], unmeasured=True)
+    noisy = effort_share(problem, fits[reading].sizes) * windows.reach
+    if (noisy > AUDIBLE * windows.noise).any():
+        windows = windows.rescaled(noisy)
+        problem = LogProblem.of(windows, dry, reading)
     found, plain, fit = explain(problem)
     if reading.gravity and not is_noise(plain):  # by the file's own gravity, perhaps
         other = replace(problem, reading=replace(reading, of_file=True))
@@ -166,6 +171,8 @@ def chosen(log: Log, body: LogBody) -> Windows:
     while True:
         found = Windows(log, body, size, smooth, FEW)
         if (found.share <= NOISY).all() or size >= longest:
-            return Windows(log, body, size, smooth)
+            found = Windows(log, body, size, smooth)
+            if (found.share <= NOISY).all() or size >= longest:
+                return found
         factor = min(max(float(found.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)
         size = min(int(factor * size) + 1, longest)

@@ -26,7 +26,16 @@ from roboaccord.crosscheck.causes import hypotheses as known
 from roboaccord.crosscheck.causes.explain import LEFT, LIKELY, SIGNIFICANT
 from roboaccord.crosscheck.causes.fit import Fit, Prior, Problem, fitted
 from roboaccord.crosscheck.causes.hypotheses import (
-    BACKLASH, FACTOR, FILTER, PAYLOAD, SPEED_LIMIT, SPRING, Group, Hypothesis, Sizes, components
+    BACKLASH,
+    FACTOR,
+    FILTER,
+    PAYLOAD,
+    SPEED_LIMIT,
+    SPRING,
+    Group,
+    Hypothesis,
+    Sizes,
+    components,
 )  # fmt: skip
 from roboaccord.crosscheck.causes.samples import RECORDED, exchanged, starts
 from roboaccord.engines.deviations import EVERY, OF_JOINTS, OF_LINKS, PRODUCTS, UPWARDS
@@ -173,7 +182,8 @@ class LogProblem(Problem):
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
         """Return how residuals change with sizes; none of a delay, which is tried by samples."""
         bent = {one: size for one, size in at.items() if size and one.quantity in known.BENT}
-        plain = {o: s for o, s in at.items() if o in (DELAY, PART, SMOOTH, BLOWS) or o.quantity in OF_EFFORTS}
+        acting = (DELAY, *BESIDE)
+        plain = {o: s for o, s in at.items() if o in acting or o.quantity in OF_EFFORTS}
         base = dict(at) if bent else plain
         efforts = self.efforts(base)
         shift, found = self._shift(base), dict[Hypothesis, Array]()
@@ -201,9 +211,9 @@ class LogProblem(Problem):
             columns = np.moveaxis(self.windows.made_by(np.stack(probed, axis=-1)), -1, 0)
             found |= dict(zip(asked, columns))
         if CLOCK in found:  # and what has acted takes a shorter time
-            acting = self.windows.made_by(needed[..., None])[..., 0]
+            moved = self.windows.made_by(needed[..., None])[..., 0]
             fast = 1.0 + base.get(CLOCK, 0.0)
-            over = 2.0 / fast * (acting - self._driven(shift, efforts, base))
+            over = 2.0 / fast * (moved - self._driven(shift, efforts, base))
             found[CLOCK] = (found[CLOCK] - over) / fast**2
         return {one: slope[self.kept] for one, slope in found.items() if slope.any()}
 
@@ -245,7 +255,7 @@ class LogProblem(Problem):
         for joint, speed, capped in windows.capped():
             yield (
                 Cause(SPEED_LIMIT, joint, speed, None, Hypothesis(SPEED_LIMIT).unit),
-                replace(self, kept=self.kept & ~capped),
+                replace(self, kept=np.logical_and(self.kept, np.logical_not(capped))),
             )
         if self.share(fitted(self).left).max() > MISTAKEN:
             for cause, log in exchanged(self.log, ("q", "effort")):
@@ -291,9 +301,9 @@ class LogProblem(Problem):
         """Return whether anything but noise is left."""
         return plain.cost > plain.left.size
 
-    def worth(self, gain: float, left: float, least: float) -> bool:
+    def worth(self, left: float, least: float, plain: float) -> bool:
         """Return whether a fit may matter: residuals are nearly linear in sizes."""
-        return gain > SIGNIFICANT**2 and left < FEWER * least
+        return left < FEWER * min(least, max(LEFT * plain, self.independent))
 
     def cause(self, fit: Fit, one: Hypothesis) -> Cause:
         """Return what is off by a component of a fit; a delay from the stamp of an effort."""

@@ -24,7 +24,8 @@ def effort_line(taken: Taken) -> str:
     if taken.also:
         text += f", with {'; '.join(map(with_interval, taken.also))}"
     if taken.factors:
-        text += f": factors {', '.join(map(_factor, taken.factors))}, if the file's masses are right"
+        factors = ", ".join(map(_factor, taken.factors))
+        text += f": factors {factors}, if the file's masses are right"
     if taken.following:
         text += f"; {taken.following} leaves {taken.times:.3g} times as much"
     return text

@@ -44,7 +44,8 @@ class Smooth:
         """Return the smoothest motion that leaves no more than noise of each joint."""
         noise = noise_of(log, log.q)
         tried = [each for each in spacings if each == 1 or each * log.period < LONGEST]
-        many = {every: [_spline(log.time[s], log.q[s], every) for s in log.segments] for every in tried}
+        parts = [(log.time[s], log.q[s]) for s in log.segments]
+        many = {every: [_spline(t, q, every) for t, q in parts] for every in tried}
         left = {every: _left(log, splines, every) for every, splines in many.items()}
         least = np.min([left[each] for each in tried if each > 1], axis=0, initial=np.inf)
         most = LOOSE * np.where(least < FAR * noise, least, noise)

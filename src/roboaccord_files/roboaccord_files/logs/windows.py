@@ -41,7 +41,7 @@ MOST, FEW = 3000, 1200  # samples that are looked at, and for a first look
 PROBE = 1e-5  # of derivatives
 NODES, DENSE = 5, 60.0  # of a window at least, and more by its length [1/s]
 TOP, CAP, CAPPED = 0.99, 0.01, 0.2  # a joint is at its largest rate in so many samples
-ROUGH = 3.0  # nodes a knot: where a window needs more, they are at all samples
+ROUGH, MANY = 3.0, 12  # nodes a knot; where a window needs more, they are at all samples
 SLOW = 0.1  # of a joint's rate
 RESTS, STILL = 12.0, 1e-6  # times the noise, and rad or m: less is no motion
 HOLD = 1e9  # kg m^2: a joint that rests is held by what is not known
@@ -71,8 +71,10 @@ class Windows:
         self._pushed, self._bent = dict[int, Array](), dict[int, tuple[Array, Array]]()
         self.smooth = smooth or Smooth.of(log)
         starts = np.concatenate([np.arange(s.start, s.stop - size, size) for s in log.segments])
-        self._nodes = NODES + int(DENSE * size * log.period)
-        if size * ROUGH > self._nodes * self.smooth.every:
+        self._nodes = max(
+            NODES + int(DENSE * size * log.period), int(ROUGH * size / self.smooth.every)
+        )
+        if size * ROUGH > MANY * self.smooth.every:
             self._nodes, most = 2 * size + 1, most // 2
         few = max(most // size, 1)
         if len(starts) > few:
@@ -156,12 +158,12 @@ class Windows:
         plain = body.efforts(q, qd, qdd)
         by_q = [body.efforts(q + PROBE * unit[j], qd, qdd) - plain for j in range(n)]
         by_qd = [body.efforts(q, qd + PROBE * unit[j], qdd) - plain for j in range(n)]
-        by_q, by_qd = (self._spread(np.stack(x, axis=-1))[middle] / PROBE for x in (by_q, by_qd))
+        at_q, at_qd = (self._spread(np.stack(x, axis=-1))[middle] / PROBE for x in (by_q, by_qd))
         change = np.zeros((w, k, 2 * n, 2 * n))  # of the state, at the middle of each step
         change[..., :n, n:] = unit
         for part, by in (
-            (np.s_[..., n:, :n], by_q),
-            (np.s_[..., n:, n:], by_qd + np.diag(body.damping)),
+            (np.s_[..., n:, :n], at_q),
+            (np.s_[..., n:, n:], at_qd + np.diag(body.damping)),
         ):
             change[part] = -(self._inverse[middle] @ by).reshape(w, k, n, n)
         half = 0.5 * self._steps[..., None, None] * change
@@ -230,8 +232,8 @@ class Windows:
         for j, joint in enumerate(self.log.joints):
             most = float(np.quantile(rates[..., j], TOP))
             near = rates[..., j] > (1.0 - CAP) * most
-            if most > 0.0 and CAPPED < near.mean() and not near.any(axis=1).all():
-                yield joint, float(np.median(rates[..., j][near])), near.any(axis=1)
+            if most > 0.0 and near.mean() > CAPPED and not near.any(axis=1).all():
+                yield joint, float(np.median(rates[..., j][near])), np.asarray(near.any(axis=1))
 
     def freed(self, joints: Iterable[str]) -> Windows:
         """Return the windows with the efforts of joints unknown where they turn back or rest.
@@ -250,16 +252,27 @@ class Windows:
             unknown[:, j, 2 * i + 1] = slow[:, j] * np.tile(along, len(self.samples))
         u, s, _ = np.linalg.svd(self.made_by(unknown), full_matrices=False)
         u = u * (s > THIN * s.max(initial=1e-300))[:, None]
-        found._basis, found._pushed = np.concatenate([self._basis, u], axis=-1), {}
-        found._bent = {}
-        for name in ("_needed", "_measured", "scheme"):
-            found.__dict__.pop(name, None)
-        found.apart = found._left_of_log()
-        return found
+        found._basis = np.concatenate([self._basis, u], axis=-1)
+        return found._anew()
 
     def _left_of_log(self) -> Array:
         smooth = self.q.reshape(len(self.samples), -1, self.joints)[:, ::2]
         return self._left((self.log.q[self.samples] - smooth)[..., None])[..., 0]
+
+    def rescaled(self, more: Array) -> Windows:
+        """Return the windows with more noise of positions (n,) [rad or m]."""
+        found = copy.copy(self)
+        found.scale, found._basis = np.hypot(self.scale, more), None
+        found._basis = np.linalg.qr(found._propagate(start=np.eye(2 * self.joints)))[0]
+        return found._anew()
+
+    def _anew(self) -> Windows:
+        """Return the windows without what was computed for another basis or scale."""
+        self._pushed, self._bent = {}, {}
+        for name in ("_needed", "_measured", "scheme"):
+            self.__dict__.pop(name, None)
+        self.apart = self._left_of_log()
+        return self
 
     def left_of(self, positions: Array) -> Array:
         """Return what positions of samples (k, n) are in windows (w, (k + 1) n)."""

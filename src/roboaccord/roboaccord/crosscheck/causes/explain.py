@@ -188,7 +188,8 @@ class Search:
         ]  # fmt: skip
         found, least = dict[tuple[int, ...], Fit](), np.inf
         for each in best:
-            if not anchor.problem.worth(gain(each), float(target @ target) - gain(each), least):
+            left = float(target @ target) - gain(each)
+            if found and not anchor.problem.worth(left, least, self.plain.cost):
                 continue
             own = (*anchor.groups, *(groups[i] for i in each))
             found[each] = fitted(anchor.problem, own, anchor.sizes, anchor.variant)
@@ -300,7 +301,7 @@ def held_out(problem: Problem, fit: Fit) -> float | None:
 
 
 def is_sure(fit: Fit) -> bool:
-    """Return whether of each hypothesis some size is surely not 0: of so many tried, some seem so."""
+    """Return whether of each hypothesis some size is surely not 0: of many tried, some seem so."""
     return all(
         any(abs(fit.sizes[o]) > SURE * fit.deviations.get(o, 0.0) for o in group)
         for group in fit.groups

@@ -103,12 +103,12 @@ class Problem(ABC):
         """Return whether hypotheses that begin at one of some sizes are tried."""
         return True
 
-    def worth(self, gain: float, left: float, least: float) -> bool:
+    def worth(self, left: float, least: float, plain: float) -> bool:
         """Return whether a fit is worth its time.
 
         Args:
-            gain, left: squared residuals that it explains and leaves, by regression.
-            least: cost of fits so far.
+            left: squared residuals that it leaves, by regression.
+            least, plain: cost of fits so far, and without a cause.
         """
         return True
 
@@ -207,8 +207,8 @@ def fitted(
             break
         sizes = dict(sizes)
         for one, more in zip(moved, change.tolist()):
-            size = sizes[one] + more
-            sizes[one] = float(np.clip(size, -FAR, FAR)) if one.quantity in BENT and one.unit != "kg" else size
+            far = FAR if one.quantity in BENT and one.unit != "kg" else np.inf
+            sizes[one] = float(np.clip(sizes[one] + more, -far, far))
     return best
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from roboaccord.engines.deviations import OF_JOINTS, PRODUCTS
+from roboaccord.engines.deviations import OF_JOINTS
 
 PAYLOAD = "payload"
 UNITS = {

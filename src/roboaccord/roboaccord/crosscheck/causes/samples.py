@@ -84,7 +84,10 @@ def lagging(samples: Samples, lag: float, where: str) -> Samples:
 def unfiltered(samples: Samples, lag: float, where: str) -> Samples:
     """Return samples whose efforts were recorded by a filter of first order [s], without that."""
     own = np.array([where in (joint, EVERY) for joint in samples.joints])
-    change = np.gradient(samples.effort, samples.time, axis=0)
+    period, time = float(np.median(np.diff(samples.time))), samples.time
+    change = np.gradient(samples.effort, time, axis=0)
+    bend = np.gradient(np.gradient(change, time, axis=0), time, axis=0)
+    change = change - period**2 / 6.0 * bend  # of fourth order
     return replace(samples, effort=samples.effort + lag * own * change)
 
 
