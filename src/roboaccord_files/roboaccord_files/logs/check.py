@@ -145,9 +145,9 @@ def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
     """Return what noise of the efforts does in windows, over what the efforts do (n,)."""
     windows, rng = problem.windows, np.random.default_rng(0)
     factors = {o: s for o, s in sizes.items() if o.quantity == FACTOR}
-    effort = problem.efforts(factors)
+    effort = problem.efforts(factors)[..., 0]
     noise = noise_of(windows.log, effort) * rng.standard_normal(effort.shape)
-    return problem.share(windows.pushed(0, noise)[problem.kept])
+    return problem.share(windows.pushed(0, noise[..., None])[problem.kept])
 
 
 def scheme_of(fit: Fit) -> str:

@@ -23,7 +23,7 @@ import numpy as np
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes import hypotheses as known
-from roboaccord.crosscheck.causes.explain import LEFT, LIKELY, SIGNIFICANT
+from roboaccord.crosscheck.causes.explain import LEFT, LIKELY, SIGNIFICANT, UNSEEN
 from roboaccord.crosscheck.causes.fit import Fit, Prior, Problem, fitted
 from roboaccord.crosscheck.causes.hypotheses import (
     BACKLASH,
@@ -52,6 +52,7 @@ NOISY = 0.05  # of what efforts do in a window: most that noise may be
 UNKNOWN = 5.0 * BOUND  # of what efforts do in a window: residuals without a name
 MISTAKEN = 0.2  # of what efforts do in a window: residuals of wrong columns
 LEFT_BY_TWO = 1e-2  # of the squared residuals, by several causes
+BEGUN = 4  # hypotheses that begin at one of some sizes
 FEWER = 4.0  # times the least cost: what a fit leaves by regression that is left out
 LATEST = 20  # samples by which efforts are tried to act late
 DELAY = Hypothesis("delay")  # samples, from the one before the stamp
@@ -130,7 +131,7 @@ class LogProblem(Problem):
         own, shift = {one: size for one, size in sizes.items() if size}, self._shift(sizes)
         changed = self._of_body(own)
         found = self.windows.needing(self.body.varied(changed) if changed else self.body)
-        found = found - self._driven(shift, self.efforts(own), own) - self._added
+        found = found - self._driven(shift, self.efforts(own), own)[..., 0] - self._added
         if fast := own.get(CLOCK, 0.0):  # stamps are longer by that than what has passed
             found = self.windows.apart + (found - self.windows.apart) / (1.0 + fast) ** 2
         for one, size in own.items():
@@ -168,7 +169,7 @@ class LogProblem(Problem):
         return round(sizes.get(DELAY, 0.0)) - 1
 
     def efforts(self, sizes: Sizes) -> Array:
-        """Return the efforts that act (k, n)."""
+        """Return the efforts that act (k, n, 1)."""
         log = self.log
         for one, size in sizes.items():
             if one.quantity in ("gear", FACTOR):
@@ -177,15 +178,15 @@ class LogProblem(Problem):
                 log = replace(log, effort=log.effort * np.where(own, factor, 1.0))
             elif one.quantity in OF_EFFORTS:
                 log = RECORDED[one.quantity](log, size, one.where)
-        return log.effort
+        return self.windows.efforts if log is self.windows.log else log.effort[..., None]
 
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
         """Return how residuals change with sizes; none of a delay, which is tried by samples."""
         bent = {one: size for one, size in at.items() if size and one.quantity in known.BENT}
-        acting = (DELAY, *BESIDE)
-        plain = {o: s for o, s in at.items() if o in acting or o.quantity in OF_EFFORTS}
+        beside = (DELAY, *BESIDE)
+        plain = {o: s for o, s in at.items() if o in beside or o.quantity in OF_EFFORTS}
         base = dict(at) if bent else plain
-        efforts = self.efforts(base)
+        efforts, changed = self.efforts(base), dict[Hypothesis, Array]()
         shift, found = self._shift(base), dict[Hypothesis, Array]()
         of_body = self._of_body(base)
         own = self.body.varied(of_body) if of_body else self.body
@@ -193,27 +194,30 @@ class LogProblem(Problem):
         for one in ones:
             more = {**base, one: base.get(one, 0.0) + one.probe}
             if one == PART:
-                found[one] = self._driven(shift, efforts, {}) - self._driven(shift + 1, efforts, {})
+                later = self._driven(shift + 1, efforts, {})
+                found[one] = (self._driven(shift, efforts, {}) - later)[..., 0]
             elif one in (SMOOTH, BLOWS):
-                found[one] = -self.windows.bent(shift, efforts)[one == BLOWS]
+                found[one] = -self.windows.bent(shift, efforts)[one == BLOWS][..., 0]
             elif one.quantity == SCHEME:
                 found[one] = np.asarray(self.windows.scheme[..., one.axis])
             elif one.quantity in OF_EFFORTS:
-                changed = (self.efforts(more) - efforts) / one.probe
-                found[one] = -self._driven(shift, changed, base)
+                changed[one] = (self.efforts(more) - efforts) / one.probe
             elif one.quantity == BACKLASH:
                 found[one] = self._slack(one.where)
             elif one != DELAY:
                 asked.append(one)
                 other = self.windows.needed(self.body.varied(self._of_body(more)))
                 probed.append((other - needed) / one.probe)
+        if changed:
+            acting = self._driven(shift, np.concatenate([*changed.values()], axis=-1), base)
+            found |= dict(zip(changed, -np.moveaxis(acting, -1, 0)))
         if asked:
             columns = np.moveaxis(self.windows.made_by(np.stack(probed, axis=-1)), -1, 0)
             found |= dict(zip(asked, columns))
         if CLOCK in found:  # and what has acted takes a shorter time
             moved = self.windows.made_by(needed[..., None])[..., 0]
             fast = 1.0 + base.get(CLOCK, 0.0)
-            over = 2.0 / fast * (moved - self._driven(shift, efforts, base))
+            over = 2.0 / fast * (moved - self._driven(shift, efforts, base)[..., 0])
             found[CLOCK] = (found[CLOCK] - over) / fast**2
         return {one: slope[self.kept] for one, slope in found.items() if slope.any()}
 
@@ -247,7 +251,11 @@ class LogProblem(Problem):
         yield (Hypothesis(FILTER, every),), [self.log.period * x for x in FILTERS]
         last = [link for link in self.windows.body.tree.links[1:] if link.mass][-1:]
         for link in last:
-            yield components(Hypothesis(PAYLOAD, link.name)), [x * link.mass for x in CARRIED]
+            mass, *place = components(Hypothesis(PAYLOAD, link.name))
+            slopes = self.slopes(place, {mass: link.mass})
+            sizes = {one: float(np.linalg.norm(slope)) for one, slope in slopes.items()}
+            seen = [one for one in place if sizes.get(one, 0.0) > UNSEEN * max(sizes.values())]
+            yield (mass, *seen), [x * link.mass for x in CARRIED]
 
     def variants(self) -> Iterator[tuple[Cause, Self]]:
         """Yield speed limits, and signs and orders where residuals are those of wrong columns."""
@@ -296,6 +304,11 @@ class LogProblem(Problem):
         explained = float(self.share(before.left - fit.left).max())
         nearly_all = fit.cost < NEARLY**2 * before.cost
         return explained > (NEARLY * BOUND if nearly_all else BOUND)
+
+    @property
+    def most_begun(self) -> int:
+        """How many hypotheses that begin at one of some sizes are fitted."""
+        return BEGUN
 
     def searches(self, plain: Fit) -> bool:
         """Return whether anything but noise is left."""

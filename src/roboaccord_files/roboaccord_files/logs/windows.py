@@ -67,7 +67,7 @@ class Windows:
         smooth: Smooth | None = None,
         most: int = MOST,
     ) -> None:
-        self.log, self.size = log, size
+        self.log, self.size, self.efforts = log, size, log.effort[..., None]
         self._pushed, self._bent = dict[int, Array](), dict[int, tuple[Array, Array]]()
         self.smooth = smooth or Smooth.of(log)
         starts = np.concatenate([np.arange(s.start, s.stop - size, size) for s in log.segments])
@@ -283,8 +283,8 @@ class Windows:
         return self._propagate(self._fine(efforts))
 
     def applied(self, shift: int, efforts: Array) -> Array:
-        """Return efforts of samples (k, n), so many samples later, by step (w, k, n)."""
-        found = np.empty((*self._steps.shape, self.joints))
+        """Return efforts of samples (k, n, c), so many samples later, by step (w, k, n, c)."""
+        found = np.empty((*self._steps.shape, *efforts.shape[1:]))
         for s in self.log.segments:
             inside = (self.samples[:, 0] >= s.start) & (self.samples[:, 0] < s.stop)
             at = np.clip(self.samples[inside, :-1] - shift, s.start, s.stop - 1)
@@ -330,11 +330,11 @@ class Windows:
         return self._measured + self.made_by(more[..., None])[..., 0]
 
     def pushed(self, shift: int, efforts: Array) -> Array:
-        """Return what efforts of samples (k, n), so many samples later, do (w, (k + 1) n)."""
-        own = efforts is self.log.effort
+        """Return what efforts of samples (k, n, c), so many samples later, do (w, (k + 1) n, c)."""
+        own = efforts is self.efforts
         if own and shift in self._pushed:
             return self._pushed[shift]
-        found = np.asarray(self.driven(self.applied(shift, efforts)[..., None])[..., 0])
+        found = self.driven(self.applied(shift, efforts))
         return self._pushed.setdefault(shift, found) if own else found
 
     def bent(self, shift: int, efforts: Array) -> tuple[Array, Array]:
@@ -343,7 +343,7 @@ class Windows:
         They change smoothly between samples; or they are blows at their samples, as in
         semi-implicit steps.
         """
-        own = efforts is self.log.effort
+        own = efforts is self.efforts
         if own and (known := self._bent.get(shift)) is not None:
             return known
         end, start, before, after = (self.applied(shift + i, efforts) for i in (0, 1, 2, -1))
@@ -352,10 +352,9 @@ class Windows:
         n, (w, k) = self.joints, self._steps.shape
         inverse = self._inverse.reshape(w, -1, n, n)
         at = [inverse[:, i : 2 * k + i : 2] for i in range(3)]
-        forces = [m @ (x - mean)[..., None] for m, x in zip(at, (start, middle, end))]
-        held = [m @ -mean[..., None] for m in at]
-        smooth = self._propagate(np.stack(forces))[..., 0]
-        blows = self._propagate(np.stack(held), blows=at[0] @ start[..., None])[..., 0]
+        forces = [m @ (x - mean) for m, x in zip(at, (start, middle, end))]
+        smooth = self._propagate(np.stack(forces))
+        blows = self._propagate(np.stack([m @ -mean for m in at]), blows=at[0] @ start)
         return self._bent.setdefault(shift, (smooth, blows)) if own else (smooth, blows)
 
     @cached_property

@@ -160,7 +160,8 @@ class Search:
         for group, sizes in self._started:
             tried = [(squares(few.residuals({**base, group[0]: s})), group, s) for s in sizes]
             found.append(min(tried, key=lambda each: each[0]))
-        best = ranked(found, lambda each: each[0], CANCELLED * before)[:TRIED]
+        most = self._problem.most_begun
+        best = ranked(found, lambda each: each[0], CANCELLED * before)[:most]
         best = [each for each in found if each in best and each[0] < before]
         return [fitted(self._problem, (group,), {group[0]: size}) for _, group, size in best]
 

@@ -29,6 +29,7 @@ SETTLED = 1e-2, 1e-4  # of a square of the noise, and of what is left: less is n
 DEPENDENT = 1e-7  # of a column: what those before it leave
 FAR = 1.0  # m or rad: no such error is larger
 LAGS = 3
+MOST_BEGUN = 8  # hypotheses
 INTERVAL = 1.96  # of 95 % of a normal distribution, in standard errors
 
 
@@ -98,6 +99,11 @@ class Problem(ABC):
     @abstractmethod
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit with more causes leaves so much less that these matter."""
+
+    @property
+    def most_begun(self) -> int:
+        """How many hypotheses that begin at one of some sizes are fitted."""
+        return MOST_BEGUN
 
     def searches(self, plain: Fit) -> bool:
         """Return whether hypotheses that begin at one of some sizes are tried."""
