@@ -6,19 +6,42 @@ result.py, and nothing is judged here. `show(result)` prints the same.
 
 from __future__ import annotations
 
+import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.console import figure_lines
 from roboaccord.cli.levels import VERDICTS
+from roboaccord.contract.outcome import Cause
 from roboaccord.crosscheck.report import Report
 from roboaccord.report.cause_words import with_interval
+
+from roboaccord_files.logs.efforts import Taken
+
+
+def effort_line(taken: Taken) -> str:
+    """Return what the efforts were taken for, and how much better that is than the next."""
+    text = f"{'stated' if taken.stated else 'taken for'}: {taken.name}"
+    if taken.also:
+        text += f", with {'; '.join(map(with_interval, taken.also))}"
+    if taken.factors:
+        factors = ", ".join(map(_factor, taken.factors))
+        text += f": factors {factors}, if the file's masses are right"
+    if taken.following:
+        text += f"; {taken.following} leaves {taken.times:.3g} times as much"
+    return text
+
+
+def _factor(cause: Cause) -> str:
+    low, high = cause.interval or (np.nan, np.nan)
+    return f"{cause.where} {cause.size:.4g} [{low:.4g}, {high:.4g}]"
 
 
 def log_lines(report: Report) -> list[RenderableType]:
     """Return what was read of a log, what differs, and the verdict."""
     check = report.step
     found = check.explanation
-    figures = {"columns": (", ".join(f"{k} = {v}" for k, v in check.columns.items()), "")}
+    figures = {"efforts": (effort_line(check.taken), "")} if check.taken else {}
+    figures["columns"] = (", ".join(f"{k} = {v}" for k, v in check.columns.items()), "")
     for i, note in enumerate(check.notes):
         figures["log" if i == 0 else " " * i] = (note, "")
     noise = f"noise {100 * check.noise:.2g} % of the effect of the efforts"

@@ -16,7 +16,7 @@ import numpy as np
 
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, ZERO
+from roboaccord.crosscheck.causes.hypotheses import FILTER, LIMIT, MOTOR, ZERO
 from roboaccord.crosscheck.ticks import Index
 from roboaccord.engines.deviations import EVERY
 from roboaccord.numerics.rotations import quaternion_matrix
@@ -81,8 +81,19 @@ def lagging(samples: Samples, lag: float, where: str) -> Samples:
     return replace(samples, effort=np.where(own, found, efforts))
 
 
+def unfiltered(samples: Samples, lag: float, where: str) -> Samples:
+    """Return samples whose efforts were recorded by a filter of first order [s], without that."""
+    own = np.array([where in (joint, EVERY) for joint in samples.joints])
+    period, time = float(np.median(np.diff(samples.time))), samples.time
+    change = np.gradient(samples.effort, time, axis=0)
+    bend = np.gradient(np.gradient(change, time, axis=0), time, axis=0)
+    change = change - period**2 / 6.0 * bend  # of fourth order
+    return replace(samples, effort=samples.effort + lag * own * change)
+
+
 RECORDED: Mapping[str, Callable[[Any, float, str], Any]] = {
     "delay": delayed, "lag": unlagged, ZERO: turned, LIMIT: limited, MOTOR: lagging,
+    FILTER: unfiltered,
 }  # fmt: skip
 """By quantity: return the samples without an error of a size at a joint."""
 
