@@ -21,6 +21,7 @@ from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.scenario import Tolerances
 
+from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
 from roboaccord_files.logs.efforts import OWN, best_reading, readings, taken
 from roboaccord_files.logs.log import Log
@@ -74,6 +75,7 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
         (log.joints[worst], float(windows.noise[worst])),
         log.columns,
         log.notes,
+        motion=Identified.of(body.tree, body.joints, body.gravity, windows.nodes),
     )
     if check.noise > NOISY:
         return check

@@ -18,6 +18,7 @@ from roboaccord.crosscheck.level import Entry, LevelOf, Rows
 from roboaccord.crosscheck.report import Report
 from roboaccord.scenario.scenario import Tolerances
 
+from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.efforts import Taken
 from roboaccord_files.logs.problem import NOISY, UNKNOWN
 
@@ -40,6 +41,7 @@ class LogCheck:
         taken: what the efforts were taken for.
         span: from when to when most of what is left of `worst` lies [s].
         unmeasured: whether efforts are all 0 where some acted.
+        motion: what it could have shown.
     """
 
     window: int
@@ -60,6 +62,7 @@ class LogCheck:
     taken: Taken | None = None
     span: tuple[float, float] = (0.0, 0.0)
     unmeasured: bool = False
+    motion: Identified | None = None
 
     def document(self, report: Report) -> dict[str, Json]:
         """Return the figures that `--json` prints of its report."""
@@ -72,7 +75,7 @@ class LogCheck:
         if self.taken is not None:
             data["effort"] = self.taken.document()
         data |= {"instead": found.instead, "most": () if found.causes else found.most}
-        names = ("window", "noise", "share", "left", "scheme", "columns", "notes")
+        names = ("window", "noise", "share", "left", "scheme", "motion", "columns", "notes")
         return {k: to_json(v) for k, v in {**data, **{n: getattr(self, n) for n in names}}.items()}
 
 

@@ -15,7 +15,10 @@ from roboaccord.contract.outcome import Cause
 from roboaccord.crosscheck.report import Report
 from roboaccord.report.cause_words import with_interval
 
+from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.efforts import Taken
+
+SHOWN = 3  # names of parameters that a motion does not show
 
 
 def effort_line(taken: Taken) -> str:
@@ -28,6 +31,17 @@ def effort_line(taken: Taken) -> str:
         text += f": factors {factors}, if the file's masses are right"
     if taken.following:
         text += f"; {taken.following} leaves {taken.times:.3g} times as much"
+    return text
+
+
+def motion_line(motion: Identified) -> str:
+    """Return how many base parameters a motion shows, and which not."""
+    many = motion.base - len(motion.unseen)
+    text = f"shows {many} of {motion.base} base parameters, condition {motion.condition:.3g}"
+    if motion.unseen:
+        more = len(motion.unseen) - SHOWN
+        names = ", ".join(motion.unseen[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+        text += f"; not {names}: accord excite FILE finds a motion that does"
     return text
 
 
@@ -52,6 +66,8 @@ def log_lines(report: Report) -> list[RenderableType]:
             f"{100 * check.share:.3g} % of that effect, {100 * check.left:.3g} % after the causes"
         )
         figures["residuals"] = (parts, "")
+    if check.motion:
+        figures["motion"] = (motion_line(check.motion), "")
     if check.scheme:
         figures["scheme"] = (check.scheme, "")
     for i, cause in enumerate(found.causes):
