@@ -58,6 +58,7 @@ PACKAGE = "of an installed package"
 OWN = "of this process, or of this user's own in a folder that is nobody else's"
 CHECKED = "a regular file of bounded size, by contract/files.py before"
 FENCED = "in a process of its own with limits, by description/apart.py"
+AGAIN = "after its text was read, in a process of parity with limits"
 WHOLE = "in parts, of any size; a regular file, by contract/files.py before"
 KNOWN = {
     "packbot/contact/collisions:never_touching": PACKAGE,
@@ -76,6 +77,7 @@ KNOWN = {
     "roboaccord/description/yaml_files:_load": "a text",
     "roboaccord/description/xacro_file:expand_xacro": f"{PACKAGE}, or {FENCED}",
     "roboaccord/engines/mujoco/convert:convert": FENCED,
+    "roboaccord/engines/mujoco/reader:_of_urdf": AGAIN,
     "roboaccord/engines/mujoco/reader:_own": f"after it was read {FENCED}",
     "roboaccord/numerics/jit_cache:_compiler": PACKAGE,
     "roboaccord/numerics/isolation:_lines": OWN,
@@ -87,7 +89,8 @@ KNOWN = {
     "roboaccord/report/plots:render_page": PACKAGE,
     "roboaccord/report/plots:source": OWN,
     "roboaccord/run/versions:_digest": PACKAGE,
-    "roboaccord_drake/convert:convert": FENCED,
+    "roboaccord_drake/convert:load": FENCED,
+    "roboaccord_drake/reader:_of_urdf": AGAIN,
     "roboaccord_files/bags/recover:_copy": "opens the writer of a copy",
     "roboaccord_files/bags/storages:_connect": WHOLE,
     "roboaccord_files/bags/storages:_plain": WHOLE,

@@ -183,6 +183,7 @@ ELSEWHERE = {
     "numerics/jit_cache run/domain": "locks, opened without links",
     "numerics/isolation graph/shell": "/dev/null",
     "cli/teleop": "the terminal, by its descriptor",
+    "parity/sdformat": "links, in a temporary folder that nobody else can write",
     "run/processes bags/storages dart/contact description/apart gazebo/shipped gazebo/tool "
     "terrain/sdf_model terrain/slices": "in a temporary folder that nobody else can write",
 }

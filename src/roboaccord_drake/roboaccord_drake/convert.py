@@ -1,4 +1,4 @@
-"""SDF as a URDF, by Drake's parser.
+"""SDF as a URDF, by Drake's parser; `load` gives the same plant to the reader.
 
 Types of joints that URDF has may be added to KINDS, by Drake's name of them. What URDF cannot
 express must be refused by name; what is left out (bushings, dry friction) is noted by `_left_out`.
@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import re
 import xml.etree.ElementTree as ET
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -21,12 +20,7 @@ from typing import Any
 import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
-from pydrake.multibody.tree import (
-    BodyIndex,
-    ForceElementIndex,
-    PrismaticSpring,
-    RevoluteSpring,
-)
+from pydrake.multibody.tree import ForceElementIndex, PrismaticSpring, RevoluteSpring
 from roboaccord.contract import AccordError, read_xml
 from roboaccord.description import (
     HERE,
@@ -40,6 +34,8 @@ from roboaccord.description import (
     parse_lines,
     write_tree,
 )
+
+from roboaccord_drake.model import bodies_of, joints_of
 
 KINDS = {
     "weld": "fixed",
@@ -71,6 +67,41 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     """
     top, _ = parse_lines(text)  # prefixes need not be declared
     model = _only_model(top)
+    plant, warnings = load(text, path, packages)
+    replaced = [found[0] for line in warnings if (found := INERTIA.search(line))]
+    if replaced:
+        raise AccordError(f"Drake would take another inertia: {replaced[0]}")
+    if plant.num_constraints():
+        raise AccordError(
+            f"{plant.num_constraints()} constraints between links, which URDF cannot express"
+        )
+    tree = make_tree(*parts_of(plant))
+    notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
+    used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
+    notes += [f"model://{name} is {folder}" for name, folder in used.items()]
+    notes += ["<ros2_control>, which SDF has not, is left out"] * bool(FOREIGN.search(text))
+    notes += _left_out(plant, model)
+    notes += [f"Drake: {_first(line)}" for line in warnings[:SPOKEN]]
+    if len(warnings) > SPOKEN:
+        notes.append(f"Drake: {len(warnings) - SPOKEN} more warnings")
+    name = model.get("name", "robot")
+    return Converted(name, write_tree(tree, name), tuple(notes))
+
+
+def load(
+    text: str, path: Path | None, packages: Mapping[str, Path]
+) -> tuple[MultibodyPlant, list[str]]:
+    """Return the plant of a text in SDF, not finalized, and what Drake warns of.
+
+    Drake is given the file as it is, or the text without <ros2_control>, which it rejects, and with
+    models that are included by the file that their model.config names.
+
+    Args:
+        text, path, packages: as of `convert`.
+
+    Raises:
+        AccordError: where Drake refuses it.
+    """
     bare = FOREIGN.sub(_blank, text)
     named = INCLUDED.sub(lambda found: _included(found, packages), bare)
     plant = MultibodyPlant(0.0)
@@ -86,24 +117,7 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
                 parser.AddModelsFromString(named, "sdf")
     except RuntimeError as error:
         raise AccordError(f"Drake refuses it: {_first(str(error))}") from None
-    replaced = [found[0] for line in warnings if (found := INERTIA.search(line))]
-    if replaced:
-        raise AccordError(f"Drake would take another inertia: {replaced[0]}")
-    if plant.num_constraints():
-        raise AccordError(
-            f"{plant.num_constraints()} constraints between links, which URDF cannot express"
-        )
-    tree = make_tree(*_parts(plant))
-    notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
-    used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
-    notes += [f"model://{name} is {folder}" for name, folder in used.items()]
-    notes += ["<ros2_control>, which SDF has not, is left out"] if bare != text else []
-    notes += _left_out(plant, model)
-    notes += [f"Drake: {_first(line)}" for line in warnings[:SPOKEN]]
-    if len(warnings) > SPOKEN:
-        notes.append(f"Drake: {len(warnings) - SPOKEN} more warnings")
-    name = model.get("name", "robot")
-    return Converted(name, write_tree(tree, name), tuple(notes))
+    return plant, warnings
 
 
 def _only_model(top: ET.Element) -> ET.Element:
@@ -143,41 +157,40 @@ def _blank(found: re.Match[str]) -> str:
     return "\n" * found[0].count("\n")
 
 
-def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]:
-    bodies = [plant.get_body(BodyIndex(i)) for i in range(1, plant.num_bodies())]
-    counts = Counter(body.name() for body in bodies)
+def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]:
+    """Return links and joints of a plant for `make_tree`.
 
-    def name(body: Any) -> str:
-        """Return a body's name, with its model's where another body has it."""
-        alone = body.index() == 0 or counts[body.name()] == 1
-        scoped = str(body.scoped_name()).partition("::")[2]
-        return WORLD if body.index() == 0 else body.name() if alone else scoped.replace("::", "_")
-
-    links = [_link(name(body), body) for body in bodies]
+    Raises:
+        AccordError: for a joint that URDF cannot express.
+    """
+    bodies = bodies_of(plant)
+    links = [_link(name, body) for name, body in bodies.items() if name != WORLD]
+    names = {body.index(): name for name, body in bodies.items()}
     found = list[tuple[Joint, Pose]]()
-    drives, springs = {}, _springs(plant)
-    for i in plant.GetJointActuatorIndices():
-        actuator = plant.get_joint_actuator(i)
-        own = float(actuator.effort_limit()), float(actuator.default_reflected_inertia())
-        drives[actuator.joint().index()] = own
-    joints = [plant.get_joint(i) for i in plant.GetJointIndices()]
-    twice = Counter(joint.name() for joint in joints)
-    for joint in joints:
+    motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
+    drives, springs = {each.joint().index(): each for each in motors}, _springs(plant)
+    for label, joint in joints_of(plant).items():
         kind = KINDS.get(joint.type_name())
         if kind is None:
             word = joint.type_name().removesuffix("_rpy")
             raise AccordError(f"{word} joint {joint.name()}, which URDF cannot express")
-        parent, child = name(joint.parent_body()), name(joint.child_body())
-        label = joint.name() if twice[joint.name()] == 1 else f"{child}_{joint.name()}"
+        parent, child = (names[b.index()] for b in (joint.parent_body(), joint.child_body()))
         place, turn = _pose(joint.frame_on_parent())
         if kind == "fixed":
             offset, rotation = _numbers(joint.X_FM())
             place, turn = place + turn @ offset, turn @ rotation
         made = Joint(label, kind, parent, child, place, turn, UP, -np.inf, np.inf)
         if kind in ("revolute", "prismatic"):
-            at = joint.index()
-            spring = springs.get(at, (0.0, 0.0))
-            made = _moving(joint, made, *drives.get(at, (0.0, 0.0)), spring)
+            turns, motor = kind == "revolute", drives.get(joint.index())
+            lower, upper = float(joint.position_lower_limit()), float(joint.position_upper_limit())
+            made = replace(
+                made, axis=np.array(joint.revolute_axis() if turns else joint.translation_axis()),
+                kind="continuous" if turns and np.isinf([lower, upper]).all() else kind,
+                lower=lower, upper=upper, damping=float(joint.default_damping()),
+                effort=float(motor.effort_limit()) if motor else 0.0,
+                armature=float(motor.default_reflected_inertia()) if motor else 0.0,
+                spring=springs.get(joint.index(), (0.0, 0.0)),
+            )  # fmt: skip
         found.append((made, _pose(joint.frame_on_child())))
     if any(WORLD in (joint.parent, joint.child) for joint, _ in found):
         links.insert(0, Link(WORLD, 0.0, np.zeros(3), np.zeros((3, 3)), ()))
@@ -195,25 +208,6 @@ def _springs(plant: MultibodyPlant) -> dict[Any, tuple[float, float]]:
         elif isinstance(each, PrismaticSpring):
             found[each.joint().index()] = each.stiffness(), each.nominal_position()
     return found
-
-
-def _moving(
-    joint: Any, made: Joint, effort: float, armature: float, spring: tuple[float, float]
-) -> Joint:
-    """Return a revolute or prismatic joint with its axis, limits, damping, rotor and spring."""
-    turns = made.kind == "revolute"
-    lower, upper = joint.position_lower_limit(), joint.position_upper_limit()
-    return replace(
-        made,
-        kind="continuous" if turns and np.isinf([lower, upper]).all() else made.kind,
-        axis=np.array(joint.revolute_axis() if turns else joint.translation_axis()),
-        lower=float(lower),
-        upper=float(upper),
-        effort=effort,
-        armature=armature,
-        spring=spring,
-        damping=float(joint.default_damping()),
-    )
 
 
 def _link(name: str, body: Any) -> Link:
@@ -236,14 +230,10 @@ def _numbers(pose: Any) -> Pose:
 
 
 def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:
-    omitted = (
-        ("bushings", plant.num_force_elements() > 1 + len(_springs(plant))),
-        ("dry friction of joints", any(float(e.text or 0) for e in model.iter("friction")
-                                       if not len(e))),
-    )  # fmt: skip
-    for what, there in omitted:
-        if there:
-            yield f"{what}: left out"
+    if plant.num_force_elements() > 1 + len(_springs(plant)):
+        yield "bushings: left out"
+    if any(float(e.text or 0) for e in model.iter("friction") if not len(e)):
+        yield "dry friction of joints: left out"
 
 
 def _known() -> str:
@@ -266,12 +256,14 @@ def _first(message: str) -> str:
 def _warnings() -> Iterator[list[str]]:
     """Gather Drake's warnings in place of its log."""
     log, found = logging.getLogger("drake"), list[str]()
-    handler, spread = BufferingHandler(10_000), log.propagate
+    handler, spread, level = BufferingHandler(10_000), log.propagate, log.level
     log.addHandler(handler)
     log.propagate = False
+    log.setLevel(logging.WARNING)
     try:
         yield found
     finally:
         found += [record.getMessage() for record in handler.buffer]
         log.removeHandler(handler)
         log.propagate = spread
+        log.setLevel(level)

@@ -9,15 +9,24 @@ from __future__ import annotations
 
 import logging
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
+from pydrake.multibody.tree import BodyIndex
 from roboaccord.contract import Acceleration, AccordError, Array, RobotState
 from roboaccord.description import DEGREES, FixedBase, Tree
-from roboaccord.engines import BASE_LINK, EngineModel, JointProperties, LinkProperties, Mechanism
+from roboaccord.engines import (
+    BASE_LINK,
+    WORLD,
+    EngineModel,
+    JointProperties,
+    LinkProperties,
+    Mechanism,
+)
 from roboaccord.numerics import quaternion_matrix, turn_twist
 
 UNREAD = ("visual", "collision", "dynamics", "transmission")  # set by the model, or not needed
@@ -94,6 +103,7 @@ class DrakeMechanism(Mechanism):
         self, plant: Any, base: FixedBase, joints: Sequence[str], body: str = BASE_LINK
     ) -> None:
         self.plant, self.context, self._base = plant, plant.CreateDefaultContext(), base
+        self._bodies = bodies_of(plant)
         known = degrees(plant)
         self.q = np.array([known[name][0] for name in joints], dtype=int)
         self.v = np.array([known[name][1] for name in joints], dtype=int)
@@ -138,7 +148,7 @@ class DrakeMechanism(Mechanism):
         return np.array(self.plant.gravity_field().gravity_vector())
 
     def link(self, name: str) -> LinkProperties:
-        return link_of(self.plant.GetBodyByName(name), self.context)
+        return link_of(self._bodies[name], self.context)
 
     def joint(self, name: str) -> JointProperties:
         joint = self.plant.GetJointByName(name)
@@ -158,16 +168,36 @@ class DrakeMechanism(Mechanism):
         )
 
 
+def bodies_of(plant: Any) -> dict[str, Any]:
+    """Return bodies by name, the world first; with its model's where another body has it, too."""
+    bodies = [plant.get_body(BodyIndex(i)) for i in range(1, plant.num_bodies())]
+    scoped = [str(body.scoped_name()).partition("::")[2].replace("::", "_") for body in bodies]
+    return {WORLD: plant.world_body()} | _by_name(bodies, scoped)
+
+
+def joints_of(plant: Any) -> dict[str, Any]:
+    """Return joints by name, with that of their child where another joint has it, too."""
+    joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
+    names = {body.index(): name for name, body in bodies_of(plant).items()}
+    return _by_name(joints, [f"{names[j.child_body().index()]}_{j.name()}" for j in joints])
+
+
+def _by_name(elements: Sequence[Any], whole: Sequence[str]) -> dict[str, Any]:
+    counts = Counter(each.name() for each in elements)
+    return {each.name() if counts[each.name()] == 1 else name: each
+            for each, name in zip(elements, whole, strict=True)}  # fmt: skip
+
+
 def degrees(plant: Any) -> dict[str, tuple[int, int]]:
     """Return where positions and velocities of joints are; three of a planar one (`DEGREES`)."""
     found = dict[str, tuple[int, int]]()
-    for joint in (plant.get_joint(index) for index in plant.GetJointIndices()):
+    for name, joint in joints_of(plant).items():
         start = joint.position_start(), joint.velocity_start()
         if joint.type_name() == "planar":
-            names = [f"{joint.name()}_{each}" for each in DEGREES["planar"]]
-            found |= {name: (start[0] + i, start[1] + i) for i, name in enumerate(names)}
+            names = [f"{name}_{each}" for each in DEGREES["planar"]]
+            found |= {each: (start[0] + i, start[1] + i) for i, each in enumerate(names)}
         elif joint.num_velocities() == 1:
-            found[joint.name()] = start
+            found[name] = start
     return found
 
 
@@ -188,7 +218,7 @@ def base_slices(plant: Any, base: FixedBase, body: str) -> tuple[slice, slice]:
     if not base.moves:
         return slice(0), slice(0)
     if not base.tied:
-        moving = plant.GetBodyByName(body)
+        moving = bodies_of(plant)[body]
         q, v = moving.floating_positions_start(), moving.floating_velocities_start_in_v()
     else:
         joints = [plant.get_joint(index) for index in plant.GetJointIndices()]

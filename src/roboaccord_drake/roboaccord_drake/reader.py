@@ -1,4 +1,4 @@
-"""Drake's reading of a URDF, by its own parser, into a plant in continuous time.
+"""Drake's reading of a URDF or SDF, by its own parser, into a plant in continuous time.
 
 What must stay: nothing of the text is repaired here, since `accord parity` compares what Drake
 itself makes of it, and the words of a refusal are Drake's. Quantities that are listed apart may be
@@ -21,57 +21,68 @@ from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant
 from pydrake.multibody.tree import BodyIndex
 from pydrake.systems.framework import DiagramBuilder
 from roboaccord.contract import AccordError
-from roboaccord.description import KINDS, find_root
-from roboaccord.engines import GRAVITY, Charts, Hinge, Question, Reading, plane_chart, planes
+from roboaccord.description import KINDS, find_root, make_tree, write_tree
+from roboaccord.engines import (
+    GRAVITY,
+    WORLD,
+    Charts,
+    Hinge,
+    Question,
+    Reading,
+    TreeReading,
+    plane_chart,
+    planes,
+)
 
-from roboaccord_drake.model import DrakeMechanism, axis_of, degrees
+from roboaccord_drake.convert import load, parts_of
+from roboaccord_drake.model import DrakeMechanism, axis_of, bodies_of, degrees, joints_of
 
 
 class DrakeReading(Reading):
-    """Read a URDF with Drake; no setting of its parser changes what is compared.
+    """Read a URDF or SDF with Drake; no setting of its parser changes what is compared.
 
     Args:
-        urdf: its text.
+        text: of a file, or of none.
         question: base and joints.
         settings: not used.
-        packages: folders of ROS packages by name.
+        packages: folders of ROS packages and models by name.
+        file: with this text.
 
     Raises:
         AccordError: if Drake refuses it.
     """
 
+    form = "sdf"
     holds_rotors = True
 
     def __init__(
         self,
-        urdf: str,
+        text: str,
         question: Question,
         settings: str,
         packages: Mapping[str, Path],
         file: Path | None = None,
     ) -> None:
         self.question = question
-        builder = DiagramBuilder()
-        if "<geometry" in urdf:  # without a scene graph no geometry is read
-            plant, scene = AddMultibodyPlantSceneGraph(builder, 0.0)
-        else:
-            plant, scene = MultibodyPlant(0.0), None
         logging.getLogger("drake").setLevel(logging.WARNING)  # its own words
-        parser = Parser(plant)
-        for name, folder in packages.items():
-            parser.package_map().Add(name, folder)
+        tree, root = None, question.root
         try:
-            (model,) = parser.AddModelsFromString(urdf, "urdf")
-            root, first = question.root, find_root(ET.fromstring(urdf), "URDF")
-            if (question.base == "fixed" or root != first) and first != "world":
-                plant.WeldFrames(plant.world_frame(), plant.GetFrameByName(first))
-            joints = [plant.get_joint(i) for i in plant.GetJointIndices()]
-            moving = [joint for joint in joints if joint.num_velocities() == 1]
-            many = [joint for joint in joints if joint.type_name() == "planar"]
-            damping = {joint.name(): float(joint.default_damping()) for joint in moving}
-            for joint in moving:
+            if self.is_own(text):
+                (plant, _), scene = load(text, file, packages), None
+                tree = make_tree(*parts_of(plant))
+                text = write_tree(tree, "robot")
+            else:
+                plant, scene = _of_urdf(text, file, packages)
+            first = find_root(ET.fromstring(text), "URDF")
+            bodies, joints = bodies_of(plant), joints_of(plant)
+            if (question.base == "fixed" or root != first) and first != WORLD:
+                plant.WeldFrames(plant.world_frame(), bodies[first].body_frame())
+            moving = {n: joint for n, joint in joints.items() if joint.num_velocities() == 1}
+            many = {n: joint for n, joint in joints.items() if joint.type_name() == "planar"}
+            damping = {name: float(joint.default_damping()) for name, joint in moving.items()}
+            for joint in moving.values():
                 joint.set_default_damping(0.0)
-            for joint in many:
+            for joint in many.values():
                 joint.set_default_damping_vector(np.zeros(3))
             plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -GRAVITY])
             plant.Finalize()
@@ -81,27 +92,49 @@ class DrakeReading(Reading):
         self.joints = tuple(sorted(known, key=lambda name: known[name][1]))
         asked, kind = question.of(self.joints), KINDS[question.base]
         self.mechanism = DrakeMechanism(plant, kind, asked, root)
-        ours = planes(urdf) if many else {}
-        frames = {j.name(): j.frame_on_parent().GetFixedPoseInBodyFrame() for j in many}
+        ours = planes(text) if many else {}
+        frames = {n: j.frame_on_parent().GetFixedPoseInBodyFrame() for n, j in many.items()}
         if many:
             turns = {name: pose.rotation().matrix() for name, pose in frames.items()}
             charts = {name: plane_chart(turn, ours[name]) for name, turn in turns.items()}
             self.charts = Charts(asked, charts)
         context = self.mechanism.context
         self.mass = float(plant.CalcTotalMass(context))
-        self.links = self.linked(plant.get_body(i).name() for i in plant.GetBodyIndices(model))
-        home = plant.GetFrameByName(root) if root != "world" else plant.world_frame()
-        self.hinges = {joint.name(): _hinge(plant, context, joint, home) for joint in moving}
-        actuators = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
+        home = bodies[root].body_frame()
+        self.links = self.linked(name for name in bodies if name != WORLD)
+        self.hinges = {n: _hinge(plant, context, joint, home) for n, joint in moving.items()}
+        if tree:  # whose links begin at their joints, some of them the other way round
+            own = TreeReading(tree, question)
+            self.links, self.hinges = own.links, own.hinges
+        names = {joint.index(): name for name, joint in joints.items()}
+        motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
+        drives = {names[each.joint().index()]: each for each in motors}
         self.apart = {
             "damping": damping,
             "friction": dict.fromkeys(self.joints, 0.0),
-            "effort": {a.joint().name(): a.effort_limit() for a in actuators},
-            "armature": {a.joint().name(): a.default_reflected_inertia() for a in actuators},
+            "effort": {name: each.effort_limit() for name, each in drives.items()},
+            "armature": {n: each.default_reflected_inertia() for n, each in drives.items()},
             "mimic": {},
         }
         self.shapes = Counter(_kinds(plant, scene)) if scene else Counter()
         plant.get_actuation_input_port().FixValue(context, np.zeros(plant.num_actuators()))
+
+
+def _of_urdf(
+    text: str, file: Path | None, packages: Mapping[str, Path]
+) -> tuple[MultibodyPlant, Any]:
+    """Return the plant of a URDF, not finalized, and its scene; None where nothing has a shape."""
+    plant, scene = MultibodyPlant(0.0), None
+    if "<geometry" in text:  # without a scene graph no geometry is read
+        plant, scene = AddMultibodyPlantSceneGraph(DiagramBuilder(), 0.0)
+    parser = Parser(plant)
+    for name, folder in packages.items():
+        parser.package_map().Add(name, folder)
+    if file and file.suffix == ".urdf":
+        parser.AddModels(file)
+    else:  # of which it takes no other absolute path
+        parser.AddModelsFromString(text.replace('filename="/', 'filename="file:///'), "urdf")
+    return plant, scene
 
 
 def _hinge(plant: MultibodyPlant, context: Any, joint: Any, home: Any) -> Hinge:

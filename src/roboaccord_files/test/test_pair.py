@@ -18,9 +18,9 @@ from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
 from roboaccord_files.parity.door import parity
+from roboaccord_files.parity.frames import HERE, Frame
 from roboaccord_files.parity.pair import TOLERANCE, Comparison, Pair
 from roboaccord_files.parity.pair_shown import pair_lines
-from roboaccord_files.parity.placing import STILL, Pose
 
 
 class Part(NamedTuple):
@@ -29,21 +29,21 @@ class Part(NamedTuple):
     name: str
     parent: str = ""
     kind: str = "revolute"
-    pose: Pose = STILL
-    axis: Array = STILL.turn[2]
+    pose: Frame = HERE
+    axis: Array = HERE.turn[2]
     upper: float = 1.5
     effort: float = 20.0
     damping: float = 0.3
     mass: float = 0.0
-    centre: Array = STILL.place
-    inertia: Array = 0.0 * STILL.turn
+    centre: Array = HERE.place
+    inertia: Array = 0.0 * HERE.turn
 
 
 def part(name: str, parent: str, xyz: str, axis: str, mass: float, kind: str = "revolute") -> Part:
     """Return a part of lengths of its own, none of its products of inertia 0."""
     rng = np.random.default_rng(list(name.encode()))
     turn = rpy_matrix(*rng.uniform(-1.0, 1.0, 3))
-    pose = Pose(np.array([float(x) for x in xyz.split()]), rpy_matrix(0.1, -0.2, 0.3))
+    pose = Frame(np.array([float(x) for x in xyz.split()]), rpy_matrix(0.1, -0.2, 0.3))
     along = np.array([float(x) for x in axis.split()])
     inertia = turn @ np.diag(mass * np.array([0.008, 0.011, 0.015])) @ turn.T
     return Part(name, parent, kind, pose, along, mass=mass, inertia=inertia,
@@ -63,7 +63,7 @@ ROBOT = (
 Robot = Sequence[Part]
 
 
-def inside(one: Pose, link: Part) -> Part:
+def inside(one: Frame, link: Part) -> Part:
     """Return a part in a frame that has a pose in its own."""
     centre = one.turn.T @ (link.centre - one.place)
     inertia = one.turn.T @ link.inertia @ one.turn
@@ -72,13 +72,13 @@ def inside(one: Pose, link: Part) -> Part:
 
 def moved(robot: Robot, root: bool = True) -> Robot:
     """Return a robot with other frames; those of hinges stay on their axes."""
-    rng, frames = np.random.default_rng(7), {"": STILL}
+    rng, frames = np.random.default_rng(7), {"": HERE}
     for each in robot:
         turn, slide = rpy_matrix(*rng.uniform(-2.0, 2.0, 3)), rng.uniform(-0.3, 0.3, 3)
         hinge = each.kind == "revolute" and each.parent
-        frames[each.name] = Pose(each.axis * slide[0] if hinge else slide, turn)
+        frames[each.name] = Frame(each.axis * slide[0] if hinge else slide, turn)
     if not root:
-        frames["base"] = STILL
+        frames["base"] = HERE
     back = {name: pose.inverse for name, pose in frames.items()}
     return [
         inside(frames[p.name], p)._replace(pose=back[p.parent].then(p.pose).then(frames[p.name]))
@@ -228,12 +228,12 @@ def test_one_robot_written_twice_is_one(tmp_path: Path, how: str) -> None:
     assert found.ok and found.acceleration is not None and found.acceleration < digits
 
 
-def longer(pose: Pose) -> Pose:
+def longer(pose: Frame) -> Frame:
     """Return a pose 1 % farther away."""
     return pose._replace(place=1.01 * pose.place)
 
 
-def turned(x: float, y: float) -> Callable[[Pose], Pose]:
+def turned(x: float, y: float) -> Callable[[Frame], Frame]:
     """Return what turns a pose about its own axes."""
     return lambda pose: pose._replace(turn=pose.turn @ rpy_matrix(x, y, 0.0))
 

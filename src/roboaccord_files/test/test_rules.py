@@ -222,3 +222,24 @@ def test_what_is_said_of_several_links_is_one_line(tmp_path, capsys):
     assert shown.count("touches nothing") == 1
     assert "link upper is drawn, and touches nothing; likewise link fore [no-coll" in shown
     assert [each.rule for each in findings(path)].count("no-collision") == 2
+
+
+def test_a_rotor_that_is_missing_is_named_by_what_the_effort_would_do(tmp_path):
+    """A servo with its gears in the effort alone: 10 N m on .012 kg at .05 m and 1e-6 kg m^2."""
+    joint = (
+        '<joint name="jaw" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
+        '<limit lower="-1" upper="1" effort="10" velocity="9"/></joint>'
+    )
+    body = (
+        '<inertial><origin xyz="{} 0 .1"/><mass value=".012"/>'
+        '<inertia ixx="1e-6" iyy="1e-6" izz="1e-6" ixy="0" ixz="0" iyz="0"/></inertial>'
+    )
+    drive = (
+        '<transmission name="t"><joint name="jaw"/><actuator name="m">{}</actuator></transmission>'
+    )
+    text = f'<robot name="r"><link name="a"/><link name="b">{body}</link>{joint}{drive}</robot>'
+    rotor = '<rotor_inertia value="1e-4"/>'
+    for centre, inside, rates in ((0.05, "", ["3e+05"]), (0.1, "", []), (0.05, rotor, [])):
+        found = found_in(tmp_path, text.format(centre, inside))
+        named = [each.message for each in found if each.rule == "reduction-inertia"]
+        assert [message.split()[7] for message in named] == rates

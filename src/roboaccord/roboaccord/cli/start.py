@@ -12,6 +12,7 @@ whatever happens, the command ends soon after SIGTERM, in one line, and its proc
 from __future__ import annotations
 
 import ctypes
+import gc
 import math
 import os
 import signal
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from roboaccord.cli.signals import GRACE, MINDED, NO_PROCESS, TAKEN, WORDS
-from roboaccord.numerics.machine import can_start_threads, end_with, python
+from roboaccord.numerics.machine import SPARSE, can_start_threads, end_with, python
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: of a terminal, to all its processes
@@ -53,6 +54,7 @@ def main() -> NoReturn:
         end_with(parent, signal.SIGTERM)
         if not can_start_threads():
             os._exit(_complain(NO_PROCESS, 2))
+    gc.set_threshold(SPARSE)
     from roboaccord.cli.main import main as run
 
     run()

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from roboaccord.contract.outcome import Finding
 from roboaccord.contract.results import Json, to_json
-from roboaccord.scenario.scenario import Tolerances
 
-if TYPE_CHECKING:  # which needs what a robot's file does not: a loop, and bags
+if TYPE_CHECKING:  # which need what a robot's file does not: a loop, bags, scenarios
     from roboaccord.crosscheck.motion import CheckCase
+    from roboaccord.scenario.scenario import Tolerances
 
 LISTED = 6  # things that a table names
 K = TypeVar("K")

@@ -25,6 +25,7 @@ from .reading import Hinge as Hinge
 from .reading import Mechanism as Mechanism
 from .reading import Question as Question
 from .reading import Reading as Reading
+from .reading import TreeReading as TreeReading
 from .reading import plane_chart as plane_chart
 from .reading import planes as planes
 from .spec import Case as Case

@@ -2,8 +2,8 @@
 
 How much is allowed is not set here: each caller passes it (`allowed`).
 To compare another quantity, call `compare_value` with its name. What must stay are the keys of
-`Difference.to_json`, which scripts read, and UNLIMITED, below the 1e16 that SDFormat writes for no
-limit.
+`Difference.to_json`, which scripts read, and that a limit of ENDLESS or more is none: SDFormat
+writes 1e16.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.results import Json, Quantity, unit_of
 from roboaccord.contract.state import Array
+from roboaccord.description.tree_text import ENDLESS
 from roboaccord.engines.model import LinkProperties
 from roboaccord.numerics.ranking import first_largest
 
-UNLIMITED = 1e15  # limits beyond are none: SDFormat writes 1e16
 Value = Array | float | Sequence[float]
 UNSTATED = because(Code.TEXT, text="")
 
@@ -107,7 +107,7 @@ def compare_axis(where: str, want: Array, have: Array, allowed: float) -> Differ
 def compare_limits(where: str, want: Value, have: Value, allowed: float) -> Difference:
     """Return the difference of lower and upper limits, as a part of the largest if over 1."""
     ends = np.array([want, have], dtype=float)
-    ends = np.where(np.abs(ends) > UNLIMITED, np.copysign(np.inf, ends), ends)
+    ends = np.where(np.abs(ends) >= ENDLESS, np.copysign(np.inf, ends), ends)
     whole = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
     return compare_value("limit", where, ends[0], ends[1], allowed, whole, "rad")
 

@@ -66,7 +66,7 @@ def read_robot(
     read = f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
     without = tuple(f"{line}: left out" for line in lacks)
     notes = (read, *notes, *without)
-    file = urdf_file.check_urdf(path, made, packages, notes, frozenset(links))
+    file = urdf_file.check_urdf(path, made, folders, notes, frozenset(links))
     return replace(file, lacks=tuple(lacks), form=form, origin=text)
 
 

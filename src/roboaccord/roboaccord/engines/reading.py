@@ -31,6 +31,7 @@ from roboaccord.description.checks import massless
 from roboaccord.description.degrees import DEGREES, plane, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.mimic import MimicDynamics
+from roboaccord.description.source import parse_lines
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import find_root
 from roboaccord.description.xml_numbers import numbers
@@ -201,17 +202,17 @@ class Reading(ABC):
     """A robot as one reader has it.
 
     Args:
-        urdf: its text.
+        text: of a URDF, or in the reader's other format (`form`).
         question: base and joints.
         settings: `default`, or `accord` for ours.
         packages: folders of ROS packages by name.
-        file: whose own text `urdf` is, in a format of the engine's own, None for a URDF.
+        file: with this very text, which is loaded as it is; None where there is none.
 
     Attributes:
         mechanism: what the engine has loaded, which answers for it.
         has_settings: whether settings change what it reads.
         rounds: whether it prints the numbers, rounded, before it reads them.
-        reads_own: whether it reads files in the engine's own format, too.
+        form: format that it reads besides URDF, by the first element; "" for none.
         holds_rotors: whether it reads rotors of a URDF's transmissions.
         keeps_root: whether a root that is fixed to the world stays among its links.
         joints: that move, in the reader's order.
@@ -226,7 +227,7 @@ class Reading(ABC):
 
     has_settings: ClassVar[bool] = False
     rounds: ClassVar[bool] = False
-    reads_own: ClassVar[bool] = False
+    form: ClassVar[str] = ""
     holds_rotors: ClassVar[bool] = False
     keeps_root: ClassVar[bool] = False
     question: Question
@@ -242,12 +243,17 @@ class Reading(ABC):
     @abstractmethod
     def __init__(
         self,
-        urdf: str,
+        text: str,
         question: Question,
         settings: str,
         packages: Mapping[str, Path],
         file: Path | None = None,
     ) -> None: ...
+
+    @classmethod
+    def is_own(cls, text: str) -> bool:
+        """Return whether a text is in the reader's other format, and no URDF."""
+        return bool(cls.form) and parse_lines(text)[0].tag == cls.form
 
     def acceleration(self, state: RobotState) -> Array:
         """Return accelerations (m,) in a state, damping and friction left out.
@@ -277,9 +283,9 @@ class Reading(ABC):
         return whole.T @ mass @ whole, whole.T @ gravity
 
     @classmethod
-    def beside(cls, urdf: str) -> Mapping[str, Sequence[str]]:
+    def beside(cls, text: str) -> Mapping[str, Sequence[str]]:
         """Return what the reader makes of what is beside links and joints, by cause its places."""
-        del urdf  # of which most readers take no notice
+        del text  # of which most readers take no notice
         return {}
 
     def linked(self, names: Iterable[str]) -> dict[str, LinkProperties]:

@@ -6,6 +6,7 @@ raised. `accord check` checks by the same tool.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -46,21 +47,26 @@ def tool_version() -> str:
     return f"{tool} sdf {' '.join(found.stdout.split()) or 'of unknown version'}"
 
 
-def print_sdf(urdf: str) -> ET.Element:
-    """Return the SDF that SDFormat's tool makes of a URDF.
+def print_sdf(text: str, models: str = "") -> ET.Element:
+    """Return the SDF that SDFormat's tool makes of a URDF, or of SDF.
 
     Names keep their prefixes, which it does not declare: `gz:`, `ignition::`, any of `<gazebo>`.
+
+    Args:
+        text: of a file.
+        models: folder of models, for `model://NAME`.
 
     Raises:
         AccordError: if it reports errors, or prints no SDF.
         subprocess.TimeoutExpired: if it does not answer.
     """
     tool = tool_version().split()[0]
+    where = {**os.environ, "SDF_PATH": models} if models else None
     with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="utf-8") as file:
-        file.write(urdf)
+        file.write(text)
         file.flush()
         done = subprocess.run(
-            [tool, "sdf", "-p", file.name],
+            [tool, "sdf", "-p", file.name], env=where,
             capture_output=True, text=True, errors="replace", check=False, timeout=PRINTING,
         )  # fmt: skip
     own = [line for line in done.stderr.splitlines() if "Library error" not in line]

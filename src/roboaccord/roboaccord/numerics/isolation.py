@@ -9,8 +9,10 @@ killed with their parent): it makes a crash cost one job and leave no process be
 from __future__ import annotations
 
 import ctypes
+import gc
 import math
 import os
+import pickle
 import re
 import resource
 import signal
@@ -28,7 +30,7 @@ from tempfile import NamedTemporaryFile
 from types import ModuleType
 from typing import IO, Any, TypeVar, TypeVarTuple
 
-from roboaccord.numerics.machine import cores, end_with, safe_path
+from roboaccord.numerics.machine import SPARSE, cores, end_with, safe_path
 
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
@@ -136,7 +138,7 @@ def _start(function: Callable[[*Ts], R], cpu: float) -> _Worker:
     context = get_context("spawn")
     mine, other = context.Pipe()
     printed = NamedTemporaryFile()  # noqa: SIM115 (closed with the worker)
-    served = other, function, os.getpid(), printed.name, cpu
+    served = other, pickle.dumps(function), os.getpid(), printed.name, cpu
     process = context.Process(target=_serve, args=served, daemon=True)
     with _no_main(), safe_path():
         process.start()
@@ -181,11 +183,11 @@ def _end(worker: _Worker) -> None:
     worker.printed.close()
 
 
-def _serve(
-    pipe: Connection, function: Callable[[*Ts], R], parent: int, printed: str, cpu: float
-) -> None:
+def _serve(pipe: Connection, pickled: bytes, parent: int, printed: str, cpu: float) -> None:
     """Do jobs until the pipe is closed."""
     end_with(parent)
+    gc.set_threshold(SPARSE)
+    function: Callable[..., Any] = pickle.loads(pickled)
     file = os.open(printed, os.O_WRONLY | os.O_APPEND)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
@@ -205,7 +207,7 @@ def _serve(
             soft = limit if most == resource.RLIM_INFINITY else min(limit, most)
             resource.setrlimit(resource.RLIMIT_CPU, (soft, most))
         try:
-            result: R | Crash = function(*job)
+            result = function(*job)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like
             result = Crash(f"{type(error).__name__}: {error}".splitlines()[0])
         pipe.send(result)

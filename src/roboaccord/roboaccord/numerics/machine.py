@@ -26,6 +26,7 @@ from zipfile import ZipFile
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 LIBRARIES = 1_000_000_000  # bytes of address space: 757 MB were used, and some kept free
 PER_CORE = 100_000_000  # bytes; of OpenBLAS, in NumPy and in SciPy, 86 MB were used
+SPARSE = 50_000  # objects between collections of garbage: as libraries load there is none
 SAFE = "PYTHONSAFEPATH"  # environment variable: what `-P` is on the command line
 _lock = threading.Lock()
 _spender = threading.RLock()  # the limit is of all threads

@@ -17,7 +17,6 @@ from roboaccord.contract.outcome import Finding, Levels
 from roboaccord.crosscheck.level import Rows
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.numerics.isolation import Crash, hearing
-from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, ReadingOptions
 from roboaccord_files.parity.files import Source, read
@@ -82,12 +81,12 @@ def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingO
 def answered(robot: RobotParity, measured: Checks) -> RobotParity:
     """Return a robot with what its engines make of it, judged."""
     checks, rows = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Rows]]()
-    judged, tolerances = list[Finding](), Tolerances()
+    judged = list[Finding]()
     for level in LEVELS:
         name, ended = level.name, ParityCode.NOT_READ if robot.unread else None
         found = {e: _check(level, measured[e, name], ended) for e in robot.engines}
         checks[name], rows[name] = found, {e: level.rows(check) for e, check in found.items()}
-        outcomes = {e: level.judge(check, tolerances) for e, check in found.items()}
+        outcomes = {e: level.judge(check) for e, check in found.items()}
         judged += [replace(each, level=name, engine=e) for e, each in outcomes.items()]
     return replace(robot, levels=Levels.of(judged), checks=checks, rows=rows)
 

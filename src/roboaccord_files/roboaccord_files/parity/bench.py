@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding
 from roboaccord.crosscheck.level import LevelOf
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
@@ -28,6 +29,7 @@ from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_qu
 from roboaccord.engines.spec import EngineSpec
 
 from roboaccord_files.parity.compare import SAME, Asked, ReferenceReading, compare
+from roboaccord_files.parity.files import shipped
 from roboaccord_files.parity.words import ParityCode
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
@@ -136,16 +138,17 @@ class Bench:
         Raises:
             AccordError: if the engine is missing, or refuses it.
         """
-        kind, question = reader(engine), question or self.question
-        if self.is_own(engine) and urdf == self.whole:
-            return kind(self.file.origin, question, settings, {}, self.file.path)
-        packages = self.packages if "<mesh" in urdf else {}
-        return kind(urdf, question, settings, packages)
+        own = self.is_own(engine) and urdf == self.whole
+        text = self.file.origin if own else urdf
+        as_it_is = own or (not self.file.form and urdf == self.file.text)
+        file = shipped(self.file) if as_it_is else None
+        packages = self.packages if own or "<mesh" in urdf else {}
+        return reader(engine)(text, question or self.question, settings, packages, file)
 
     def is_own(self, engine: str) -> bool:
-        """Return whether the file is in a format of the engine's own, and given to it as it is."""
-        own = reader(engine).reads_own and self.file.form in _spec(engine).formats
-        return own and engine not in self.planted
+        """Return whether the file, in another format, is given to the engine as it is."""
+        own = self.file.form and reader(engine).form == self.file.form
+        return bool(own) and engine not in self.planted
 
     @cached_property
     def whole(self) -> str:
@@ -253,6 +256,10 @@ class FileCase:
 
 class FileLevel(LevelOf[FileCase, C]):
     """Measure what an engine makes of a file, against the reference."""
+
+    @abstractmethod
+    def judge(self, check: C, tolerances: object = None) -> Finding:
+        """Return whether what was measured is what it should be; no tolerance is set."""
 
     @abstractmethod
     def absent(self, ended: ParityCode, reason: str) -> C:

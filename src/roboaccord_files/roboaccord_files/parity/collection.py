@@ -110,4 +110,4 @@ def _compile() -> None:
     """Compile the reference's kernels here, once, and not in every process and its time limit."""
     if not is_disabled():
         bench = Bench(UrdfFile(Path(), "hinged", HINGED))
-        bench.reference(bench.text, False).allowed(bench.question.states[0])
+        bench.reference(bench.text, False).allowed(0)

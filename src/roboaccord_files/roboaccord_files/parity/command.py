@@ -44,7 +44,7 @@ from roboaccord_files.parity.pair import TOLERANCE
 from roboaccord_files.parity.pair_shown import pair_findings, pair_shown, render_pair
 from roboaccord_files.parity.result import Parity, RobotParity, errors_of
 from roboaccord_files.parity.shown import shown_of
-from roboaccord_files.rules.command import Package, Sarif
+from roboaccord_files.rules.command import Models, Package, Sarif, packages_in
 from roboaccord_files.rules.sarif import sarif
 
 T = TypeVar("T", bound=str)
@@ -87,6 +87,7 @@ def parity_command(
             help="How the root moves. Default: free, unless it is the world or has no mass.",
         ),
     ] = "",
+    models: Models = None,
     package: Package = None,
     repair: Annotated[
         Path | None,
@@ -147,7 +148,7 @@ def parity_command(
     for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
         check_target(path, kind)
     mine, other, theirs = sides_in(words or [])
-    packages = read_packages(package or [])
+    packages = packages_in(models, package)
     if other:
         others = read_packages(other_package) if other_package else packages
         one = side_of(what, packages, mine, note)

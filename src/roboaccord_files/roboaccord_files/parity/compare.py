@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOVING, Tree
 from roboaccord.engines.differences import (
     Difference,
@@ -52,6 +53,9 @@ class ReferenceReading:
         tree: of the text.
         question: what is asked.
         rounded: whether the other reads a text whose angles are rounded.
+
+    Attributes:
+        statics: returns mass matrix (m, m) and gravity forces (m,) in a state, by its number.
     """
 
     tree: Tree
@@ -60,15 +64,16 @@ class ReferenceReading:
 
     def __post_init__(self) -> None:
         self.reading = TreeReading(self.tree, self.question)
+        self.statics = cache(lambda i: self.reading.statics(self.question.states[i]))
         self.answers = self.reading.accelerations(self.question.states)
         self.static = 10.0 * ROUNDED if self.rounded else SAME
         self.cancelled = (self.static if self.rounded else ROUND_OFF) * self._moment()
         self.size = max([float(np.abs(j.position).max()) for j in self.tree.joints] + [0.1])
         self._floor = self._rounding() if self.rounded else 0.0
 
-    def allowed(self, state: RobotState) -> float:
-        """Return the relative error of accelerations that round-off explains in a state."""
-        matrix, _ = self.reading.statics(state)
+    def allowed(self, state: int) -> float:
+        """Return the relative error of accelerations that round-off explains in state `state`."""
+        matrix, _ = self.statics(state)
         if not matrix.size:  # nothing moves
             return SAME
         worth = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
@@ -140,6 +145,11 @@ class Asked:
         return ParityCode.REFUSED if self.reading is None else None
 
     @property
+    def lost(self) -> bool:
+        """Whether the engine refuses the text, or has not all of its links and joints."""
+        return self.reading is None or (self.worst is not None and self.error is None)
+
+    @property
     def worst(self) -> Difference | None:
         """The worst difference."""
         return self.differences[0] if self.differences else None
@@ -177,7 +187,7 @@ def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Differe
     names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
     found = {q: Difference(q, "", 0.0, SAME) for q in DYNAMICS}
 
-    def see(quantity: str, mine: Array, other: Array, state: RobotState) -> None:
+    def see(quantity: str, mine: Array, other: Array, state: int) -> None:
         error, where = relative_at(mine, other)
         allowed = reference.static
         if quantity == "gravity forces":
@@ -189,12 +199,12 @@ def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Differe
             found[quantity] = Difference(quantity, names[where % len(names)], error, allowed)
 
     answers = reading.accelerations(question.states), reference.answers
-    for state, mine, other in zip(question.states, *answers, strict=True):
-        see("acceleration", mine, other, state)
-    for state in question.states[:STATICS]:
-        both = reading.statics(state), reference.reading.statics(state)
+    for i, (mine, other) in enumerate(zip(*answers, strict=True)):
+        see("acceleration", mine, other, i)
+    for i, state in enumerate(question.states[:STATICS]):
+        both = reading.statics(state), reference.statics(i)
         for quantity, mine, other in zip(DYNAMICS[:2], *both, strict=True):
-            see(quantity, mine, other, state)
+            see(quantity, mine, other, i)
     yield from found.values()
 
 

@@ -50,8 +50,8 @@ ALONE = "engines settings base repair junit cluster"  # of robots that are compa
 PARITY = Modes(_modes, {
     "": "page sarif seed",
     "ROBOT": ALONE,
-    **dict.fromkeys(("FILE", "FOLDER"), f"{ALONE} package trust :="),
-    "A B": "words other map tolerance package other-package trust :=",
+    **dict.fromkeys(("FILE", "FOLDER"), f"{ALONE} models package trust :="),
+    "A B": "words other map tolerance models package other-package trust :=",
 })  # fmt: skip
 
 

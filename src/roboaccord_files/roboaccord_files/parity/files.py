@@ -14,7 +14,8 @@ from pathlib import Path
 from xml.parsers import expat
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_bytes
+from roboaccord.contract.files import is_file, read_bytes
+from roboaccord.description import urdf_file
 from roboaccord.description.source import parse_lines
 from roboaccord.description.urdf_file import LARGEST, NO_PACKAGES, UrdfFile, read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
@@ -55,6 +56,14 @@ def read(source: Source) -> UrdfFile:
     if isinstance(source, UrdfFile):
         return source
     return read_robot(source.path, source.packages, source.arguments)
+
+
+def shipped(file: UrdfFile) -> Path | None:
+    """Return the file that has a robot's very text; None where it is of xacro, or was changed."""
+    if file.path.suffix == ".xacro" or not is_file(file.path):
+        return None
+    text = urdf_file.plain_xml(urdf_file.decode_xml(read_bytes(file.path, LARGEST)))
+    return file.path if text == urdf_file.plain_xml(file.origin or file.text) else None
 
 
 def find_files(

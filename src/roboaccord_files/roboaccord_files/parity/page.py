@@ -30,6 +30,7 @@ def render_parity(result: Parity) -> str:
         title=f"What engines make of {title}",
         lead=f"{result.alike} of {len(robots)} read alike by the reference, {', '.join(engines)}.",
         result=result,
+        command=result.command,
         engines=engines,
         groups={robot.file: group_causes(robot) for robot in robots},
         messages={robot.file: message_lines(robot, LINES) for robot in result.robots},

@@ -79,8 +79,8 @@ def render_pair(pair: Pair) -> str:
 
     rows = [row_of(found) for found in pair.differences]
     title = f"{pair.robots[0].name} and {pair.robots[1].name}"
-    return render_page("pair.html", place=__package__, title=title, result=pair, heads=HEADS,
-                       rows=rows, lines=pair_lines(pair), sides=sides_of(pair))  # fmt: skip
+    values = {"heads": HEADS, "rows": rows, "lines": pair_lines(pair), "sides": sides_of(pair)}
+    return render_page("pair.html", __package__, title=title, command=pair.command, **values)
 
 
 def pair_findings(pair: Pair, file: UrdfFile) -> Iterator[RuleFinding]:

@@ -24,6 +24,7 @@ from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import rotation_vector, turn_between
 
 from roboaccord_files.parity.compare import NOISE, lump
+from roboaccord_files.parity.frames import HERE, Frame
 
 T = TypeVar("T")
 Vectors: TypeAlias = tuple[Array, Array]
@@ -35,30 +36,6 @@ NEAR = 1.0  # parts of size and mass, and rad: what is farther apart is not the 
 ALIKE = 0.2  # likewise of links that are fixed
 SHORT = 1e-3  # of the robot's size, or of 1: no direction
 REVERSED = -0.999  # cosine
-
-
-class Pose(NamedTuple):
-    """Hold position (3,) [m] and rotation (3, 3) of a frame in another."""
-
-    place: Array
-    turn: Array
-
-    @property
-    def inverse(self) -> Pose:
-        """The pose of the other frame in this one."""
-        return Pose(-(self.turn.T @ self.place), self.turn.T)
-
-    def then(self, other: Pose) -> Pose:
-        """Return the pose of a frame that has a pose in this one."""
-        return Pose(self.place + self.turn @ other.place, self.turn @ other.turn)
-
-    def of(self, link: LinkProperties) -> LinkProperties:
-        """Return the properties of a link in the frame of this pose, from those in the other."""
-        centre, inertia = link.centre - self.place, self.turn.T @ link.inertia @ self.turn
-        return LinkProperties(link.mass, self.turn.T @ centre, inertia)
-
-
-STILL = Pose(np.zeros(3), np.eye(3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +55,8 @@ class RigidBody:
     name: str
     joint: Joint | None
     parent: str
-    pose: Pose
-    links: Mapping[str, Pose]
+    pose: Frame
+    links: Mapping[str, Frame]
     whole: LinkProperties
     below: LinkProperties
 
@@ -107,14 +84,14 @@ class RigidBody:
 def bodies_of(tree: Tree) -> list[RigidBody]:
     """Return the bodies of a tree, each after the one that carries it."""
     root = tree.links[0].name
-    frames = {root: (root, STILL)}
-    heads: dict[str, tuple[Joint | None, str, Pose]] = {root: (None, "", STILL)}
+    frames = {root: (root, HERE)}
+    heads: dict[str, tuple[Joint | None, str, Frame]] = {root: (None, "", HERE)}
     for joint in tree.joints:
         body, pose = frames[joint.parent]
-        pose = pose.then(Pose(joint.position, joint.rotation))
+        pose = pose.then(Frame(joint.position, joint.rotation))
         if joint.kind in MOVING:
             heads[joint.child] = joint, body, pose
-            body, pose = joint.child, STILL
+            body, pose = joint.child, HERE
         frames[joint.child] = body, pose
     found, all_of = (
         [],
@@ -144,7 +121,7 @@ class Match:
     one: RigidBody
     other: RigidBody
     above: Match | None
-    pose: Pose = STILL
+    pose: Frame = HERE
 
     def motion(self) -> JointMotion:
         """Return how the joint of the other lies in the frames of the first."""
@@ -251,20 +228,20 @@ class Pairing:
         alike = any(self.name(name) in other.links for name in one.links)
         return -2.0 if self.name(one.moved_by) == other.moved_by else -1.0 if alike else 0.0
 
-    def _apart(self, one: RigidBody, other: RigidBody, pose: Pose) -> float:
+    def _apart(self, one: RigidBody, other: RigidBody, pose: Frame) -> float:
         """Return how unlike two bodies are that matched ones carry, to rank them."""
         if (named := self._named(one, other)) < 0.0 or one.slides != other.slides:
             return named or np.inf
         assert one.joint and other.joint
         frames = one.pose, pose.inverse.then(other.pose)
         here, there = (
-            f.inverse.of(b.below).centre for f, b in zip(frames, (one, other), strict=True)
+            in_frame(b.below, f.inverse).centre for f, b in zip(frames, (one, other), strict=True)
         )
         errors = [d.error for d in self._axes(one, other, pose)]
         errors += [float(np.linalg.norm(here - there)) / self.size, unlike(one.below, other.below)]
         return sum(errors) + 0.1 * (one.joint.ends != other.joint.ends)
 
-    def _axes(self, one: RigidBody, other: RigidBody, pose: Pose) -> Iterator[Difference]:
+    def _axes(self, one: RigidBody, other: RigidBody, pose: Frame) -> Iterator[Difference]:
         """Yield how far the axes of two joints are apart, whatever point of them is the origin."""
         point, axis = one.line
         frame = pose.inverse.then(other.pose)
@@ -296,8 +273,8 @@ class Pairing:
     def links(self, match: Match) -> Iterator[LinkPair]:
         """Yield the links of two bodies, each with those that only one robot has lumped in it."""
         one, other = match.one.links, match.other.links
-        mine = {n: one[n].inverse.of(self._lump(0, n, n)) for n in one}
-        there = {n: match.pose.inverse.then(p).inverse.of(self._lump(1, n, n))
+        mine = {n: in_frame(self._lump(0, n, n), one[n].inverse) for n in one}
+        there = {n: in_frame(self._lump(1, n, n), match.pose.inverse.then(p).inverse)
                  for n, p in other.items()}  # fmt: skip
 
         def apart(a: str, b: str) -> float:
@@ -312,7 +289,7 @@ class Pairing:
         for name, partner in pairs.items():
             frame = other[partner].inverse.then(match.pose).then(one[name])
             both = [self._lump(i, n, *homes[i][n]) for i, n in enumerate((name, partner))]
-            yield LinkPair(name, partner, homes[0][name], both[0], frame.of(both[1]))
+            yield LinkPair(name, partner, homes[0][name], both[0], in_frame(both[1], frame))
 
     def _homes(self, which: int, body: RigidBody, keep: Sequence[str]) -> dict[str, list[str]]:
         """Return links of a body by the one in which each is lumped: one above, or the first."""
@@ -326,27 +303,27 @@ class Pairing:
             found.setdefault(at if at in keep else keep[0], []).append(name)
         return found
 
-    def _poses(self, one: RigidBody, other: RigidBody, above: Match | None) -> Iterator[Pose]:
+    def _poses(self, one: RigidBody, other: RigidBody, above: Match | None) -> Iterator[Frame]:
         """Yield poses in which a body may lie: as written, as carried, and by its marks."""
         axis, turns = other.axis, list[Array]()
 
-        def through(pose: Pose) -> Pose:
+        def through(pose: Frame) -> Frame:
             fixed = not above or other.slides
-            return pose if fixed else Pose(axis * (axis @ pose.place), pose.turn)
+            return pose if fixed else Frame(axis * (axis @ pose.place), pose.turn)
 
-        yield STILL
+        yield HERE
         if above:
             carried = above.pose.inverse.then(other.pose).inverse.then(one.pose)
             yield through(carried)
             if (carried.turn @ one.axis) @ axis > REVERSED:
                 turns = [turn_between(carried.turn @ one.axis, axis) @ carried.turn]
-                yield through(Pose(carried.place, turns[0]))
+                yield through(Frame(carried.place, turns[0]))
         for points, arrows in self._marks(Match(one, other, above)):
             for (u, v), (w, x) in combinations(arrows, 2):
                 first, second = triad(u, w), triad(v, x)
                 if first is not None and second is not None:
                     turns.append(second @ first.T)
-            yield from (through(Pose(q - turn @ p, turn)) for turn in turns for p, q in points)
+            yield from (through(Frame(q - turn @ p, turn)) for turn in turns for p, q in points)
 
     def _marks(self, match: Match) -> Iterator[tuple[list[Vectors], list[Vectors]]]:
         """Yield points and directions of two bodies, each in its own frame, for each matching."""
@@ -357,7 +334,7 @@ class Pairing:
             several = [[*zip(mine, order, strict=False)] for order in permutations(others)]
         centres = [(one.whole.centre, other.whole.centre)] if one.whole.mass else []
         for name in [n for n in one.links if n in other.links and self._lump(0, n, n).mass]:
-            pair = [b.links[name].inverse.of(self._lump(i, name, name)).centre
+            pair = [in_frame(self._lump(i, name, name), b.links[name].inverse).centre
                     for i, b in enumerate((one, other))]  # fmt: skip
             centres.append((pair[0], pair[1]))
         own = [((np.zeros(3), one.axis), (np.zeros(3), other.axis))] if one.joint else []
@@ -371,6 +348,12 @@ class Pairing:
             arrows += [(p[0] - q[0], p[1] - q[1]) for p, q in combinations(points[:FEW], 2)]
             least = SHORT * self.size
             yield points, [a for a in arrows if min(map(np.linalg.norm, a)) > least]
+
+
+def in_frame(link: LinkProperties, pose: Frame) -> LinkProperties:
+    """Return the properties of a link in the frame of a pose, from those in the other frame."""
+    centre, inertia = link.centre - pose.place, pose.turn.T @ link.inertia @ pose.turn
+    return LinkProperties(link.mass, pose.turn.T @ centre, inertia)
 
 
 def unlike(one: LinkProperties, other: LinkProperties) -> float:

@@ -17,7 +17,6 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, Outcome, because
 from roboaccord.crosscheck.level import Entry, Rows
 from roboaccord.description.urdf_file import strip
-from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.parity.ablation import ablate, jointly
 from roboaccord_files.parity.apart import read_apart
@@ -54,11 +53,13 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         """
         asked, traps = case.ask(case.urdf), find_traps(case.given)
         reading, ours = asked.reading, None
-        if reader(case.engine).has_settings:
-            ours = case.bench.ask(case.engine, "accord", case.urdf).finding
         converted = case.bench.file.form and not case.bench.is_own(case.engine)
+        if reader(case.engine).has_settings:
+            other = case.bench.ask(case.engine, "accord", case.urdf)
+            of_ours = ParityCode.CONVERTED if converted and other.lost else other.ended
+            ours = finding_of(other.worst, of_ours, other.refusal)
         causes = [] if case.bench.file.form and asked.same else _causes(case, traps)
-        gazebo = [] if case.bench.file.form else list(_beside(case))
+        gazebo = [] if converted else list(_beside(case))
         names = {cause.quantity for cause in causes}
         causes += [
             each for each in _remarks(case.bench, asked, traps) if each.quantity not in names
@@ -69,7 +70,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         ended, refusal = asked.ended, asked.refusal
         if converted:
             causes = [replace(each, fix=f"{OF_OURS}: {each.fix}") for each in causes]
-            if asked.ended or (asked.worst and asked.error is None):
+            if asked.lost:
                 ended, causes = ParityCode.CONVERTED, []
                 why = refusal.partition("refuses it: ")[2] or refusal
                 refusal = f"{OF_OURS}: {why or 'it has not all of its links and joints'}"
@@ -88,7 +89,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             refusal=refusal,
         )
 
-    def judge(self, check: ReadingCheck, tolerances: Tolerances) -> Finding:
+    def judge(self, check: ReadingCheck, tolerances: object = None) -> Finding:
         """Return whether it reads the robot as the reference does, by the round-off of each."""
         last = "".join(cause.fix for cause in check.causes[-1:])
         found = finding_of(check.worst, check.ended, check.refusal or last)
@@ -102,7 +103,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         """Return the outcome with our settings, the mass, and the worst difference."""
         worst = check.worst
         return {
-            "with ours": Entry(status_of(check.accord or self.judge(check, Tolerances()))),
+            "with ours": Entry(status_of(check.accord or self.judge(check))),
             "mass": Entry(check.mass, "kg", ".6g"),
             "worst": Entry(f"{worst.quantity} {worst.where}" if worst else None),
             "error": Entry(worst.finite if worst else None, "1", ".0e"),
@@ -150,7 +151,7 @@ def _remarks(bench: Bench, asked: Asked, traps: list[Trap]) -> Iterator[Flaw]:
 
     Joint order and a welded root are the engine's; what no reader sees is the file's.
     """
-    if reading := asked.reading:
+    if (reading := asked.reading) and not bench.file.form:  # of a file, not of our text
         order = [n.get("name") for n in ET.fromstring(bench.text).findall("joint")]
         wanted = [name for name in order if name in reading.joints]
         if list(reading.joints) != wanted and len(wanted) == len(reading.joints):
@@ -174,9 +175,11 @@ def _remark(cause: str, *where: str, **figures: Any) -> Flaw:
 def _beside(case: FileCase) -> Iterator[Flaw]:
     """Yield what an engine makes of `<gazebo>`, which is taken out of what is compared."""
     bench, engine = case.bench, case.engine
-    text = without_mimic(strip(bench.planted.get(engine, bench.file.text), ("material",)))
-    if "<gazebo" not in text:
-        return
+    text = bench.file.origin
+    if not bench.is_own(engine):
+        text = without_mimic(strip(bench.planted.get(engine, bench.file.text), ("material",)))
+        if "<gazebo" not in text:
+            return
     try:
         found = reader(engine).beside(text)
     except AccordError as error:

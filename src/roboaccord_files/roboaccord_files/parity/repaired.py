@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.files import is_file, read_bytes, writing
+from roboaccord.contract.files import read_bytes, writing
 from roboaccord.contract.outcome import Outcome
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import LARGEST, UrdfFile, decode_xml, plain_xml
@@ -21,7 +21,7 @@ from roboaccord.run.output import make_folder
 from roboaccord_files.parity.bench import Bench, ReadingOptions
 from roboaccord_files.parity.collection import examine_all
 from roboaccord_files.parity.compare import lump, reaches
-from roboaccord_files.parity.files import Source, read
+from roboaccord_files.parity.files import Source, read, shipped
 from roboaccord_files.parity.result import Body, Done, Repair, RobotParity, errors_of
 from roboaccord_files.repair.edits import applied, unified
 from roboaccord_files.repair.find import find_traps, written
@@ -54,19 +54,16 @@ def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
     needs = (
         f"needs your number: {t.needs} of {name}" for t in traps if t.needs for name in t.where
     )
-    data = shipped(file)
+    data = bytes_of(file)
     found = written(data, done)
     diff = unified(data, found, file.path.name)
     return Repaired(applied(data, found), diff, done, tuple(dict.fromkeys(needs)))
 
 
-def shipped(file: UrdfFile) -> bytes:
-    """Return a file byte for byte; of a xacro file, or standard input, its text."""
-    if is_file(file.path):
-        data = read_bytes(file.path, LARGEST)
-        if plain_xml(decode_xml(data)) == file.text:
-            return data.lstrip()
-    return file.text.encode()
+def bytes_of(file: UrdfFile) -> bytes:
+    """Return a file byte for byte; of one in another format or standard input, its text."""
+    as_it_is = not file.form and shipped(file)
+    return read_bytes(file.path, LARGEST).lstrip() if as_it_is else file.text.encode()
 
 
 def changed(file: UrdfFile, data: bytes) -> UrdfFile:

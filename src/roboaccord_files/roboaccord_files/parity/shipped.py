@@ -11,10 +11,10 @@ from collections import Counter
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding
-from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.parity.bench import FileCase, FileLevel
 from roboaccord_files.parity.compare import finding_of
+from roboaccord_files.parity.files import shipped
 from roboaccord_files.parity.result import ShippedCheck
 from roboaccord_files.parity.words import ParityCode
 
@@ -22,7 +22,7 @@ from roboaccord_files.parity.words import ParityCode
 class ShippedLevel(FileLevel[ShippedCheck]):
     """Load the file with its meshes.
 
-    By default each engine gets the paths as they are written; with our settings, where they lead.
+    By default each engine gets the file; with our settings, and of xacro, the paths of its meshes.
     """
 
     name = "shipped"
@@ -30,7 +30,7 @@ class ShippedLevel(FileLevel[ShippedCheck]):
     def measure(self, case: FileCase) -> ShippedCheck:
         """Return whether the engine loads it, and collision shapes that it lacks or adds."""
         file = case.bench.file
-        urdf = file.resolved() if case.settings == "accord" else file.text
+        urdf = file.text if case.settings == "default" and shipped(file) else file.resolved()
         wanted = shapes_of(urdf)
         have = wanted
         if case.bench.is_own(case.engine):  # which has loaded it
@@ -43,7 +43,7 @@ class ShippedLevel(FileLevel[ShippedCheck]):
         kinds = [kind for kind in sorted({*wanted, *have}) if wanted[kind] != have[kind]]
         return ShippedCheck(geometry={kind: (wanted[kind], have[kind]) for kind in kinds})
 
-    def judge(self, check: ShippedCheck, tolerances: Tolerances) -> Finding:
+    def judge(self, check: ShippedCheck, tolerances: object = None) -> Finding:
         """Return whether it does; its shapes are not judged."""
         return finding_of(None, check.ended, check.refusal)
 

@@ -38,7 +38,7 @@ SHIPPED = {ParityCode.REFUSED: "mesh", ParityCode.CRASH: "mesh"}
 """The cause why meshes are not loaded; of all others, that there is no answer."""
 LOST = "check the link that carries it: that was lost with all that is attached to it"
 CURES = {
-    "armature": "it has {have:.4g} kg m^2 of rotor inertia for {want:.4g}: of URDF's readers Drake "
+    "armature": "it has {have:.4g} kg m^2 of rotor inertia for {want:.4g}: of all readers Drake "
     "alone reads <drake:rotor_inertia>",
     "axis": "the axis is {how}",
     "axis flipped": "reverse the sign of the joint's <axis>",

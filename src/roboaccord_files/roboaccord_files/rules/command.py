@@ -108,8 +108,7 @@ def check_command(
         return explain_rule(rule)
     named, arguments = split_arguments(words or [])
     check_target(report, ".sarif")
-    packages = {p.name: p for each in models or [] for p in each.glob("*") if p.is_dir()}
-    packages |= read_packages(package or [])
+    packages = packages_in(models, package)
     found, others = list[RuleFinding](), list[Path]()
     for path in map(Path, named):
         robot = is_robot(path)
@@ -129,6 +128,18 @@ def check_command(
     written = [f"written: {report}"] if report else []
     shown = [*shown_of(replace(result, findings=gathered(found))), *written]
     return Result(result.to_json(), shown, ok=result.verdict == "pass")
+
+
+def packages_in(models: list[Path] | None, package: list[str] | None) -> dict[str, Path]:
+    """Return folders by the name of a package or model, as `--models` and `--package` give them.
+
+    Raises:
+        AccordError: for a text that is not NAME=DIR.
+    """
+    found = {
+        each.name: each for folder in models or [] for each in folder.glob("*") if each.is_dir()
+    }
+    return found | read_packages(package or [])
 
 
 def explain_rule(rule: str) -> Result:

@@ -11,16 +11,21 @@ import math
 import xml.etree.ElementTree as ET
 from contextlib import suppress
 
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import IDENTITY, ORIGIN
 from roboaccord.description.broken import Found
 from roboaccord.description.source import label, numbers
 from roboaccord.description.tree import MOVING, rotor_inertias
 from roboaccord.description.tree_text import ENDLESS
+from roboaccord.engines.reading import read_tree
 
 from roboaccord_files.rules.source import Source, norm
 
 FAR = 20.0  # m from a joint to the next
 TYPES = (*MOVING, "fixed", "floating", "planar")
 REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
+RACING = 2e5  # rad/s^2 or m/s^2: beyond what the rotors of motors let them do
 WIDE = 720.0  # rad or m: a stop beyond it is none
 
 
@@ -78,18 +83,57 @@ def joints(source: Source) -> Found:
 
 
 def _reductions(source: Source) -> Found:
-    """Yield reductions, also those of `<ros2_control>`, whose rotors have no inertia."""
-    known = rotor_inertias(source.top)
+    """Yield reductions, also those of `<ros2_control>`, whose rotors have no inertia.
+
+    One of 1 is named where the effort is more than such a rotor could be accelerated by.
+    """
+    known, moved = rotor_inertias(source.top), dict[str, float]()
     for each in source.top.iter("transmission"):
         named = (e for tag in REDUCTIONS for e in each.iter(tag))
         words = [word for e in named for word in (e.text or "").split()]
         ratio = 1.0
         with suppress(ValueError):
             ratio = max((abs(float(word)) for word in words), default=1.0)
-        if ratio > 1.0 and not any(joint.get("name") in known for joint in each.iter("joint")):
+        names = [joint.get("name", "") for joint in each.iter("joint")]
+        if any(name in known for name in names):
+            continue
+        cure = "write <drake:rotor_inertia>, or armature"
+        for joint in (source.joints[n] for n in names if n in source.joints and ratio <= 1.0):
+            moved = moved or moved_inertias(source)
+            name, effort = joint.get("name", ""), sum(numbers(joint.find("limit"), "effort"))
+            if effort > RACING * moved.get(name, math.inf) > 0.0:
+                rate = f"accelerates it to {effort / moved[name]:.1g} rad/s^2 or m/s^2"
+                message = f"{label(joint)}: its effort {rate}, for its rotor is not in the file"
+                yield "reduction-inertia", each, message, cure
+        if ratio > 1.0:
             times = f"{ratio:g} to 1, {ratio * ratio:g} times the rotor's inertia"
             message = f"{label(each)}: {times}, which is not in the file"
-            yield "reduction-inertia", each, message, "write <drake:rotor_inertia>, or armature"
+            yield "reduction-inertia", each, message, cure
+
+
+def moved_inertias(source: Source) -> dict[str, float]:
+    """Return what each joint moves about or along its axis, at rest [kg m^2 or kg]."""
+    try:
+        tree = read_tree(source.file.stripped())
+        names = tuple(joint.name for joint in tree.moving)
+        places, turns = tree.forward(names, np.zeros(len(names)), ORIGIN, IDENTITY)
+    except (AccordError, ValueError):  # other rules say why
+        return {"": 0.0}
+    at = {link.name: i for i, link in enumerate(tree.links)}
+    masses = np.array([link.mass for link in tree.links])
+    inertias = turns @ np.array([link.inertia for link in tree.links]) @ turns.swapaxes(1, 2)
+    offsets = np.array([link.centre for link in tree.links])
+    centres, carried = places + np.einsum("kij,kj->ki", turns, offsets), {n: {n} for n in at}
+    for joint in reversed(tree.joints):
+        carried[joint.parent] |= carried[joint.child]
+    found = dict[str, float]()
+    for joint in tree.moving:
+        foot, links = at[joint.child], [at[name] for name in carried[joint.child]]
+        axis = turns[foot] @ joint.axis
+        arms = np.cross(axis, centres[links] - places[foot])
+        about = masses[links] * (arms**2).sum(axis=1) + axis @ inertias[links] @ axis
+        found[joint.name] = float(sum(masses[links] if joint.kind == "prismatic" else about))
+    return found
 
 
 def mimics(source: Source) -> Found:

@@ -51,7 +51,7 @@ def find_readers(source: Source) -> Found:
                 yield rule, compiler, f"MuJoCo alone reads {said}{does}", CURES[rule]
     others = Counter[str]()
     for each in source.top.iter():
-        if each.tag == ROTOR:
+        if each.tag == ROTOR and source.file.form != "mujoco":  # of which it is an armature
             transmission = source.parents[source.parents[each]]
             for name, added in rotor_inertias([transmission]).items():
                 if added:

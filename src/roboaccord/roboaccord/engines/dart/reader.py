@@ -43,10 +43,11 @@ class DartReading(Reading):
     """Read a URDF with DART.
 
     Args:
-        urdf: its text.
+        text: of a file, or of none.
         question: base and joints.
         settings: `accord` gives a link without an inertial no mass; DART's default is 1 kg.
         packages: folders of ROS packages by name.
+        file: with this text.
 
     Raises:
         AccordError: if DART refuses it.
@@ -56,7 +57,7 @@ class DartReading(Reading):
 
     def __init__(
         self,
-        urdf: str,
+        text: str,
         question: Question,
         settings: str,
         packages: Mapping[str, Path],
@@ -66,7 +67,7 @@ class DartReading(Reading):
         loader, options = dartpy.utils.DartLoader(), dartpy.utils.DartLoaderOptions()
         kinds = dartpy.utils.DartLoaderRootJointType
         # Below another root that falls freely, the joint that carries ours floats by itself.
-        floats = question.base == "free" and question.root == find_root(ET.fromstring(urdf), "URDF")
+        floats = question.base == "free" and question.root == find_root(ET.fromstring(text), "URDF")
         options.mDefaultRootJointType = kinds.FLOATING if floats else kinds.FIXED
         with listen():  # of an inertia of 0, which is meant so
             if settings == "accord":
@@ -76,7 +77,7 @@ class DartReading(Reading):
         for name, folder in packages.items():
             loader.addPackageDirectory(name, str(folder))
         with listen() as messages:
-            skeleton = loader.parseSkeletonString(urdf, "")
+            skeleton = loader.parseSkeletonString(text, file.as_uri() if file else "")
         if skeleton is None:
             raise AccordError(f"DART refuses it{reason(messages)}")
         sys.stderr.write("".join(f"{line}\n" for line in messages))
@@ -96,7 +97,7 @@ class DartReading(Reading):
         if carries is not None:  # the state has the pose of the base in the world
             carries.setTransformFromParentBodyNode(dartpy.math.Isometry3())
         if many:
-            ours = planes(urdf)
+            ours = planes(text)
             charts = {j.getName(): _chart(j, ours.get(j.getName())) for j in many}
             self.charts = Charts(asked, charts)
         nodes = skeleton.getBodyNodes()
@@ -124,13 +125,10 @@ class DartReading(Reading):
 def _chart(joint: dartpy.dynamics.Joint, ours: Array | None) -> Chart:
     """Return the chart of a joint that is planar, its axes in the parent's frame, or free."""
     if ours is not None:
-        axes = (
-            joint.getTranslationalAxis1(),
-            joint.getTranslationalAxis2(),
-            joint.getRotationalAxis(),
-        )
+        first, second = joint.getTranslationalAxis1(), joint.getTranslationalAxis2()
+        axes = np.column_stack([first, second, joint.getRotationalAxis()])
         turn = joint.getTransformFromParentBodyNode().rotation()
-        return plane_chart(turn @ np.column_stack(axes), ours)
+        return plane_chart(turn @ axes, ours)
 
     def free(q: Array, qd: Array) -> tuple[Array, Array, Array]:
         position, rotation, jacobian, drift = free_motion(q, qd)

@@ -228,8 +228,8 @@ def _left_out(model: mujoco.MjModel) -> Iterator[str]:
     omitted = (
         ("springs that are not linear", model.jnt_stiffnesspoly.any() or model.nplastic),
         ("damping of higher order", model.dof_dampingpoly.any()),
-        ("damping and friction of the free joint",
-         (model.dof_damping + model.dof_frictionloss)[of_free].any()),
+        ("armature, damping and friction of the free joint",
+         (model.dof_armature + model.dof_damping + model.dof_frictionloss)[of_free].any()),
         ("gravity compensation", model.body_gravcomp.any()),
         ("density, viscosity and wind of the air", model.opt.density or model.opt.viscosity),
         ("actuators not linear, with states, or not of a joint",

@@ -1,7 +1,7 @@
 """MuJoCo's model of a description: links, ball, and collision pairs.
 
 Every link is kept and nothing collides but the pairs of a contact: keep both, levels compare links
-one by one. PLAIN and the order of quaternions (w first) are fixed by MuJoCo. `MujocoMechanism`
+one by one. The order of quaternions (w first) is fixed by MuJoCo. `MujocoMechanism`
 answers for simulator.py and reader.py, in our units and order; properties may be added, first to
 `Mechanism` of engines/reading.py.
 """
@@ -35,7 +35,6 @@ from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
 LEAST = 2e-15  # kg and kg m^2: a moving body must have more than 1e-15, of which nothing is seen
-PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'  # else names of files lose their folders
 
 
 def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> mujoco.MjModel:
@@ -46,7 +45,7 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
     """
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
     try:
-        spec = mujoco.MjSpec.from_string(_with_files(urdf))
+        spec = mujoco.MjSpec.from_string(with_files(local_files(urdf)))
         spec.compiler.fusestatic = False
         spec.compiler.discardvisual = True
         spec.compiler.balanceinertia = False
@@ -81,15 +80,17 @@ def _carriers(tree: Tree) -> set[str]:
     return moved - heavy
 
 
-def _with_files(urdf: str) -> str:
-    """Return a URDF whose meshes MuJoCo finds: it takes paths, and no `file://`."""
-    urdf = local_files(urdf)
+def with_files(urdf: str) -> str:
+    """Return a URDF whose meshes MuJoCo finds: it drops folders, and takes no `file://`."""
     if "<mesh" not in urdf:
         return urdf
-    root = ET.fromstring(urdf)
+    root = at = ET.fromstring(urdf)
     for mesh in root.iter("mesh"):
         mesh.set("filename", mesh.get("filename", "").removeprefix("file://"))
-    root.insert(0, ET.fromstring(PLAIN))
+    for tag in ("mujoco", "compiler"):  # which may be there once
+        own = at.find(tag)
+        at = ET.SubElement(at, tag) if own is None else own
+    at.set("strippath", "false")
     return ET.tostring(root, encoding="unicode")
 
 

@@ -19,42 +19,44 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
-from roboaccord.description.tree_text import ENDLESS
 from roboaccord.description.urdf_file import find_root
-from roboaccord.engines.mujoco.model import PLAIN, MujocoMechanism, of_drives
+from roboaccord.engines.mujoco.model import MujocoMechanism, of_drives, with_files
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
 FREE = mujoco.mjtJoint.mjJNT_FREE
+Loaded = tuple[mujoco.MjModel, str]
+"""A model, and the body that moves as the base."""
 
 
 class MujocoReading(Reading):
-    """Read a URDF with MuJoCo.
+    """Read a URDF or MJCF with MuJoCo.
 
     Args:
-        urdf: its text.
+        text: of a file, or of none.
         question: base and joints.
         settings: `accord` keeps the links that MuJoCo would fuse, and the folders of meshes.
         packages: not used: MuJoCo knows no packages.
+        file: with this text.
 
     Raises:
         AccordError: if MuJoCo refuses it.
     """
 
     has_settings = True
-    reads_own = True
+    form = "mujoco"
 
     def __init__(
         self,
-        urdf: str,
+        text: str,
         question: Question,
         settings: str,
         packages: Mapping[str, Path],
         file: Path | None = None,
     ) -> None:
-        self.question = question
+        self.question, own = question, self.is_own(text)
         try:
-            model, top = _own(urdf, question, file) if file else _of_urdf(urdf, question, settings)
+            model, top = (_own if own else _of_urdf)(text, question, settings, file)
         except ValueError as error:
             reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
             raise AccordError(f"MuJoCo refuses it: {reason}") from None
@@ -63,10 +65,10 @@ class MujocoReading(Reading):
         model.opt.gravity = (0.0, 0.0, -GRAVITY)
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
-        if file:
+        if own:
             _leave_out(model)
         moving = [model.joint(i) for i in range(model.njnt) if model.jnt_type[i] != FREE]
-        if file:  # of bodies beside the robot, too
+        if own:  # of bodies beside the robot, too
             moving = [joint for joint in moving if joint.name in question.joints]
         self.joints = tuple(joint.name for joint in moving)
         whole = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, top or "world")
@@ -74,38 +76,33 @@ class MujocoReading(Reading):
         asked, kind = question.of(self.joints), KINDS[question.base]
         self.mechanism = mechanism = MujocoMechanism(model, kind, asked, top, flags=0)
         self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
-        for joint in moving if file else ():  # a link's origin is on its last joint
+        for joint in moving if own else ():  # a link's origin is on its last joint
             name = model.body(joint.bodyid[0]).name
-            centre = model.body(name).ipos - joint.pos
-            self.links[name] = replace(self.links[name], centre=centre)
+            self.links[name] = replace(self.links[name], centre=model.body(name).ipos - joint.pos)
         data = mechanism.data
         data.qpos[mechanism.q] = 0.0
         mujoco.mj_kinematics(model, data)
-        found = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, question.root)
-        place, turn = np.zeros(3), np.eye(3)
-        if found >= 0:
-            place, turn = data.xpos[found].copy(), data.xmat[found].reshape(3, 3).copy()
+        root = max(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, question.root), 0)
+        place, turn = data.xpos[root].copy(), data.xmat[root].reshape(3, 3).copy()
         self.hinges = {}
         for joint in moving:
-            i, ends = joint.id, (-np.inf, np.inf)
-            if model.jnt_limited[i]:
-                ends = tuple(model.jnt_range[i])
+            i = joint.id
+            ends = tuple(model.jnt_range[i]) if model.jnt_limited[i] else (-np.inf, np.inf)
             anchor, axis = turn.T @ (data.xanchor[i] - place), turn.T @ data.xaxis[i]
-            if file and model.jnt_type[i] == mujoco.mjtJoint.mjJNT_SLIDE:
+            if own and model.jnt_type[i] == mujoco.mjtJoint.mjJNT_SLIDE:
                 anchor = anchor - model.qpos0[model.jnt_qposadr[i]] * axis
-                ends = max(ends[0], -ENDLESS), min(ends[1], ENDLESS)
             self.hinges[joint.name] = Hinge(anchor, axis, *ends)
         # By index, for what a planar joint is made of has no name.
         dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
         armature = model.dof_armature + of_drives(model)[0]
         limited = {j.name: j.id for j in moving if model.jnt_actfrclimited[j.id]}
-        followers = [model.eq_obj1id[i] for i in range(model.neq)]
+        followers = model.eq_obj1id[model.eq_type == mujoco.mjtEq.mjEQ_JOINT]
         self.apart = {
             "damping": {name: float(model.dof_damping[i]) for name, i in dofs.items()},
             "friction": {name: float(model.dof_frictionloss[i]) for name, i in dofs.items()},
             "armature": {name: float(armature[i]) for name, i in dofs.items()},
             "effort": {name: float(model.jnt_actfrcrange[i, 1]) for name, i in limited.items()},
-            "mimic": {model.joint(i).name: 1.0 for i in followers if i >= 0},
+            "mimic": {model.joint(i).name: 1.0 for i in followers},
         }
         kinds = model.geom_type[model.geom_contype > 0]
         self.shapes = Counter(
@@ -115,14 +112,17 @@ class MujocoReading(Reading):
         model.dof_frictionloss[:] = 0.0
 
 
-def _of_urdf(urdf: str, question: Question, settings: str) -> tuple[mujoco.MjModel, str]:
-    """Return the model of a URDF, and the body that moves as the base."""
+def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) -> Loaded:
+    """Return the model of a URDF, and the body that moves as the base.
+
+    Of a text that is of no file the meshes have their folders.
+    """
     accord = settings == "accord"
     # Below another root, the joint that carries ours floats by itself.
     floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
-    if accord:
-        urdf = urdf.replace("<link", f"{PLAIN}<link", 1)
-    spec = mujoco.MjSpec.from_string(urdf)
+    as_it_is = file and not accord
+    load = mujoco.MjSpec.from_file if as_it_is else mujoco.MjSpec.from_string
+    spec = load(str(file) if as_it_is else with_files(urdf))
     if accord:
         # A joint that floats below a static link can do so below the world alone.
         spec.compiler.fusestatic = floats
@@ -150,15 +150,15 @@ def _leave_out(model: mujoco.MjModel) -> None:
         model.tendon_armature,
     ):  # fmt: skip
         values[:] = 0.0
+    model.dof_armature[model.jnt_type[model.dof_jntid] == FREE] = 0.0
 
 
-def _own(text: str, question: Question, file: Path) -> tuple[mujoco.MjModel, str]:
+def _own(text: str, question: Question, _settings: str, file: Path | None) -> Loaded:
     """Return the model of an MJCF file, or of its text, and the body that moves as the base.
 
     What has no name gets that of its number; a base that is fixed is at the origin.
     """
-    whole = file.is_file() and file.suffix != ".xacro"
-    spec = mujoco.MjSpec.from_file(str(file)) if whole else mujoco.MjSpec.from_string(text)
+    spec = mujoco.MjSpec.from_file(str(file)) if file else mujoco.MjSpec.from_string(text)
     spec.compile()  # which numbers bodies and joints
     for kind, elements in (("body", spec.bodies), ("joint", spec.joints)):
         for element in elements:

@@ -1,0 +1,124 @@
+"""Where links, joints, frames and models are in a model of SDF, by path, such as `left::tip`.
+
+Another element that has a pose may be added to PLACED. Which frame a pose is in if it names none
+is fixed by SDFormat (sdformat.org, Pose frame semantics), as the model's that links hang on are.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.description.tree_text import WORLD
+from roboaccord.numerics.rotations import rpy_matrix
+
+
+class Frame(NamedTuple):
+    """Hold position (3,) [m] and rotation (3, 3) of a frame in another."""
+
+    place: Array
+    turn: Array
+
+    @property
+    def inverse(self) -> Frame:
+        """The other frame in this one."""
+        return Frame(-(self.turn.T @ self.place), self.turn.T)
+
+    def then(self, other: Frame) -> Frame:
+        """Return a frame that has a place in this one."""
+        return Frame(self.place + self.turn @ other.place, self.turn @ other.turn)
+
+
+HERE = Frame(np.zeros(3), np.eye(3))
+PLACED = ("link", "joint", "frame", "model")
+MODEL = "__model__"
+
+
+class Frames:
+    """Find the frames of a model as SDFormat prints it, what it includes in models inside.
+
+    Args:
+        model: the outer one.
+
+    Attributes:
+        elements: by path; that of the outer model is "".
+    """
+
+    def __init__(self, model: ET.Element) -> None:
+        self.elements, self._poses = {"": model}, {"": HERE, WORLD: HERE}
+        self._gather("", model)
+
+    def _gather(self, scope: str, model: ET.Element) -> None:
+        for each in model:
+            if each.tag in PLACED:
+                self.elements[path := joined(scope, each.get("name", ""))] = each
+                if each.tag == "model":
+                    self._gather(path, each)
+
+    def paths(self, tag: str) -> list[str]:
+        """Return the paths of all links or joints."""
+        return [path for path, element in self.elements.items() if element.tag == tag]
+
+    def beside(self, path: str, name: str) -> str:
+        """Return the path of what an element names."""
+        return WORLD if name == WORLD else joined(path.rpartition("::")[0], name)
+
+    def pose(self, path: str) -> Frame:
+        """Return the pose of a frame in that of the outer model.
+
+        Raises:
+            AccordError: for one that is not there.
+        """
+        if path not in self._poses:
+            if path not in self.elements:
+                out = f"it leaves {path} out, and places a link by it"
+                raise AccordError(f"sdformat refuses it: {out}")
+            element = self.elements[path]
+            own = element.find("pose")
+            default = element.get("attached_to") or element.findtext("child") or MODEL
+            to = default if own is None else own.get("relative_to") or default
+            found = self.pose(self.beside(path, to)).then(pose_in(element))
+            if placed := element.get("placement_frame"):
+                found = found.then(Frames(element).pose(placed).inverse)
+            self._poses[path] = found
+        return self._poses[path]
+
+    def ends(self, path: str) -> tuple[str, str]:
+        """Return the paths of the links that a joint joins, whose ends may be any frames."""
+        joint = self.elements[path]
+        ends = (self.beside(path, joint.findtext(end, "")) for end in ("parent", "child"))
+        return self._link(next(ends)), self._link(next(ends))
+
+    def _link(self, path: str) -> str:
+        """Return the path of the link that a frame goes with, or what is no frame."""
+        element = self.elements.get(path)
+        if path == WORLD or element is None or element.tag == "link":
+            return path
+        if element.tag == "model":
+            first = (e.get("name", "") for tag in ("link", "model") for e in element.findall(tag))
+            return self._link(joined(path, element.get("canonical_link") or next(first, "")))
+        to = element.findtext("child") or element.get("attached_to") or MODEL
+        return self._link(self.beside(path, to))
+
+
+def joined(scope: str, name: str) -> str:
+    """Return the path of a name in a model."""
+    return scope if name == MODEL else f"{scope}::{name}".removeprefix("::")
+
+
+def unique(paths: Iterable[str], whole: Callable[[str], str]) -> dict[str, str]:
+    """Return the last name of each path, or its whole name where several paths end alike."""
+    last = {path: path.rpartition("::")[2] for path in paths}
+    counts = Counter(last.values())
+    return {path: name if counts[name] == 1 else whole(path) for path, name in last.items()}
+
+
+def pose_in(element: ET.Element) -> Frame:
+    """Return the pose that an element states."""
+    x, y, z, *turn = map(float, (element.findtext("pose") or "0 0 0 0 0 0").split())
+    return Frame(np.array([x, y, z]), rpy_matrix(*turn))
