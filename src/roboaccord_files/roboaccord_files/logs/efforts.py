@@ -1,7 +1,7 @@
 """What the efforts of a log are: readings that compete on the log before anything is named.
 
 A reading may be added to READINGS: what has to be put to an effort to make it the torque at the
-joint. GROSS, CLEAR and NEAR_ONE may be tuned: torque at the joint is left only for a reading that
+joint. GROSS, CLEAR, MOST and NEAR_ONE may be tuned: torque at the joint is left only for a reading that
 explains far more, by factors that are none of a gear that is a little off.
 
 A factor common to all efforts, and one common to all masses, inertias and frictions of the file,
@@ -17,6 +17,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.results import Json
+from roboaccord.crosscheck.causes.explain import SURE
 from roboaccord.crosscheck.causes.fit import Fit, Prior
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, FILTER, LIMIT, MOTOR, Hypothesis
 
@@ -24,6 +25,7 @@ from roboaccord_files.logs.body import LogBody
 
 GROSS = 0.1  # of what efforts do in a window: what torque at the joint leaves at least
 CLEAR = 3.0  # times what another reading leaves
+MOST = 0.5  # of what efforts do in a window: what that leaves
 NEAR_ONE = 0.6, 1.6  # factors of a gear that is off
 ANY = Prior(1.0, 1e9, 0.0, np.inf)  # a factor; one of the other sign is another error
 
@@ -131,9 +133,12 @@ def best_reading(fits: Mapping[Reading, Fit], left: Mapping[Reading, float]) -> 
     if best == plain or left[plain] < GROSS or fits[plain].cost < CLEAR**2 * fits[best].cost:
         return plain
     low, high = NEAR_ONE
-    sizes = [size for one, size in fits[best].sizes.items() if one.quantity == FACTOR]
+    factors = [one for one in fits[best].deviations if one.quantity == FACTOR]
+    sizes = [fits[best].sizes[one] for one in factors]
+    sure = all(size > SURE * fits[best].deviations[one] for one, size in zip(factors, sizes))
     off = sum(not low < size < high for size in sizes)
-    return best if not sizes or off > len(sizes) / 2 else plain
+    clear = sure and left[best] < MOST and (not sizes or off > len(sizes) / 2)
+    return best if clear else plain
 
 
 def taken(

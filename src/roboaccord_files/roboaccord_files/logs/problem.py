@@ -37,8 +37,9 @@ from roboaccord.crosscheck.causes.hypotheses import (
     Sizes,
     components,
 )  # fmt: skip
-from roboaccord.crosscheck.causes.samples import RECORDED, exchanged, starts
+from roboaccord.crosscheck.causes.samples import RECORDED, exchanges, starts
 from roboaccord.engines.deviations import EVERY, OF_JOINTS, OF_LINKS, PRODUCTS, UPWARDS
+from roboaccord.numerics.ranking import ranked
 
 from roboaccord_files.logs.body import DRY, OFFSET, SPEEDS, TILT, LogBody
 from roboaccord_files.logs.efforts import TORQUE, Reading
@@ -52,6 +53,7 @@ NOISY = 0.05  # of what efforts do in a window: most that noise may be
 UNKNOWN = 5.0 * BOUND  # of what efforts do in a window: residuals without a name
 MISTAKEN = 0.2  # of what efforts do in a window: residuals of wrong columns
 LEFT_BY_TWO = 1e-2  # of the squared residuals, by several causes
+FEW_NODES, LIKELIEST = 60, 6  # times at which signs and orders are tried, and how many are fitted
 BEGUN = 4  # hypotheses that begin at one of some sizes
 FEWER = 4.0  # times the least cost: what a fit leaves by regression that is left out
 LATEST = 20  # samples by which efforts are tried to act late
@@ -266,11 +268,33 @@ class LogProblem(Problem):
                 replace(self, kept=np.logical_and(self.kept, np.logical_not(capped))),
             )
         if self.share(fitted(self).left).max() > MISTAKEN:
-            for cause, log in exchanged(self.log, ("q", "effort")):
-                if (log.q != self.log.q).any():
+            for cause, own, change in self._likely():
+                log = replace(self.log, **{each: getattr(self.log, each) @ change for each in own})
+                if "q" in own:
                     smooth = Smooth.of(log, (windows.smooth.every,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
                 yield cause, replace(self, windows=windows, log=log)
+
+    def _likely(self) -> list[tuple[Cause, list[str], Array]]:
+        """Return signs and orders with which a few accelerations need efforts like the recorded."""
+        windows, n = self.windows, len(self.log.joints)
+        at = np.linspace(0, len(windows.qd) - 1, FEW_NODES).astype(int)
+        motion = np.stack([x[at] for x in (windows.q, windows.qd, windows.qdd)])
+        rows = windows.samples.repeat(2, axis=1)[:, 1:].ravel()[at]
+        effort = self.efforts(fitted(self).sizes)[rows, :, 0]
+        size = np.maximum(effort.std(axis=0), 1e-9)
+
+        def off(own: Sequence[str], change: Array) -> float:
+            q, qd, qdd = motion @ (change if "q" in own else np.eye(n))
+            acting = effort @ (change if "effort" in own else np.eye(n))
+            needed = self.body.efforts(q, qd, qdd) + self.body.friction(qd)
+            return float((((acting - needed) / size) ** 2).sum())
+
+        every = list(exchanges(self.log.joints, ("q", "effort")))
+        offs = [off(own, change) for _, own, change in every]
+        least = ranked(range(len(every)), offs.__getitem__)[:LIKELIEST]
+        plain = off((), np.eye(n))
+        return [every[i] for i in sorted(least) if offs[i] < plain]
 
     def part(self, which: slice) -> Self:
         """Return some of the windows."""

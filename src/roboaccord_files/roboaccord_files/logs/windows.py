@@ -238,7 +238,8 @@ class Windows:
     def freed(self, joints: Iterable[str]) -> Windows:
         """Return the windows with the efforts of joints unknown where they turn back or rest.
 
-        Of a window's effort that is unknown a constant and a slope are projected out.
+        Of a window's effort that is unknown a constant for each direction and a slope are projected
+        out.
         """
         at = [self.log.joints.index(joint) for joint in joints]
         rates = np.abs(self.qd)
@@ -246,10 +247,11 @@ class Windows:
         if not slow[:, at].any():
             return self
         found, along = copy.copy(self), np.linspace(-1.0, 1.0, 2 * self.size + 1)
-        unknown = np.zeros((len(rates), self.joints, 2 * len(at)))
+        unknown = np.zeros((len(rates), self.joints, 3 * len(at)))
         for i, j in enumerate(at):
-            unknown[:, j, 2 * i] = slow[:, j]
-            unknown[:, j, 2 * i + 1] = slow[:, j] * np.tile(along, len(self.samples))
+            ahead = self.qd[:, j] > 0.0
+            parts = (ahead, ~ahead, np.tile(along, len(self.samples)))
+            unknown[:, j, 3 * i : 3 * i + 3] = (slow[:, j] * np.array(parts)).T
         u, s, _ = np.linalg.svd(self.made_by(unknown), full_matrices=False)
         u = u * (s > THIN * s.max(initial=1e-300))[:, None]
         found._basis = np.concatenate([self._basis, u], axis=-1)

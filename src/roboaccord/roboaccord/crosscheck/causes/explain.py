@@ -37,6 +37,7 @@ LEFT = 0.1  # share of the squared residuals: what leaves more explains nothing
 HELD = 4.0  # times what a cause may leave: of the held-out half
 LIKELY = 2.0  # squares of the noise: what leaves less may be it
 SIGNIFICANT = 5.0  # standard errors
+ALWAYS = 3  # of those: fitted even without hope
 BEATEN = 1.5  # times what is left: by the next best, unless noise is all that is left
 SURE = 4.0  # of a size, of which 95 of 100 by chance alone are within 2
 COST = 10.0  # of a parameter, in squares of the noise
@@ -190,7 +191,7 @@ class Search:
         found, least = dict[tuple[int, ...], Fit](), np.inf
         for each in best:
             left = float(target @ target) - gain(each)
-            if found and not anchor.problem.worth(left, least, self.plain.cost):
+            if len(found) >= ALWAYS and not anchor.problem.worth(left, least, self.plain.cost):
                 continue
             own = (*anchor.groups, *(groups[i] for i in each))
             found[each] = fitted(anchor.problem, own, anchor.sizes, anchor.variant)

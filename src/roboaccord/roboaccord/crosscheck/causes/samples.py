@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from roboaccord.contract.outcome import Cause
+from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.hypotheses import FILTER, LIMIT, MOTOR, ZERO
 from roboaccord.crosscheck.ticks import Index
@@ -108,18 +109,25 @@ def starts(samples: Any) -> Iterator[tuple[str, str, list[float]]]:
             yield LIMIT, joint, [part * most for part in PARTS]
 
 
-def exchanged(samples: Samples, names: Sequence[str]) -> Iterator[tuple[Cause, Samples]]:
-    """Yield samples with signs and orders of columns undone; of those columns that there are."""
-    joints, n = samples.joints, len(samples.joints)
+def exchanges(
+    joints: Sequence[str], names: Sequence[str]
+) -> Iterator[tuple[Cause, list[str], Array]]:
+    """Yield signs and orders of columns: the error, which columns, and what undoes it (n, n)."""
+    n = len(joints)
     for quantity, columns in ORDERS.items():
         own = [each for each in columns if each in names]
         for at in [*combinations(range(n), 1), *combinations(range(n), 2)] if own else []:
             change = np.eye(n)
             change[[*at]] = change[[*at[::-1]]] if len(at) == 2 else -change[[*at]]
-            undone = {each: getattr(samples, each) @ change for each in own}
             kind = "order" if len(at) == 2 else "sign"
-            where = ", ".join(joints[i] for i in at)
-            yield Cause(f"{kind} of {quantity}", where), replace(samples, **undone)
+            yield Cause(f"{kind} of {quantity}", ", ".join(joints[i] for i in at)), own, change
+
+
+def exchanged(samples: Samples, names: Sequence[str]) -> Iterator[tuple[Cause, Samples]]:
+    """Yield samples with signs and orders of columns undone; of those columns that there are."""
+    for cause, own, change in exchanges(samples.joints, names):
+        undone = {each: getattr(samples, each) @ change for each in own}
+        yield cause, replace(samples, **undone)
 
 
 def framed(run: Trajectory) -> Iterator[tuple[Cause, Trajectory]]:
