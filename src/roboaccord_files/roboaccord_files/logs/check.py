@@ -23,7 +23,7 @@ from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
-from roboaccord_files.logs.efforts import OWN, best_reading, readings, taken
+from roboaccord_files.logs.efforts import OWN, best_reading, factors_of, readings, taken
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
 from roboaccord_files.logs.problem import MISTAKEN, NOISY, LogProblem
@@ -101,6 +101,7 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     if more := {cause.where for cause in every if cause.quantity == DRY} - dry:
         problem = LogProblem.of(windows, dry | more, problem.reading)
         found, plain, fit = explain(problem)
+    known = replace(known, factors=factors_of(fit))
     if known.following:
         known = replace(known, times=float(np.sqrt(known.cost / fit.cost)))
     if own := [cause for cause in found.causes if cause.quantity in OWN.get(effort, ())]:

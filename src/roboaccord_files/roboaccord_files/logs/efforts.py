@@ -144,13 +144,16 @@ def best_reading(fits: Mapping[Reading, Fit], left: Mapping[Reading, float]) -> 
 def taken(
     reading: Reading, fits: Mapping[Reading, Fit], left: Mapping[Reading, float], stated: str
 ) -> Taken:
-    """Return what efforts were taken for, and how much better that is than the next."""
-    fit, rest = fits[reading], [each for each in fits if each not in (reading, MOTOR_SIDE)]
-    ones = [one for one in fit.problem.beside if one.quantity == FACTOR]
-    factors = [fit.problem.cause(fit, one) for one in ones if one in fit.deviations]
+    """Return what efforts were taken for, and which reading is the next."""
+    rest = [each for each in fits if each not in (reading, MOTOR_SIDE)]
+    chosen = Taken(reading.name, left[reading], stated=bool(stated))
     if not rest:
-        return Taken(reading.name, left[reading], factors=factors, stated=bool(stated))
+        return chosen
     following = min(rest, key=lambda each: fits[each].cost)
-    return Taken(
-        reading.name, left[reading], following.name, fits[following].cost, factors, bool(stated)
-    )
+    return replace(chosen, following=following.name, cost=fits[following].cost)
+
+
+def factors_of(fit: Fit) -> list[Cause]:
+    """Return the factors of the joints that a fit has, beside its causes."""
+    ones = [one for one in fit.problem.beside if one.quantity == FACTOR]
+    return [fit.problem.cause(fit, one) for one in ones if one in fit.deviations]

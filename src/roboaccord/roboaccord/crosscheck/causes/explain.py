@@ -42,6 +42,7 @@ BEATEN = 1.5  # times what is left: by the next best, unless noise is all that i
 SURE = 4.0  # of a size, of which 95 of 100 by chance alone are within 2
 COST = 10.0  # of a parameter, in squares of the noise
 REACH = 2  # errors without a size, or two causes, to which another is added
+VAGUE = 100.0  # spread of what is fitted beside: nothing is known of it
 SMALL = 0.05  # of the largest component: such others are not reported
 LATE, WHOLE = ("delay", "lag"), 1e-6  # by ticks; of a number, how near to a whole one
 HEAVY, WORKS, ACTS = (-1.0, 20.0), (-0.9, np.inf), (0.0, np.inf)
@@ -156,7 +157,10 @@ class Search:
     def _begun(self) -> list[Fit]:
         """Return the best fits of hypotheses that begin at one of some sizes."""
         few = self._problem.few()
-        base = {one: prior.mean for one, prior in self._problem.beside.items()}
+        base = {
+            one: self.plain.sizes[one] if prior.spread > VAGUE else prior.mean
+            for one, prior in self._problem.beside.items()
+        }
         before, found = squares(few.residuals(base)), list[tuple[float, Group, float]]()
         for group, sizes in self._started:
             tried = [(squares(few.residuals({**base, group[0]: s})), group, s) for s in sizes]
