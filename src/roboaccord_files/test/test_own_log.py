@@ -274,13 +274,32 @@ def carry_out(line: str) -> int:
     return 0
 
 
+def test_the_robots_bag_of_the_page_shows_currents_and_a_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """11.1 and 7.3 N m/A, and 0.25 kg 0.2 m behind the elbow, as record.py has them."""
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    monkeypatch.chdir(tmp_path)
+    carry_out("python examples/own_log/record.py")
+    line = next(line for line in commands("From a ROS bag of your robot") if "crosscheck" in line)
+    assert carry_out(line.replace("arm.urdf", "examples/own_log/arm.urdf")) == 1
+    checked = json.loads(Path("checked/summary.json").read_text())["checks"]["one_step"]["log"]
+    factors = {each["where"]: each["interval"] for each in checked["taken"]["factors"]}
+    sizes = {each["axis"]: each["interval"] for each in checked["explanation"]["causes"]}
+    true = {"shoulder": 11.1, "elbow": 7.3, "mass": 0.25, "x": 0.2}
+    for name, (low, high) in {**factors, **{k: sizes[k] for k in ("mass", "x")}}.items():
+        assert low <= true[name] <= high, name
+    assert {each["quantity"] for each in checked["explanation"]["causes"]} == {"payload"}
+    assert Path("checked/efforts.svg").is_file()
+
+
 def test_the_example_of_the_page_is_found_by_one_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """0.85 kg for 0.8: 6.25 % of the forearm."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
     monkeypatch.chdir(tmp_path)
-    simulate, check = commands("Your own log")
+    simulate, check = commands("From a simulator")
     assert carry_out(simulate) == 0
     assert carry_out(f"{check} --json") == 1
     data = json.loads(capfd.readouterr().out)

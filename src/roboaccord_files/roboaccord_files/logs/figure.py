@@ -20,7 +20,7 @@ ROW = 1.6  # inches of height a joint
 
 
 def draw(log: Log, body: LogBody, check: LogCheck, path: Path) -> None:
-    """Write the picture, with half of what is unexplained of the worst joint in grey.
+    """Write the picture, in grey when half of what is not explained of the worst joint was.
 
     Raises:
         AccordError: if the file cannot be written.
@@ -39,7 +39,7 @@ def draw(log: Log, body: LogBody, check: LogCheck, path: Path) -> None:
             low, high = np.percentile(recorded, [0.5, 99.5])
             room = 0.5 * (high - low) + 1e-9
             axes.set(ylabel=f"{joint} [N m]", ylim=(low - room, high + room))
-            if joint == check.worst and check.span[1] > check.span[0]:
+            if joint == check.worst and not check.explanation.causes:
                 axes.axvspan(*check.span, color="0.85")
         rows[-1, 0].set(xlabel="time [s]")
         legend(rows[0, 0])
