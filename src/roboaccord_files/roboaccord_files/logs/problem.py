@@ -315,7 +315,7 @@ class LogProblem(Problem):
         if fit.variant:
             return bool(fit.cost <= LIKELY * fit.left.size or left < times * UNKNOWN)
         least = (LEFT if one else LEFT_BY_TWO) * plain.cost
-        most = np.hypot(NOISY if one else UNKNOWN, LIKELY * self.windows.share.max())
+        most = np.hypot(NOISY if one else UNKNOWN, LIKELY * self.windows.heard.max())
         return bool(fit.cost <= times * max(least, LIKELY * fit.left.size) and left < times * most)
 
     def adds(self, before: Fit, fit: Fit) -> bool:

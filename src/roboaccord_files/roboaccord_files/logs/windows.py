@@ -120,6 +120,11 @@ class Windows:
         """Noise of the positions, over what the efforts do in a window (n,)."""
         return np.where(self.rests, 0.0, self.noise / self.reach)
 
+    @property
+    def heard(self) -> Array:
+        """Noise that residuals are measured by, that of efforts too, likewise (n,)."""
+        return np.where(self.rests, 0.0, self.scale / self.reach)
+
     def _place_nodes(self, times: Array, motion: Array) -> None:
         """Take a few times of each window, nearer to each other at its ends [Chebyshev]."""
         last = times.shape[1] - 1
