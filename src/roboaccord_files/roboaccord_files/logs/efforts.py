@@ -1,8 +1,8 @@
 """What the efforts of a log are: readings that compete on the log before anything is named.
 
 A reading may be added to READINGS: what has to be put to an effort to make it the torque at the
-joint. GROSS, CLEAR, MOST and NEAR_ONE may be tuned: torque at the joint is left only for a reading that
-explains far more, by factors that are none of a gear that is a little off.
+joint. GROSS, CLEAR, MOST and NEAR_ONE may be tuned: torque at the joint is left only for a reading
+that explains far more, by factors that are none of a gear that is a little off.
 
 A factor common to all efforts, and one common to all masses, inertias and frictions of the file,
 are one cause with two names: with free factors the file is trusted.

@@ -255,7 +255,8 @@ def score(fit: Fit) -> float:
     for one in fit.ones:
         place = one.quantity == PAYLOAD and one.axis
         low, high = ANY if place else POSSIBLE.get(one.quantity, ANY)
-        if not low < fit.sizes.get(one, 0.0) < high:
+        size = fit.sizes.get(one, 0.0)
+        if not (low < size < high and size > fit.problem.least(one)):
             return np.inf
     return fit.cost + COST * len(fit.ones)
 
