@@ -24,17 +24,7 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes import hypotheses as known
 from roboaccord.crosscheck.causes.explain import LEFT, LIKELY, SIGNIFICANT
 from roboaccord.crosscheck.causes.fit import Fit, Prior, Problem, fitted
-from roboaccord.crosscheck.causes.hypotheses import (
-    BACKLASH,
-    FACTOR,
-    FILTER,
-    PAYLOAD,
-    SPEED_LIMIT,
-    SPRING,
-    Group,
-    Hypothesis,
-    Sizes,
-)  # fmt: skip
+from roboaccord.crosscheck.causes.hypotheses import FACTOR, Group, Hypothesis, Sizes
 from roboaccord.crosscheck.causes.samples import RECORDED
 from roboaccord.engines.deviations import EVERY
 
@@ -51,7 +41,7 @@ NOISY = 0.05  # of what efforts do in a window: most that noise may be
 UNKNOWN = 5.0 * BOUND  # of what efforts do in a window: residuals without a name
 MISTAKEN = 0.2  # of what efforts do in a window: residuals of wrong columns
 LEFT_BY_TWO = 1e-2  # of the squared residuals, by several causes
-POSITIVE, ROUND = ("armature", "damping", SPRING, BACKLASH), 1e-3  # of a joint; a part
+POSITIVE, ROUND = ("armature", "damping", known.SPRING, known.BACKLASH), 1e-3  # of a joint; a part
 BEGUN = 4  # hypotheses that begin at one of some sizes
 FEWER = 4.0  # times the least cost: what a fit leaves by regression that is left out
 PRIORS = [(0.0, 0.7, -1.1, 1.1), *[(0.0, 0.5, -1.1, 1.1)] * 2, (0.5, 0.7, -0.6, 1.6)]
@@ -65,7 +55,7 @@ where they are blows.
 """
 *_, PART, SMOOTH, BLOWS = BESIDE
 CLOCK = Hypothesis("clock")
-OF_EFFORTS = ("gear", FACTOR, FILTER, known.MOTOR, known.LIMIT)
+OF_EFFORTS = ("gear", FACTOR, known.FILTER, known.MOTOR, known.LIMIT)
 TURNS = 0.05  # of an effort: below, a gear with backlash turns over
 SLIDING = {
     "N m s/rad": "N s/m", "N m": "N", "kg m^2": "kg", "rad": "m", "N m/rad": "N/m", "rad/s": "m/s",
@@ -133,7 +123,7 @@ class LogProblem(Problem):
         for one, size in own.items():
             if one.quantity == SCHEME and one not in (PART, SMOOTH, BLOWS):
                 found = found + size * self.windows.scheme[..., one.axis]
-            elif one.quantity == BACKLASH:
+            elif one.quantity == known.BACKLASH:
                 found = found + size * self._slack(one.where)
         return np.asarray(found[self.kept])
 
@@ -157,7 +147,7 @@ class LogProblem(Problem):
 
     @staticmethod
     def _of_body(sizes: Sizes) -> Sizes:
-        apart = (DELAY.quantity, SCHEME, BACKLASH, *OF_EFFORTS)
+        apart = (DELAY.quantity, SCHEME, known.BACKLASH, *OF_EFFORTS)
         return {one: size for one, size in sizes.items() if one.quantity not in apart}
 
     @staticmethod
@@ -198,7 +188,7 @@ class LogProblem(Problem):
                 found[one] = np.asarray(self.windows.scheme[..., one.axis])
             elif one.quantity in OF_EFFORTS:
                 changed[one] = (self.efforts(more) - efforts) / one.probe
-            elif one.quantity == BACKLASH:
+            elif one.quantity == known.BACKLASH:
                 found[one] = self._slack(one.where)
             elif one != DELAY:
                 asked.append(one)
@@ -230,13 +220,12 @@ class LogProblem(Problem):
         windows = self.windows
         for joint, speed, capped in windows.capped():
             yield (
-                Cause(SPEED_LIMIT, joint, speed, None, Hypothesis(SPEED_LIMIT).unit),
+                Cause(known.SPEED_LIMIT, joint, speed, None, Hypothesis(known.SPEED_LIMIT).unit),
                 replace(self, kept=np.logical_and(self.kept, np.logical_not(capped))),
             )
         if self.share(fitted(self).left).max() > MISTAKEN:
-            for cause, own, change in likely(
-                self.windows, self.body, self.efforts(fitted(self).sizes)[..., 0]
-            ):
+            acting = self.efforts(fitted(self).sizes)[..., 0]
+            for cause, own, change in likely(windows, self.body, acting):
                 log = replace(self.log, **{each: getattr(self.log, each) @ change for each in own})
                 if "q" in own:
                     smooth = Smooth.of(log, (windows.smooth.every,))
@@ -288,7 +277,7 @@ class LogProblem(Problem):
         )
         if joint is None or one.quantity not in POSITIVE:
             return -np.inf
-        has = {"armature": joint.armature, "damping": joint.damping, SPRING: joint.spring[0]}
+        has = {"armature": joint.armature, "damping": joint.damping, known.SPRING: joint.spring[0]}
         return -(1.0 + ROUND) * has.get(one.quantity, 0.0)
 
     def searches(self, plain: Fit) -> bool:
@@ -307,7 +296,9 @@ class LogProblem(Problem):
             half = self.log.period * (0.5 + fit.half_width(PART))  # a scheme moves it so far
             return Cause("delay", "", size, (size - half, size + half), "s")
         found = super().cause(fit, one)
-        if one.quantity == PAYLOAD and one.axis:  # from the link's frame, no more from its centre
+        if (
+            one.quantity == known.PAYLOAD and one.axis
+        ):  # from its link's frame
             (link,) = (x for x in windows.body.tree.links if x.name == one.where)
             centre = float(link.centre[one.axis - 1])
             found = replace(found, size=fit.sizes[one] + centre)

@@ -1,4 +1,4 @@
-"""What is tried on a log: which parameters, from which sizes, and which signs and orders of columns.
+"""What is tried on a log: parameters, sizes from which fits begin, signs and orders of columns.
 
 An error may be added to `groups_of`, or to `starts_of` where a fit must begin near its size, with a
 case of `LogBody.varied` or of problem.py. Sizes from which fits begin may be tuned.

@@ -357,7 +357,7 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
         if len(fit.places) > 1
         else Conclusion.NAMED
     )
-    instead, known = tuple(causes_of(each) for each, _ in rest), [each.places for each in others]
+    instead = tuple(causes_of(each) for each, _ in rest)
     following = next((share(each) for each in fits if each.places not in known), np.nan)
     found = Explanation(code, causes_of(fit), instead, (), share(fit), following, held)
     return found, search.plain, fit
