@@ -304,10 +304,14 @@ def held_out(problem: Problem, fit: Fit) -> float | None:
 
 
 def is_sure(fit: Fit) -> bool:
-    """Return whether of each hypothesis some size is surely not 0: of many tried, some seem so."""
+    """Return whether of each hypothesis some size is surely not 0: of many tried, some seem so.
+
+    A payload at a link's centre is more mass.
+    """
+    groups = [g[1:] if g[0].quantity == PAYLOAD else g for g in fit.groups]
     return all(
         any(abs(fit.sizes[o]) > SURE * fit.deviations.get(o, 0.0) for o in group)
-        for group in fit.groups
+        for group in groups
     )
 
 
