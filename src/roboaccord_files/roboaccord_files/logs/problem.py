@@ -1,6 +1,6 @@
 """The windows of a log as a problem of the regressor: what its file leaves, and what may be off.
 
-`groups` yields what is tried: errors may be added there, with a case of `LogBody.varied`.
+What is tried is listed in tried.py.
 The bounds may be tuned, and each states in what it is measured; docs/own_log.md gives the rates of
 detection and of false alarms that `make own-logs` measured with them.
 
@@ -16,35 +16,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from typing import Self
 
 import numpy as np
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes import hypotheses as known
-from roboaccord.crosscheck.causes.explain import LEFT, LIKELY, SIGNIFICANT, UNSEEN
+from roboaccord.crosscheck.causes.explain import LEFT, LIKELY, SIGNIFICANT
 from roboaccord.crosscheck.causes.fit import Fit, Prior, Problem, fitted
-from roboaccord.crosscheck.causes.hypotheses import (
-    BACKLASH,
-    FACTOR,
-    FILTER,
-    PAYLOAD,
-    SPEED_LIMIT,
-    SPRING,
-    Group,
-    Hypothesis,
-    Sizes,
-    components,
-)  # fmt: skip
-from roboaccord.crosscheck.causes.samples import RECORDED, exchanges, starts
-from roboaccord.engines.deviations import EVERY, OF_JOINTS, OF_LINKS, PRODUCTS, UPWARDS
-from roboaccord.numerics.ranking import ranked
+from roboaccord.crosscheck.causes.hypotheses import FACTOR, Group, Hypothesis, Sizes
+from roboaccord.crosscheck.causes.samples import RECORDED
+from roboaccord.engines.deviations import EVERY
 
-from roboaccord_files.logs.body import DRY, OFFSET, SPEEDS, TILT, LogBody
+from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.efforts import TORQUE, Reading
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.smooth import Smooth
+from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of
 from roboaccord_files.logs.windows import FLOOR, Windows
 
 BOUND = 2e-3  # of what efforts do in a window: what an error explains at least
@@ -53,11 +41,9 @@ NOISY = 0.05  # of what efforts do in a window: most that noise may be
 UNKNOWN = 5.0 * BOUND  # of what efforts do in a window: residuals without a name
 MISTAKEN = 0.2  # of what efforts do in a window: residuals of wrong columns
 LEFT_BY_TWO = 1e-2  # of the squared residuals, by several causes
-FEW_NODES, LIKELIEST = 60, 6  # times at which signs and orders are tried, and how many are fitted
+POSITIVE, ROUND = ("armature", "damping", known.SPRING, known.BACKLASH), 1e-3  # of a joint; a part
 BEGUN = 4  # hypotheses that begin at one of some sizes
 FEWER = 4.0  # times the least cost: what a fit leaves by regression that is left out
-LATEST = 20  # samples by which efforts are tried to act late
-DELAY = Hypothesis("delay")  # samples, from the one before the stamp
 PRIORS = [(0.0, 0.7, -1.1, 1.1), *[(0.0, 0.5, -1.1, 1.1)] * 2, (0.5, 0.7, -0.6, 1.6)]
 PRIORS += [(0.0, 0.7, -0.2, 1.2)] * 2
 SCHEME = "scheme"
@@ -69,10 +55,8 @@ where they are blows.
 """
 *_, PART, SMOOTH, BLOWS = BESIDE
 CLOCK = Hypothesis("clock")
-OF_EFFORTS = ("gear", FACTOR, FILTER, known.MOTOR, known.LIMIT)
+OF_EFFORTS = ("gear", FACTOR, known.FILTER, known.MOTOR, known.LIMIT)
 TURNS = 0.05  # of an effort: below, a gear with backlash turns over
-FILTERS = (0.5, 2.0, 8.0)  # periods: of a filter, likewise
-CARRIED = (0.05, 0.3, 1.5)  # of a link's mass: payloads from which a fit begins
 SLIDING = {
     "N m s/rad": "N s/m", "N m": "N", "kg m^2": "kg", "rad": "m", "N m/rad": "N/m", "rad/s": "m/s",
 }  # fmt: skip
@@ -139,7 +123,7 @@ class LogProblem(Problem):
         for one, size in own.items():
             if one.quantity == SCHEME and one not in (PART, SMOOTH, BLOWS):
                 found = found + size * self.windows.scheme[..., one.axis]
-            elif one.quantity == BACKLASH:
+            elif one.quantity == known.BACKLASH:
                 found = found + size * self._slack(one.where)
         return np.asarray(found[self.kept])
 
@@ -163,7 +147,7 @@ class LogProblem(Problem):
 
     @staticmethod
     def _of_body(sizes: Sizes) -> Sizes:
-        apart = (DELAY.quantity, SCHEME, BACKLASH, *OF_EFFORTS)
+        apart = (DELAY.quantity, SCHEME, known.BACKLASH, *OF_EFFORTS)
         return {one: size for one, size in sizes.items() if one.quantity not in apart}
 
     @staticmethod
@@ -204,7 +188,7 @@ class LogProblem(Problem):
                 found[one] = np.asarray(self.windows.scheme[..., one.axis])
             elif one.quantity in OF_EFFORTS:
                 changed[one] = (self.efforts(more) - efforts) / one.probe
-            elif one.quantity == BACKLASH:
+            elif one.quantity == known.BACKLASH:
                 found[one] = self._slack(one.where)
             elif one != DELAY:
                 asked.append(one)
@@ -225,76 +209,28 @@ class LogProblem(Problem):
 
     def groups(self) -> list[Group]:
         """Return the hypotheses, in the order of names."""
-        log, tree = self.log, self.windows.body.tree
-        links = [link.name for link in tree.links[1:] if link.mass]
-        crossed = [link.name for link in tree.links[1:] if np.triu(link.inertia, 1).any()]
-        driven = ("gear",) if not self.reading.scaled else ()
-        kinds = (*driven, *OF_JOINTS[1:], "axis", "zero", OFFSET, FILTER, SPRING, BACKLASH)
-        every = [EVERY] if len(log.joints) > 1 else []
-        found: list[Group] = [
-            (Hypothesis(DRY, joint, i),) for joint, i in product(log.joints, range(1, len(SPEEDS)))
-        ]
-        found += [components(Hypothesis(*each)) for each in product(OF_LINKS, links)]
-        found += [(Hypothesis(PRODUCTS, each),) for each in [*crossed, *every] if crossed]
-        found += [components(Hypothesis(*each)) for each in product(kinds, log.joints)]
-        found += [(Hypothesis("gear", each),) for each in every if driven]
-        found += [(Hypothesis("gravity", "", UPWARDS),), (Hypothesis("clock"),)]
-        found += [tuple(Hypothesis(TILT, "", axis) for axis in (0, 1))]
-        return found
+        return groups_of(self.log, self.windows.body.tree, self.reading.scaled)
 
     def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
-        """Yield a delay by whole samples, and what drives may do."""
-        shortest = min(s.stop - s.start for s in self.log.segments)
-        latest = min(LATEST, shortest // 10)
-        yield (DELAY,), [float(1 + each) for each in range(-latest, latest + 1)]
-        for quantity, where, sizes in starts(self.log):
-            yield (Hypothesis(quantity, where),), sizes
-        every = EVERY if len(self.log.joints) > 1 else self.log.joints[0]
-        yield (Hypothesis(FILTER, every),), [self.log.period * x for x in FILTERS]
-        last = [link for link in self.windows.body.tree.links[1:] if link.mass][-1:]
-        for link in last:
-            mass, *place = components(Hypothesis(PAYLOAD, link.name))
-            slopes = self.slopes(place, {mass: link.mass})
-            sizes = {one: float(np.linalg.norm(slope)) for one, slope in slopes.items()}
-            seen = [one for one in place if sizes.get(one, 0.0) > UNSEEN * max(sizes.values())]
-            yield (mass, *seen), [x * link.mass for x in CARRIED]
+        """Yield a delay by whole samples, a payload, and what drives may do."""
+        return starts_of(self.log, self.windows.body.tree, self.slopes)
 
     def variants(self) -> Iterator[tuple[Cause, Self]]:
         """Yield speed limits, and signs and orders where residuals are those of wrong columns."""
         windows = self.windows
         for joint, speed, capped in windows.capped():
             yield (
-                Cause(SPEED_LIMIT, joint, speed, None, Hypothesis(SPEED_LIMIT).unit),
+                Cause(known.SPEED_LIMIT, joint, speed, None, Hypothesis(known.SPEED_LIMIT).unit),
                 replace(self, kept=np.logical_and(self.kept, np.logical_not(capped))),
             )
         if self.share(fitted(self).left).max() > MISTAKEN:
-            for cause, own, change in self._likely():
+            acting = self.efforts(fitted(self).sizes)[..., 0]
+            for cause, own, change in likely(windows, self.body, acting):
                 log = replace(self.log, **{each: getattr(self.log, each) @ change for each in own})
                 if "q" in own:
                     smooth = Smooth.of(log, (windows.smooth.every,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
                 yield cause, replace(self, windows=windows, log=log)
-
-    def _likely(self) -> list[tuple[Cause, list[str], Array]]:
-        """Return signs and orders with which a few accelerations need efforts like the recorded."""
-        windows, n = self.windows, len(self.log.joints)
-        at = np.linspace(0, len(windows.qd) - 1, FEW_NODES).astype(int)
-        motion = np.stack([x[at] for x in (windows.q, windows.qd, windows.qdd)])
-        rows = windows.samples.repeat(2, axis=1)[:, 1:].ravel()[at]
-        effort = self.efforts(fitted(self).sizes)[rows, :, 0]
-        size = np.maximum(effort.std(axis=0), 1e-9)
-
-        def off(own: Sequence[str], change: Array) -> float:
-            q, qd, qdd = motion @ (change if "q" in own else np.eye(n))
-            acting = effort @ (change if "effort" in own else np.eye(n))
-            needed = self.body.efforts(q, qd, qdd) + self.body.friction(qd)
-            return float((((acting - needed) / size) ** 2).sum())
-
-        every = list(exchanges(self.log.joints, ("q", "effort")))
-        offs = [off(own, change) for _, own, change in every]
-        least = ranked(range(len(every)), offs.__getitem__)[:LIKELIEST]
-        plain = off((), np.eye(n))
-        return [every[i] for i in sorted(least) if offs[i] < plain]
 
     def part(self, which: slice) -> Self:
         """Return some of the windows."""
@@ -315,7 +251,7 @@ class LogProblem(Problem):
         if fit.variant:
             return bool(fit.cost <= LIKELY * fit.left.size or left < times * UNKNOWN)
         least = (LEFT if one else LEFT_BY_TWO) * plain.cost
-        most = np.hypot(NOISY if one else UNKNOWN, LIKELY * self.windows.share.max())
+        most = np.hypot(NOISY if one else UNKNOWN, LIKELY * self.windows.heard.max())
         return bool(fit.cost <= times * max(least, LIKELY * fit.left.size) and left < times * most)
 
     def adds(self, before: Fit, fit: Fit) -> bool:
@@ -334,6 +270,16 @@ class LogProblem(Problem):
         """How many hypotheses that begin at one of some sizes are fitted."""
         return BEGUN
 
+    def least(self, one: Hypothesis) -> float:
+        """Return what a size is more than: what the file has cannot become less than 0."""
+        joint = next(
+            (each for each in self.windows.body.tree.moving if each.name == one.where), None
+        )
+        if joint is None or one.quantity not in POSITIVE:
+            return -np.inf
+        has = {"armature": joint.armature, "damping": joint.damping, known.SPRING: joint.spring[0]}
+        return -(1.0 + ROUND) * has.get(one.quantity, 0.0)
+
     def searches(self, plain: Fit) -> bool:
         """Return whether anything but noise is left."""
         return plain.cost > plain.left.size
@@ -350,7 +296,9 @@ class LogProblem(Problem):
             half = self.log.period * (0.5 + fit.half_width(PART))  # a scheme moves it so far
             return Cause("delay", "", size, (size - half, size + half), "s")
         found = super().cause(fit, one)
-        if one.quantity == PAYLOAD and one.axis:  # from the link's frame, no more from its centre
+        if (
+            one.quantity == known.PAYLOAD and one.axis
+        ):  # from its link's frame
             (link,) = (x for x in windows.body.tree.links if x.name == one.where)
             centre = float(link.centre[one.axis - 1])
             found = replace(found, size=fit.sizes[one] + centre)

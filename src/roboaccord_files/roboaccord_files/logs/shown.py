@@ -13,6 +13,7 @@ from roboaccord.cli.console import figure_lines
 from roboaccord.cli.levels import VERDICTS
 from roboaccord.contract.outcome import Cause
 from roboaccord.crosscheck.report import Report
+from roboaccord.engines.deviations import EVERY
 from roboaccord.report.cause_words import with_interval
 
 from roboaccord_files.excitation.identified import Identified
@@ -72,6 +73,10 @@ def log_lines(report: Report) -> list[RenderableType]:
         figures["scheme"] = (check.scheme, "")
     for i, cause in enumerate(found.causes):
         figures["cause" if i == 0 else f"cause {i + 1}"] = (with_interval(cause), "")
+    for cause in found.causes:
+        if (cause.quantity, cause.where) == ("gear", EVERY):  # one cause with two names
+            rest = 100.0 * (1.0 / (1.0 + (cause.size or 0.0)) - 1.0)
+            figures["or"] = (f"all masses, inertias and frictions of the file {rest:+.4g} %", "")
     for i, causes in enumerate(found.instead):
         figures[f"or {i + 1}"] = ("; ".join(map(with_interval, causes)), "")
     finding = report.finding

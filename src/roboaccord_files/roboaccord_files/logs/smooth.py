@@ -20,7 +20,7 @@ DEGREE = 5  # of the splines, whose accelerations are smooth
 SPACINGS = (24, 16, 12, 8, 6, 4, 3, 2)  # samples between knots, the smoothest first
 LONGEST = 0.1  # s between knots
 LOOSE = 1.08  # times what the best spacing leaves: what the smoothest motion may
-FAR = 2.0  # times the noise: what leaves that is no motion through noise alone
+ALIKE = 1.3  # times what spacings of 2 leave: those of 3, where that is noise
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,9 @@ class Smooth:
         parts = [(log.time[s], log.q[s]) for s in log.segments]
         many = {every: [_spline(t, q, every) for t, q in parts] for every in tried}
         left = {every: _left(log, splines, every) for every, splines in many.items()}
-        least = np.min([left[each] for each in tried if each > 1], axis=0, initial=np.inf)
-        most = LOOSE * np.where(least < FAR * noise, least, noise)
+        finest = np.array([left[each] for each in tried if each > 1][-2:])
+        least = finest.min(axis=0, initial=np.inf)  # alike where nothing but noise is left
+        most = LOOSE * np.where(finest.max(axis=0, initial=0.0) < ALIKE * least, least, noise)
         every = next((each for each in tried if (left[each] <= most).all()), tried[-1])
         return cls(log, noise, many[every], every)
 

@@ -1,7 +1,7 @@
 """Windows of a log, and how errors of a model show in them.
 
-FLOOR, MOST, NODES, DENSE and SLOW may be tuned: speed, and what is left open. The equations are
-fixed by what follows; a term that a robot needs belongs to `LogBody`.
+FLOOR, MOST, FEW, CAP and SLOW may be tuned: speed, and what is left open. The equations are fixed
+by what follows; a term that a robot needs belongs to `LogBody`.
 
 Along a smooth motion q_s through the log's positions the equations of the robot's file leave
 
@@ -34,21 +34,18 @@ from roboaccord.description.tree import rotors_of
 
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.log import Log
+from roboaccord_files.logs.response import DENSE, MANY, NODES, PROBE, ROUGH, Response
 from roboaccord_files.logs.smooth import Smooth
 
 FLOOR = 1e-4  # of what the efforts do: errors below are not looked into
 MOST, FEW = 3000, 1200  # samples that are looked at, and for a first look
-PROBE = 1e-5  # of derivatives
-NODES, DENSE = 5, 60.0  # of a window at least, and more by its length [1/s]
 TOP, CAP, CAPPED = 0.99, 0.01, 0.2  # a joint is at its largest rate in so many samples
-ROUGH, MANY = 3.0, 12  # nodes a knot; where a window needs more, they are at all samples
 SLOW = 0.1  # of a joint's rate
 RESTS, STILL = 12.0, 1e-6  # times the noise, and rad or m: less is no motion
-HOLD = 1e9  # kg m^2: a joint that rests is held by what is not known
 THIN = 1e-9  # of the largest unknown effort's effect: none
 
 
-class Windows:
+class Windows(Response):
     """Hold the windows of a log under a robot's equations.
 
     Args:
@@ -111,120 +108,14 @@ class Windows:
         self.apart = self._left_of_log()
 
     @property
-    def joints(self) -> int:
-        """Number of joints n."""
-        return len(self.log.joints)
-
-    @property
     def share(self) -> Array:
         """Noise of the positions, over what the efforts do in a window (n,)."""
         return np.where(self.rests, 0.0, self.noise / self.reach)
 
-    def _place_nodes(self, times: Array, motion: Array) -> None:
-        """Take a few times of each window, nearer to each other at its ends [Chebyshev]."""
-        last = times.shape[1] - 1
-        many = min(self._nodes, last + 1)
-        at = np.unique(np.round(0.5 * last * (1.0 - np.cos(np.linspace(0.0, np.pi, many)))))
-        self._at = at.astype(int)
-        own = times[:, self._at]
-        between = own[:, :, None] - own[:, None, :] + np.eye(len(at))
-        weights = 1.0 / (between / self.log.period).prod(axis=2)
-        apart = (times[:, :, None] - own[:, None, :]) / self.log.period
-        hit = apart == 0.0
-        terms = weights[:, None] / np.where(hit, 1.0, apart)
-        terms = np.where(hit.any(axis=2, keepdims=True), hit, terms)
-        self._interpolation = terms / terms.sum(axis=2, keepdims=True)
-        self.nodes = motion[:, :, self._at].reshape(3, -1, motion.shape[-1])
-
-    def _spread(self, values: Array) -> Array:
-        """Return values at the nodes (w m, ...) at all times of the windows (w (2 k + 1), ...)."""
-        w, f, m = self._interpolation.shape
-        found = self._interpolation @ values.reshape(w, m, -1)
-        return np.asarray(found.reshape(w * f, *values.shape[1:]))
-
-    def _linearise(self) -> None:
-        """Take the derivatives of the equations along the motion."""
-        body, n = self.body, self.joints
-        q, qd, qdd = self.nodes
-        still = np.zeros_like(q)
-        light = replace(body, gravity=np.zeros(3), offset=np.zeros(n), zero=np.zeros(n))
-        unit = np.eye(n)
-        at = q - body.zero
-        slack = light.pull(at)
-        mass = [light.efforts(at, still, still + unit[j]) - slack for j in range(n)]
-        self._inverse = np.linalg.inv(self._spread(np.stack(mass, axis=-1)) + self._held_still())
-        w, k = self._steps.shape
-        middle = np.arange(len(self.q)).reshape(w, -1)[:, 1::2].ravel()
-        plain = body.efforts(q, qd, qdd)
-        by_q = [body.efforts(q + PROBE * unit[j], qd, qdd) - plain for j in range(n)]
-        by_qd = [body.efforts(q, qd + PROBE * unit[j], qdd) - plain for j in range(n)]
-        at_q, at_qd = (self._spread(np.stack(x, axis=-1))[middle] / PROBE for x in (by_q, by_qd))
-        change = np.zeros((w, k, 2 * n, 2 * n))  # of the state, at the middle of each step
-        change[..., :n, n:] = unit
-        for part, by in (
-            (np.s_[..., n:, :n], at_q),
-            (np.s_[..., n:, n:], at_qd + np.diag(body.damping)),
-        ):
-            change[part] = -(self._inverse[middle] @ by).reshape(w, k, n, n)
-        half = 0.5 * self._steps[..., None, None] * change
-        self._solve = np.linalg.inv(np.eye(2 * n) - half)
-        self._step = self._solve @ (np.eye(2 * n) + half)
-
-    def _held_still(self) -> Array:
-        """Return the inertia (n, n) of what holds joints that rest in all the log."""
-        return np.diag(np.where(self.rests, HOLD, 0.0))
-
-    def _fine(self, efforts: Array) -> Array:
-        """Return efforts (w (2 k + 1), n, c), which lack in the motion, as of `_propagate`."""
-        w, k = self._steps.shape
-        found = (self._inverse @ efforts).reshape(w, 2 * k + 1, self.joints, -1)
-        return np.stack([found[:, :-1:2], found[:, 1::2], found[:, 2::2]])
-
-    def _held(self, efforts: Array) -> Array:
-        """Return efforts (w, k, n, c), which are held over a step, as of `_propagate`."""
-        w, k = self._steps.shape
-        inverse = self._inverse.reshape(w, -1, self.joints, self.joints)
-        return np.stack([inverse[:, i : 2 * k + i : 2] @ efforts for i in range(3)])
-
-    def _propagate(
-        self,
-        forces: Array | None = None,
-        start: Array | None = None,
-        blows: Array | None = None,
-    ) -> Array:
-        """Return what accelerations make of the positions of windows (w, (k + 1) n, c), projected.
-
-        Args:
-            forces: accelerations at start, middle and end of each step (3, w, k, n, c).
-            start: initial states (2 n, c); 0 where None.
-            blows: accelerations that act at the start of each step alone (w, k, n, c).
-        """
-        w, k = self._steps.shape
-        n, h = self.joints, self._steps[..., None, None]
-        columns = start.shape[-1] if start is not None else forces.shape[-1]  # type: ignore[union-attr]
-        state = np.zeros((w, 2 * n, columns)) + (0.0 if start is None else start)
-        added = np.zeros((w, k, 2 * n, columns))
-        if forces is not None:
-            first, middle, last = forces
-            added[..., :n, :] = h**2 * (first - last) / 12.0
-            added[..., n:, :] = h * (first + 4.0 * middle + last) / 6.0
-            added = self._solve @ added
-        if blows is not None:
-            added = added + (self._step[..., n:] * h) @ blows
-        found = np.empty((w, k + 1, n, columns))
-        found[:, 0] = state[:, :n]
-        for i in range(k):
-            state = self._step[:, i] @ state + added[:, i]
-            found[:, i + 1] = state[:, :n]
-        return self._left(found)
-
-    def _left(self, positions: Array) -> Array:
-        """Return positions (w, k + 1, n, c) over their scale, less what initial states explain."""
-        w, c = len(positions), positions.shape[-1]
-        rows = (positions / self.scale[:, None]).reshape(w, -1, c)
-        if self._basis is not None:
-            rows = rows - self._basis @ (self._basis.swapaxes(1, 2) @ rows)
-        return np.asarray(rows)
+    @property
+    def heard(self) -> Array:
+        """Noise that residuals are measured by, that of efforts too, likewise (n,)."""
+        return np.where(self.rests, 0.0, self.scale / self.reach)
 
     def capped(self) -> Iterator[tuple[str, float, Array]]:
         """Yield joints that move at no more than a rate [rad/s], and the windows of that (w,)."""

@@ -259,7 +259,8 @@ def score(fit: Fit) -> float:
     for one in fit.ones:
         place = one.quantity == PAYLOAD and one.axis
         low, high = ANY if place else POSSIBLE.get(one.quantity, ANY)
-        if not low < fit.sizes.get(one, 0.0) < high:
+        size = fit.sizes.get(one, 0.0)
+        if not (low < size < high and size > fit.problem.least(one)):
             return np.inf
     return fit.cost + COST * len(fit.ones)
 
@@ -307,10 +308,14 @@ def held_out(problem: Problem, fit: Fit) -> float | None:
 
 
 def is_sure(fit: Fit) -> bool:
-    """Return whether of each hypothesis some size is surely not 0: of many tried, some seem so."""
+    """Return whether of each hypothesis some size is surely not 0: of many tried, some seem so.
+
+    A payload at a link's centre is more mass.
+    """
+    groups = [g[1:] if g[0].quantity == PAYLOAD else g for g in fit.groups]
     return all(
         any(abs(fit.sizes[o]) > SURE * fit.deviations.get(o, 0.0) for o in group)
-        for group in fit.groups
+        for group in groups
     )
 
 
@@ -360,7 +365,7 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
         if len(fit.places) > 1
         else Conclusion.NAMED
     )
-    instead, known = tuple(causes_of(each) for each, _ in rest), [each.places for each in others]
+    instead = tuple(causes_of(each) for each, _ in rest)
     following = next((share(each) for each in fits if each.places not in known), np.nan)
     found = Explanation(code, causes_of(fit), instead, (), share(fit), following, held)
     return found, search.plain, fit

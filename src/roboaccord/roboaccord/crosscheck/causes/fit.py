@@ -105,6 +105,10 @@ class Problem(ABC):
         """How many hypotheses that begin at one of some sizes are fitted."""
         return MOST_BEGUN
 
+    def least(self, one: Hypothesis) -> float:
+        """Return what a size is more than, in any robot."""
+        return -np.inf
+
     def searches(self, plain: Fit) -> bool:
         """Return whether hypotheses that begin at one of some sizes are tried."""
         return True
