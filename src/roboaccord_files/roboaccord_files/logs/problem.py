@@ -296,9 +296,7 @@ class LogProblem(Problem):
             half = self.log.period * (0.5 + fit.half_width(PART))  # a scheme moves it so far
             return Cause("delay", "", size, (size - half, size + half), "s")
         found = super().cause(fit, one)
-        if (
-            one.quantity == known.PAYLOAD and one.axis
-        ):  # from its link's frame
+        if one.quantity == known.PAYLOAD and one.axis:  # from its link's frame
             (link,) = (x for x in windows.body.tree.links if x.name == one.where)
             centre = float(link.centre[one.axis - 1])
             found = replace(found, size=fit.sizes[one] + centre)
