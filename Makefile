@@ -120,6 +120,10 @@ rolling-errors: $(VENV)/.dev ## errors of the voxel sphere's schemes, and of bou
 own-logs: $(VENV)/.dev ## detection rate of accord crosscheck LOG, by errors in logs of foreign simulators: OWN_LOGS="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.own_logs $(OWN_LOGS)
 
+.PHONY: real-logs
+real-logs: $(VENV)/.dev ## false causes and errors named in logs of drives: current, counts, without gravity, late: REAL_LOGS="--out FILE"
+	$(VENV)/bin/python -m benchmarks.campaigns.real_logs $(REAL_LOGS)
+
 .PHONY: planted
 planted: $(VENV)/.dev ## detection rate of the cross-check by level, for errors planted in engines: PLANTED="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.planted_errors $(PLANTED)

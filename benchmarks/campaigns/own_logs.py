@@ -220,7 +220,7 @@ ERRORS: dict[str, Error] = {
     "wrong sign of Coriolis": Error("textbook", {"coriolis": -1.0}, "?", assumed=False),
     "motor of first order": Error("textbook", {"lag": 0.01}, "motor lag", "*", -1e-3 / np.log(0.9)),
     "effort limit": Error("mujoco", {}, "effort limit", "lift", 8.0, limit=8.0),
-    "a spring": Error("mujoco", {"more": 'stiffness="1.5"'}, "?", assumed=False),
+    "a spring": Error("mujoco", {"more": 'stiffness="1.5"'}, "spring", "elbow", 1.5),
 }  # fmt: skip
 SOUND: dict[str, Error] = {
     "semi-implicit 1 ms": Error("mujoco"),

@@ -34,6 +34,7 @@ TEXTS: Mapping[str, Mapping[Code, str]] = {
 ELSEWHERE = {
     Code.LOG_NOISE,
     Code.LOG_EFFORT_NOISE,
+    Code.LOG_EFFORT_ZERO,
     Code.LOG_RESIDUALS,
     *(Code.TEXT, Code.HIDDEN, Code.OFF_BY, Code.OFF_BY_ANGLE, Code.INSTEAD, Code.READS),
     *(Code.SUSPECT, Code.STEP_FAR, Code.LARGEST_ERROR, Code.OUR_EQUATIONS, Code.MISSING),

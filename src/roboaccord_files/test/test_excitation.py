@@ -8,6 +8,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.files import load_setup
 from roboaccord_files.excitation.base import BaseParameters, random_states
 from roboaccord_files.excitation.command import excite_command, search_of
+from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.excitation.motion import FourierMotion
 from roboaccord_files.excitation.regressor import regressor, values_of
 from roboaccord_files.logs.follow import read_trajectory_file
@@ -92,3 +93,16 @@ def test_a_joint_that_cannot_hold_the_robot_is_named(tmp_path):
     file = str(FILES / "double_pendulum.urdf")  # its effort limits are 0
     with pytest.raises(AccordError, match=r"joint1 needs .* its effort limit is 0"):
         excite_command(file, tries=10, folder=tmp_path)
+
+
+def test_what_a_motion_does_not_show_is_named():
+    """Of two hinges of which one rests: its friction, its rotor and all of the other's inertia."""
+    setup = load_setup(str(FILES / "double_pendulum.urdf"))
+    q, qd, qdd = random_states(setup.tree, setup.joints)
+    assert not Identified.of(setup.tree, setup.joints, GRAVITY, (q, qd, qdd)).unseen
+    rests = np.array([1.0, 0.0])
+    found = Identified.of(setup.tree, setup.joints, GRAVITY, (q, rests * qd, rests * qdd))
+    one, other = setup.joints
+    assert {f"damping of {other}", f"armature of {other}"} <= {*found.unseen}
+    assert f"damping of {one}" not in found.unseen
+    assert found.condition > 1e6

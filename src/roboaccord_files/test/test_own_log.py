@@ -274,13 +274,32 @@ def carry_out(line: str) -> int:
     return 0
 
 
+def test_the_robots_bag_of_the_page_shows_currents_and_a_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """11.1 and 7.3 N m/A, and 0.25 kg 0.2 m behind the elbow, as record.py has them."""
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    monkeypatch.chdir(tmp_path)
+    carry_out("python examples/own_log/record.py")
+    line = next(line for line in commands("From a ROS bag of your robot") if "crosscheck" in line)
+    assert carry_out(line.replace("arm.urdf", "examples/own_log/arm.urdf")) == 1
+    checked = json.loads(Path("checked/summary.json").read_text())
+    assert {cause["quantity"] for cause in checked["causes"]} == {"payload"}
+    sizes = {cause["axis"]: cause["interval"] for cause in checked["causes"]}
+    for name, value in {"mass": 0.25, "x": 0.2}.items():
+        low, high = sizes[name]
+        assert low <= value <= high, name
+    assert checked["effort"]["factors"] == pytest.approx({"shoulder": 11.1, "elbow": 7.3}, rel=2e-3)
+    assert Path("checked/efforts.svg").is_file()
+
+
 def test_the_example_of_the_page_is_found_by_one_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """0.85 kg for 0.8: 6.25 % of the forearm."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
     monkeypatch.chdir(tmp_path)
-    simulate, check = commands("Your own log")
+    simulate, check = commands("From a simulator")
     assert carry_out(simulate) == 0
     assert carry_out(f"{check} --json") == 1
     data = json.loads(capfd.readouterr().out)
@@ -298,7 +317,12 @@ def test_acromonk_is_predicted_from_its_other_runs(capfd: pytest.CaptureFixture[
     check, predict = commands("A real robot")
     assert carry_out(f"{check} --json") == 1
     data = json.loads(capfd.readouterr().out)
-    assert {"motor lag", "damping"} <= {cause["quantity"] for cause in data["most"]}
+    assert data["causes"] == []
+    assert [cause["quantity"] for cause in data["most"]] == ["delay"]
+    told = re.search(r"look at (\w+), from ([\d.]+) to ([\d.]+) s", str(data["levels"]))
+    assert told
+    assert told[1] == "virtul_joint_hook_1"
+    assert float(told[2]) < float(told[3]) < 0.25  # s: until then a hook touches a bar
     assert carry_out(predict) == 0
     rows = re.findall(r"^\w\w_\w+ +([\d.]+) +([\d.]+) ", capfd.readouterr().out, re.MULTILINE)
     assert len(rows) == 6

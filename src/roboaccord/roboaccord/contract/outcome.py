@@ -102,6 +102,7 @@ class Code(StrEnum):
     OUR_EQUATIONS = auto()
     LOG_NOISE = auto()
     LOG_EFFORT_NOISE = auto()
+    LOG_EFFORT_ZERO = auto()
     LOG_RESIDUALS = auto()
     LEVEL_EXCUSED = auto()
     LEVEL_WITHIN = auto()

@@ -31,6 +31,7 @@ PLACED = ("origin", "axis")  # joints of a tree
 UPWARDS = 2  # axis
 CREEP = 1e-3  # rad/s: below it dry friction falls to 0 where the model has none
 TRIANGLE = np.triu_indices(3)
+PRODUCTS = "products of inertia"  # whose sign drawing programs reverse
 
 
 class ModelChange(NamedTuple):
@@ -51,13 +52,22 @@ class ModelChange(NamedTuple):
 
 def deviating_tree(tree: Tree, off: ModelChange) -> Tree:
     """Return a tree of which a number of links or joints is otherwise."""
-    if off.quantity in OF_LINKS:
+    if off.quantity in (*OF_LINKS, PRODUCTS):
         links = (_link(x, off) if off.where in (x.name, EVERY) else x for x in tree.links)
         return replace(tree, links=tuple(links))
     if off.quantity in PLACED:
         joints = (_joint(x, off) if off.where in (x.name, EVERY) else x for x in tree.joints)
         return replace(tree, joints=tuple(joints))
     return tree
+
+
+def loaded(link: Link, mass: float, place: Array) -> Link:
+    """Return a link that carries a point of a mass [kg] at a place in its frame (3,) [m]."""
+    whole = link.mass + mass
+    centre = (link.mass * link.centre + mass * place) / whole
+    arm = place - link.centre
+    more = mass * link.mass / whole * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    return replace(link, mass=whole, centre=centre, inertia=link.inertia + more)
 
 
 def _link(link: Link, off: ModelChange) -> Link:
@@ -70,6 +80,9 @@ def _link(link: Link, off: ModelChange) -> Link:
         return replace(link, mass=link.mass * (1.0 + off.size))
     if off.quantity == "centre":
         return replace(link, centre=link.centre + off.size * np.eye(3)[off.axis])
+    if off.quantity == PRODUCTS:
+        own = np.diag(np.diag(link.inertia))
+        return replace(link, inertia=own + (1.0 + off.size) * (link.inertia - own))
     i, j = (half[off.axis] for half in TRIANGLE)
     inertia = link.inertia.copy()
     part = off.size * np.sqrt(abs(link.inertia[i, i] * link.inertia[j, j]))

@@ -11,9 +11,9 @@ from itertools import groupby
 
 from roboaccord.contract.outcome import Cause
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation
-from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, Hypothesis
+from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, SPEED_LIMIT, Hypothesis
 from roboaccord.crosscheck.causes.resolution import SHOWN, Resolved
-from roboaccord.engines.deviations import EVERY
+from roboaccord.engines.deviations import EVERY, PRODUCTS
 
 MANY = 6  # causes that explain alike
 EXPLAINS = 0.95  # of the squared residuals: what leaves more is not shown as the next best
@@ -85,6 +85,10 @@ def _off(causes: Sequence[Cause]) -> str:
             return f"the effort of {where} is clipped at {size:.4g} {cause.unit}"
         case _ if cause.quantity == MOTOR:
             return f"the effort of {_every(cause)} follows by a lag of first order of {size:.3g} s"
+        case _ if cause.quantity == SPEED_LIMIT:
+            return f"{where} moves at no more than {size:.4g} {cause.unit}"
+        case _ if is_mirrored(cause):
+            return f"the products of inertia of {_every(cause)} have the other sign"
     shown = [f"{each.axis} {sized(each.size or 0.0, each.unit)}".strip() for each in causes]
     return f"{_named(cause)} is {', '.join(shown)} off"
 
@@ -103,9 +107,15 @@ def sized(size: float, unit: str, form: str = "+.2g") -> str:
     return f"{100 * size:{form}} %" if unit == "1" else f"{size:{form}} {unit}"
 
 
+def is_mirrored(cause: Cause) -> bool:
+    """Return whether products of inertia have the sign of a drawing program: twice less than 0."""
+    low, high = cause.interval or (0.0, 0.0)
+    return cause.quantity == PRODUCTS and low < -2.0 < high
+
+
 def with_interval(cause: Cause) -> str:
     """Return a cause with its interval of 95 %, in words."""
-    if cause.size is None or cause.interval is None:
+    if cause.size is None or cause.interval is None or is_mirrored(cause):
         return _off([cause])
     name = " ".join(filter(None, [_named(cause), cause.axis]))
     factor, unit = (100.0, "%") if cause.unit == "1" else (1.0, cause.unit)

@@ -252,7 +252,9 @@ def _residuals(of: Figures) -> str:
     if found.causes:
         every = (found.causes, *found.instead)
         return f"{text}: {'; or '.join('; '.join(map(with_interval, each)) for each in every)}"
-    text += f", which no {MOST} known errors explain; look at {of['where']}"
+    first, last = of["span"]
+    where = f"{of['where']}, from {first:.3g} to {last:.3g} s"
+    text += f", which no {MOST} known errors explain; look at {where}"
     most = "; ".join(map(with_interval, found.most))
     return f"{text}; most of it by {most}" if most else text
 
@@ -357,6 +359,8 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.LOG_NOISE: "noise: {size:.2g} rad or m of {where} is {share:.2g%} of what the efforts do "
     "in windows of {window} steps, more than {most:g%}",
     Code.LOG_EFFORT_NOISE: "noise: that of the efforts may make {share:.2g%}",
+    Code.LOG_EFFORT_ZERO: "the efforts are all 0 where some acted: this publisher does not measure "
+    "them; map another topic or column: --map effort/JOINT=COLUMN",
     Code.LOG_RESIDUALS: _residuals,
     Code.LEVEL_EXCUSED: lambda of: f"{_level(of)} excused: {words_of(of['of'])}",
     Code.LEVEL_WITHIN: lambda of: f"{_level(of)} within: {words_of(of['of'])}",

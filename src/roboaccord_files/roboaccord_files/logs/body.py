@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.hypotheses import Hypothesis
+from roboaccord.crosscheck.causes.hypotheses import PAYLOAD, SPRING, Hypothesis
 from roboaccord.description.inverse import inverse_dynamics
 from roboaccord.description.tree import Tree
-from roboaccord.engines.deviations import ModelChange, deviating_tree
+from roboaccord.engines.deviations import ModelChange, deviating_tree, loaded
 
 SPEEDS = (0.003, 0.01, 0.03, 0.1)  # rad/s or m/s: below which dry friction falls to 0
 OFFSET, TILT, DRY = "effort offset", "gravity direction", "dry friction"
-BY_JOINT = {"damping": "damping", "armature": "armature", OFFSET: "offset", "zero": "zero"}
+BY_JOINT = {name: name for name in ("damping", "armature", "zero", SPRING)} | {OFFSET: "offset"}
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class LogBody:
         armature: inertia of rotors that the file does not have (n,) [kg m^2].
         offset: of the efforts (n,) [N m].
         zero: of the recorded positions (n,) [rad].
+        spring: of the joints, slack at 0, that the file does not have (n,) [N m/rad].
         clock: part by which the log's clock is fast.
     """
 
@@ -45,6 +46,7 @@ class LogBody:
     armature: Array
     offset: Array
     zero: Array
+    spring: Array
     clock: float = 0.0
 
     @classmethod
@@ -68,7 +70,7 @@ class LogBody:
         sliding[0] = [dry * inner[name].friction for name in joints]
         viscous = damping * np.array([inner[name].damping for name in joints])
         pull = np.array([0.0, 0.0, -gravity])
-        return cls(tree, joints, pull, viscous, sliding, none, none, none)
+        return cls(tree, joints, pull, viscous, sliding, none, none, none, none)
 
     def efforts(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the efforts (k, n) that a motion needs, those of friction apart."""
@@ -79,7 +81,7 @@ class LogBody:
         """Return the efforts (k, n) that strain the springs of the file."""
         springs = {joint.name: joint.spring for joint in self.tree.moving}
         stiffness, slack = np.array([springs[name] for name in self.joints]).reshape(-1, 2).T
-        return np.asarray(stiffness * (q - self.zero - slack))
+        return np.asarray(stiffness * (q - self.zero - slack) + self.spring * (q - self.zero))
 
     def friction(self, qd: Array) -> Array:
         """Return the efforts (k, n) that friction takes."""
@@ -105,6 +107,13 @@ class LogBody:
             elif one.quantity == TILT:
                 pull = size * float(np.linalg.norm(body.gravity))
                 body = replace(body, gravity=body.gravity + pull * np.eye(3)[one.axis])
-            elif size:
+            elif one.quantity == PAYLOAD and not one.axis:
+                place = np.array([sizes.get(one._replace(axis=i), 0.0) for i in (1, 2, 3)])
+                links = [
+                    loaded(x, size, x.centre + place) if x.name == one.where else x
+                    for x in body.tree.links
+                ]
+                body = replace(body, tree=replace(body.tree, links=tuple(links)))
+            elif size and one.quantity != PAYLOAD:
                 body = replace(body, tree=deviating_tree(body.tree, ModelChange(*one, size)))
         return body

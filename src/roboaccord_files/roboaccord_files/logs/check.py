@@ -14,18 +14,22 @@ from dataclasses import replace
 import numpy as np
 from roboaccord.contract.outcome import Levels, verdict_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.explain import LIKELY, explain
-from roboaccord.crosscheck.causes.fit import Fit
+from roboaccord.crosscheck.causes.explain import LIKELY, Explanation, explain, is_noise
+from roboaccord.crosscheck.causes.fit import Fit, fitted
+from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.scenario import Tolerances
 
+from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
+from roboaccord_files.logs.efforts import OWN, best_reading, factors_of, readings, taken
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
-from roboaccord_files.logs.problem import NOISY, LogProblem
+from roboaccord_files.logs.problem import MISTAKEN, NOISY, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
-from roboaccord_files.logs.windows import Windows
+from roboaccord_files.logs.smooth import Smooth
+from roboaccord_files.logs.windows import FEW, Windows
 
 ENGINE = "log"
 SHORTEST, FEWEST = 6, 20  # steps of a window, and windows of a log
@@ -35,12 +39,20 @@ SCHEMES = {
     "semi-implicit Euler": (0.0, 0.5),
     "of order 2 or more": (0.0, 0.0),
 }  # a and b
+AUDIBLE = 0.5  # of the positions' noise: what that of efforts does, to count
+ALMOST = 1e-9  # round-off
 NEAR = 0.15  # samples from a scheme's a and b
 
 
-def check_log(log: Log, body: LogBody) -> Report:
-    """Check a log by the equations of a robot's file, and name what differs."""
-    level, check = LogLevel(), measured(log, body)
+def check_log(log: Log, body: LogBody, effort: str = "") -> Report:
+    """Check a log by the equations of a robot's file, and name what differs.
+
+    Args:
+        log: what was read.
+        body: of the robot's file.
+        effort: what the user states of efforts, as of `efforts.STATED`.
+    """
+    level, check = LogLevel(), measured(log, body, effort)
     finding = replace(level.judge(check, Tolerances()), level=level.name, engine=ENGINE)
     return Report(
         robot="",
@@ -53,7 +65,7 @@ def check_log(log: Log, body: LogBody) -> Report:
     )
 
 
-def measured(log: Log, body: LogBody) -> LogCheck:
+def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     """Return what the equations of a robot's file leave of a log, and what explains it."""
     windows = chosen(log, body)
     worst = first_largest(windows.share)
@@ -63,27 +75,53 @@ def measured(log: Log, body: LogBody) -> LogCheck:
         (log.joints[worst], float(windows.noise[worst])),
         log.columns,
         log.notes,
+        motion=Identified.of(body.tree, body.joints, body.gravity, windows.nodes),
     )
     if check.noise > NOISY:
         return check
     dry = {joint for joint, each in zip(log.joints, body.dry.T) if each.any()}
-    problem = LogProblem.of(windows, dry)
+    asked = {each: LogProblem.of(windows, dry, each) for each in readings(effort)}
+    fits = {each: fitted(problem) for each, problem in asked.items()}
+    shares = {each: float(asked[each].share(fit.left).max()) for each, fit in fits.items()}
+    reading = best_reading(fits, shares)
+    problem, known = asked[reading], taken(reading, fits, shares, effort)
+    if not log.effort.any() and shares[reading] > MISTAKEN:
+        return replace(check, share=shares[reading], unmeasured=True)
+    noisy = effort_share(problem, fits[reading].sizes) * windows.reach
+    if (noisy > AUDIBLE * windows.noise).any():
+        windows = windows.rescaled(noisy)
+        problem = LogProblem.of(windows, dry, reading)
     found, plain, fit = explain(problem)
+    if reading.gravity and not is_noise(plain):  # by the file's own gravity, perhaps
+        other = replace(problem, reading=replace(reading, of_file=True))
+        again = explain(other)
+        if again[2].cost < fit.cost:
+            problem, (found, plain, fit) = other, again
     every = (*found.causes, *found.most, *(each for one in found.instead for each in one))
     if more := {cause.where for cause in every if cause.quantity == DRY} - dry:
-        problem = LogProblem.of(windows, dry | more)
+        problem = LogProblem.of(windows, dry | more, problem.reading)
         found, plain, fit = explain(problem)
+    known = replace(known, factors=factors_of(fit))
+    if known.following:
+        known = replace(known, times=float(np.sqrt(known.cost / fit.cost)))
+    if own := [cause for cause in found.causes if cause.quantity in OWN.get(effort, ())]:
+        rest = tuple(cause for cause in found.causes if cause not in own)
+        found = replace(found, causes=rest, instead=()) if rest else Explanation()
+        known = replace(known, also=own)
     left = problem.share(fit.left)
-    noise = np.hypot(windows.share, effort_share(problem))
+    noise = np.hypot(windows.share, effort_share(problem, fit.sizes))
     beyond, whole = (
         np.sqrt(np.maximum(left**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
     )
+    worst = first_largest(beyond)
     return replace(
         check,
+        taken=known,
+        span=span_of(problem, fit, worst),
         share=float(problem.share(plain.left).max()),
         left=float(left.max()),
         beyond=float(beyond.max()),
-        worst=log.joints[first_largest(beyond)],
+        worst=log.joints[worst],
         whole=float(whole.max()),
         efforts=float(noise.max()),
         scheme=scheme_of(fit),
@@ -93,12 +131,26 @@ def measured(log: Log, body: LogBody) -> LogCheck:
     )
 
 
-def effort_share(problem: LogProblem) -> Array:
+def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
+    """Return from when to when [s] half of a joint's squared residuals lie, at the shortest."""
+    windows, left = problem.windows, fit.left.reshape(len(fit.left), -1, problem.windows.joints)
+    sums = np.r_[0.0, (left[..., joint] ** 2).sum(axis=1).cumsum()]
+    ends = np.minimum(np.searchsorted(sums, sums[:-1] + 0.5 * sums[-1]), len(left))
+    whole = sums[ends] - sums[:-1] >= 0.5 * sums[-1] * (1.0 - ALMOST)
+    many = np.where(whole, ends - np.arange(len(left)), len(left))
+    first = int(np.argmin(many))
+    own = windows.samples[fit.problem.kept if isinstance(fit.problem, LogProblem) else slice(None)]
+    last = max(int(ends[first]) - 1, first)
+    return float(windows.log.time[own[first, 0]]), float(windows.log.time[own[last, -1]])
+
+
+def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
     """Return what noise of the efforts does in windows, over what the efforts do (n,)."""
     windows, rng = problem.windows, np.random.default_rng(0)
-    effort = windows.log.effort
+    factors = {o: s for o, s in sizes.items() if o.quantity == FACTOR}
+    effort = problem.efforts(factors)[..., 0]
     noise = noise_of(windows.log, effort) * rng.standard_normal(effort.shape)
-    return problem.share(windows.pushed(0, noise)[problem.kept])
+    return problem.share(windows.pushed(0, noise[..., None])[problem.kept])
 
 
 def scheme_of(fit: Fit) -> str:
@@ -118,10 +170,12 @@ def chosen(log: Log, body: LogBody) -> Windows:
     sizes = np.arange(SHORTEST, max(SHORTEST, lengths.sum() // FEWEST) + 1)
     enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= FEWEST // 4  # of twice the length
     longest = int(sizes[enough].max(initial=SHORTEST))
-    size = SHORTEST
+    size, smooth = SHORTEST, Smooth.of(log)
     while True:
-        found = Windows(log, body, size)
+        found = Windows(log, body, size, smooth, FEW)
         if (found.share <= NOISY).all() or size >= longest:
-            return found
+            found = Windows(log, body, size, smooth)
+            if (found.share <= NOISY).all() or size >= longest:
+                return found
         factor = min(max(float(found.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)
         size = min(int(factor * size) + 1, longest)

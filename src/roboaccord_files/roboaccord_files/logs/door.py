@@ -25,6 +25,7 @@ from roboaccord.scenario.setup import is_file
 
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
+from roboaccord_files.logs.figure import draw
 from roboaccord_files.logs.log import Choice, read_log
 
 
@@ -58,7 +59,7 @@ def crosscheck_log(
         robot: the file; its dry friction counts unless the settings change that.
         settings: of the parameters of a robot that is a file.
         columns: as of `read_log`.
-        out: folder for summary.json; none is written where None.
+        out: folder for summary.json and efforts.svg; none is written where None.
         changes: settings as `KEY=VALUE`.
         topic, names, run, passive, effort: as of `Choice`.
         **options: of a robot that is a file.
@@ -87,10 +88,12 @@ def crosscheck_log(
     log = read_log(path, setup.joints, columns or {}, limits, choice)
     parameters = setup.parameters
     friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
-    found = check_log(log, LogBody.of(setup.tree, log.joints, parameters.gravity, *friction))
+    body = LogBody.of(setup.tree, log.joints, parameters.gravity, *friction)
+    found = check_log(log, body, effort)
     if out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
         write_text(Path(out) / "summary.json", json.dumps(to_json(found), indent=2))
+        draw(log, body, found.step, Path(out) / "efforts.svg")
     return found
 
 

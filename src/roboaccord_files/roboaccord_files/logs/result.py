@@ -18,6 +18,8 @@ from roboaccord.crosscheck.level import Entry, LevelOf, Rows
 from roboaccord.crosscheck.report import Report
 from roboaccord.scenario.scenario import Tolerances
 
+from roboaccord_files.excitation.identified import Identified
+from roboaccord_files.logs.efforts import Taken
 from roboaccord_files.logs.problem import NOISY, UNKNOWN
 
 
@@ -36,6 +38,10 @@ class LogCheck:
         scheme: that fits, "" where it is unknown.
         judged, windows: number of windows that are judged, and of all.
         explanation: of the residuals.
+        taken: what the efforts were taken for.
+        span: from when to when most of what is left of `worst` lies [s].
+        unmeasured: whether efforts are all 0 where some acted.
+        motion: what it could have shown.
     """
 
     window: int
@@ -53,6 +59,10 @@ class LogCheck:
     judged: int = 0
     windows: int = 0
     explanation: Explanation = field(default_factory=Explanation)
+    taken: Taken | None = None
+    span: tuple[float, float] = (0.0, 0.0)
+    unmeasured: bool = False
+    motion: Identified | None = None
 
     def document(self, report: Report) -> dict[str, Json]:
         """Return the figures that `--json` prints of its report."""
@@ -62,8 +72,10 @@ class LogCheck:
             "levels": report.levels,
             "causes": found.causes,
         }
+        if self.taken is not None:
+            data["effort"] = self.taken.document()
         data |= {"instead": found.instead, "most": () if found.causes else found.most}
-        names = ("window", "noise", "share", "left", "scheme", "columns", "notes")
+        names = ("window", "noise", "share", "left", "scheme", "motion", "columns", "notes")
         return {k: to_json(v) for k, v in {**data, **{n: getattr(self, n) for n in names}}.items()}
 
 
@@ -82,10 +94,11 @@ class LogLevel(LevelOf[Any, LogCheck]):
             figures = {"where": where, "size": size, "share": check.noise, "window": check.window}
             why = because(Code.LOG_NOISE, **figures, most=NOISY)
             return replace(Finding.not_judged(why), quantity="noise", where=where)
+        if check.unmeasured:
+            return replace(Finding.not_judged(because(Code.LOG_EFFORT_ZERO)), quantity="effort")
         found = check.explanation
-        why = because(
-            Code.LOG_RESIDUALS, share=check.share, window=check.window, of=found, where=check.worst
-        )
+        figures = {"share": check.share, "window": check.window, "span": check.span}
+        why = because(Code.LOG_RESIDUALS, **figures, of=found, where=check.worst)
         if found.causes:
             first = found.causes[0]
             return Finding.outside(why, quantity=first.quantity, where=first.where, size=first.size)

@@ -24,8 +24,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent, stacked
-from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, Group
-from roboaccord.engines.deviations import EVERY
+from roboaccord.crosscheck.causes.hypotheses import FILTER, LIMIT, MOTOR, PAYLOAD, Group
+from roboaccord.engines.deviations import EVERY, PRODUCTS
 from roboaccord.numerics.ranking import ranked
 
 MOST = 3  # causes at once
@@ -37,15 +37,21 @@ LEFT = 0.1  # share of the squared residuals: what leaves more explains nothing
 HELD = 4.0  # times what a cause may leave: of the held-out half
 LIKELY = 2.0  # squares of the noise: what leaves less may be it
 SIGNIFICANT = 5.0  # standard errors
+ALWAYS = 3  # of those: fitted even without hope
+BEATEN = 1.5  # times what is left: by the next best, unless noise is all that is left
+SURE = 4.0  # of a size, of which 95 of 100 by chance alone are within 2
 COST = 10.0  # of a parameter, in squares of the noise
 REACH = 2  # errors without a size, or two causes, to which another is added
+VAGUE = 100.0  # spread of what is fitted beside: nothing is known of it
 SMALL = 0.05  # of the largest component: such others are not reported
 LATE, WHOLE = ("delay", "lag"), 1e-6  # by ticks; of a number, how near to a whole one
 HEAVY, WORKS, ACTS = (-1.0, 20.0), (-0.9, np.inf), (0.0, np.inf)
 POSSIBLE = {
     "mass": HEAVY, "inertia": HEAVY, "gear": WORKS, "gravity": WORKS, MOTOR: ACTS, LIMIT: ACTS,
+    FILTER: ACTS, PAYLOAD: ACTS, PRODUCTS: (-3.0, 3.0),
 }  # fmt: skip
 """Sizes between which a robot can be; a gear of the other sign is another error."""
+ANY = -np.inf, np.inf
 Linear = tuple[list[Group], list[list[int]], Array, Array]
 
 
@@ -120,7 +126,7 @@ class Search:
     def __init__(self, problem: Problem) -> None:
         self._problem, self.plain = problem, fitted(problem)
         self.same = max(SAME, ROUND_OFF * self.plain.cost)
-        self._started = [*problem.starts()]
+        self._started = [*problem.starts()] if problem.searches(self.plain) else []
 
     def stages(self) -> Iterator[list[Fit]]:
         """Yield the fits of one cause, of two and of three that can be."""
@@ -151,12 +157,16 @@ class Search:
     def _begun(self) -> list[Fit]:
         """Return the best fits of hypotheses that begin at one of some sizes."""
         few = self._problem.few()
-        base = {one: prior.mean for one, prior in self._problem.beside.items()}
+        base = {
+            one: self.plain.sizes[one] if prior.spread > VAGUE else prior.mean
+            for one, prior in self._problem.beside.items()
+        }
         before, found = squares(few.residuals(base)), list[tuple[float, Group, float]]()
         for group, sizes in self._started:
             tried = [(squares(few.residuals({**base, group[0]: s})), group, s) for s in sizes]
             found.append(min(tried, key=lambda each: each[0]))
-        best = ranked(found, lambda each: each[0], CANCELLED * before)[:TRIED]
+        most = self._problem.most_begun
+        best = ranked(found, lambda each: each[0], CANCELLED * before)[:most]
         best = [each for each in found if each in best and each[0] < before]
         return [fitted(self._problem, (group,), {group[0]: size}) for _, group, size in best]
 
@@ -182,11 +192,15 @@ class Search:
             if i < TRIED
             or (gain(each) >= gain(tried[0]) - same and within(columns, of, tried[0], each))
         ]  # fmt: skip
-        return [
-            fitted(anchor.problem, (*anchor.groups, *(groups[i] for i in each)), anchor.sizes,
-                   anchor.variant)
-            for each in sorted(best)
-        ]  # fmt: skip
+        found, least = dict[tuple[int, ...], Fit](), np.inf
+        for each in best:
+            left = float(target @ target) - gain(each)
+            if len(found) >= ALWAYS and not anchor.problem.worth(left, least, self.plain.cost):
+                continue
+            own = (*anchor.groups, *(groups[i] for i in each))
+            found[each] = fitted(anchor.problem, own, anchor.sizes, anchor.variant)
+            least = min(least, found[each].cost)
+        return [found[each] for each in sorted(found)]
 
     @cached_property
     def _linear(self) -> Linear:
@@ -243,8 +257,10 @@ def is_noise(fit: Fit) -> bool:
 def score(fit: Fit) -> float:
     """Return the cost of a fit, and of its parameters; infinite where no robot can be like that."""
     for one in fit.ones:
-        low, high = POSSIBLE.get(one.quantity, (-np.inf, np.inf))
-        if not low < fit.sizes.get(one, 0.0) < high:
+        place = one.quantity == PAYLOAD and one.axis
+        low, high = ANY if place else POSSIBLE.get(one.quantity, ANY)
+        size = fit.sizes.get(one, 0.0)
+        if not (low < size < high and size > fit.problem.least(one)):
             return np.inf
     return fit.cost + COST * len(fit.ones)
 
@@ -292,8 +308,15 @@ def held_out(problem: Problem, fit: Fit) -> float | None:
 
 
 def is_sure(fit: Fit) -> bool:
-    """Return whether of each hypothesis some size is not 0 by its interval."""
-    return all(any(abs(fit.sizes[o]) > fit.half_width(o) for o in group) for group in fit.groups)
+    """Return whether of each hypothesis some size is surely not 0: of many tried, some seem so.
+
+    A payload at a link's centre is more mass.
+    """
+    groups = [g[1:] if g[0].quantity == PAYLOAD else g for g in fit.groups]
+    return all(
+        any(abs(fit.sizes[o]) > SURE * fit.deviations.get(o, 0.0) for o in group)
+        for group in groups
+    )
 
 
 def causes_of(fit: Fit) -> tuple[Cause, ...]:
@@ -302,7 +325,7 @@ def causes_of(fit: Fit) -> tuple[Cause, ...]:
     for one in fit.ones:
         size = abs(fit.sizes[one])
         most = max(abs(fit.sizes[other]) for other in fit.ones if other.whole == one.whole)
-        if size == most or size > max(SMALL * most, fit.half_width(one)):
+        if one.quantity == PAYLOAD or size == most or size > max(SMALL * most, fit.half_width(one)):
             found.append(fit.problem.cause(fit, one))
     return tuple(found)
 
@@ -323,6 +346,9 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
         return max(fit.cost, float(fit.left.size), ROUND_OFF * total) / total
 
     others = alike(fits) if fits and problem.explains(search.plain, now, 1.0) else []
+    known = {fit.places for fit in others}
+    if not is_noise(now) and any(f.cost < BEATEN * now.cost for f in fits if f.places not in known):
+        others = []  # what is not known may favour either
     others = sorted(others, key=lambda fit: fit.places)
     halves = [(fit, held_out(problem, fit)) for fit in others]
     named = [(fit, held) for fit, held in halves if held is not None]
@@ -339,7 +365,7 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
         if len(fit.places) > 1
         else Conclusion.NAMED
     )
-    instead, known = tuple(causes_of(each) for each, _ in rest), [each.places for each in others]
+    instead = tuple(causes_of(each) for each, _ in rest)
     following = next((share(each) for each in fits if each.places not in known), np.nan)
     found = Explanation(code, causes_of(fit), instead, (), share(fit), following, held)
     return found, search.plain, fit

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -24,10 +24,12 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import BENT, Group, Hypothesis, Sizes
 
 ROUNDS = 8  # of Gauss and Newton
-SETTLED = 1e-2, 1e-3  # of a square of the noise, and of what is left: less is no progress
+SHORTENED = 3  # of their steps, where residuals bend
+SETTLED = 1e-2, 1e-4  # of a square of the noise, and of what is left: less is no progress
 DEPENDENT = 1e-7  # of a column: what those before it leave
 FAR = 1.0  # m or rad: no such error is larger
 LAGS = 3
+MOST_BEGUN = 8  # hypotheses
 INTERVAL = 1.96  # of 95 % of a normal distribution, in standard errors
 
 
@@ -41,13 +43,12 @@ class Prior(NamedTuple):
 
 
 class Problem(ABC):
-    """Predict residuals under hypotheses; it never changes, and another is made of it instead.
+    """Predict residuals under hypotheses; it never changes, and another is made of it instead."""
 
-    Attributes:
-        beside: what is fitted beside any hypothesis.
-    """
-
-    beside: ClassVar[Mapping[Hypothesis, Prior]] = {}
+    @property
+    def beside(self) -> Mapping[Hypothesis, Prior]:
+        """What is fitted beside any hypothesis."""
+        return {}
 
     @property
     @abstractmethod
@@ -98,6 +99,28 @@ class Problem(ABC):
     @abstractmethod
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit with more causes leaves so much less that these matter."""
+
+    @property
+    def most_begun(self) -> int:
+        """How many hypotheses that begin at one of some sizes are fitted."""
+        return MOST_BEGUN
+
+    def least(self, one: Hypothesis) -> float:
+        """Return what a size is more than, in any robot."""
+        return -np.inf
+
+    def searches(self, plain: Fit) -> bool:
+        """Return whether hypotheses that begin at one of some sizes are tried."""
+        return True
+
+    def worth(self, left: float, least: float, plain: float) -> bool:
+        """Return whether a fit is worth its time.
+
+        Args:
+            left: squared residuals that it leaves, by regression.
+            least, plain: cost of fits so far, and without a cause.
+        """
+        return True
 
     def cause(self, fit: Fit, one: Hypothesis) -> Cause:
         """Return what is off by a component of a fit."""
@@ -165,12 +188,17 @@ def fitted(
     ones = [*best.ones, *beside]
     known = start or {}
     sizes = {one: known.get(one, beside[one].mean if one in beside else 0.0) for one in ones}
-    for _ in range(ROUNDS):
+    bends, shortened = any(one.quantity in BENT for one in best.ones), SHORTENED
+    for _ in range(ROUNDS + SHORTENED):
         try:
             left = problem.residuals(sizes)
             cost = float((left**2).sum() + sum(each**2 for each in _prior(beside, sizes)))
             if not cost < best.cost:
-                break
+                if not (shortened and best.sizes and bends):
+                    break
+                shortened -= 1
+                sizes = {o: 0.5 * (size + best.sizes.get(o, size)) for o, size in sizes.items()}
+                continue
             least, share = SETTLED
             settled = best.cost - cost < max(least * max(1.0, cost / left.size), share * cost)
             slopes = problem.slopes(ones, sizes)
@@ -189,8 +217,8 @@ def fitted(
             break
         sizes = dict(sizes)
         for one, more in zip(moved, change.tolist()):
-            size = sizes[one] + more
-            sizes[one] = float(np.clip(size, -FAR, FAR)) if one.quantity in BENT else size
+            far = FAR if one.quantity in BENT and one.unit != "kg" else np.inf
+            sizes[one] = float(np.clip(sizes[one] + more, -far, far))
     return best
 
 

@@ -12,16 +12,22 @@ from typing import NamedTuple
 
 from roboaccord.engines.deviations import OF_JOINTS
 
+PAYLOAD = "payload"
 UNITS = {
     "damping": "N m s/rad", "dry friction": "N m", "armature": "kg m^2", "centre": "m",
     "origin": "m", "axis": "rad", "zero": "rad", "delay": "ticks", "lag": "ticks",
     "motor lag": "s", "effort limit": "N m", "effort offset": "N m", "gravity direction": "rad",
+    "effort filter": "s", "backlash": "rad", "spring": "N m/rad", "velocity limit": "rad/s",
 }  # fmt: skip
 AXES = {"centre": ("x", "y", "z"), "inertia": ("xx", "xy", "xz", "yy", "yz", "zz")}
+AXES[PAYLOAD] = ("mass", "x", "y", "z")
 AXES["gravity"] = AXES["origin"] = AXES["axis"] = AXES["centre"]
-ZERO, LIMIT, MOTOR = "zero", "effort limit", "motor lag"
-OF_ENCODERS_AND_DRIVES = (ZERO, LIMIT, MOTOR, "axis", "effort offset")
-BENT = ("centre", "origin", "axis", ZERO, "clock", LIMIT, MOTOR)  # not linear
+ZERO, LIMIT, MOTOR, FILTER = "zero", "effort limit", "motor lag", "effort filter"
+FACTOR, SPEED_LIMIT, BACKLASH, SPRING = "effort factor", "velocity limit", "backlash", "spring"
+OF_ENCODERS_AND_DRIVES = (
+    ZERO, LIMIT, MOTOR, FILTER, FACTOR, SPEED_LIMIT, BACKLASH, SPRING, "axis", "effort offset"
+)  # fmt: skip
+BENT = ("centre", "origin", "axis", ZERO, "clock", LIMIT, MOTOR, PAYLOAD)  # not linear
 PROBE = 1e-4  # by which a parameter is changed
 PROBES = {"armature": 1e-7, MOTOR: 1e-6}  # of which light links have little; of a short time
 
@@ -41,6 +47,8 @@ class Hypothesis(NamedTuple):
     @property
     def unit(self) -> str:
         """Unit of its sizes; 1 for parts of the parameter."""
+        if self.quantity == PAYLOAD:
+            return "m" if self.axis else "kg"
         return UNITS.get(self.quantity, "1")
 
     @property

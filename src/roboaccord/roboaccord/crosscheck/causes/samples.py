@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from roboaccord.contract.outcome import Cause
+from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, ZERO
+from roboaccord.crosscheck.causes.hypotheses import FILTER, LIMIT, MOTOR, ZERO
 from roboaccord.crosscheck.ticks import Index
 from roboaccord.engines.deviations import EVERY
 from roboaccord.numerics.rotations import quaternion_matrix
@@ -81,8 +82,19 @@ def lagging(samples: Samples, lag: float, where: str) -> Samples:
     return replace(samples, effort=np.where(own, found, efforts))
 
 
+def unfiltered(samples: Samples, lag: float, where: str) -> Samples:
+    """Return samples whose efforts were recorded by a filter of first order [s], without that."""
+    own = np.array([where in (joint, EVERY) for joint in samples.joints])
+    period, time = float(np.median(np.diff(samples.time))), samples.time
+    change = np.gradient(samples.effort, time, axis=0)
+    bend = np.gradient(np.gradient(change, time, axis=0), time, axis=0)
+    change = change - period**2 / 6.0 * bend  # of fourth order
+    return replace(samples, effort=samples.effort + lag * own * change)
+
+
 RECORDED: Mapping[str, Callable[[Any, float, str], Any]] = {
     "delay": delayed, "lag": unlagged, ZERO: turned, LIMIT: limited, MOTOR: lagging,
+    FILTER: unfiltered,
 }  # fmt: skip
 """By quantity: return the samples without an error of a size at a joint."""
 
@@ -97,18 +109,25 @@ def starts(samples: Any) -> Iterator[tuple[str, str, list[float]]]:
             yield LIMIT, joint, [part * most for part in PARTS]
 
 
-def exchanged(samples: Samples, names: Sequence[str]) -> Iterator[tuple[Cause, Samples]]:
-    """Yield samples with signs and orders of columns undone; of those columns that there are."""
-    joints, n = samples.joints, len(samples.joints)
+def exchanges(
+    joints: Sequence[str], names: Sequence[str]
+) -> Iterator[tuple[Cause, list[str], Array]]:
+    """Yield signs and orders of columns: the error, which columns, and what undoes it (n, n)."""
+    n = len(joints)
     for quantity, columns in ORDERS.items():
         own = [each for each in columns if each in names]
         for at in [*combinations(range(n), 1), *combinations(range(n), 2)] if own else []:
             change = np.eye(n)
             change[[*at]] = change[[*at[::-1]]] if len(at) == 2 else -change[[*at]]
-            undone = {each: getattr(samples, each) @ change for each in own}
             kind = "order" if len(at) == 2 else "sign"
-            where = ", ".join(joints[i] for i in at)
-            yield Cause(f"{kind} of {quantity}", where), replace(samples, **undone)
+            yield Cause(f"{kind} of {quantity}", ", ".join(joints[i] for i in at)), own, change
+
+
+def exchanged(samples: Samples, names: Sequence[str]) -> Iterator[tuple[Cause, Samples]]:
+    """Yield samples with signs and orders of columns undone; of those columns that there are."""
+    for cause, own, change in exchanges(samples.joints, names):
+        undone = {each: getattr(samples, each) @ change for each in own}
+        yield cause, replace(samples, **undone)
 
 
 def framed(run: Trajectory) -> Iterator[tuple[Cause, Trajectory]]:

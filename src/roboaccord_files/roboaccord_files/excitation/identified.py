@@ -1,0 +1,50 @@
+"""What a motion could have shown of a robot: base parameters that it tells apart, and those not.
+
+SHOWN may be tuned: what the column of a base parameter has along the motion that no other explains,
+over its size at random states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import Tree
+
+from roboaccord_files.excitation.base import LOST, BaseParameters
+from roboaccord_files.excitation.regressor import regressor
+
+SHOWN = 0.01
+
+
+@dataclass(frozen=True)
+class Identified:
+    """What a motion shows of the base parameters of a robot.
+
+    Args:
+        base: number of base parameters, with friction and rotors.
+        condition: of the regressor along the motion; infinite where a parameter is lost.
+        unseen: names of those that the motion does not show.
+    """
+
+    base: int
+    condition: float
+    unseen: Sequence[str]
+
+    @classmethod
+    def of(
+        cls, tree: Tree, joints: Sequence[str], gravity: Array, motion: Sequence[Array]
+    ) -> Identified:
+        """Return what positions, rates and accelerations (3, k, n) show."""
+        base = BaseParameters.of(tree, joints, gravity)
+        q, qd, qdd = motion
+        rows = regressor(tree, joints, gravity, q, qd, qdd)
+        columns = base.scaled(rows)
+        values, axes = np.linalg.eigh(columns.T @ columns)
+        least = np.maximum(values, LOST * values[-1])
+        own = 1.0 / np.sqrt((axes**2 / least).sum(axis=1))  # what no other column explains
+        names = [str(base.names[i]) for i in base.kept]
+        unseen = [name for name, size in zip(names, own.tolist()) if size < SHOWN]
+        return cls(len(names), base.condition(rows), unseen)
