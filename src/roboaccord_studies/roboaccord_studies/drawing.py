@@ -56,7 +56,7 @@ def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line:
 
 @dataclass(frozen=True, eq=False)
 class DrawnSolid:
-    """Hold a convex solid: vertices (v, 3), faces or triangles (f, 3) from outside, #rrggbb."""
+    """A convex solid: vertices (v, 3), faces or triangles (f, 3) from outside, #rrggbb."""
 
     vertices: Array
     faces: Faces | Index
@@ -121,7 +121,7 @@ def draw_ball(axes: Axes, radius: float) -> None:
 
 @dataclass(frozen=True)
 class Curve:
-    """Hold a curve: its name in the legend and in the table, its points, colour and line."""
+    """A curve: its name in the legend and in the table, its points, colour and line."""
 
     label: str
     column: str

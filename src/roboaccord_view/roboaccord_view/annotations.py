@@ -44,7 +44,7 @@ WORTH = 1.0  # s of motion that are worth leaving out
 
 @dataclass(frozen=True)
 class Failure:
-    """Hold a joint that failed.
+    """A joint that failed.
 
     Args:
         joint, kind: what failed, and how.

@@ -117,7 +117,7 @@ def shade_ground(picture: Picture, canvas: Canvas, mesh: Mesh, floor: float) -> 
 
 
 class Relief:
-    """Hold terrain that stands still before a still camera, and the light on it.
+    """Terrain that stands still before a still camera, and the light on it.
 
     Args:
         mesh: the terrain.

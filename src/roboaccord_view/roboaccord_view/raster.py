@@ -37,7 +37,7 @@ Owners = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Mesh:
-    """Hold convex polygons.
+    """Convex polygons.
 
     Args:
         points: in the world (v, 3) [m].
@@ -73,7 +73,7 @@ class Mesh:
 
 
 class Canvas:
-    """Hold which face is seen in each pixel, and how near.
+    """Which face is seen in each pixel, and how near.
 
     Args:
         camera: whose picture it is; its size is that of the canvas.

@@ -30,7 +30,7 @@ GHOSTS: tuple[Colour, ...] = (BLUE, (0.05, 0.55, 0.30), (0.60, 0.25, 0.70), (0.7
 
 @dataclass(frozen=True)
 class SecondRun:
-    """Hold a robot beside a first one: its motion, and how it looks from a time on.
+    """A robot beside a first one: its motion, and how it looks from a time on.
 
     Args:
         trajectory, urdf: motion and description.

@@ -26,7 +26,8 @@ from std_srvs.srv import SetBool
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.reading import finite
-from roboaccord_ros.graph.shell import POLL, Shell
+from roboaccord_ros.graph.shell import Shell
+from roboaccord_ros.graph.spinning import POLL
 
 # WrenchStamped and TwistStamped are alike on the wire: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)

@@ -35,7 +35,7 @@ LOCATED = 1e-10  # part of a step to which crossings are located
 
 @dataclass(frozen=True)
 class Crossing:
-    """Hold an orbit with Floquet multipliers on the unit circle, and its bifurcation.
+    """An orbit with Floquet multipliers on the unit circle, and its bifurcation.
 
     Args:
         kind: fold, flip or Neimark-Sacker.
@@ -158,7 +158,7 @@ Of = Annotated[float, Quantity("", "of what is varied, in its own unit")]
 
 @dataclass(frozen=True)
 class Continuation:
-    """Hold a branch of orbits, why it ends, and where it is stable."""
+    """A branch of orbits, why it ends, and where it is stable."""
 
     along: str
     orbits: list[Point]

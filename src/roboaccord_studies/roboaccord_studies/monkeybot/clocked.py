@@ -56,7 +56,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Step:
-    """Hold one step of a gait that repeats.
+    """One step of a gait that repeats.
 
     Args:
         period, torque: its controls.

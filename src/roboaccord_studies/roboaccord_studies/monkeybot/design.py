@@ -56,7 +56,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Robot:
-    """Hold a robot's shape, its parameters and its horizontal gaits."""
+    """A robot's shape, its parameters and its horizontal gaits."""
 
     shape: Shape
     parameters: MonkeyBotParameters
@@ -82,7 +82,7 @@ class Robot:
 
 @dataclass(frozen=True)
 class DesignMap:
-    """Hold the robots over a grid of shapes to which the gait was followed.
+    """The robots over a grid of shapes to which the gait was followed.
 
     Args:
         centre, inertia: of the grid (n,), (m,), as in `Shape`.

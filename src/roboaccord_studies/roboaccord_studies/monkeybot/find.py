@@ -144,7 +144,7 @@ STATES = ("orbit.start", "orbit.work", "asymmetry", "straight")
 
 @dataclass(frozen=True)
 class Found:
-    """Hold a gait, how far a swing is from its mirror image, and how near it hangs straight."""
+    """A gait, how far a swing is from its mirror image, and how near it hangs straight."""
 
     orbit: Orbit = field(metadata=INLINE)
     asymmetry: Annotated[
@@ -157,7 +157,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """Hold the gaits that were found, and from what."""
+    """The gaits that were found, and from what."""
 
     kind: str
     samples: int

@@ -145,7 +145,7 @@ def landscape_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Mapped:
-    """Hold how many gaits a landscape has, and the least error."""
+    """How many gaits a landscape has, and the least error."""
 
     gaits: Annotated[int, Quantity("")]
     missed: Annotated[int, Quantity("", "gaits that miss an event")] = field(metadata=LEFT_OUT)

@@ -27,7 +27,7 @@ GIVE_UP = 1.6  # radius beyond which a branch is left
 
 @dataclass(frozen=True)
 class Level:
-    """Hold the horizontal clocked gaits of one robot over the period.
+    """The horizontal clocked gaits of one robot over the period.
 
     Args:
         steps: the gaits, by rising period.

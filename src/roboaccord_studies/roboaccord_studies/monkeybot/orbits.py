@@ -41,7 +41,7 @@ INSTANT = 1e-6  # s
 
 @dataclass(frozen=True)
 class Orbit:
-    """Hold a periodic orbit and its figures.
+    """A periodic orbit and its figures.
 
     Args:
         kind: of the gait.

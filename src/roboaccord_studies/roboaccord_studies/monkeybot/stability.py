@@ -39,7 +39,7 @@ CONTROL_STEPS = 0.004, 0.04  # s, N m: done at once, if all goes well
 
 @dataclass(frozen=True)
 class Best:
-    """Hold the gait with the smallest spectral radius."""
+    """The gait with the smallest spectral radius."""
 
     period: Annotated[float, Quantity("s", form=".5g")]
     torque: Annotated[float, Quantity("N m", form=".5g")]
@@ -48,7 +48,7 @@ class Best:
 
 @dataclass(frozen=True)
 class StabilityMap:
-    """Hold the clocked gaits over a grid; NaN where the sheet of the shipped one does not reach.
+    """The clocked gaits over a grid; NaN where the sheet of the shipped one does not reach.
 
     Args:
         period: (n,) [s].
@@ -198,7 +198,7 @@ def stability_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Stability:
-    """Hold how many gaits there are and are stable, and the best."""
+    """How many gaits there are and are stable, and the best."""
 
     gaits: Annotated[int, Quantity("", "to which the shipped one was followed")]
     stable: Annotated[int, Quantity("")]

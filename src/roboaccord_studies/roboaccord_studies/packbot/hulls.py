@@ -44,7 +44,7 @@ FAR = 0.9  # of a hull's volume: a mesh that fills less is far from convex
 
 @dataclass(frozen=True)
 class Body:
-    """Hold a link made of convex hulls of one density.
+    """A link made of convex hulls of one density.
 
     Args:
         name: of the link.

@@ -25,7 +25,7 @@ SPHERE = 162  # points of the polyhedron that stands for a sphere
 
 @dataclass(frozen=True)
 class Shape:
-    """Hold one collision shape: what a URDF states of it, in its link's frame.
+    """One collision shape: what a URDF states of it, in its link's frame.
 
     Args:
         name: of the collision element, or the link's name and a number.

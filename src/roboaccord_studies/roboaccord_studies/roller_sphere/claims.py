@@ -30,7 +30,7 @@ PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)
 
 @dataclass(frozen=True)
 class Claim:
-    """Hold a claim: its text, the printed value, the computed value, and whether it holds."""
+    """A claim: its text, the printed value, the computed value, and whether it holds."""
 
     claim: Annotated[str, Quantity("", form="text")]
     printed: Annotated[str, Quantity("", form="s")]
@@ -170,7 +170,7 @@ def _towards(case: Case) -> Array:
 
 @dataclass(frozen=True)
 class Claims:
-    """Hold the claims."""
+    """The claims."""
 
     table: Annotated[list[Claim], Quantity("", "the claims of section 3")]
 

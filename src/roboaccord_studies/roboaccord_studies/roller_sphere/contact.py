@@ -55,7 +55,7 @@ class ContactCase:
 
 @dataclass(frozen=True)
 class ContactFinding(ContactCase):
-    """Hold the deviation of the ball's angular velocity from the model over all headings.
+    """The deviation of the ball's angular velocity from the model over all headings.
 
     Args:
         w_t_worst, w_t_mean: distance of w_t from the model's over its size, of steady samples.
@@ -140,7 +140,7 @@ def steady(setup: Setup, trajectory: Trajectory) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class ContactFindings:
-    """Hold what was found, a row a case."""
+    """What was found, a row a case."""
 
     findings: Annotated[
         list[ContactFinding],

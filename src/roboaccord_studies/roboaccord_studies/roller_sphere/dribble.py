@@ -71,7 +71,7 @@ def spins(trajectory: Trajectory) -> Array:
 
 @dataclass(frozen=True)
 class SlipFigures:
-    """Hold means over a window of a motion.
+    """Means over a window of a motion.
 
     Args:
         slip: sizes of the slips of both rollers (2,) [m/s].
@@ -107,7 +107,7 @@ LAST = 1.0  # s at the end, over which slips are averaged
 
 @dataclass(frozen=True)
 class Cell:
-    """Hold one run: straight ahead, then a continuous turn.
+    """One run: straight ahead, then a continuous turn.
 
     Args:
         speed, turn_rate: that were asked.
@@ -176,7 +176,7 @@ CELLS = (
 
 @dataclass(frozen=True)
 class Limits:
-    """Hold what statics allow: gain and loss of speed, and by speed the turn rate."""
+    """What statics allow: gain and loss of speed, and by speed the turn rate."""
 
     acceleration: Annotated[float, Quantity("m/s^2", "straight ahead, by statics", form=".2f")]
     braking: Annotated[float, Quantity("m/s^2", "likewise", form=".2f")]
@@ -190,7 +190,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Dribbling:
-    """Hold the map of an engine, and the limits."""
+    """The map of an engine, and the limits."""
 
     engine: str
     limits: Limits

@@ -174,7 +174,7 @@ STEEPER = RigOptions(alpha=(20.0, -20.0))
 
 @dataclass(frozen=True)
 class Surveyed:
-    """Hold the files that were written."""
+    """The files that were written."""
 
     files: list[Path]
 

@@ -81,7 +81,7 @@ def adapt_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptation:
-    """Hold what the controller noticed of a change of ground, and what that is worth."""
+    """What the controller noticed of a change of ground, and what that is worth."""
 
     engine: str
     mu_along: float

@@ -199,7 +199,7 @@ def gait_command(
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredGait:
-    """Hold the figures of a gait, with the unit of each and the versions of the software."""
+    """The figures of a gait, with the unit of each and the versions of the software."""
 
     speed: MetresPerSecond
     displacement: Annotated[list[float], Quantity("m")]

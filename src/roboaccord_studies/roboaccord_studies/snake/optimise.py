@@ -38,7 +38,7 @@ SEARCH_TOLERANCE = 1e-3  # of the steady state, while searching
 
 @dataclass(frozen=True, kw_only=True)
 class Optimum:
-    """Hold the result of an optimisation.
+    """The result of an optimisation.
 
     Args:
         gait: the best one.

@@ -155,7 +155,7 @@ def check_world(place: Path, name: str, friction: float, detector: str, *, force
 
 @dataclass(frozen=True)
 class Before:
-    """Hold the mesh before it was decimated."""
+    """The mesh before it was decimated."""
 
     triangles: int
     mean_error: float
@@ -164,7 +164,7 @@ class Before:
 
 @dataclass(frozen=True, kw_only=True)
 class Meshed:
-    """Hold figures of a terrain and its mesh, and the files that were written."""
+    """Figures of a terrain and its mesh, and the files that were written."""
 
     terrain: Annotated[str, Quantity("")]
     n: Annotated[int, Quantity("voxels", "along each edge of the grid")]

@@ -31,7 +31,7 @@ from roboaccord_studies.monkeybot.options import GaitName, Samples, Steps
 
 @dataclass(frozen=True)
 class Walked:
-    """Hold what was asked, and the share of walks that survived."""
+    """What was asked, and the share of walks that survived."""
 
     gait: str
     sd_angle: Radians
@@ -93,7 +93,7 @@ class Spread(StrEnum):
 
 @dataclass(frozen=True)
 class Robust:
-    """Hold the settings, and the result of each disturbance."""
+    """The settings, and the result of each disturbance."""
 
     gait: str
     draws: Draws = field(metadata=INLINE)

@@ -115,7 +115,7 @@ def design_command(
 
 @dataclass(frozen=True)
 class Design:
-    """Hold how many robots were followed and are stable, and the best by name."""
+    """How many robots were followed and are stable, and the best by name."""
 
     robots_followed: Annotated[int, Quantity("")]
     robots_stable: Annotated[int, Quantity("", "at some period")]

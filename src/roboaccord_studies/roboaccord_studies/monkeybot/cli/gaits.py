@@ -59,7 +59,7 @@ def gaits_command(
 
 @dataclass(frozen=True)
 class Shipped:
-    """Hold the figures of a shipped gait; its multipliers are those with its feedback."""
+    """The figures of a shipped gait; its multipliers are those with its feedback."""
 
     name: Annotated[str, Quantity("", name="gait")]
     description: Annotated[str, Quantity("", name="what it is", form="text")]

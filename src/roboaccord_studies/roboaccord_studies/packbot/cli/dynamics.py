@@ -69,7 +69,7 @@ def dynamics_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Dynamics:
-    """Hold accelerations, mass matrix and bias in a state."""
+    """Accelerations, mass matrix and bias in a state."""
 
     joints: Sequence[str] = JOINTS
     qdd: Annotated[Array, Quantity("rad/s^2")]

@@ -68,7 +68,7 @@ def figures_command(
 
 @dataclass(frozen=True)
 class Figures:
-    """Hold the files that were written, and the collapses by contact."""
+    """The files that were written, and the collapses by contact."""
 
     files: list[Path]
     collapses: Mapping[str, Collapse]

@@ -178,7 +178,7 @@ def _cases(setup: Setup, joints: Iterable[str], angles: int) -> list[list[Fault]
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
-    """Hold the median and each case; with the camera also what both arms see."""
+    """The median and each case; with the camera also what both arms see."""
 
     retained: Annotated[float, Quantity("1", "median", name="kept", form=".3f")]
     cases: Annotated[list[Kept], Quantity("", "workspace kept in the arm's plane")]
@@ -208,7 +208,7 @@ def _study(measure: Callable[..., list[Kept]], cases: list[list[Fault]], place: 
 
 @dataclass(frozen=True)
 class Study:
-    """Hold the median share by frozen joint and payload [kg], and the pictures."""
+    """The median share by frozen joint and payload [kg], and the pictures."""
 
     medians: Annotated[
         Mapping[str, Mapping[str, float]],

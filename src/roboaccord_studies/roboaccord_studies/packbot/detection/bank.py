@@ -32,7 +32,7 @@ STILL = 16.0  # times the variance of noise: a rate that is none
 
 
 class FilterBank:
-    """Hold the filters, and the evidence for each.
+    """The filters, and the evidence for each.
 
     The first is of the arm as it is taken to be, then come those with each other kind, and last
     that of the arm as it is taken to be, restarted.

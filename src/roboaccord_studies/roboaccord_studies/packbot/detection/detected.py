@@ -126,7 +126,7 @@ def detections(
 
 @dataclass(frozen=True)
 class Findings:
-    """Hold the failed joints of a motion, and what cannot be distinguished."""
+    """The failed joints of a motion, and what cannot be distinguished."""
 
     faults: Annotated[list[Detection], Quantity("", "failed joints")]
     undetermined: Annotated[list[Doubt], Quantity("", "joints that cannot be distinguished")]

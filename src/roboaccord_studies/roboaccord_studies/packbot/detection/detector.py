@@ -45,7 +45,7 @@ STOP = 100.0  # N m: standard deviation of what a stop may give
 
 
 class Tick(NamedTuple):
-    """Hold a tick as `filters.advance` takes it, and what was measured in it.
+    """A tick as `filters.advance` takes it, and what was measured in it.
 
     Args:
         keep, free, known, motor, effects: as of `filters.Balance.over`.

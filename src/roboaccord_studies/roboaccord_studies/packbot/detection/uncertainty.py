@@ -36,7 +36,7 @@ STEP = 1e-6  # of the differences that give derivatives
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Hold by how much the arm may differ from its model: half widths, or most.
+    """By how much the arm may differ from its model: half widths, or most.
 
     Args:
         mass: of each link [kg]; the report's appendix A.

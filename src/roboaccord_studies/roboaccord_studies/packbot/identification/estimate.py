@@ -43,7 +43,7 @@ FIRST = 0.01  # of the effort limits: residuals to begin with
 
 @dataclass(frozen=True)
 class Estimate:
-    """Hold what was found.
+    """What was found.
 
     Args:
         x: unknowns (u,).

@@ -52,7 +52,7 @@ def vector(parts: Mapping[str, ArrayLike]) -> Array:
 
 @dataclass(frozen=True)
 class Prior:
-    """Hold what is known before: means and standard deviations (u,)."""
+    """What is known before: means and standard deviations (u,)."""
 
     mean: Array
     deviation: Array
@@ -153,7 +153,7 @@ def _moved(x: Array, i: int, step: float) -> Array:
 
 @dataclass(frozen=True)
 class Draw:
-    """Hold what an arm is off by.
+    """What an arm is off by.
 
     Args:
         x: vector of the unknowns (u,), as `PARTS` has it: masses [kg], centres and lengths [m], the

@@ -43,7 +43,7 @@ KINDS = {"stable": BLUE, "unstable": RED, "propped": GREEN}
 
 @dataclass(frozen=True)
 class Equilibria:
-    """Hold equilibria of an arm, all clear and held by the active joints.
+    """Equilibria of an arm, all clear and held by the active joints.
 
     Args:
         stable: poses (7,) [rad] in which loose joints hang.

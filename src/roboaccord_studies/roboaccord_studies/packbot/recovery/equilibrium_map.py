@@ -33,7 +33,7 @@ SLACK = 0.05  # rad that an equilibrium may move by between cells, beyond thrice
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Hold an equilibrium of the loose joint, the active ones at `q` (7,) [rad].
+    """An equilibrium of the loose joint, the active ones at `q` (7,) [rad].
 
     Args:
         q: angles (7,) [rad].
@@ -52,14 +52,14 @@ class Equilibrium:
 
 @dataclass(frozen=True)
 class Fold:
-    """Hold the angles [rad] at which a stable and the unstable equilibrium meet, by joint."""
+    """The angles [rad] at which a stable and the unstable equilibrium meet, by joint."""
 
     angles: Annotated[dict[str, float], Quantity("rad", form=".4f")]
 
 
 @dataclass(frozen=True)
 class Part:
-    """Hold a set of equilibria that quasi-static paths join: their well and number, by kind."""
+    """A set of equilibria that quasi-static paths join: their well and number, by kind."""
 
     well: int
     rests: int
@@ -68,7 +68,7 @@ class Part:
 
 @dataclass(frozen=True)
 class EquilibriumMap:
-    """Hold equilibria over a grid of active angles.
+    """Equilibria over a grid of active angles.
 
     Args:
         joint: that is loose.

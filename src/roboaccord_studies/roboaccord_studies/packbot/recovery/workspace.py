@@ -48,7 +48,7 @@ Cells = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Kept:
-    """Hold what an arm with failed joints keeps, and what its camera sees.
+    """What an arm with failed joints keeps, and what its camera sees.
 
     Args:
         faults: in words.
@@ -194,7 +194,7 @@ def _bench(data: str) -> tuple[Setup, Clearance]:
 
 @dataclass(frozen=True)
 class Guard:
-    """Hold limits of a joint within which it may freeze anywhere, and what they cost.
+    """Limits of a joint within which it may freeze anywhere, and what they cost.
 
     Args:
         lower, upper: limits [rad]; equal where no angle keeps enough.

@@ -45,7 +45,7 @@ class Objective(StrEnum):
 
 @dataclass(frozen=True)
 class Measured:
-    """Hold a gait and its figures in the model."""
+    """A gait and its figures in the model."""
 
     gait: Gait = field(metadata=INLINE)
     figures: Figures = field(metadata=INLINE)
@@ -53,14 +53,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Settled(Figures):
-    """Hold the settled figures of a run, and the peak effort of its start."""
+    """The settled figures of a run, and the peak effort of its start."""
 
     peak_effort_start: NewtonMetres
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Hold the default gait beside the best, and how much better that is."""
+    """The default gait beside the best, and how much better that is."""
 
     default: Figures = field(metadata=BESIDE)
     optimum: Figures = field(metadata=BESIDE)
@@ -78,7 +78,7 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimisation:
-    """Hold the best gait for a ground, and its figures in the engines."""
+    """The best gait for a ground, and its figures in the engines."""
 
     objective: str
     mu_along: float
