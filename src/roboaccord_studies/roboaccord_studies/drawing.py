@@ -145,10 +145,10 @@ def write_curves(
     """
     table = {first: curves[0].x}
     with picture(still.path) as axes:
-        for each in curves:
-            axes.plot(each.x, each.y, color=each.colour, ls=each.line, label=each.label)
-            missing = np.full(max(0, len(table[first]) - len(each.y)), np.nan)
-            table[each.column] = np.concatenate([each.y[: len(table[first])], missing])
+        for curve in curves:
+            axes.plot(curve.x, curve.y, color=curve.colour, ls=curve.line, label=curve.label)
+            missing = np.full(max(0, len(table[first]) - len(curve.y)), np.nan)
+            table[curve.column] = np.concatenate([curve.y[: len(table[first])], missing])
         axes.set(xlabel=xlabel, ylabel=ylabel)
         legend(axes, columns)
     data = still.path.with_suffix(".csv")

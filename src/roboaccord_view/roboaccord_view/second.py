@@ -60,10 +60,10 @@ class SecondRun:
 
 def beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]:
     """Return the further runs as robots beside the first one, each in a colour of its own."""
-    each = zip(runs[1:], urdfs, names_of(runs)[1:], strict=True)
+    others = zip(runs[1:], urdfs, names_of(runs)[1:], strict=True)
     return [
         SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
-        for i, (run, urdf, name) in enumerate(each)
+        for i, (run, urdf, name) in enumerate(others)
     ]
 
 

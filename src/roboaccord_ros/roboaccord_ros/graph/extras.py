@@ -63,12 +63,15 @@ class ExtraInputs:
 
         The controller of this process is given them.
         """
-        known = {each.node_name for each in self._listeners()} | {graph.UNKNOWN, graph.CONTROLLER}
+        expected = {publisher.node_name for publisher in self._listeners()} | {
+            graph.UNKNOWN,
+            graph.CONTROLLER,
+        }
         self._expected = [
             name
             for name, subscription in self._subscriptions.items()
-            for each in self._node.get_publishers_info_by_topic(subscription.topic_name)
-            if each.node_name in known
+            for publisher in self._node.get_publishers_info_by_topic(subscription.topic_name)
+            if publisher.node_name in expected
         ]
 
     def ready(self, time: float) -> bool:

@@ -70,11 +70,11 @@ def basin_command(
     parameters, draws = robot_parameters(changes), Draws(samples, steps, seed)
     orbit, feedback = held_gait(name, parameters)
     with counted(samples, "walking") as done:
-        found = basin(
+        survived = basin(
             orbit, parameters, sd_angle=sd_angle, sd_rate=sd_rate, feedback=feedback, draws=draws,
             done=done,
         )  # fmt: skip
-    return Result(Walked(name, sd_angle, sd_rate, draws, found))
+    return Result(Walked(name, sd_angle, sd_rate, draws, survived))
 
 
 SIZES = {  # of each disturbance, where none is asked for
@@ -146,8 +146,8 @@ def robust_command(
     orbit, feedback = held_gait(name, parameters)
     with counted(samples * len(asked), "walking") as done:
         rows = [
-            robustness(orbit, parameters, each, draws=draws, feedback=feedback, done=done)
-            for each in asked
+            robustness(orbit, parameters, disturbance, draws=draws, feedback=feedback, done=done)
+            for disturbance in asked
         ]
     return Result(Robust(name, draws, rows))
 

@@ -228,10 +228,10 @@ def identify_command(
     run = read_run(bag)
     setup = setup_of(run)
     try:
-        known = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
+        uncertainty = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
     except ValueError as error:
         raise AccordError(str(error)) from None
-    found = identify(setup, recorded_motion(setup, run), known)
+    found = identify(setup, recorded_motion(setup, run), uncertainty)
     return Result(found, [
         *tables_of(
             [*found.parameters.values()], labels=found.parameters, kind=Parameter,
