@@ -140,7 +140,7 @@ def steady(setup: Setup, trajectory: Trajectory) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class ContactFindings:
-    """What was found, a row a case."""
+    """Deviations of an engine from the model, a row a case."""
 
     findings: Annotated[
         list[ContactFinding],

@@ -43,7 +43,7 @@ FIRST = 0.01  # of the effort limits: residuals to begin with
 
 @dataclass(frozen=True)
 class Estimate:
-    """What was found.
+    """An estimate of the unknowns, with its covariance.
 
     Args:
         x: unknowns (u,).

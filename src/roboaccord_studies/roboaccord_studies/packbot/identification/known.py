@@ -42,7 +42,7 @@ HALVES = {
 
 @dataclass(frozen=True)
 class KnownArm:
-    """What was identified of the unknowns, which `unknowns.PLACES` names.
+    """Identified values of the unknowns, which `unknowns.PLACES` names.
 
     Args:
         value, deviation: estimate and standard deviation (u,), of the latency in [s].
