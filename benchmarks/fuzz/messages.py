@@ -45,7 +45,7 @@ def run_among_strangers(seed: str, seeds: Path) -> int:
     from conftest import Graph
     from rclpy.context import Context
     from roboaccord.bag.reader import read_run
-    from roboaccord_ros.graph.shell import session
+    from roboaccord_ros.graph.spinning import session
     from roboaccord_ros.nodes import recorder
     from roboaccord_ros.nodes.crosscheck import CrosscheckShell
     from roboaccord_ros.run.domain import private_domain

@@ -181,7 +181,7 @@ def test_files_kept_for_gazebo_follow_no_link(precious: Path, tmp_path: Path) ->
 ELSEWHERE = {
     "contract/files": "the one place",
     "numerics/jit_cache run/domain": "locks, opened without links",
-    "numerics/isolation graph/shell": "/dev/null",
+    "numerics/isolation graph/process": "/dev/null",
     "cli/teleop": "the terminal, by its descriptor",
     "parity/sdformat": "links, in a temporary folder that nobody else can write",
     "run/processes bags/storages dart/contact description/apart gazebo/shipped gazebo/tool "

@@ -29,7 +29,7 @@ class Graph:
     """Run a simulator node, a controller node if asked, and whatever a test adds."""
 
     def __init__(self, context: Any, nodes: list[Any]) -> None:
-        from roboaccord_ros.graph.shell import Run
+        from roboaccord_ros.graph.spinning import Run
 
         self.context, self.nodes = context, nodes
         self.namespace = ""
@@ -67,7 +67,7 @@ class Graph:
 
     def spin(self) -> None:
         """Spin to the end of the run, and raise what ended it early."""
-        from roboaccord_ros.graph.shell import spin
+        from roboaccord_ros.graph.spinning import spin
 
         spin(self.context, self.nodes, self.run)
         if self.run.error:
@@ -78,7 +78,7 @@ class Graph:
 def graph() -> Iterator[Graph]:
     """Make a ROS graph in a domain of its own."""
     from rclpy.context import Context
-    from roboaccord_ros.graph.shell import session
+    from roboaccord_ros.graph.spinning import session
     from roboaccord_ros.run.domain import private_domain
 
     context = Context()

@@ -10,7 +10,9 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from roboaccord.contract.errors import AccordError
-from roboaccord_ros.graph.shell import STATUS_ERROR, Run, Shell, _run_node, ends_between_callbacks
+from roboaccord_ros.graph.process import STATUS_ERROR
+from roboaccord_ros.graph.shell import Shell, _run_node
+from roboaccord_ros.graph.spinning import Run, ends_between_callbacks
 from roboaccord_ros.run.claim import claim_names
 from roboaccord_ros.run.domain import DOMAIN, private_domain
 

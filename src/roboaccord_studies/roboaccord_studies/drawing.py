@@ -56,7 +56,7 @@ def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line:
 
 @dataclass(frozen=True, eq=False)
 class DrawnSolid:
-    """Hold a convex solid: vertices (v, 3), faces or triangles (f, 3) from outside, #rrggbb."""
+    """A convex solid: vertices (v, 3), faces or triangles (f, 3) from outside, #rrggbb."""
 
     vertices: Array
     faces: Faces | Index
@@ -121,7 +121,7 @@ def draw_ball(axes: Axes, radius: float) -> None:
 
 @dataclass(frozen=True)
 class Curve:
-    """Hold a curve: its name in the legend and in the table, its points, colour and line."""
+    """A curve: its name in the legend and in the table, its points, colour and line."""
 
     label: str
     column: str
@@ -145,10 +145,10 @@ def write_curves(
     """
     table = {first: curves[0].x}
     with picture(still.path) as axes:
-        for each in curves:
-            axes.plot(each.x, each.y, color=each.colour, ls=each.line, label=each.label)
-            missing = np.full(max(0, len(table[first]) - len(each.y)), np.nan)
-            table[each.column] = np.concatenate([each.y[: len(table[first])], missing])
+        for curve in curves:
+            axes.plot(curve.x, curve.y, color=curve.colour, ls=curve.line, label=curve.label)
+            missing = np.full(max(0, len(table[first]) - len(curve.y)), np.nan)
+            table[curve.column] = np.concatenate([curve.y[: len(table[first])], missing])
         axes.set(xlabel=xlabel, ylabel=ylabel)
         legend(axes, columns)
     data = still.path.with_suffix(".csv")

@@ -78,17 +78,17 @@ class ResultsFile:
     ) -> list[T]:  # fmt: skip
         """Do what `run_pieces` does, but no piece that the file holds: `done` takes those first."""
         calls = [(key_of(function, call), call) for call in arguments]
-        found = {key: self._kept(key) for key, _ in calls if key in self._found}
-        for result in found.values():
+        results = {key: self._kept(key) for key, _ in calls if key in self._found}
+        for result in results.values():
             done(result)
 
         def keep(piece: tuple[str, T]) -> None:
             self._write(f"{piece[0]} {base64.b64encode(pickle.dumps(piece[1])).decode()}")
             done(piece[1])
 
-        left = [(key, function, call) for key, call in calls if key not in found]
-        found |= run_pieces(_named, left, done=keep, **how)
-        return [found[key] for key, _ in calls]
+        left = [(key, function, call) for key, call in calls if key not in results]
+        results |= run_pieces(_named, left, done=keep, **how)
+        return [results[key] for key, _ in calls]
 
     def _kept(self, key: str) -> Any:
         try:

@@ -44,7 +44,7 @@ WORTH = 1.0  # s of motion that are worth leaving out
 
 @dataclass(frozen=True)
 class Failure:
-    """Hold a joint that failed.
+    """A joint that failed.
 
     Args:
         joint, kind: what failed, and how.
@@ -90,19 +90,19 @@ def casing(scene: Scene, joint: str) -> int:
 
     def rank(index: int) -> tuple[bool, float, float]:
         shape = scene.shapes[index]
-        place = (origins[ends[1]] - origins[shape.link]) @ turns[shape.link]
+        point = (origins[ends[1]] - origins[shape.link]) @ turns[shape.link]
         if shape.link not in ends:
             return True, math.inf, math.inf
-        away = max(_height(place, shape.vertices[list(face)]) for face in shape.faces)
+        away = max(_height(point, shape.vertices[list(face)]) for face in shape.faces)
         return False, max(away, INSIDE), float(np.prod(np.ptp(shape.vertices, 0)))
 
     return min(range(len(scene.shapes)), key=rank)
 
 
-def _height(place: Array, ring: Array) -> float:
+def _height(point: Array, ring: Array) -> float:
     """Return how far a place is above the plane of a polygon, counter-clockwise from above [m]."""
     normal = np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0)
-    return float((place - ring[0]) @ normal / max(float(np.linalg.norm(normal)), 1e-300))
+    return float((point - ring[0]) @ normal / max(float(np.linalg.norm(normal)), 1e-300))
 
 
 def failure_lines(
@@ -110,19 +110,21 @@ def failure_lines(
 ) -> Iterator[str]:
     """Yield a line for each joint that has failed by a time [s], or is taken for failed."""
     verdicts = {f.subject: f for f in findings if f.kind.startswith(FOUND) and f.time <= moment}
-    for each in failed:
-        if each.time <= moment:
-            line, found = f"{each.name} at {each.time:.2f} s", verdicts.pop(each.joint, None)
-            if found and found.time >= each.time:
-                verdict = found.kind.removeprefix(FOUND)
-                line += f", {'found' if verdict == each.kind else verdict} at {found.time:.2f} s"
+    for failure in failed:
+        if failure.time <= moment:
+            line = f"{failure.name} at {failure.time:.2f} s"
+            named = verdicts.pop(failure.joint, None)
+            if named and named.time >= failure.time:
+                verdict = named.kind.removeprefix(FOUND)
+                word = "found" if verdict == failure.kind else verdict
+                line += f", {word} at {named.time:.2f} s"
             yield line
-    for found in verdicts.values():
-        verdict = found.kind.removeprefix(FOUND)
-        yield f"{found.subject} healthy, but found {verdict} at {found.time:.2f} s"
-    for found in findings:
-        if found.kind == REFUSED and found.time <= moment:
-            yield f"target refused at {found.time:.2f} s: {found.subject.replace('_', ' ')}"
+    for named in verdicts.values():
+        verdict = named.kind.removeprefix(FOUND)
+        yield f"{named.subject} healthy, but found {verdict} at {named.time:.2f} s"
+    for named in findings:
+        if named.kind == REFUSED and named.time <= moment:
+            yield f"target refused at {named.time:.2f} s: {named.subject.replace('_', ' ')}"
 
 
 def moves(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool_]:
@@ -216,9 +218,9 @@ def point_out(
         wide = pen.textlength(text, font=font(size))
         places = list[tuple[tuple[bool, int], Box]]()
         for across, down in ((1, -1), (1, 1), (-1, -1), (-1, 1), (1, -2.5), (1, 2.5), (-1, -2.5)):
-            left = x + across * size if across > 0 else x - size - wide
+            x_text = x + across * size if across > 0 else x - size - wide
             top = y + down * size - 0.5 * size
-            box = (left - 2, top - 2, left + wide + 2, top + size + 2)
+            box = (x_text - 2, top - 2, x_text + wide + 2, top + size + 2)
             inside = min(box[:2]) > 0 and box[2] < width and box[3] < height - 2 * size
             first, above, last, below = np.maximum(np.array(box), 0).astype(int)
             share = 0.0 if robot is None else robot[above:below, first:last].sum() / (wide * size)
@@ -226,9 +228,9 @@ def point_out(
             bad = not inside or any(_meet(box, other) for other in taken)
             places.append(((bad, covered), box))
         box = min(places, key=lambda each: each[0])[1]
-        left, top = box[0] + 2, box[1] + 2
+        x_text, top = box[0] + 2, box[1] + 2
         taken.append(box)
-        pen.text((left, top), text, fill=ink, font=font(size), **HALO)
+        pen.text((x_text, top), text, fill=ink, font=font(size), **HALO)
     picture[:] = np.asarray(sheet)
 
 
@@ -245,12 +247,12 @@ def write_above(picture: Picture, lines: Sequence[tuple[str, Ink]]) -> None:
         _write(picture, size // 2, size // 2, rows)
 
 
-def write_below(picture: Picture, left: str, right: Sequence[str]) -> None:
+def write_below(picture: Picture, line: str, right: Sequence[str]) -> None:
     """Write a line at the lower edge of a picture, and on the right the first that has room."""
     height, width, _ = picture.shape
     size = letters(width)
-    top, free = height - 9 * size // 4, width - 4 * size - font(size).getlength(left)
-    _write(picture, size // 2, top, [(left, INK)])
+    top, free = height - 9 * size // 4, width - 4 * size - font(size).getlength(line)
+    _write(picture, size // 2, top, [(line, INK)])
     for text in [text for text in right if font(size).getlength(text) < free][:1]:
         x = width - 3 * size // 2 - round(font(size).getlength(text))
         _write(picture, x, top, [(text, MUTED)])

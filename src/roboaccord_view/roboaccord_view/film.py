@@ -231,10 +231,10 @@ class Film:
             drawn += [(each.second.name, each.ink, each.path[i]) for each in self._layers]
         rows = list[tuple[str, Ink]]()
         for name, ink, place in drawn:
-            apart = float(np.linalg.norm(place - (self._path[i] if target is None else target)))
-            text = f"{what} {1e3 * apart:.0f} mm from the target"
+            distance = float(np.linalg.norm(place - (self._path[i] if target is None else target)))
+            text = f"{what} {1e3 * distance:.0f} mm from the target"
             if target is None:
-                text = f"{what} {notes.length(apart)} apart" if rows else ""
+                text = f"{what} {notes.length(distance)} apart" if rows else ""
             rows.append(("   ".join(filter(None, (name, text))), ink))
         return rows
 

@@ -33,10 +33,10 @@ def find_ffmpeg(size: tuple[int, int]) -> str:
     """
     if size[0] % 2 or size[1] % 2:
         raise AccordError(f"size is {size[0]}x{size[1]}; an MP4 needs even sides")
-    found = shutil.which("ffmpeg")
-    if found is None:
+    ffmpeg = shutil.which("ffmpeg")
+    if ffmpeg is None:
         raise AccordError(INSTALL)
-    return found
+    return ffmpeg
 
 
 def write_mp4(film: Film, path: Path, progress: Progress = lambda done, total: None) -> None:

@@ -109,15 +109,15 @@ def shade_ground(picture: Picture, canvas: Canvas, mesh: Mesh, floor: float) -> 
     drop = np.maximum(mesh.points[:, 2:] - floor, 0.0) / LIGHT[2]
     canvas.draw(mesh.at(mesh.points - drop * LIGHT))
     height, width, _ = picture.shape
-    left, top = np.maximum(canvas.box[:2] - MARGIN, 0)
+    x_first, top = np.maximum(canvas.box[:2] - MARGIN, 0)
     right, bottom = np.minimum(canvas.box[2:] + MARGIN, (width, height))
-    dark = (canvas.owner[top:bottom, left:right] >= 0).astype(np.uint8)
+    dark = (canvas.owner[top:bottom, x_first:right] >= 0).astype(np.uint8)
     soft = Image.fromarray(255 * dark).filter(ImageFilter.GaussianBlur(SOFT))
-    _mix(picture[top:bottom, left:right], BLACK, np.asarray(soft), SHADOW)
+    _mix(picture[top:bottom, x_first:right], BLACK, np.asarray(soft), SHADOW)
 
 
 class Relief:
-    """Hold terrain that stands still before a still camera, and the light on it.
+    """Terrain that stands still before a still camera, and the light on it.
 
     Args:
         mesh: the terrain.

@@ -51,14 +51,14 @@ class _Value(msgspec.Struct):
 
 
 class GuiUpdateMessage(msgspec.Struct, tag=True):
-    """Hold a new value of a control; what else a message would change is left out."""
+    """A new value of a control; what else a message would change is left out."""
 
     uuid: str
     updates: _Value
 
 
 class ViewerCameraMessage(msgspec.Struct, tag=True):
-    """Hold the camera of a page."""
+    """The camera of a page."""
 
     wxyz: tuple[float, float, float, float]
     position: tuple[float, float, float]

@@ -22,7 +22,8 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import LatestState, newest, taken, watch
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.reading import itself, readable
-from roboaccord_ros.graph.shell import Run, Shell
+from roboaccord_ros.graph.shell import Shell
+from roboaccord_ros.graph.spinning import Run
 
 from roboaccord_view.live import StateDisplay, open_stage, pose_of
 from roboaccord_view.stage import Figure, Stage

@@ -37,7 +37,7 @@ Owners = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Mesh:
-    """Hold convex polygons.
+    """Convex polygons.
 
     Args:
         points: in the world (v, 3) [m].
@@ -73,7 +73,7 @@ class Mesh:
 
 
 class Canvas:
-    """Hold which face is seen in each pixel, and how near.
+    """Which face is seen in each pixel, and how near.
 
     Args:
         camera: whose picture it is; its size is that of the canvas.
@@ -106,14 +106,14 @@ class Canvas:
     def lay_over(self, picture: Picture) -> None:
         """Mix means over squares of OVERSAMPLING pixels into a picture, by how much they cover."""
         n = OVERSAMPLING
-        left, top, right, bottom = *(self.box[:2] // n), *(-(-self.box[2:] // n))
-        owner = self.owner[n * top : n * bottom, n * left : n * right]
+        x_first, top, right, bottom = *(self.box[:2] // n), *(-(-self.box[2:] // n))
+        owner = self.owner[n * top : n * bottom, n * x_first : n * right]
         paint = np.zeros((len(self.paint) + 1, 4), dtype=np.uint16)
         paint[:-1, :3], paint[-1, 3] = self.paint, 1  # the last is what is free
-        mixed = np.zeros((bottom - top, right - left, 4), dtype=np.uint16)
+        mixed = np.zeros((bottom - top, right - x_first, 4), dtype=np.uint16)
         for j, i in np.ndindex(n, n):
             mixed += paint[owner[j::n, i::n]]
-        part = picture[top:bottom, left:right]
+        part = picture[top:bottom, x_first:right]
         part[:] = (mixed[..., :3] + mixed[..., 3:] * part) // (n * n)
 
 
@@ -179,7 +179,7 @@ def _fill(
         top = max(int(np.ceil(low - 0.5)), 0)
         bottom = min(int(np.floor(high - 0.5)) + 1, height)
         for row in range(top, bottom):
-            left, right = -0.5, width - 0.5
+            x_first, right = -0.5, width - 0.5
             p = corners[end - 1]
             for k in range(begin, end):
                 q = corners[k]
@@ -189,11 +189,11 @@ def _fill(
                     part = (row + 0.5 - flat[p, 1]) / rise
                     cut = flat[p, 0] + part * (flat[q, 0] - flat[p, 0]) - 0.5
                     if rise * side > 0.0:
-                        left = max(left, cut)
+                        x_first = max(x_first, cut)
                     else:
                         right = min(right, cut)
                 p = q
-            first, last = max(int(np.ceil(left)), 0), min(int(np.floor(right)) + 1, width)
+            first, last = max(int(np.ceil(x_first)), 0), min(int(np.floor(right)) + 1, width)
             if last <= first:
                 continue
             box[0], box[2] = min(box[0], first), max(box[2], last)

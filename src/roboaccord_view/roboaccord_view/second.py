@@ -30,7 +30,7 @@ GHOSTS: tuple[Colour, ...] = (BLUE, (0.05, 0.55, 0.30), (0.60, 0.25, 0.70), (0.7
 
 @dataclass(frozen=True)
 class SecondRun:
-    """Hold a robot beside a first one: its motion, and how it looks from a time on.
+    """A robot beside a first one: its motion, and how it looks from a time on.
 
     Args:
         trajectory, urdf: motion and description.
@@ -60,10 +60,10 @@ class SecondRun:
 
 def beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]:
     """Return the further runs as robots beside the first one, each in a colour of its own."""
-    each = zip(runs[1:], urdfs, names_of(runs)[1:], strict=True)
+    others = zip(runs[1:], urdfs, names_of(runs)[1:], strict=True)
     return [
         SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
-        for i, (run, urdf, name) in enumerate(each)
+        for i, (run, urdf, name) in enumerate(others)
     ]
 
 

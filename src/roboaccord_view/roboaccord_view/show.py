@@ -56,23 +56,23 @@ class Recorded:
             AccordError: if one is no bag, or holds no description to draw.
         """
         run, motion, looks = read_pair(bags[0])
-        runs, left = [run, *map(read_run, bags[1:])], set[str]()
+        runs, dropped = [run, *map(read_run, bags[1:])], set[str]()
         own = ET.fromstring(robot.urdf()).iter("mesh") if robot else ()
-        known = {mesh.get("filename") for mesh in own}
+        shipped = {mesh.get("filename") for mesh in own}
 
         def drawn(urdf: str) -> str:
             Tree.parse(urdf)  # which refuses what is none
             for mesh in (top := ET.fromstring(urdf)).iter("mesh"):
-                if (name := mesh.get("filename", "")) not in known and not ships(name):
-                    left.add(mesh.attrib.pop("filename", ""))
+                if (name := mesh.get("filename", "")) not in shipped and not ships(name):
+                    dropped.add(mesh.attrib.pop("filename", ""))
             return ET.tostring(top, encoding="unicode")
 
         urdf, *urdfs = (drawn(_described(each, bag)) for each, bag in zip(runs, bags, strict=True))
         second = [SecondRun(motion, urdf, looks)] if motion else []
         others = beside(runs, urdfs) if urdfs else second
-        if left:
+        if dropped:
             hint = "accord view BAG --robot FILE"
-            tell(f"not drawn: {len(left)} meshes that only the bag names: {hint}")
+            tell(f"not drawn: {len(dropped)} meshes that only the bag names: {hint}")
         setup = _setup_of(run, tell)
         around = surfaces_around(setup) if setup else []
         return cls(run, urdf, others, names_of(runs)[0], setup, around)

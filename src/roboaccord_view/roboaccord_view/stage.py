@@ -242,10 +242,10 @@ class Stage:
             return np.zeros(3)
         return np.array([*position[:2], position[2] if WALL in self._surfaces else 0.0])
 
-    def mark(self, name: str, place: Array) -> None:
+    def mark(self, name: str, position: Array) -> None:
         """Mark a place in the world (3,) [m], and write its name there."""
         scene, colour = self.server.scene, np.array(GREEN) / 255.0
-        scene.add_icosphere(f"/world/{name}", MARK, tuple(colour), position=place)
+        scene.add_icosphere(f"/world/{name}", MARK, tuple(colour), position=position)
         scene.add_label(f"/world/{name}/name", name, anchor="bottom-left")
 
     def draw_path(self, points: Array) -> None:

@@ -39,7 +39,7 @@ NO_BANDS: Bands = (MARGIN, MARGIN)
 
 @dataclass(frozen=True)
 class Stance:
-    """Hold the camera placement for a motion.
+    """The camera placement for a motion.
 
     Args:
         turn: from the world to the axes in which the plane behind the robot lies below it (3, 3).

@@ -86,7 +86,7 @@ class Window(Observer):
 
 def _place(world: Path) -> Array | None:
     """Return the place of the camera (3,) [m], None where the world has none to be followed by."""
-    found = read_xml(world).find("world")
-    if found is None or found.find(f"model[@name='{ANCHOR}']") is None:
+    scene = read_xml(world).find("world")
+    if scene is None or scene.find(f"model[@name='{ANCHOR}']") is None:
         return None
-    return np.array([float(word) for word in (found.findtext(CAMERA) or "").split()[:3]])
+    return np.array([float(word) for word in (scene.findtext(CAMERA) or "").split()[:3]])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GazeboSettings:
-    """Hold the keys below `engine_options.gz`.
+    """The keys below `engine_options.gz`.
 
     Args:
         contacts: with what the robot touches the ground: one of its `contact_shapes`.

@@ -45,8 +45,8 @@ def populate(world: World, robot: str, start: RobotState, urdf: str, physics: st
         for plugin in extension.findall("plugin"):
             extension.remove(plugin)
     urdf = ET.tostring(body, encoding="unicode")
-    place = [*start.position.tolist(), *quaternion_rpy(start.orientation)]
-    digest = hashlib.sha256((urdf + text_of(place) + physics).encode()).hexdigest()[:12]
+    pose = [*start.position.tolist(), *quaternion_rpy(start.orientation)]
+    digest = hashlib.sha256((urdf + text_of(pose) + physics).encode()).hexdigest()[:12]
     folder = make_folder(world.path.parent / digest)
     write_text(folder / "robot.urdf", urdf)
     element = root.find("world")
@@ -60,7 +60,7 @@ def populate(world: World, robot: str, start: RobotState, urdf: str, physics: st
         assert system is not None  # every world has it, by its check
         ET.SubElement(ET.SubElement(system, "engine"), "filename").text = library
     include = ET.SubElement(element, "include")
-    parts = {"uri": str(folder / "robot.urdf"), "name": robot, "pose": text_of(place)}
+    parts = {"uri": str(folder / "robot.urdf"), "name": robot, "pose": text_of(pose)}
     for tag, text in parts.items():
         ET.SubElement(include, tag).text = text
     write_text(folder / world.path.name, ET.tostring(root, encoding="unicode") + "\n")
@@ -241,10 +241,10 @@ class InProcess:
             joint.enable_position_check(ecm, True)
             joint.enable_velocity_check(ecm, True)
 
-    def _away(self, ecm: Any, part: Any) -> tuple[Any, Array]:
+    def _away(self, ecm: Any, entity: Any) -> tuple[Any, Array]:
         """Return a part of the base, and where it is in the axes of that (3,) [m]."""
-        place = (self._base.world_pose(ecm).inverse() * part.world_pose(ecm)).pos()
-        return part, np.array([place.x(), place.y(), place.z()])
+        place = (self._base.world_pose(ecm).inverse() * entity.world_pose(ecm)).pos()
+        return entity, np.array([place.x(), place.y(), place.z()])
 
     def _after(self, info: Any, ecm: Any) -> None:
         """Read the state after the last step that was asked for."""

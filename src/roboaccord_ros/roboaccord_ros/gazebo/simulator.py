@@ -144,10 +144,10 @@ class GazeboSimulator(Simulator):
         wrench = () if command.wrench is None else (command.wrench,)
         answer = server.step(effort, self._steps, placed, *wrench)
         self._next = None
-        found = self._state_of(*answer)
-        found = replace(found, switches=switches) if switches else found
-        found = self._odometry.follow(found) if self._odometry else found
-        self._found = faults.seen(found) if faults.possible else found
+        after = self._state_of(*answer)
+        after = replace(after, switches=switches) if switches else after
+        after = self._odometry.follow(after) if self._odometry else after
+        self._found = faults.seen(after) if faults.possible else after
 
     def _switched(self, server: InProcess, command: Command) -> Mapping[str, bool]:
         """Ask for what is to be done before a step; return the switches that hold from then on."""

@@ -32,7 +32,7 @@ def new_partition() -> str:
 
 @dataclass(frozen=True)
 class World:
-    """Hold a world's file, its name, its physics step [s], and folders of models it includes."""
+    """A world's file, its name, its physics step [s], and folders of models it includes."""
 
     path: Path
     name: str

@@ -26,7 +26,8 @@ from std_srvs.srv import SetBool
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.reading import finite
-from roboaccord_ros.graph.shell import POLL, Shell
+from roboaccord_ros.graph.shell import Shell
+from roboaccord_ros.graph.spinning import POLL
 
 # WrenchStamped and TwistStamped are alike on the wire: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)
@@ -62,12 +63,15 @@ class ExtraInputs:
 
         The controller of this process is given them.
         """
-        known = {each.node_name for each in self._listeners()} | {graph.UNKNOWN, graph.CONTROLLER}
+        expected = {publisher.node_name for publisher in self._listeners()} | {
+            graph.UNKNOWN,
+            graph.CONTROLLER,
+        }
         self._expected = [
             name
             for name, subscription in self._subscriptions.items()
-            for each in self._node.get_publishers_info_by_topic(subscription.topic_name)
-            if each.node_name in known
+            for publisher in self._node.get_publishers_info_by_topic(subscription.topic_name)
+            if publisher.node_name in expected
         ]
 
     def ready(self, time: float) -> bool:

@@ -91,11 +91,11 @@ class LatestState:
         source: subscription to the joint states.
     """
 
-    def __init__(self, node: Node, setup: Setup, part: str = "") -> None:
+    def __init__(self, node: Node, setup: Setup, prefix: str = "") -> None:
         self._state = setup.initial
         robot, decode = setup.robot.name, finite(JointStateCodec(setup.joints).decode)
         self.source, self._base = (
-            watch(node, robot, f"{part}{name}") for name in (graph.STATES, graph.ODOMETRY)
+            watch(node, robot, f"{prefix}{name}") for name in (graph.STATES, graph.ODOMETRY)
         )
         self._joint_states = readable(self.source.topic_name, decode, itself)
         self._odometry = readable(self._base.topic_name, finite(OdometryCodec().decode), itself)

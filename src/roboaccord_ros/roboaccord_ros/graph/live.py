@@ -68,7 +68,7 @@ class SwitchLog:
 
 
 class LiveStep(NamedTuple):
-    """Hold a control period that was judged.
+    """A control period that was judged.
 
     Args:
         before, after: samples.

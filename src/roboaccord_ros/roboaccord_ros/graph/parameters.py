@@ -8,6 +8,7 @@ stay.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -22,7 +23,7 @@ from std_msgs.msg import String
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.reading import itself, readable
-from roboaccord_ros.graph.shell import Shell, set_log_level
+from roboaccord_ros.graph.shell import Shell
 
 Value = bool | int | float | str | Sequence[str]  # of a parameter
 Values = dict[str, Any]
@@ -56,7 +57,7 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Hold how a simulator or a controller is run, by the parameters of the same names.
+    """How a simulator or a controller is run, by the parameters of the same names.
 
     `settle` is how long no other simulator must be seen before the first step [s of wall time];
     `handed` whether simulator and controller are of one process, and hand over states and answers;
@@ -81,8 +82,8 @@ class Options:
     @classmethod
     def of(cls, values: Values, **more: Any) -> Options:
         """Take those of the values of a node that are options, and more."""
-        known = {each.name for each in fields(cls)}
-        return cls(**{name: each for name, each in values.items() if name in known}, **more)
+        options = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in values.items() if name in options}, **more)
 
 
 PREFIX = "fault."
@@ -110,6 +111,19 @@ def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> Values:
             contract.check_known("unknown parameter ", name, PARAMETERS)
     check_given(values, needs)
     return values
+
+
+def set_log_level(level: str) -> None:
+    """Send log lines of at least this level to stderr.
+
+    Raises:
+        AccordError: for an unknown level.
+    """
+    numbers = logging.getLevelNamesMapping()
+    if level.upper() not in numbers:
+        available = "debug, info, warning, error"
+        raise contract.AccordError(f"unknown log level {level}; available: {available}")
+    logging.basicConfig(level=numbers[level.upper()], format="%(levelname)s %(name)s: %(message)s")
 
 
 def check_given(values: Values, needs: Sequence[str]) -> None:

@@ -48,7 +48,8 @@ from roboaccord_ros.graph.extras import ExtraOutputs
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import Options, declare, setup_of
 from roboaccord_ros.graph.reading import itself, read_facts, read_result, readable
-from roboaccord_ros.graph.shell import POLL, Run, Shell
+from roboaccord_ros.graph.shell import Shell
+from roboaccord_ros.graph.spinning import POLL, Run
 
 
 class PublishedInputs(Announced):

@@ -8,7 +8,6 @@ a run that is to be checked starts once this node has compiled, and never waits 
 
 from __future__ import annotations
 
-import logging
 import math
 import sys
 import time
@@ -18,17 +17,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, Self, TypeVar
 
-from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from roboaccord.bag import SECOND
 from roboaccord.cdr import (
     EffortCodec,
     JointStateCodec,
-    Status,
     decode_events,
     decode_wrench,
-    encode_statuses,
 )
 from roboaccord.contract import Array, Event, RobotState
 from roboaccord.crosscheck import Report, StepCheck
@@ -41,7 +37,9 @@ from roboaccord_ros.graph.live import BEHIND, LONGEST, LiveSteps, warm_up
 from roboaccord_ros.graph.parameters import declare
 from roboaccord_ros.graph.reading import finite, read_result, read_scenario
 from roboaccord_ros.graph.second import SecondRobot
-from roboaccord_ros.graph.shell import POLL, Run, Shell
+from roboaccord_ros.graph.shell import Shell
+from roboaccord_ros.graph.spinning import POLL, Run
+from roboaccord_ros.nodes.verdicts import VerdictSender
 
 REPORT_PERIOD = 0.5  # s of wall time
 SLICE = 0.7 * POLL  # s of wall time spent on comparisons before messages are taken again
@@ -52,7 +50,6 @@ UNHURRIED = 30.0  # s that comparisons may take after it; a launch waits for 90
 ENDING = 4.0  # s for the comparisons that are left at the end; a launch waits for 5
 STATUS_OUTSIDE = 1
 T = TypeVar("T")
-_log = logging.getLogger(__name__)
 
 
 class CrosscheckShell(Shell):
@@ -90,13 +87,13 @@ class CrosscheckShell(Shell):
         self._facts: dict[str, Any] = {}  # once the scenario is known
         self.second: SecondRobot | None = None  # likewise
         self._steps: LiveSteps | None = None  # once all is compiled
-        self._made: Future[LiveSteps] | None = None  # until then
+        self._prepared: Future[LiveSteps] | None = None  # until then
         self._early = deque[Callable[[], None]](maxlen=EARLY)  # likewise: what came
         self._end, self._looks, self._closed = math.inf, 0, False
-        self._events, self._sent, self._ok = 0, 0, True
+        self._events, self._sent = 0, 0
         self._sources: list[Subscription] = []  # must be connected before the start
         self._errors_out = self.advertise(graph.ERROR)
-        self._diagnostics = graph.make_sender(node, graph.DIAGNOSTICS, DiagnosticArray, 10)
+        self._verdicts = VerdictSender(node, robot)
         announced = partial(read_scenario, robot, changes)
         self.subscribe(graph.SCENARIO, announced, self._on_scenario)
         self.every(POLL, self._look)
@@ -105,10 +102,10 @@ class CrosscheckShell(Shell):
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
         """Make the cross-check that the parameters of a node specify."""
-        own = ("reference", "controller")
-        values = declare(node, "robot", "tolerance", "set", *own, needs=["robot"])
-        given = {name: values[name] for name in own}
-        return cls(node, values["robot"], values["tolerance"], run, changes=values["set"], **given)
+        second = ("reference", "controller")
+        values = declare(node, "robot", "tolerance", "set", *second, needs=["robot"])
+        more = {name: values[name] for name in second}
+        return cls(node, values["robot"], values["tolerance"], run, changes=values["set"], **more)
 
     @property
     def check(self) -> StepCheck | None:
@@ -141,7 +138,7 @@ class CrosscheckShell(Shell):
             self.publish_verdict()
             if verdict := self.verdict:
                 sys.stderr.write(f"crosscheck: {self.robot}: {verdict.line()}\n")
-        graph.deliver(self._diagnostics, self._errors_out, *self._outs)
+        graph.deliver(self._verdicts.sender, self._errors_out, *self._outs)
         self.node.destroy_publisher(self._errors_out)  # a recorder waits for that
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
@@ -152,11 +149,11 @@ class CrosscheckShell(Shell):
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
         ran = facts["engine"], facts["engine_version"], self._tolerance, facts["transport"]
         if self._outs:
-            outs, run = (self._outs, self._diagnostics), (facts["engine"], facts["transport"])
+            outs, run = (self._outs, self._verdicts.sender), (facts["engine"], facts["transport"])
             self.second = SecondRobot(self, *outs, setup, *run, self._controller)
         self._sign = graph.sign(self.node, self.robot)
         make = partial(StepCheck, setup, *ran)
-        self._made = ThreadPoolExecutor(1).submit(self._prepare, setup, make)
+        self._prepared = ThreadPoolExecutor(1).submit(self._prepare, setup, make)
         vectors = dict.fromkeys(VECTORS, decode_wrench)
         for name, decode in {**vectors, graph.EFFORTS: EffortCodec(setup.joints).decode}.items():
             take = partial(self._hand_on, partial(self._on_vector, name))
@@ -188,8 +185,8 @@ class CrosscheckShell(Shell):
 
         It starts once this node listens to the result, with every state certain to come.
         """
-        if self._made and self._made.done():
-            self._steps, self._made = self._made.result(), None
+        if self._prepared and self._prepared.done():
+            self._steps, self._prepared = self._prepared.result(), None
             self.node.destroy_publisher(self._sign)
             while self._early:
                 self._early.popleft()()
@@ -253,18 +250,10 @@ class CrosscheckShell(Shell):
         verdict = self.verdict
         if verdict is None or self._steps is None or self._steps.latest < 0.0:
             return
-        line = f"{'verdict' if self._closed else 'so far'}: {verdict.line()}"
-        values = {key: str(value) for key, value in verdict.to_json().items()}
-        name, level = f"{self.robot}: crosscheck", 0 if verdict.ok else 1
-        status = Status(name, line, self.robot, values, level)
-        self._diagnostics.send(encode_statuses(self._steps.latest, [status]))
+        latest, causes = self._steps.latest, self.second is not None
+        self._verdicts.send(verdict, latest, final=self._closed, cause_follows=causes)
         if self.second:
             self.second.repeat()
-        if verdict.ok is not self._ok:
-            self._ok = verdict.ok
-            if self.second and not verdict.ok:  # which gives the cause, too
-                return
-            _log.log(logging.INFO if verdict.ok else logging.WARNING, "%s", line)
 
 
 main = CrosscheckShell.main

@@ -23,7 +23,8 @@ from roboaccord_ros.graph.extras import ExtraInputs
 from roboaccord_ros.graph.outlet import Outlet
 from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.graph.reading import command_reader
-from roboaccord_ros.graph.shell import POLL, Shell
+from roboaccord_ros.graph.shell import Shell
+from roboaccord_ros.graph.spinning import POLL
 
 _log = logging.getLogger(__name__)
 REMINDER = 5.0  # s between lines about what a start waits for

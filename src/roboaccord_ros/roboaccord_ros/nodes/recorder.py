@@ -1,76 +1,38 @@
 """The recorder node: bytes in, bag out, nothing lost.
 
-To record another topic, add it to `topics_beside`, or to OTHERS if the simulator or the controller
-sends it, and its type to bag/topics.py of the core. NAMING and PATIENCE may be tuned. STAMP and
-FIRST_STAMP are layouts of CDR. Fixed: nothing is lost unnoticed, the first state is on disk before
-the first step (test_recording).
+Which topics it records stands in nodes/topics.py. NAMING and PATIENCE may be tuned. Fixed: nothing
+is lost unnoticed, the first state is on disk before the first step (test_recording).
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import struct
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from roboaccord import bag as bags
 from roboaccord.cdr import decode_events
 from roboaccord.contract import NANOSECONDS, AccordError
-from roboaccord.scenario import Robot, Setup
+from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger, taken
+from roboaccord_ros.graph.inlet import IN_STEP, Ledger, taken
 from roboaccord_ros.graph.parameters import declare
 from roboaccord_ros.graph.reading import UNREADABLE, decoders, read_result, read_scenario, readable
-from roboaccord_ros.graph.shell import POLL, Run, Shell
+from roboaccord_ros.graph.shell import Shell
+from roboaccord_ros.graph.spinning import POLL, Run
+from roboaccord_ros.nodes.frames import FrameLog
+from roboaccord_ros.nodes.topics import FIRST_STAMP, STAMP, STAMPED, Beside, time_of, topics_beside
 
-STAMP = struct.Struct("<4xiI")
-# /clock is left out, as every message carries its time; /tf is made here, with or without tf2.
-# The states come last: a run starts when somebody listens to them.
-TARGETS = (graph.TARGET_TWIST, graph.TARGET_JOINTS)
-ASKED = (graph.WRENCH, graph.TWIST, graph.FINDINGS, graph.EFFORTS)
-OTHERS = (graph.EVENTS, graph.CONTACTS, *TARGETS, *ASKED)
-STAMPED = (*OTHERS, graph.ODOMETRY, graph.STATES)
-FIRST_STAMP = struct.Struct("<8xiI")  # of an array of messages that have stamps
 NAMING = 45.0  # s that a live cross-check has to finish: naming a cause takes time
 PATIENCE = 6.0  # s that the last messages may come after the result, or after a signal to end
 _log = logging.getLogger(__name__)
-
-
-class Beside(NamedTuple):
-    """Name a topic that is recorded where it is published, and where its time comes from.
-
-    Args:
-        name: below the namespace of the node, which the bag leaves out.
-        kind: type of its messages.
-        stamped: whether their stamp is the time of a state; else the last state's time counts.
-        qos: of the subscription.
-    """
-
-    name: str
-    kind: str
-    stamped: bool = False
-    qos: QoSProfile = graph.HAND
-
-
-def topics_beside(robot: Robot) -> list[Beside]:
-    """Return the topics recorded beside those of the simulator and the controller."""
-    inputs, second = bags.input_topics(robot).items(), f"{robot.name}/{bags.REFERENCE}"
-    return [
-        *(Beside(f"{robot.name}/{name}", kind, qos=graph.LIVE) for name, kind in inputs),
-        Beside(f"{robot.name}/{graph.ERROR}", graph.KINDS[graph.ERROR], True, graph.DEEP),
-        Beside(graph.DIAGNOSTICS, graph.KINDS[graph.EVENTS]),
-        Beside(f"{second}/{graph.DESCRIPTION}", graph.KINDS[graph.DESCRIPTION], qos=graph.LATCHED),
-        Beside(f"{second}/{graph.ODOMETRY}", graph.KINDS[graph.ODOMETRY], True, graph.DEEP),
-        Beside(f"{second}/{graph.STATES}", graph.KINDS[graph.STATES], True, graph.DEEP),
-    ]
 
 
 class RecorderShell(Shell):
@@ -138,10 +100,10 @@ class RecorderShell(Shell):
         self._free = graph.FREE in facts["transport"]  # then not every state is answered
         self._bag, self._write = bag, bag.write_raw
         self._frames = dict[str, Callable[[int, bytes], None]]()
-        for part in ("", f"{bags.REFERENCE}/"):
-            frames = FrameLog(setup, bag.write_raw, part)
-            self._frames[f"{part}{graph.ODOMETRY}"] = frames.take_odometry
-            self._frames[f"{part}{graph.STATES}"] = frames.take_states
+        for prefix in ("", f"{bags.REFERENCE}/"):
+            frames = FrameLog(setup, bag.write_raw, prefix)
+            self._frames[f"{prefix}{graph.ODOMETRY}"] = frames.take_odometry
+            self._frames[f"{prefix}{graph.STATES}"] = frames.take_states
         self._decoders = decoders(setup.joints)
         self._topics = {name: f"/{self.robot}/{name}" for name in STAMPED}
         for beside in topics_beside(setup.robot):
@@ -180,7 +142,7 @@ class RecorderShell(Shell):
         """Return a message that can be read with the name of its topic and its time [ns]."""
         self._decoders.get(name.rpartition("/")[2], len)(data)
         layout = FIRST_STAMP if name == graph.CONTACTS else STAMP
-        return name, _time_of(data, layout) if stamped else self._ledger.now, data
+        return name, time_of(data, layout) if stamped else self._ledger.now, data
 
     def _take(self, name: str, now: int, data: bytes) -> None:
         self._count += 1
@@ -282,56 +244,7 @@ class RecorderShell(Shell):
         self._finish(late=True)
 
 
-def _time_of(data: bytes, layout: struct.Struct = STAMP) -> int:
-    """Return the stamp of a message [ns].
-
-    Raises:
-        AccordError: if it is before 0, which no bag can hold.
-    """
-    sec, nanosec = layout.unpack_from(data)
-    if sec < 0:
-        raise AccordError(f"its time is {sec} s")
-    return int(sec) * NANOSECONDS + int(nanosec)
-
-
 main = RecorderShell.main
-
-
-class FrameLog:
-    """Add the transforms of a robot to a bag at 50 Hz; they are not published where tf2 is missing.
-
-    Args:
-        setup: robot and scenario.
-        write: takes topic, time [ns] and bytes.
-        prefix: of the names of the frames; with one, those that never change are added, too.
-    """
-
-    def __init__(
-        self, setup: Setup, write: Callable[[str, int, bytes], None], prefix: str = ""
-    ) -> None:
-        self._inlet, self._write = Inlet(setup.joints), write
-        self._transforms = bags.RobotTransforms(setup.tree, setup.joints, prefix)
-        self._static = self._transforms.static() if prefix else b""
-        self._odom, self._next, self._last = b"", 0, 0
-
-    def take_odometry(self, _: int, data: bytes) -> None:
-        """Take odometry."""
-        self._odom = data
-
-    def take_states(self, now: int, data: bytes) -> None:
-        """Take joint states of a time [ns], and add their transforms if they are due."""
-        due, self._last = now >= self._next or now < self._last, now
-        if not (due and self._odom):
-            return
-        if self._static:
-            self._write(bags.TF_STATIC, now, self._static)
-            self._static = b""
-        self._inlet.take_odometry(self._odom)
-        state = self._inlet.take_joint_states(data)
-        if state is not None:
-            self._next = now + round(bags.TF_PERIOD * NANOSECONDS)
-            self._write(bags.TF, now, self._transforms.encode(state))
-
 
 if __name__ == "__main__":
     main()

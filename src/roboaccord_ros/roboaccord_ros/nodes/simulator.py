@@ -29,7 +29,7 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import FaultInlet, Options, declare, declare_faults, setup_of
 from roboaccord_ros.graph.reading import itself
-from roboaccord_ros.graph.shell import Run
+from roboaccord_ros.graph.spinning import Run
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.pacing import Pacing, Simulation, add_services
 from roboaccord_ros.speed import keep_factor

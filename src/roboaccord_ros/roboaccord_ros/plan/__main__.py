@@ -17,7 +17,8 @@ from roboaccord.contract import AccordError, guard
 from roboaccord.scenario import users_code
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.shell import POLL, complain, leave, quiet_node, session
+from roboaccord_ros.graph.process import complain, leave
+from roboaccord_ros.graph.spinning import POLL, quiet_node, session
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
 

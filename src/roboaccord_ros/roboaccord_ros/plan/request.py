@@ -38,7 +38,7 @@ SLOW = 0.4  # of real time, below which driving is refused
 
 @dataclass(frozen=True)
 class Request:
-    """Hold the arguments of a launch as texts, and the robot and scenario that they give."""
+    """The arguments of a launch as texts, and the robot and scenario that they give."""
 
     given: dict[str, str]
 
@@ -153,7 +153,7 @@ def displays_of_launches() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Choice:
-    """Hold what runs a scenario, and why not what comes before it."""
+    """What runs a scenario, and why not what comes before it."""
 
     sim: str
     reason: str
@@ -212,7 +212,7 @@ def _refuse_slow(request: Request) -> None:
 
 @dataclass(frozen=True)
 class Sight:
-    """Hold which windows are shown, and whether somebody looks at all.
+    """Which windows are shown, and whether somebody looks at all.
 
     `screen` is that windows can be shown; `view` is the module of the node that shows the run
     beside, or "", `stays` that it does so after the run, too; `lacks` is why there is none where

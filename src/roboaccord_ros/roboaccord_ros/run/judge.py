@@ -24,12 +24,12 @@ def main(bag: str, changes: str) -> int:
     try:
         run = read_run(Path(bag))
         setup = run.setup([change for change in json.loads(changes) if change])
-        found = check_bag(run, setup, resolved=False)
+        verdict = check_bag(run, setup, resolved=False)
     except AccordError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
-    sys.stdout.write(f"{found.line()}\n")
-    return 0 if found.ok else 1
+    sys.stdout.write(f"{verdict.line()}\n")
+    return 0 if verdict.ok else 1
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from roboaccord.run import Run as RunResult
 from roboaccord.scenario import path_changes
 
 from roboaccord_ros.graph.parameters import Value
-from roboaccord_ros.graph.shell import PARENT, STATUS_INTERRUPTED
+from roboaccord_ros.graph.process import PARENT, STATUS_INTERRUPTED
 from roboaccord_ros.run.domain import announce, private_domain, remove_orphans
 
 POLL = 0.02  # s

@@ -17,7 +17,7 @@ from roboaccord.scenario import path_changes
 from roboaccord.simulators import Simulator
 
 from roboaccord_ros.graph.parameters import Options
-from roboaccord_ros.graph.shell import Run, ends_between_callbacks, quiet_node, session, spin
+from roboaccord_ros.graph.spinning import Run, ends_between_callbacks, quiet_node, session, spin
 from roboaccord_ros.nodes.controller import ControllerShell, PublishedInputs
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell

@@ -26,7 +26,7 @@ from std_srvs.srv import SetBool
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import LatestState, taken, watch
 from roboaccord_ros.graph.reading import itself, read_facts, readable
-from roboaccord_ros.graph.shell import session
+from roboaccord_ros.graph.spinning import session
 
 PATIENCE = 10.0  # s of wall time that a robot may take to be found
 _log = logging.getLogger(__name__)

@@ -26,7 +26,7 @@ from roboaccord_studies.monkeybot.rollouts import BLOCK, Feedback, Walks, run_wa
 
 @dataclass(frozen=True)
 class Draws:
-    """Hold how many walks are drawn at random.
+    """How many walks are drawn at random.
 
     Args:
         samples: number of walks.
@@ -44,7 +44,7 @@ DRAWS = Draws(1000, 100)
 
 @dataclass(frozen=True)
 class Share:
-    """Hold the share of walks that survive (`rollouts.Walks`).
+    """The share of walks that survive (`rollouts.Walks`).
 
     Args:
         survived: the share.
@@ -63,7 +63,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Basin(Share):
-    """Hold the share of disturbed starts that converge to the orbit.
+    """The share of disturbed starts that converge to the orbit.
 
     Args:
         height_sd: standard deviation of the survivors' height over the orbit's path at the end;
@@ -183,7 +183,7 @@ class Disturbance:
 
 @dataclass(frozen=True)
 class Robustness:
-    """Hold the results of disturbed walks.
+    """The results of disturbed walks.
 
     Args:
         disturbance: what was wrong.

@@ -35,7 +35,7 @@ LOCATED = 1e-10  # part of a step to which crossings are located
 
 @dataclass(frozen=True)
 class Crossing:
-    """Hold an orbit with Floquet multipliers on the unit circle, and its bifurcation.
+    """An orbit with Floquet multipliers on the unit circle, and its bifurcation.
 
     Args:
         kind: fold, flip or Neimark-Sacker.
@@ -56,18 +56,18 @@ def spans(points: Sequence[Point], along: str) -> dict[str, tuple[float, float]]
     return {name: (min(r[name] for r in rows), max(r[name] for r in rows)) for name in rows[0]}
 
 
-def between(family: Family, a: Point, b: Point, part: float) -> Point:
+def between(family: Family, a: Point, b: Point, share: float) -> Point:
     """Return the orbit at a part, 0 to 1, of the distance between two neighbours."""
-    if part in (0.0, 1.0):
-        return a if part == 0.0 else b
+    if share in (0.0, 1.0):
+        return a if share == 0.0 else b
     across = (b.y - a.y) / family.scale
-    y, _ = family.corrected(a.y + part * (b.y - a.y), across / np.linalg.norm(across))
+    y, _ = family.corrected(a.y + share * (b.y - a.y), across / np.linalg.norm(across))
     return family.point(y)
 
 
 def crossings(family: Family, branch: Branch) -> list[Crossing]:
     """Return where multipliers of a branch cross the unit circle, in order."""
-    found = []
+    crossed = []
     for a, b in itertools.pairwise(branch.points):
         counts = outside(a), outside(b)
         parts = [_part(family, a, b, k) for k in range(min(counts), max(counts))]
@@ -77,9 +77,9 @@ def crossings(family: Family, branch: Branch) -> list[Crossing]:
         for part, group in itertools.groupby(parts, lambda part: round(part, 6)):
             after = before + int(step) * len(list(group))
             point = between(family, a, b, part)
-            found.append(Crossing(_kind(point), (before, after), point))
+            crossed.append(Crossing(_kind(point), (before, after), point))
             before = after
-    return found
+    return crossed
 
 
 def outside(point: Point) -> int:
@@ -87,11 +87,11 @@ def outside(point: Point) -> int:
     return int((np.abs(point.orbit.multipliers) >= 1.0).sum())
 
 
-def stable(branch: Branch, found: list[Crossing]) -> list[list[Point]]:
+def stable(branch: Branch, crossed: list[Crossing]) -> list[list[Point]]:
     """Return the stable stretches of a branch, from crossing to crossing."""
-    ends = {id(c.point) for c in found}
+    ends = {id(c.point) for c in crossed}
     stretches: list[list[Point]] = [[]]
-    for point in _merged(branch, found):
+    for point in _merged(branch, crossed):
         if id(point) in ends:
             stretches[-1].append(point)
             stretches.append([point])
@@ -158,7 +158,7 @@ Of = Annotated[float, Quantity("", "of what is varied, in its own unit")]
 
 @dataclass(frozen=True)
 class Continuation:
-    """Hold a branch of orbits, why it ends, and where it is stable."""
+    """A branch of orbits, why it ends, and where it is stable."""
 
     along: str
     orbits: list[Point]
@@ -232,7 +232,7 @@ def continue_command(
     if file is not None:
         write_csv(branch, along, file)
     stretches = [spans(each, along) for each in stable(branch, crossed)]
-    found = Continuation(along, branch.points, branch.ends, crossed, stretches, least)
+    continuation = Continuation(along, branch.points, branch.ends, crossed, stretches, least)
     values = [point.value for point in branch.points]
     marked = [*crossed, Crossing("smallest radius", None, least)]
     shown = [
@@ -241,7 +241,7 @@ def continue_command(
         *(f"stable: {_ranges(spans)}" for spans in stretches or [{}]),
         *tables_of(marked, *MARKED),
     ]
-    return Result(found, shown)
+    return Result(continuation, shown)
 
 
 def _ranges(spans: Mapping[str, tuple[float, float]]) -> str:

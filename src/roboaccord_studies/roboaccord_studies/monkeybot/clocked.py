@@ -56,7 +56,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Step:
-    """Hold one step of a gait that repeats.
+    """One step of a gait that repeats.
 
     Args:
         period, torque: its controls.
@@ -156,14 +156,14 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
             guess = guess + ahead * (guess - before[1].start)
             torque += ahead * (torque - before[1].torque)
         setting = course(to)
-        found = find_step(setting, guess, torque, step.slope)
-        near = found and np.linalg.norm(found.start - guess) <= LEAP
-        if found is None or not near or not _same(found, step, setting):
+        next_step = find_step(setting, guess, torque, step.slope)
+        near = next_step and np.linalg.norm(next_step.start - guess) <= LEAP
+        if next_step is None or not near or not _same(next_step, step, setting):
             length *= 0.5
             if length * pieces < 0.5**HALVINGS:
                 return None
             continue
-        before, step, at = (at, step), found, to
+        before, step, at = (at, step), next_step, to
     return step
 
 

@@ -36,7 +36,7 @@ NEWTON_STEPS = 14
 
 @dataclass(frozen=True)
 class Point:
-    """Hold an orbit of a family: the value along it, the unknowns (n,), the robot, the orbit."""
+    """An orbit of a family: the value along it, the unknowns (n,), the robot, the orbit."""
 
     value: Annotated[float, Quantity("", "of what is varied, in SI units", form=".7g")]
     y: Array = field(metadata=LEFT_OUT)
@@ -199,7 +199,7 @@ Done = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Branch:
-    """Hold a part of a family, its orbits in order, and why it ends at its first and its last."""
+    """A part of a family, its orbits in order, and why it ends at its first and its last."""
 
     points: list[Point]
     ends: tuple[str, str]

@@ -56,7 +56,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Robot:
-    """Hold a robot's shape, its parameters and its horizontal gaits."""
+    """A robot's shape, its parameters and its horizontal gaits."""
 
     shape: Shape
     parameters: MonkeyBotParameters
@@ -82,7 +82,7 @@ class Robot:
 
 @dataclass(frozen=True)
 class DesignMap:
-    """Hold the robots over a grid of shapes to which the gait was followed.
+    """The robots over a grid of shapes to which the gait was followed.
 
     Args:
         centre, inertia: of the grid (n,), (m,), as in `Shape`.
@@ -221,11 +221,11 @@ def design_map(
     first = _reshaped(centre, inertia, robot, cell)
     if first is None:
         raise AccordError("the gait cannot be followed to the grid; choose one about the robot")
-    found = flood(
+    robots = flood(
         (len(centre), len(inertia)), cell, first,
         partial(_reshaped, centre, inertia), done=done,
     )  # fmt: skip
-    return DesignMap(centre, inertia, found)
+    return DesignMap(centre, inertia, robots)
 
 
 def _reshaped(centre: Array, inertia: Array, robot: Robot, cell: Cell) -> Robot | None:
@@ -245,11 +245,12 @@ def better_robot(field: DesignMap, margin: str) -> Robot:
     """
     robot = min(field.robots.values(), key=lambda robot: robot.worse(margin))
     steps = np.diff(field.centre).mean(), np.diff(field.inertia).mean()
-    part = 0.5
-    while part > FINEST:
+    stride = 0.5
+    while stride > FINEST:
         beside = (
             Shape(
-                robot.shape.centre + part * i * steps[0], robot.shape.inertia + part * j * steps[1]
+                robot.shape.centre + stride * i * steps[0],
+                robot.shape.inertia + stride * j * steps[1],
             )
             for i, j in SIDES
         )
@@ -258,5 +259,5 @@ def better_robot(field: DesignMap, margin: str) -> Robot:
         if best.worse(margin) < robot.worse(margin):
             robot = best
         else:
-            part *= 0.5
+            stride *= 0.5
     return robot

@@ -86,10 +86,10 @@ class LqrController:
                 self._plan(state.time, seen)
         elif last[1][0] < 0.0 <= seen[0] < 0.5 * math.pi:
             before, x = last
-            part = x[0] / (x[0] - seen[0])
+            share = x[0] / (x[0] - seen[0])
             step = seen - x
             step[1] = math.remainder(step[1], 2.0 * math.pi)
-            self._plan(before + part * (state.time - before), x + part * step)
+            self._plan(before + share * (state.time - before), x + share * step)
 
     def _plan(self, passed: float, x: Array) -> None:
         """Set the time of the change from the state at the vertical (4,)."""

@@ -74,13 +74,13 @@ def find_gaits(
     gait_of(kind, controls)
     guesses = random_starts(kind, controls, samples, seed, anywhere=anywhere)
     blocks = np.array_split(guesses, math.ceil(samples / BLOCK))
-    found: list[Orbit] = []
+    distinct: list[Orbit] = []
     calls = ((kind, parameters, controls, block, rise) for block in blocks)
     for orbits in run_pieces(_search, calls, done=lambda _: done(BLOCK) if done else None):
         for orbit in orbits:
-            if not any(same(orbit, other) for other in found):
-                found.append(orbit)
-    return sorted(found, key=lambda orbit: (orbit.spectral_radius, *orbit.start))
+            if not any(same(orbit, other) for other in distinct):
+                distinct.append(orbit)
+    return sorted(distinct, key=lambda orbit: (orbit.spectral_radius, *orbit.start))
 
 
 def random_starts(
@@ -109,10 +109,10 @@ def random_starts(
 
 def same(a: Orbit, b: Orbit) -> bool:
     """Return whether two orbits are one."""
-    apart = a.start - b.start
-    apart[:2] = wrap(apart[:2])
+    difference = a.start - b.start
+    difference[:2] = wrap(difference[:2])
     numbers = [a.controls[name] - b.controls[name] for name in a.controls]
-    return bool(np.abs([*apart, *numbers]).max() < SAME)
+    return bool(np.abs([*difference, *numbers]).max() < SAME)
 
 
 def _search(
@@ -144,7 +144,7 @@ STATES = ("orbit.start", "orbit.work", "asymmetry", "straight")
 
 @dataclass(frozen=True)
 class Found:
-    """Hold a gait, how far a swing is from its mirror image, and how near it hangs straight."""
+    """A gait, how far a swing is from its mirror image, and how near it hangs straight."""
 
     orbit: Orbit = field(metadata=INLINE)
     asymmetry: Annotated[
@@ -157,7 +157,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """Hold the gaits that were found, and from what."""
+    """The gaits that were found, and from what."""
 
     kind: str
     samples: int
@@ -201,18 +201,18 @@ def find_command(
     given = [*([f"period={period!r}"] if period is not None else []), *(controls or ())]
     parameters, values = robot_parameters(changes), controls_of(which, given)
     with counted(samples, "random starts") as done:
-        found = find_gaits(
+        orbits = find_gaits(
             which, parameters, values, samples=samples, seed=seed, rise=rise, anywhere=anywhere,
             done=done,
         )  # fmt: skip
     rows = []
-    for orbit in found:
+    for orbit in orbits:
         apart = asymmetry(orbit, parameters)
         rows.append(Found(orbit, apart.mirror, apart.straight) if apart else Found(orbit))
     numbers = [str(number) for number, _ in enumerate(rows, 1)]
     shown = [tables_of(rows, *names, labels=numbers) for names in (FIGURES, STATES) if rows]
     return Result(
         Search(kind, samples, seed, rows),
-        [f"{len(found)} gaits from {samples} starts", *chain(*shown)],
+        [f"{len(orbits)} gaits from {samples} starts", *chain(*shown)],
         used={"at": [f"{name}={value:g}" for name, value in values.items()], "period": None},
     )

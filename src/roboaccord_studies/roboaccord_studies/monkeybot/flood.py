@@ -40,22 +40,22 @@ def flood(
             nowhere. It is of a module, as what it is part of.
         done: called with the number of cells that a ring has added.
     """
-    found = {first: value}
+    cells = {first: value}
     ring = [first]
 
     while ring:
         if done:
             done(len(ring))
-        neighbours = _neighbours(ring, shape, found)
-        # The ring is finished before any of it is entered: `found` stands still meanwhile.
-        calls = ((go, cell, [found[side] for side in sides]) for cell, sides in neighbours.items())
+        neighbours = _neighbours(ring, shape, cells)
+        # The ring is finished before any of it is entered: `cells` stands still meanwhile.
+        calls = ((go, cell, [cells[side] for side in sides]) for cell, sides in neighbours.items())
         values = run_pieces(_reach, calls, threads=True)
         ring = []
         for cell, reached in zip(neighbours, values, strict=True):
             if reached is not None:
-                found[cell] = reached
+                cells[cell] = reached
                 ring.append(cell)
-    return found
+    return cells
 
 
 def _reach(go: Callable[[T, Cell], T | None], cell: Cell, beside: list[T]) -> T | None:
@@ -64,12 +64,12 @@ def _reach(go: Callable[[T, Cell], T | None], cell: Cell, beside: list[T]) -> T 
     return next((reached for reached in tries if reached is not None), None)
 
 
-def _neighbours(ring: list[Cell], shape: Cell, found: dict[Cell, T]) -> dict[Cell, list[Cell]]:
+def _neighbours(ring: list[Cell], shape: Cell, cells: dict[Cell, T]) -> dict[Cell, list[Cell]]:
     """Return the cells next to a ring that are not known, with those of the ring beside them."""
     neighbours: dict[Cell, list[Cell]] = {}
     for i, j in ring:
         for a, b in SIDES:
             cell = i + a, j + b
-            if 0 <= cell[0] < shape[0] and 0 <= cell[1] < shape[1] and cell not in found:
+            if 0 <= cell[0] < shape[0] and 0 <= cell[1] < shape[1] and cell not in cells:
                 neighbours.setdefault(cell, []).append((i, j))
     return neighbours

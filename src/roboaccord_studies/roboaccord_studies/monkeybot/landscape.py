@@ -70,7 +70,7 @@ def render_landscape(
 
 def _marks(field: Landscape, *, solid: bool = False) -> list[dict[str, Json]]:
     """Return the minima and the lowest point as dots."""
-    found = list[dict[str, Json]]()
+    traces = list[dict[str, Json]]()
     for name, points, symbol, size, colour in (
         ("minima", field.minima[:MARKED], "x", 6, "#ffffff"),
         ("lowest", field.lowest[None], "circle", 12, "#d1495b"),
@@ -87,8 +87,8 @@ def _marks(field: Landscape, *, solid: bool = False) -> list[dict[str, Json]]:
         }
         if solid:
             dots["z"] = plain(np.minimum(np.sqrt(points[:, 2]), CUT))
-        found.append(dots)
-    return found
+        traces.append(dots)
+    return traces
 
 
 @in_pieces()
@@ -129,15 +129,15 @@ def landscape_command(
         raise AccordError(f"--limit is {limit:g}, and must be positive")
     parameters, gait = robot_parameters(changes), horizontal(torque, limit=limit)
     with results(folder, "monkeybot_landscape", force=force) as place:
-        found, speed = measured(gait, parameters, *rates, tolerance)
-        files = write_all(found, place, torque, parameters)
+        field, speed = measured(gait, parameters, *rates, tolerance)
+        files = write_all(field, place, torque, parameters)
     return Result(
         Mapped(
-            gaits=found.error.size,
-            missed=found.missed,
+            gaits=field.error.size,
+            missed=field.missed,
             gaits_per_second=speed,
-            minimum=found.minimum,
-            minima=len(found.minima),
+            minimum=field.minimum,
+            minima=len(field.minima),
             files=files,
         )
     )
@@ -145,7 +145,7 @@ def landscape_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Mapped:
-    """Hold how many gaits a landscape has, and the least error."""
+    """How many gaits a landscape has, and the least error."""
 
     gaits: Annotated[int, Quantity("")]
     missed: Annotated[int, Quantity("", "gaits that miss an event")] = field(metadata=LEFT_OUT)
@@ -172,11 +172,11 @@ def measured(
 
 
 def write_all(
-    field: Landscape, place: Path, torque: float, parameters: MonkeyBotParameters
+    field: Landscape, folder: Path, torque: float, parameters: MonkeyBotParameters
 ) -> list[Path]:
     """Write data, page and pictures of a landscape, and return their files."""
     data, page, surface, flat = files = [
-        place / name for name in ("landscape.npz", "landscape.html", "surface.svg", "map.svg")
+        folder / name for name in ("landscape.npz", "landscape.html", "surface.svg", "map.svg")
     ]
     lowest, versions = field.lowest, made_with(*MADE_WITH)
     save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)

@@ -27,7 +27,7 @@ GIVE_UP = 1.6  # radius beyond which a branch is left
 
 @dataclass(frozen=True)
 class Level:
-    """Hold the horizontal clocked gaits of one robot over the period.
+    """The horizontal clocked gaits of one robot over the period.
 
     Args:
         steps: the gaits, by rising period.
@@ -99,11 +99,11 @@ def _walk(parameters: MonkeyBotParameters, step: Step, by: float) -> list[Step]:
     steps: list[Step] = []
     at = step
     for k in range(1, MOST + 1):
-        found = follow_to(at, Setting(parameters, step.period + k * by))
-        if found is None or found.radius > max(GIVE_UP, step.radius + 0.1):
+        next_step = follow_to(at, Setting(parameters, step.period + k * by))
+        if next_step is None or next_step.radius > max(GIVE_UP, step.radius + 0.1):
             break
-        steps.append(found)
-        at = found
+        steps.append(next_step)
+        at = next_step
     return steps
 
 
@@ -129,11 +129,11 @@ def clocked_gait(parameters: MonkeyBotParameters, period: float) -> Orbit:
             torque += torque - before.controls["torque"]
             guess = 2.0 * guess - before.start
         try:
-            found = find_orbit(CLOCKED, parameters, {"period": float(at), "torque": torque}, guess)
+            closed = find_orbit(CLOCKED, parameters, {"period": float(at), "torque": torque}, guess)
         except AccordError:
             raise AccordError(
                 f"the branch of horizontal clocked gaits was followed to a period of "
                 f"{orbit.period:.4g} s, not to {period:g} s"
             ) from None
-        before, orbit = orbit, found
+        before, orbit = orbit, closed
     return orbit

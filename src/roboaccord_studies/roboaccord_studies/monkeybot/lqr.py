@@ -40,7 +40,7 @@ STATE_COST, TIME_COST = (1.0, 1.0, 1.0), 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class TimeLaw:
-    """Hold the parameters of the feedback law as plain numbers.
+    """The parameters of the feedback law as plain numbers.
 
     Args:
         switch: from the vertical until the hands change, on the orbit.
@@ -165,7 +165,7 @@ def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedba
 
 @dataclass(frozen=True)
 class Held:
-    """Hold the feedback of a gait, and what it changes."""
+    """The feedback of a gait, and what it changes."""
 
     law: TimeLaw = field(metadata=INLINE)
     open_radius: Annotated[float, Quantity("1", "spectral radius", form=".4f")]

@@ -41,7 +41,7 @@ INSTANT = 1e-6  # s
 
 @dataclass(frozen=True)
 class Orbit:
-    """Hold a periodic orbit and its figures.
+    """A periodic orbit and its figures.
 
     Args:
         kind: of the gait.
@@ -125,11 +125,11 @@ def find_orbit(
     """
     z = np.concatenate([start, [controls[name] for name in kind.solved]])
     closing, size = Closing(kind, parameters, controls, rise), math.inf
-    for found, residual in closing.newton(z, SMALL, longest=LONGEST_STEP, steps=NEWTON_STEPS):
+    for root, residual in closing.newton(z, SMALL, longest=LONGEST_STEP, steps=NEWTON_STEPS):
         off = float(np.linalg.norm(residual))
         if size < CLOSED and not off < size:
             break
-        z, size = found, off
+        z, size = root, off
         if size < EXACT:
             break
     if not size < CLOSED:
@@ -149,20 +149,20 @@ def describe(
 ) -> Orbit:
     """Return an orbit with its figures, from a start that is known to repeat."""
     gait = gait_of(kind, controls)
-    found = evaluate(gait, parameters, start, tolerance=FINE)
-    if not np.isfinite(found.times).all():
+    cycle = evaluate(gait, parameters, start, tolerance=FINE)
+    if not np.isfinite(cycle.times).all():
         raise AccordError(f"the gait of kind {kind.name} misses an event: {_text(controls)}")
     changes = sum(p.then in (Then.CHANGE, Then.GRIP_OTHER) for p in gait.phases)
     return Orbit(
         kind=kind,
         controls=dict(controls),
         start=np.asarray(start, dtype=float),
-        times=found.times[0],
-        period=float(found.times[0].sum()),
+        times=cycle.times[0],
+        period=float(cycle.times[0].sum()),
         changes=changes,
-        stride=float(found.travel[0, 0]) / changes,
-        drop=-float(found.travel[0, 1]) / changes,
-        work=work_of(gait, parameters, start, found.times[0]) / changes,
+        stride=float(cycle.travel[0, 0]) / changes,
+        drop=-float(cycle.travel[0, 1]) / changes,
+        work=work_of(gait, parameters, start, cycle.times[0]) / changes,
         multipliers=eigenvalues(map_slope(gait, parameters, np.asarray(start, dtype=float))),
         residual=residual,
     )
@@ -208,10 +208,10 @@ class Closing:
     def residual(self, start: Array) -> Array:
         """Return P(x) - x, and the rise less the one that is asked for, (4 + solved,)."""
         gait = gait_of(self.kind, self.controls)
-        found = evaluate(gait, self.parameters, start, tolerance=self.tolerance)
-        change = found.final[0] - start
+        cycle = evaluate(gait, self.parameters, start, tolerance=self.tolerance)
+        change = cycle.final[0] - start
         change[:2] = wrap(change[:2])
-        return np.array([*change, *[found.travel[0, 1] - self.rise] * len(self.kind.solved)])
+        return np.array([*change, *[cycle.travel[0, 1] - self.rise] * len(self.kind.solved)])
 
     def controls_at(self, z: Array) -> dict[str, float]:
         """Return all controls for the unknowns (start, then the solved controls)."""

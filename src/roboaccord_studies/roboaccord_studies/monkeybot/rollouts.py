@@ -127,7 +127,7 @@ def walk_together(
 
 @dataclass(frozen=True)
 class Feedback:
-    """Hold a law that changes the times of a gait by the state where its cycle begins.
+    """A law that changes the times of a gait by the state where its cycle begins.
 
     Args:
         gains: seconds that each phase lasts longer per deviation of (th1, th2, w1, w2) (n, 4);
@@ -141,7 +141,7 @@ class Feedback:
 
 @dataclass(frozen=True)
 class Walks:
-    """Hold the results of k walks.
+    """The results of k walks.
 
     Args:
         cycles: that each walked before it lost its gait (k,).

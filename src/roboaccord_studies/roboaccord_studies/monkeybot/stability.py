@@ -39,7 +39,7 @@ CONTROL_STEPS = 0.004, 0.04  # s, N m: done at once, if all goes well
 
 @dataclass(frozen=True)
 class Best:
-    """Hold the gait with the smallest spectral radius."""
+    """The gait with the smallest spectral radius."""
 
     period: Annotated[float, Quantity("s", form=".5g")]
     torque: Annotated[float, Quantity("N m", form=".5g")]
@@ -48,7 +48,7 @@ class Best:
 
 @dataclass(frozen=True)
 class StabilityMap:
-    """Hold the clocked gaits over a grid; NaN where the sheet of the shipped one does not reach.
+    """The clocked gaits over a grid; NaN where the sheet of the shipped one does not reach.
 
     Args:
         period: (n,) [s].
@@ -120,11 +120,11 @@ def _follow(
     return follow_to(step, end, CONTROL_STEPS)
 
 
-def _gathered(period: Array, torque: Array, found: dict[Cell, Step]) -> StabilityMap:
+def _gathered(period: Array, torque: Array, steps: dict[Cell, Step]) -> StabilityMap:
     shape = len(period), len(torque)
     radius, drop, stride = np.full((3, *shape), np.nan)
     start = np.full((*shape, 4), np.nan)
-    for cell, step in found.items():
+    for cell, step in steps.items():
         radius[cell], drop[cell], stride[cell] = step.radius, step.drop, step.stride
         start[cell] = step.start
     return StabilityMap(period, torque, radius, drop, stride, start)
@@ -175,20 +175,20 @@ def stability_command(
     periods, torques = span(*period, "--period", above=0.0), span(*torque, "--torque")
     parameters = robot_parameters(changes)
     with (
-        results(folder, "monkeybot_stability", force=force) as place,
+        results(folder, "monkeybot_stability", force=force) as out_folder,
         counted(len(periods) * len(torques), "following") as done,
     ):
-        found = stability_map(parameters, periods, torques, done=done)
+        gaits = stability_map(parameters, periods, torques, done=done)
         level = shipped_level(parameters)
-        files = [place / "stability.npz", place / "stability.svg"]
-        save_map(vars(found), files[0], parameters, made_with(*MADE_WITH))
-        write_stability(found, level, files[1])
+        files = [out_folder / "stability.npz", out_folder / "stability.svg"]
+        save_map(vars(gaits), files[0], parameters, made_with(*MADE_WITH))
+        write_stability(gaits, level, files[1])
     best = level.best
     return Result(
         Stability(
-            gaits=int(np.isfinite(found.radius).sum()),
-            stable=found.stable,
-            best=found.best,
+            gaits=int(np.isfinite(gaits.radius).sum()),
+            stable=gaits.stable,
+            best=gaits.best,
             best_horizontal=Best(best.period, best.torque, best.radius),
             stable_periods=level.stable,
             files=files,
@@ -198,7 +198,7 @@ def stability_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Stability:
-    """Hold how many gaits there are and are stable, and the best."""
+    """How many gaits there are and are stable, and the best."""
 
     gaits: Annotated[int, Quantity("", "to which the shipped one was followed")]
     stable: Annotated[int, Quantity("")]

@@ -228,12 +228,12 @@ def _error(first: coal.Convex, second: coal.Convex, angle: float, gap: float) ->
     low, high = 0.5 * sum(RADII), 1.5 * sum(RADII)
     for _ in range(60):  # bisection: the distance grows with that of the centres
         middle = 0.5 * (low + high)
-        request, found = coal.DistanceRequest(), coal.DistanceResult()
+        request, distance = coal.DistanceRequest(), coal.DistanceResult()
         request.gjk_tolerance = request.epa_tolerance = 1e-9
         there = coal.Transform3s(np.eye(3), middle * along)
-        coal.distance(first, coal.Transform3s(), second, there, request, found)
-        low, high = (middle, high) if found.min_distance < gap else (low, middle)
-    return float(np.degrees(np.arctan2(found.normal[2], found.normal[0]) - angle))
+        coal.distance(first, coal.Transform3s(), second, there, request, distance)
+        low, high = (middle, high) if distance.min_distance < gap else (low, middle)
+    return float(np.degrees(np.arctan2(distance.normal[2], distance.normal[0]) - angle))
 
 
 def _hex(colour: Sequence[float] | Array) -> str:

@@ -44,7 +44,7 @@ FAR = 0.9  # of a hull's volume: a mesh that fills less is far from convex
 
 @dataclass(frozen=True)
 class Body:
-    """Hold a link made of convex hulls of one density.
+    """A link made of convex hulls of one density.
 
     Args:
         name: of the link.
@@ -105,15 +105,16 @@ def make_bodies(
     Raises:
         AccordError: for a shape without volume, or a mass of a link that is not there.
     """
-    made, volumes = dict[str, list[Shape]](), dict[str, float]()
+    by_link, volumes = dict[str, list[Shape]](), dict[str, float]()
     for shape in shapes:
         for part in [shape] if whole else split(shape):
-            made.setdefault(part.link, []).append(part)
+            by_link.setdefault(part.link, []).append(part)
             volumes[part.link] = volumes.get(part.link, 0.0) + part.hull.volume
         done()
-    check_known("no link ", masses, made)
+    check_known("no link ", masses, by_link)
     return [
-        Body(link, parts, masses.get(link, density * volumes[link])) for link, parts in made.items()
+        Body(link, parts, masses.get(link, density * volumes[link]))
+        for link, parts in by_link.items()
     ]
 
 
@@ -250,13 +251,13 @@ def hulls_of(
         raise AccordError(f"--density is {density:g}, and must be positive")
     given, shapes = dict(map(_mass, masses or ())), read_shapes(hulls)
     with (
-        results(folder, "packbot_hulls", force=force) as place,
+        results(folder, "packbot_hulls", force=force) as out_folder,
         counted(len(shapes), "hulls") as advance,
     ):
         bodies = make_bodies(
             shapes, density=density, masses=given, whole=whole, done=lambda: advance(1)
         )
-        links = write_bodies(bodies, place)
+        links = write_bodies(bodies, out_folder)
     for line in complaints(bodies):
         warn(line)
     rows = {
@@ -264,10 +265,10 @@ def hulls_of(
         for b in bodies
     }
     headings = ("link", "hulls", "kg", "Ixx", "Iyy", "Izz [kg m^2]", "fit [1]")
-    return Result({"out": str(place), "links": links}, [
+    return Result({"out": str(out_folder), "links": links}, [
         grid_of(headings, rows, Quantity("", form=".3g")),
         "inertia: about the centre; fit: how much of its hull a shape fills, the least",
-        f"in {place}: hulls.yaml, and an OBJ of each hull",
+        f"in {out_folder}: hulls.yaml, and an OBJ of each hull",
     ])  # fmt: skip
 
 

@@ -22,7 +22,7 @@ TOUCHING = 2e-3  # m
 
 
 class Motion(NamedTuple):
-    """Hold times (k,) [s], measured angles and rates, and commanded efforts (k, 7)."""
+    """Times (k,) [s], measured angles and rates, and commanded efforts (k, 7)."""
 
     time: Array
     q: Array

@@ -25,7 +25,7 @@ SPHERE = 162  # points of the polyhedron that stands for a sphere
 
 @dataclass(frozen=True)
 class Shape:
-    """Hold one collision shape: what a URDF states of it, in its link's frame.
+    """One collision shape: what a URDF states of it, in its link's frame.
 
     Args:
         name: of the collision element, or the link's name and a number.
@@ -99,16 +99,18 @@ def split(shape: Shape) -> list[Shape]:
     a, b, c = shape.faces.T
     size = len(shape.points)
     sides = (np.ones(2 * len(a)), (np.concatenate([a, b]), np.concatenate([b, c])))
-    count, part = scipy.sparse.csgraph.connected_components(
+    count, label = scipy.sparse.csgraph.connected_components(
         scipy.sparse.coo_matrix(sides, shape=(size, size)), directed=False
     )
-    own = [shape.faces[part[a] == number] for number in range(count)]
-    own = [faces for faces in own if len(faces)]  # a point that no face has is not a part
-    if len(own) == 1:
+    components = [shape.faces[label[a] == number] for number in range(count)]
+    components = [
+        faces for faces in components if len(faces)
+    ]  # a point that no face has is not a part
+    if len(components) == 1:
         return [shape]
     return [
         mesh_shape(f"{shape.name}_{number}", shape.link, shape.points, faces)
-        for number, faces in enumerate(own, start=1)
+        for number, faces in enumerate(components, start=1)
     ]
 
 

@@ -30,7 +30,7 @@ PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)
 
 @dataclass(frozen=True)
 class Claim:
-    """Hold a claim: its text, the printed value, the computed value, and whether it holds."""
+    """A claim: its text, the printed value, the computed value, and whether it holds."""
 
     claim: Annotated[str, Quantity("", form="text")]
     printed: Annotated[str, Quantity("", form="s")]
@@ -45,9 +45,9 @@ def claims() -> list[Claim]:
     return [*_trajectories(found), *_axes(phi, found), *_speeds(phi, found), *_slips(phi, found)]
 
 
-def _trajectories(found: Sequence[Case]) -> Iterator[Claim]:
+def _trajectories(cases: Sequence[Case]) -> Iterator[Claim]:
     """Figure 3a: the end points of w."""
-    heights = [np.abs(case.motion.omega[:, 2]).max() for case in found]
+    heights = [np.abs(case.motion.omega[:, 2]).max() for case in cases]
     axes = ", ".join(f"{np.hypot(1.0, h):.4f}" for h in heights)
     yield _sentence(
         "3a: the ellipses of w are sharper in turn",
@@ -55,7 +55,7 @@ def _trajectories(found: Sequence[Case]) -> Iterator[Claim]:
         bool((np.diff(heights) > 0.0).all()),
     )
     # All planes of the ellipses hold the x-axis where no normal X x Y has an x-component.
-    tilt = max(abs(_normal(case)[0]) for case in found)
+    tilt = max(abs(_normal(case)[0]) for case in cases)
     words = "it is the x-axis: x of the unit normals {:.1e} at most"
     yield _zero("3a: they have a common line parallel to x", tilt, words)
 
@@ -70,9 +70,9 @@ def _axes(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
     yield _zero("3b: rho = 0 at phi 90 and 270", largest, "|rho| {:.1e} rad at most", "0")
 
 
-def _speeds(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
+def _speeds(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
     """Figure 3c: the speeds of the rollers."""
-    nu = np.array([case.motion.nu for case in found])  # (4, m, 2)
+    nu = np.array([case.motion.nu for case in cases])  # (4, m, 2)
     ahead, aside = np.isin(phi, (90.0, 270.0)), np.isin(phi, (0.0, 180.0))
     for roller in (0, 1):
         claim = f"3c: |nu{roller + 1}| grows with alpha for all phi"
@@ -83,21 +83,21 @@ def _speeds(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
     ):
         gap = np.abs(nu[:, where, 0] + sign * nu[:, where, 1]).max()
         yield _zero(f"3c: nu1 = {words}", gap, "differ by {:.1e} m/s at most")
-    for case, values, printed in zip(found, nu[:, ahead], PRINTED_NU, strict=True):
+    for case, values, printed in zip(cases, nu[:, ahead], PRINTED_NU, strict=True):
         yield _number(f"3c: |nu| at phi 90 and 270, alpha {case.alpha:g}", values, printed)
 
 
-def _slips(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
+def _slips(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
     """Figure 3d: the slip."""
-    slip = np.array([case.motion.slip for case in found])  # (4, m, 2)
+    slip = np.array([case.motion.slip for case in cases])  # (4, m, 2)
     ahead, aside = np.isin(phi, (90.0, 270.0)), np.isin(phi, (0.0, 180.0))
     order = _ordered(slip[..., 0]) & _ordered(slip[..., 1]) | aside
     yield _everywhere("3d: |S| grows with alpha for all phi, but where it is 0", phi, order)
-    for words, part, sign in (
+    for words, component, sign in (
         ("face to face for 0 < phi < 180", (phi > 0.0) & (phi < 180.0), 1.0),
         ("back to back for 180 < phi < 360", phi > 180.0, -1.0),
     ):
-        least = min((sign * _towards(case)[part]).min() for case in found[1:])
+        least = min((sign * _towards(case)[component]).min() for case in cases[1:])
         claim = f"3d: zeta1 and zeta2 are {words}"
         yield _sentence(claim, f"{least:.2g} m/s in that direction at least", bool(least > 0.0))
     most = "{:.1e} m/s at most"
@@ -106,10 +106,10 @@ def _slips(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
     gap = np.abs(largest[:, None] - np.abs(slip[:, ahead])).max()
     claim = "3d: |S1| and |S2| are largest at phi 90 and 270"
     yield _zero(claim, gap, "{:.1e} m/s below the largest at most")
-    for case, values, printed in zip(found, slip[:, ahead], PRINTED_SLIP, strict=True):
+    for case, values, printed in zip(cases, slip[:, ahead], PRINTED_SLIP, strict=True):
         yield _number(f"3d: largest |S1| and |S2|, alpha {case.alpha:g}", values, printed)
     yield _zero("3d: no slip for any phi at alpha 0", np.abs(slip[0]).max(), most, "0")
-    straight = found[0].kinematics
+    straight = cases[0].kinematics
     number = f"condition number {straight.condition:.3f}"
     yield _sentence("every heading can be driven at alpha 0", number, straight.remaining is None)
 
@@ -170,7 +170,7 @@ def _towards(case: Case) -> Array:
 
 @dataclass(frozen=True)
 class Claims:
-    """Hold the claims."""
+    """The claims."""
 
     table: Annotated[list[Claim], Quantity("", "the claims of section 3")]
 

@@ -55,7 +55,7 @@ class ContactCase:
 
 @dataclass(frozen=True)
 class ContactFinding(ContactCase):
-    """Hold the deviation of the ball's angular velocity from the model over all headings.
+    """The deviation of the ball's angular velocity from the model over all headings.
 
     Args:
         w_t_worst, w_t_mean: distance of w_t from the model's over its size, of steady samples.
@@ -83,14 +83,14 @@ class ContactFinding(ContactCase):
 
 def cases(engines: Sequence[str], alphas: Sequence[float]) -> list[ContactCase]:
     """Return every engine with both laws, and DART with both directions of its axis."""
-    found = []
+    listed = []
     for alpha in alphas:
         for engine in engines:
             turns = engine != REFERENCE and spec(engine).has_setting("z_axis")
             axes = ("e", "up") if turns else ("",)
-            found += [ContactCase(engine, "contact", axis, alpha) for axis in axes]
-            found.append(ContactCase(engine, "viscous", "", alpha))
-    return found
+            listed += [ContactCase(engine, "contact", axis, alpha) for axis in axes]
+            listed.append(ContactCase(engine, "viscous", "", alpha))
+    return listed
 
 
 def run_case(case: ContactCase) -> ContactFinding:
@@ -118,14 +118,14 @@ def compare(case: ContactCase, setup: Setup, trajectory: Trajectory) -> ContactF
     (w_t, w_s), (model_t, model_s) = rig.split(omega), rig.split(model)
     off = np.linalg.norm(w_t - model_t, axis=1) / np.linalg.norm(model_t, axis=1)
     heights = nu * np.sin(rig.alpha) / rig.radius
-    place = w_s @ rig.pole
-    beyond = np.maximum(place - heights.max(axis=1), heights.min(axis=1) - place)
+    w_s_along = w_s @ rig.pole
+    beyond = np.maximum(w_s_along - heights.max(axis=1), heights.min(axis=1) - w_s_along)
     follows = bool(off.max() <= ALLOWED and beyond.max() <= CLEAR)
     return ContactFinding(
         **vars(case),
         w_t_worst=float(off.max()),
         w_t_mean=float(off.mean()),
-        w_s_offset=float(np.abs(place - model_s @ rig.pole).max()),
+        w_s_offset=float(np.abs(w_s_along - model_s @ rig.pole).max()),
         w_s_beyond=float(np.maximum(beyond, 0.0).max()),
         w_s_interval=float(0.5 * np.ptp(heights, axis=1).max()),
         passed=follows if (case.law, case.axis) == ("contact", "e") else None,
@@ -140,7 +140,7 @@ def steady(setup: Setup, trajectory: Trajectory) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class ContactFindings:
-    """Hold what was found, a row a case."""
+    """Deviations of an engine from the model, a row a case."""
 
     findings: Annotated[
         list[ContactFinding],
@@ -172,10 +172,10 @@ def contact_command(
       accord roller-sphere contact --engines dart --alpha-deg "10 30" --json
     """
     names = [name.strip() for name in engines.split(",")]
-    known = [REFERENCE, *(n for n in engine_names() if "contact" not in spec(n).lacks)]
+    available = [REFERENCE, *(n for n in engine_names() if "contact" not in spec(n).lacks)]
     for name in names:
-        if name not in known:
-            raise AccordError(f"unknown engine {name}; available: {', '.join(known)}")
+        if name not in available:
+            raise AccordError(f"unknown engine {name}; available: {', '.join(available)}")
     chosen = cases(names, numbers(alphas, "--alpha-deg"))
     with counted(len(chosen), "12 headings each") as done:
         found = run_pieces(run_case, ((case,) for case in chosen), done=lambda finding: done(1))

@@ -54,11 +54,11 @@ def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) 
     rates = np.column_stack([ball_spin(t), t.qd])
     places = np.column_stack([t.position[:, :2], t.q[:, 2] - p.ball_ahead, t.q[:, 3], t.q[:, 4]])
     J, G, *others = scratch()
-    found = np.empty((len(t), 2, 3))
+    slips = np.empty((len(t), 2, 3))
     for i in range(len(t)):
         spread(row, along, places[i], rates[i], True, J, G, *others)
-        found[i] = G @ rates[i]
-    return found
+        slips[i] = G @ rates[i]
+    return slips
 
 
 def spins(trajectory: Trajectory) -> Array:
@@ -71,7 +71,7 @@ def spins(trajectory: Trajectory) -> Array:
 
 @dataclass(frozen=True)
 class SlipFigures:
-    """Hold means over a window of a motion.
+    """Means over a window of a motion.
 
     Args:
         slip: sizes of the slips of both rollers (2,) [m/s].
@@ -107,7 +107,7 @@ LAST = 1.0  # s at the end, over which slips are averaged
 
 @dataclass(frozen=True)
 class Cell:
-    """Hold one run: straight ahead, then a continuous turn.
+    """One run: straight ahead, then a continuous turn.
 
     Args:
         speed, turn_rate: that were asked.
@@ -145,10 +145,10 @@ def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float)
     duration = math.ceil(ramp + 0.5) + LAST + 2.0
     setup = Setup.of(make_scenario({**data, "controller": controller, "duration": duration}))
     p = setup.parameters
-    found = run_setup(setup, make_simulator(setup, engine))
-    held, offset = hold_of(p, found)
-    kept = bool(held >= found.time[-1])
-    last = found.window(duration - LAST, duration)
+    motion = run_setup(setup, make_simulator(setup, engine))
+    held, offset = hold_of(p, motion)
+    kept = bool(held >= motion.time[-1])
+    last = motion.window(duration - LAST, duration)
     acceleration = ball_acceleration(p.ball_ahead, speed, turn_rate)
     assert setup.contact is not None  # the command refuses other laws
     return Cell(
@@ -176,7 +176,7 @@ CELLS = (
 
 @dataclass(frozen=True)
 class Limits:
-    """Hold what statics allow: gain and loss of speed, and by speed the turn rate."""
+    """What statics allow: gain and loss of speed, and by speed the turn rate."""
 
     acceleration: Annotated[float, Quantity("m/s^2", "straight ahead, by statics", form=".2f")]
     braking: Annotated[float, Quantity("m/s^2", "likewise", form=".2f")]
@@ -190,7 +190,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Dribbling:
-    """Hold the map of an engine, and the limits."""
+    """The map of an engine, and the limits."""
 
     engine: str
     limits: Limits

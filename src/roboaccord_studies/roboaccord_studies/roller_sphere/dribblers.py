@@ -91,7 +91,7 @@ class Dribbler:
 
 @dataclass(frozen=True)
 class Hold:
-    """Hold what a dribbler does to keep the ball in its place.
+    """Means of a dribbler to keep the ball in its place.
 
     Args:
         surface_speeds: of the rollers where they touch the ball (2,) [m/s].

@@ -55,7 +55,7 @@ def reach_command(
 
 @dataclass(frozen=True)
 class Driving:
-    """Hold how a rig drives that reaches every heading."""
+    """How a rig drives that reaches every heading."""
 
     roller_speed_over_speed: Annotated[
         Array, Quantity("1", "of each roller over the ball's speed, at most", form=".6f")
@@ -75,7 +75,7 @@ class Driving:
 
 @dataclass(frozen=True)
 class Reach:
-    """Hold where a rig can drive its ball: the headings that remain, or None where all do."""
+    """Where a rig can drive its ball: the headings that remain, or None where all do."""
 
     condition: Condition
     remaining_deg: Annotated[

@@ -104,15 +104,15 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[St
     """Write figure 4: why w is halfway between two lines, in space (a) and by distances (b)."""
     motion = kinematics.inverse(1.0, heading)
     shortest, _ = _feet(kinematics, motion.nu, motion.omega)
-    apart = float(np.linalg.norm(shortest[0] - shortest[1]))
+    spacing = float(np.linalg.norm(shortest[0] - shortest[1]))
     # Any other point: a bit along both lines, and aside of their plane.
     _, directions = kinematics.lines(motion.nu)
-    other = motion.omega + apart * (0.9 * directions[0] + 0.5 * directions[1])
+    other = motion.omega + spacing * (0.9 * directions[0] + 0.5 * directions[1])
     feet, _ = _feet(kinematics, motion.nu, other)
     first, second = folder / "figure_4a.svg", folder / "figure_4b.svg"
     with picture(first, SQUARE) as axes:
         for i in range(2):
-            ends = shortest[i] + np.array([[-1.6], [2.2]]) * apart * directions[i]
+            ends = shortest[i] + np.array([[-1.6], [2.2]]) * spacing * directions[i]
             line(axes, ends, COLOURS[i], f"line {i + 1}")
             line(axes, np.array([feet[i], other]), SLIP, "d1 and d2", ls="--")
         line(axes, shortest, RED, "the shortest path, k0")
@@ -121,11 +121,11 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[St
         dots = {"Q": other, "Q1": feet[0], "Q2": feet[1], "Q0 = end of w": motion.omega}
         _dots(axes, dots, [INK, COLOURS[0], COLOURS[1], RED])
     with picture(second, SQUARE) as axes:
-        _distances(axes, apart, np.linalg.norm(feet - other, axis=1))
+        _distances(axes, spacing, np.linalg.norm(feet - other, axis=1))
     words = f"Along {np.degrees(heading):g} degrees."
     return [
         Still(first, "Figure 4a: a point and its distances from the lines",
-              f"{words} No path between the lines is shorter than k0 = {apart:.4f} rad/s."),
+              f"{words} No path between the lines is shorter than k0 = {spacing:.4f} rad/s."),
         Still(second, "Figure 4b: the least sum of squares",
               "Every point has d1 + d2 >= k0. The smallest circle that reaches there touches the "
               "border where d1 = d2 = k0/2: halfway between the lines."),

@@ -101,10 +101,10 @@ class Statics:
     def least(self, measure: Callable[[float], float]) -> float:
         """Return the amount at which a measure of the shares is least."""
         most = float(np.abs(self.loads).max() + np.linalg.norm(self._least))
-        found = scipy.optimize.minimize_scalar(
+        minimum = scipy.optimize.minimize_scalar(
             measure, bounds=(-2 * most, 2 * most), options={"xatol": 1e-10}
         )
-        return float(found.x)
+        return float(minimum.x)
 
 
 def largest_turn_rate(

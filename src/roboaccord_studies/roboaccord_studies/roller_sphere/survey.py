@@ -64,13 +64,13 @@ def builders_view(
     first, second = map(math.degrees, kinematics.rig.azimuth[:2])
     height, azimuth = math.degrees(kinematics.rig.latitude[0]), (first, second)
     alphas, latitudes = np.linspace(*TURNS, points), np.linspace(*LATITUDES, points)
-    found = survey(azimuth, latitudes, alphas, done)
+    figures = survey(azimuth, latitudes, alphas, done)
     stills = [
         write_map(
             folder / f"builder_{name}.svg", f"{title} over roller angle and latitude", caption,
             (ALPHA, alphas), (LATITUDE, latitudes), values.T, cut, unit,
         )
-        for (name, title, caption, cut, unit), values in zip(MAPS, found)
+        for (name, title, caption, cut, unit), values in zip(MAPS, figures)
     ]  # fmt: skip
     headings = np.arange(0.0, 361.0, 2.0)
     speeds = needed(azimuth, height, alphas, headings)
@@ -86,7 +86,7 @@ def builders_view(
     )  # fmt: skip
     top, fastest = write_top_speed(azimuth, height, folder)
     rows = np.meshgrid(latitudes, alphas, indexing="ij")
-    columns = zip(("latitude_deg", "alpha_deg", *FIGURES), (*rows, *found), strict=True)
+    columns = zip(("latitude_deg", "alpha_deg", *FIGURES), (*rows, *figures), strict=True)
     by_alpha = {f"alpha_{alpha:g}_deg": row for alpha, row in zip(alphas, speeds)}
     return [*stills, top], {
         "builder": {name: values.ravel() for name, values in columns},
@@ -102,13 +102,13 @@ def survey(azimuth: Pair, latitudes: Array, alphas: Array, done: Callable[[int],
     headings that need more than `LIMIT` times that, and the condition number of the inverse. NaN
     where not every heading can be driven.
     """
-    found = np.full((len(FIGURES), len(latitudes), len(alphas)), np.nan)
+    figures = np.full((len(FIGURES), len(latitudes), len(alphas)), np.nan)
     for row, height in enumerate(latitudes):
         for column, turn in enumerate(alphas):
             with suppress(RigError):  # at some latitude the contacts may be antipodal
-                found[:, row, column] = _figures(_mirrored(azimuth, height, turn))
+                figures[:, row, column] = _figures(_mirrored(azimuth, height, turn))
         done(len(alphas))
-    return found
+    return figures
 
 
 def needed(azimuth: Pair, latitude: float, alphas: Array, headings: Array) -> Array:
@@ -174,7 +174,7 @@ STEEPER = RigOptions(alpha=(20.0, -20.0))
 
 @dataclass(frozen=True)
 class Surveyed:
-    """Hold the files that were written."""
+    """The files that were written."""
 
     files: list[Path]
 
@@ -206,13 +206,13 @@ def survey_command(
     """
     kinematics = rig.kinematics(rollers)
     with (
-        results(folder, "roller_sphere_survey", force=force) as place,
+        results(folder, "roller_sphere_survey", force=force) as out_folder,
         counted(points**2, "rigs") as done,
     ):
-        stills = write_rig(kinematics, np.radians(heading), place)
-        more, tables = builders_view(kinematics, points, place, done)
+        stills = write_rig(kinematics, np.radians(heading), out_folder)
+        more, tables = builders_view(kinematics, points, out_folder, done)
         for name, table in tables.items():
-            write_columns(place / f"{name}.csv", table)
+            write_columns(out_folder / f"{name}.csv", table)
         page = render_plots(
             "A rig of rollers",
             "The lines to which rollers confine w, and what they mean to a builder.",
@@ -220,10 +220,10 @@ def survey_command(
             command=command_line(),
             facts=made_with("roboaccord-roller_sphere"),
         )
-        write_text(place / "index.html", page)
+        write_text(out_folder / "index.html", page)
         files = [file for still in (*stills, *more) for file in still.files]
-        files += [place / f"{name}.csv" for name in tables]
-    return Result(Surveyed([place / "index.html", *sorted(files)]))
+        files += [out_folder / f"{name}.csv" for name in tables]
+    return Result(Surveyed([out_folder / "index.html", *sorted(files)]))
 
 
 def write_rig(kinematics: Kinematics, heading: float, folder: Path) -> list[Still]:

@@ -63,25 +63,25 @@ def adapt_command(
     with progress() as bar:
         trajectory = run_shown(setup, engine, bar, "adaptive", controller)
         stayed = run_shown(fixed, engine, bar, "kept")
-    reached, left = crossing(setup, trajectory)
+    reached, tail_left = crossing(setup, trajectory)
     start = setup.scenario.duration - LAST
-    found = Adaptation(
+    adaptation = Adaptation(
         engine=engine,
         mu_along=mu_along,
         mu_across=mu_across,
         head_crosses=reached,
-        tail_crosses=left,
+        tail_crosses=tail_left,
         findings=controller.findings,
         adaptive=steady_figures(setup, trajectory, start, LAST),
         kept=steady_figures(fixed, stayed, start, LAST),
         versions=versions_of(setup, [make_simulator(setup, engine)]),
     )
-    return Result(found, used=used_by(setup, "duration", "physics_step", "seed"))
+    return Result(adaptation, used=used_by(setup, "duration", "physics_step", "seed"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptation:
-    """Hold what the controller noticed of a change of ground, and what that is worth."""
+    """What the controller noticed of a change of ground, and what that is worth."""
 
     engine: str
     mu_along: float

@@ -98,10 +98,10 @@ def normal_equations(rows, times, group, mu, load, slip, gyration, normal, right
         if i > 0 and i % group == 0:
             for d in range(3):
                 change = rows[i, d] - rows[i - group, d]
-                left = (change / gyration if d == 2 else change) - whole[0, d]
-                squared += left * left
+                residual = (change / gyration if d == 2 else change) - whole[0, d]
+                squared += residual * residual
                 for e in range(2):
-                    right[e] += whole[e + 1, d] * left
+                    right[e] += whole[e + 1, d] * residual
                     for f in range(2):
                         normal[e, f] += whole[e + 1, d] * whole[f + 1, d]
             whole[:] = 0.0

@@ -92,25 +92,25 @@ def write_costs(folder: Path, best: Mapping[str, Gait] | None = None, gaits: int
     points = np.random.default_rng(0).uniform(low, high, (gaits, len(low)))
     drawn = [model.evaluate(gait_of(point)) for point in points]
     within = [f for f in drawn if f.peak_effort <= EFFORT and f.speed > 0.0]
-    with picture(path, (7.5, 3.8), ncols=2, sharey=True) as (left, right):
+    with picture(path, (7.5, 3.8), ncols=2, sharey=True) as (cost_axes, speed_axes):
         for amplitude, colour in AMPLITUDES.items():
             found = [model.evaluate(Gait(amplitude, f, WAVES)) for f in FREQUENCIES]
             costs = [figures.cost_of_transport for figures in found]
-            left.plot(FREQUENCIES, costs, "o-", color=colour, label=f"A = {amplitude:g} rad")
-        left.set(xlabel="frequency [Hz]", ylabel="work / (m g distance)", title=f"{WAVES:g} waves",
-                 xscale="log", yscale="log")  # fmt: skip
-        left.set_xticks(FREQUENCIES[::2], [f"{f:g}" for f in FREQUENCIES[::2]])
-        left.set_yticks(COSTS, [f"{cost:g}" for cost in COSTS])
-        left.minorticks_off()
+            cost_axes.plot(FREQUENCIES, costs, "o-", color=colour, label=f"A = {amplitude:g} rad")
+        cost_axes.set(xlabel="frequency [Hz]", ylabel="work / (m g distance)",
+                      title=f"{WAVES:g} waves", xscale="log", yscale="log")  # fmt: skip
+        cost_axes.set_xticks(FREQUENCIES[::2], [f"{f:g}" for f in FREQUENCIES[::2]])
+        cost_axes.set_yticks(COSTS, [f"{cost:g}" for cost in COSTS])
+        cost_axes.minorticks_off()
         places = np.array([(f.speed, f.cost_of_transport) for f in within]).reshape(-1, 2)
-        right.plot(*places.T, ".", color=SOFT, alpha=0.6, ms=5.0)
+        speed_axes.plot(*places.T, ".", color=SOFT, alpha=0.6, ms=5.0)
         shown = {"default": DEFAULT_GAIT, **(best or optima())}
         for (name, gait), colour in zip(shown.items(), (RED, BLUE, GREEN), strict=False):
             figures = model.evaluate(gait)
-            right.plot(figures.speed, figures.cost_of_transport, "o", color=colour, mec=INK,
+            speed_axes.plot(figures.speed, figures.cost_of_transport, "o", color=colour, mec=INK,
                        ms=8.0, label=name)  # fmt: skip
-        right.set(xlabel="speed [m/s]", title=f"gaits within {EFFORT:g} N m")
-        for axes in (left, right):
+        speed_axes.set(xlabel="speed [m/s]", title=f"gaits within {EFFORT:g} N m")
+        for axes in (cost_axes, speed_axes):
             axes.legend(loc="upper left")
     return path
 
@@ -207,10 +207,10 @@ def figures_command(folder: Out = None, force: Force = False) -> Result:
 
       accord snake figures --out snake_figures
     """
-    with results(folder, "snake_figures", force=force) as place, counted(3, "drawing") as done:
-        files = [place / "shapes.svg"]
+    with results(folder, "snake_figures", force=force) as out_folder, counted(3, "drawing") as done:
+        files = [out_folder / "shapes.svg"]
         write_picture(load_parameters(SnakeParameters, "snake", {}), files[0])
         for draw in (write_steering, write_change_of_ground, write_costs):
-            files.append(draw(place))
+            files.append(draw(out_folder))
             done(1)
     return Result({"files": [str(file) for file in files]}, [file_line(files)])

@@ -72,16 +72,16 @@ def window(gait: Gait) -> tuple[float, float]:
 
 def steady_figures(setup: Setup, trajectory: Trajectory, start: float, length: float) -> Figures:
     """Return speed, peak effort and cost of transport over `length` [s] from `start` [s] on."""
-    part = trajectory.window(start, start + length)
-    centre, heading = body_motion(setup, part)
+    cycles = trajectory.window(start, start + length)
+    centre, heading = body_motion(setup, cycles)
     mean = float(heading.mean())
     forward = float((centre[-1] - centre[0]) @ (np.cos(mean), np.sin(mean)))
-    elapsed = float(part.time[-1] - part.time[0])
+    elapsed = float(cycles.time[-1] - cycles.time[0])
     weight = setup.parameters.mass * setup.parameters.gravity
     return Figures(
         speed=forward / elapsed if elapsed else 0.0,
-        peak_effort=float(np.abs(part.effort[1:]).max()),
-        cost_of_transport=work_of(part) / (weight * abs(forward)) if forward else math.inf,
+        peak_effort=float(np.abs(cycles.effort[1:]).max()),
+        cost_of_transport=work_of(cycles) / (weight * abs(forward)) if forward else math.inf,
     )
 
 
@@ -199,7 +199,7 @@ def gait_command(
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredGait:
-    """Hold the figures of a gait, with the unit of each and the versions of the software."""
+    """The figures of a gait, with the unit of each and the versions of the software."""
 
     speed: MetresPerSecond
     displacement: Annotated[list[float], Quantity("m")]
@@ -218,7 +218,7 @@ def gait_figures(setup: Setup, engine: str) -> tuple[MeasuredGait, list[str]]:
         trajectory = run_shown(setup, engine, bar)
     figures = metrics_of(setup, trajectory)
     speed, cost, travel = speed_and_cost_of_last(setup, trajectory)
-    found = MeasuredGait(
+    measured = MeasuredGait(
         speed=speed,
         displacement=[figures["displacement_x"], figures["displacement_y"]],
         peak_effort=figures["peak_effort"],
@@ -230,10 +230,10 @@ def gait_figures(setup: Setup, engine: str) -> tuple[MeasuredGait, list[str]]:
         versions=versions_of(setup, [make_simulator(setup, engine)]),
     )
     if len(travel) < 2:
-        return found, ["not yet steady: the run has less than two whole cycles after its start"]
+        return measured, ["not yet steady: the run has less than two whole cycles after its start"]
     cycles = f"the last {len(last_cycles(travel))} cycles, of which speed and cost of transport are"
-    steady, most = ("steady", "at most") if found.steady else ("not yet steady", "more than")
-    return found, [f"{steady}: {cycles}, differ by {most} {100 * STEADY:g} %"]
+    steady, most = ("steady", "at most") if measured.steady else ("not yet steady", "more than")
+    return measured, [f"{steady}: {cycles}, differ by {most} {100 * STEADY:g} %"]
 
 
 def run_shown(

@@ -108,7 +108,7 @@ def clearance(body, wave, phases, joints):
 
 @dataclass(frozen=True, slots=True)
 class Gait:
-    """Hold the parameters of a gait that the search varies.
+    """The parameters of a gait that the search varies.
 
     Args:
         amplitude: of every joint.
@@ -123,7 +123,7 @@ class Gait:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Hold the figures of a gait in the periodic steady state.
+    """The figures of a gait in the periodic steady state.
 
     Args:
         speed: displacement along the mean heading over a period, by its time.

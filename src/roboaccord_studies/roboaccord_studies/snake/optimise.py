@@ -38,7 +38,7 @@ SEARCH_TOLERANCE = 1e-3  # of the steady state, while searching
 
 @dataclass(frozen=True, kw_only=True)
 class Optimum:
-    """Hold the result of an optimisation.
+    """The result of an optimisation.
 
     Args:
         gait: the best one.
@@ -83,16 +83,16 @@ def optimise(
         return score(figures, task) + overlap(model, gait)
 
     box = bounds_of(model.parameters, task)
-    found = differential_evolution(
+    optimum = differential_evolution(
         objective, box, popsize=POPULATION // len(box), maxiter=GENERATIONS, tol=1e-6, init="sobol",
         polish=False, seed=task.seed,
     )  # fmt: skip
     polished = minimize(
-        objective, found.x, method="Nelder-Mead", bounds=box,
+        objective, optimum.x, method="Nelder-Mead", bounds=box,
         options={"maxfev": POLISH, "xatol": 1e-4, "fatol": 1e-4,
-                 "initial_simplex": simplex(found.x, box)},
+                 "initial_simplex": simplex(optimum.x, box)},
     )  # fmt: skip
-    gait = rounded(gait_of(polished.x if polished.fun < found.fun else found.x))
+    gait = rounded(gait_of(polished.x if polished.fun < optimum.fun else optimum.x))
     figures = model.evaluate(gait)
     if excess(figures, task) > 0.01 or overlap(model, gait) > 0:
         raise AccordError(f"no gait keeps to {task.max_effort:g} N m and {task.min_speed:g} m/s")
@@ -132,9 +132,9 @@ def at_bounds(gait: Gait, model: IdealModel, task: Task) -> dict[str, float]:
         "frequency": (abs(gait.frequency), (FREQUENCY, task.max_frequency)),
         "waves": (gait.waves, WAVES),
     }
-    found = {}
+    bounds = {}
     for name, (value, (low, high)) in limits.items():
         for bound in (low, high):
             if abs(value - bound) < 0.01 * (high - low):
-                found[name] = bound
-    return found
+                bounds[name] = bound
+    return bounds

@@ -78,11 +78,11 @@ def sweep_command(
     steps = parse_steps(physics_steps)
     default = f"{setup.robot.name}_{setup.scenario.name}_sweep"
     jobs = len(chosen) * seeds * max(len(steps), 1)
-    with results(folder, default, force=force) as place, counted(jobs, COMPILING) as done:
+    with results(folder, default, force=force) as out_folder, counted(jobs, COMPILING) as done:
         study = sweep(
             setup, figure=figure, engines=chosen, physics_steps=steps, seeds=seeds,
             done=lambda engine, step, _: done(1, f"{engine} {1e3 * step:g} ms"),
-            command=command_line(), out=place,
+            command=command_line(), out=out_folder,
         )  # fmt: skip
     failures = [pair for cell in study.cells for pair in cell.failures.items()]
     lines = [f"seed {seed} has no value: {why}" for seed, why in failures]
@@ -111,16 +111,16 @@ def tables_of(study: Study) -> list[RenderableType]:
         "above\n0", "no\nvalue", title=f"{study.robot} {study.scenario}: {study.figure}{unit}",
     )  # fmt: skip
     for cell in study.cells:
-        found = cell.statistics
-        low, high = found.mean - found.half_width, found.mean + found.half_width
+        statistics = cell.statistics
+        low, high = statistics.mean - statistics.half_width, statistics.mean + statistics.half_width
         table.add_row(
             cell.engine,
             f"{1e3 * cell.physics_step:g}",
-            str(found.n),
-            number(found.mean),
-            number(found.deviation),
+            str(statistics.n),
+            number(statistics.mean),
+            number(statistics.deviation),
             NONE if math.isnan(low) else f"{low:.3g} to {high:.3g}",
-            NONE if math.isnan(found.positive) else f"{100 * found.positive:.0f} %",
+            NONE if math.isnan(statistics.positive) else f"{100 * statistics.positive:.0f} %",
             str(len(cell.failures)),
         )
     more = "above 0: share of the runs; no value: runs that diverged"

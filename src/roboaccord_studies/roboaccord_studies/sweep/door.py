@@ -53,8 +53,8 @@ def sweep(
         workers=workers, done=done,
     )  # fmt: skip
     study = Study.of(setup, figure, seeds, cells, command)
-    place = folder_of(out, setup, "sweep")
-    place.mkdir(parents=True, exist_ok=True)
-    write_text(place / "summary.json", json.dumps(to_json(study), indent=1))
-    write_text(place / "report.html", render_sweep(study))
-    return replace(study, report=place / "report.html")
+    out_folder = folder_of(out, setup, "sweep")
+    out_folder.mkdir(parents=True, exist_ok=True)
+    write_text(out_folder / "summary.json", json.dumps(to_json(study), indent=1))
+    write_text(out_folder / "report.html", render_sweep(study))
+    return replace(study, report=out_folder / "report.html")

@@ -30,7 +30,7 @@ def dots_figure(study: Study) -> dict[str, Json]:
     data: list[Json] = []
     for cell in study.cells:
         label = f"{cell.engine}, {1e3 * cell.physics_step:g} ms"
-        colour, found = colour_of(cell.engine, engines), cell.statistics
+        colour, statistics = colour_of(cell.engine, engines), cell.statistics
         data.append(
             {
                 "type": "box", "name": label, "y": [*cell.values.values()], "boxpoints": "all",
@@ -42,9 +42,9 @@ def dots_figure(study: Study) -> dict[str, Json]:
         )  # fmt: skip
         data.append(
             {
-                "type": "scatter", "x": [label], "y": [to_json(found.mean)], "mode": "markers",
+                "type": "scatter", "x": [label], "y": [to_json(statistics.mean)], "mode": "markers",
                 "error_y": {
-                    "type": "data", "array": [to_json(found.half_width)], "color": colour,
+                    "type": "data", "array": [to_json(statistics.half_width)], "color": colour,
                 },
                 "marker": {"symbol": "line-ew-open", "size": 26, "color": colour},
                 "hovertemplate": "mean %{y:.4g}<extra></extra>",

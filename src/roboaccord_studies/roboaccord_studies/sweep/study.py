@@ -16,7 +16,7 @@ from roboaccord.scenario import Setup
 
 @dataclass(frozen=True, kw_only=True)
 class Study(Shown):
-    """Hold a sweep, with all that its result depends on.
+    """A sweep, with all that its result depends on.
 
     Args:
         robot, scenario: names.

@@ -86,14 +86,14 @@ def mesh_command(
     if heights is not None:
         check_ending(heights, [".npy"])
     check_target(heights)
-    terrain, mesh, found = meshed(folder, smooth, triangles, names)
+    terrain, mesh, figures = meshed(folder, smooth, triangles, names)
     columns = {} if heights is None else {heights: height_field(terrain).heights}
     write_whole(file, mesh_file(mesh, file.suffix.lower()[1:], terrain.voxel_size))
     for path, values in columns.items():
         draft = BytesIO()
         np.save(draft, values)
         write_whole(path, draft.getvalue())
-    return Result(replace(found, files=[file, *columns]))
+    return Result(replace(figures, files=[file, *columns]))
 
 
 def world_command(
@@ -123,16 +123,18 @@ def world_command(
       accord voxel-sphere world terrains --surface bowl --out gazebo
     """
     with results(place, "", force=force, known=is_own(place)):
-        terrain, mesh, found = meshed(folder, smooth, triangles, names)
+        terrain, mesh, figures = meshed(folder, smooth, triangles, names)
         name = world_name(terrain.name) if name is None else name
         check_world(place, name, friction, detector, force=force)
         files = write_world(
             mesh, place, name, friction=friction, voxel_size=terrain.voxel_size, detector=detector
         )
-    return Result(replace(found, files=[*files]))
+    return Result(replace(figures, files=[*files]))
 
 
-def check_world(place: Path, name: str, friction: float, detector: str, *, force: bool) -> None:
+def check_world(
+    out_folder: Path, name: str, friction: float, detector: str, *, force: bool
+) -> None:
     """Refuse options of which no world is made, and a place that is taken.
 
     Raises:
@@ -144,18 +146,18 @@ def check_world(place: Path, name: str, friction: float, detector: str, *, force
         raise AccordError(f"the detector is one of {', '.join(DETECTORS)}, not {detector}")
     if not friction >= 0:
         raise AccordError(f"friction is {friction:g}, and must not be negative")
-    model, world = place / "models" / name, place / "worlds" / f"{name}.sdf"
+    model, world = out_folder / "models" / name, out_folder / "worlds" / f"{name}.sdf"
     for path in (model, world):
         if path.exists() and not force:
             raise AccordError(f"{path} is there already: use another --name, or --force")
     check_folder(model, ["model.*", "meshes/terrain.*", f"meshes/{MATERIAL}"])
-    check_inside(place, world)
+    check_inside(out_folder, world)
     check_target(world)
 
 
 @dataclass(frozen=True)
 class Before:
-    """Hold the mesh before it was decimated."""
+    """The mesh before it was decimated."""
 
     triangles: int
     mean_error: float
@@ -164,7 +166,7 @@ class Before:
 
 @dataclass(frozen=True, kw_only=True)
 class Meshed:
-    """Hold figures of a terrain and its mesh, and the files that were written."""
+    """Figures of a terrain and its mesh, and the files that were written."""
 
     terrain: Annotated[str, Quantity("")]
     n: Annotated[int, Quantity("voxels", "along each edge of the grid")]

@@ -107,12 +107,12 @@ def exact_distance(workspace: Workspace, names: Sequence[str]) -> Distance | Non
         AccordError: if a recipe cannot be made.
     """
     known = [_of_volume(workspace, name) for name in names]
-    found = [each for each in known if each is not None]
-    if not found or len(found) < len(known):
+    distances = [each for each in known if each is not None]
+    if not distances or len(distances) < len(known):
         return None
 
     def distance(x: Array, y: Array, z: Array) -> Array:
-        return np.asarray(np.minimum.reduce([each(x, y, z) for each in found]))
+        return np.asarray(np.minimum.reduce([each(x, y, z) for each in distances]))
 
     return distance
 

@@ -31,7 +31,7 @@ from roboaccord_studies.monkeybot.options import GaitName, Samples, Steps
 
 @dataclass(frozen=True)
 class Walked:
-    """Hold what was asked, and the share of walks that survived."""
+    """What was asked, and the share of walks that survived."""
 
     gait: str
     sd_angle: Radians
@@ -70,11 +70,11 @@ def basin_command(
     parameters, draws = robot_parameters(changes), Draws(samples, steps, seed)
     orbit, feedback = held_gait(name, parameters)
     with counted(samples, "walking") as done:
-        found = basin(
+        survived = basin(
             orbit, parameters, sd_angle=sd_angle, sd_rate=sd_rate, feedback=feedback, draws=draws,
             done=done,
         )  # fmt: skip
-    return Result(Walked(name, sd_angle, sd_rate, draws, found))
+    return Result(Walked(name, sd_angle, sd_rate, draws, survived))
 
 
 SIZES = {  # of each disturbance, where none is asked for
@@ -93,7 +93,7 @@ class Spread(StrEnum):
 
 @dataclass(frozen=True)
 class Robust:
-    """Hold the settings, and the result of each disturbance."""
+    """The settings, and the result of each disturbance."""
 
     gait: str
     draws: Draws = field(metadata=INLINE)
@@ -146,8 +146,8 @@ def robust_command(
     orbit, feedback = held_gait(name, parameters)
     with counted(samples * len(asked), "walking") as done:
         rows = [
-            robustness(orbit, parameters, each, draws=draws, feedback=feedback, done=done)
-            for each in asked
+            robustness(orbit, parameters, disturbance, draws=draws, feedback=feedback, done=done)
+            for disturbance in asked
         ]
     return Result(Robust(name, draws, rows))
 

@@ -94,18 +94,18 @@ def design_command(
     centres, inertias = span(*centre, "--centre"), span(*inertia, "--inertia")
     parameters = robot_parameters(changes)
     with (
-        results(folder, "monkeybot_design", force=force) as place,
+        results(folder, "monkeybot_design", force=force) as out_folder,
         counted(len(centres) * len(inertias), "following") as done,
     ):
-        found = design_map(parameters, centres, inertias, largest=largest, done=done)
+        designs = design_map(parameters, centres, inertias, largest=largest, done=done)
         robots = {"this robot": shipped_robot(parameters, largest)}
-        robots |= {f"best {margin}": better_robot(found, margin) for margin in MARGINS}
-        files = [place / "design.npz"]
-        save_map(found.arrays, files[0], parameters, made_with(*MADE_WITH))
+        robots |= {f"best {margin}": better_robot(designs, margin) for margin in MARGINS}
+        files = [out_folder / "design.npz"]
+        save_map(designs.arrays, files[0], parameters, made_with(*MADE_WITH))
         for margin in MARGINS:
-            files.append(place / f"{margin}.svg")
-            write_design(found, margin, robots["this robot"], robots[f"best {margin}"], files[-1])
-    followed = found.robots.values()
+            files.append(out_folder / f"{margin}.svg")
+            write_design(designs, margin, robots["this robot"], robots[f"best {margin}"], files[-1])
+    followed = designs.robots.values()
     stable = sum(robot.level.best.radius < 1.0 for robot in followed)
     design = Design(len(followed), stable, robots, files)
     table = tables_of([*robots.values()], *COLUMNS, labels=robots)
@@ -115,7 +115,7 @@ def design_command(
 
 @dataclass(frozen=True)
 class Design:
-    """Hold how many robots were followed and are stable, and the best by name."""
+    """How many robots were followed and are stable, and the best by name."""
 
     robots_followed: Annotated[int, Quantity("")]
     robots_stable: Annotated[int, Quantity("", "at some period")]

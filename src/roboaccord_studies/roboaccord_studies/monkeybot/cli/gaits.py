@@ -48,18 +48,18 @@ def gaits_command(
       accord monkeybot gaits --set viscous_elbow=0.01
     """
     parameters, names = robot_parameters(changes), list(shipped_data())
-    found = []
+    gaits = []
     with counted(len(names), "walking") as done:
         for name in names:
-            found.append(shipped(name, parameters, samples))
+            gaits.append(shipped(name, parameters, samples))
             done(1)
-    what = tables_of(found, "name", "description")
-    return Result({"gaits": to_json(found)}, [*tables_of(found, *COLUMNS), "", *what])
+    what = tables_of(gaits, "name", "description")
+    return Result({"gaits": to_json(gaits)}, [*tables_of(gaits, *COLUMNS), "", *what])
 
 
 @dataclass(frozen=True)
 class Shipped:
-    """Hold the figures of a shipped gait; its multipliers are those with its feedback."""
+    """The figures of a shipped gait; its multipliers are those with its feedback."""
 
     name: Annotated[str, Quantity("", name="gait")]
     description: Annotated[str, Quantity("", name="what it is", form="text")]
@@ -122,7 +122,7 @@ def stable_command(
 
       accord monkeybot stable --period 0.93 --json
     """
-    found = clocked_gait(robot_parameters(changes), period)
-    figures = found.to_json()
+    orbit = clocked_gait(robot_parameters(changes), period)
+    figures = orbit.to_json()
     del figures["controls"]
-    return Result({**found.controls, **figures}, lines_of(found))
+    return Result({**orbit.controls, **figures}, lines_of(orbit))

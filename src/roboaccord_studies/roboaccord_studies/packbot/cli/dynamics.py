@@ -53,15 +53,15 @@ def dynamics_command(
     efforts = joint_values(tau, "--tau")
     check_limits(setup.parameters, angles)
     arm = Arm.of(setup)
-    found = Dynamics(
+    dynamics = Dynamics(
         qdd=arm.acceleration(angles, rates, efforts),
         mass_matrix=arm.mass_matrix(angles),
         bias=arm.bias(angles, rates),
     )
-    both = dict(zip(JOINTS, zip(found.qdd, found.bias), strict=True))
-    matrix = dict(zip(JOINTS, found.mass_matrix, strict=True))
+    both = dict(zip(JOINTS, zip(dynamics.qdd, dynamics.bias), strict=True))
+    matrix = dict(zip(JOINTS, dynamics.mass_matrix, strict=True))
     title, form = "mass matrix [kg m^2]", Quantity("", form=".6f")
-    return Result(found, [
+    return Result(dynamics, [
         grid_of(("joint", "qdd [rad/s^2]", "bias [N m]"), both, form), "",
         grid_of(("", *JOINTS), matrix, Quantity("", form=".5f"), title),
     ])  # fmt: skip
@@ -69,7 +69,7 @@ def dynamics_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Dynamics:
-    """Hold accelerations, mass matrix and bias in a state."""
+    """Accelerations, mass matrix and bias in a state."""
 
     joints: Sequence[str] = JOINTS
     qdd: Annotated[Array, Quantity("rad/s^2")]

@@ -46,14 +46,14 @@ def figures_command(
     setup = collapse_setup("normal", duration)
     runs: dict[str, Collapse] = {}
     with (
-        results(folder, "packbot_figures", force=force) as place,
+        results(folder, "packbot_figures", force=force) as out_folder,
         counted(len(CONTACTS), "collapses") as advance,
     ):
         for contact in CONTACTS:
             runs[contact] = run_collapse(collapse_setup(contact, duration), "reference")
             advance(1)
-        stills = write_figures(setup, runs, place)
-        files = [place / "index.html", *(file for still in stills for file in still.files)]
+        stills = write_figures(setup, runs, out_folder)
+        files = [out_folder / "index.html", *(file for still in stills for file in still.files)]
         page = render_plots(
             "The Packbot's arm falls",
             f"The figures of {SOURCE}, done again.",
@@ -68,18 +68,18 @@ def figures_command(
 
 @dataclass(frozen=True)
 class Figures:
-    """Hold the files that were written, and the collapses by contact."""
+    """The files that were written, and the collapses by contact."""
 
     files: list[Path]
     collapses: Mapping[str, Collapse]
 
 
-def words_of(found: Collapse) -> str:
+def words_of(collapse: Collapse) -> str:
     """Return the figures of a collapse as a sentence."""
-    angles = ", ".join(f"{link} {angle:.2f}" for link, angle in found.absolute_deg.items())
-    settled = found.settle_time
+    angles = ", ".join(f"{link} {angle:.2f}" for link, angle in collapse.absolute_deg.items())
+    settled = collapse.settle_time
     rest = "not at rest" if settled is None else f"at rest after {settled:.2f} s"
     return (
-        f"{angles} degrees; {rest}; energy rose by {found.energy_rise:.2g} J; "
-        f"overlap at most {1e3 * found.worst_penetration:.2g} mm; {len(found.events)} events"
+        f"{angles} degrees; {rest}; energy rose by {collapse.energy_rise:.2g} J; "
+        f"overlap at most {1e3 * collapse.worst_penetration:.2g} mm; {len(collapse.events)} events"
     )

@@ -133,11 +133,11 @@ def workspace_command(
     measure = partial(kept, setup, poses=poses, seed=seed, sight=sight)
     if study:
         given_by = {"poses": poses, "angles": angles, "seed": seed, "set": changes}
-        with results(folder, "packbot_workspace", force=force) as place:
-            file = ResultsFile(place / FILE, {"study": "accord packbot workspace", **given_by})
+        with results(folder, "packbot_workspace", force=force) as out_folder:
+            file = ResultsFile(out_folder / FILE, {"study": "accord packbot workspace", **given_by})
             with closing(file):
                 measure = partial(measure, run=file.run)
-                return Result(_study(measure, _cases(setup, JOINTS, angles), place))
+                return Result(_study(measure, _cases(setup, JOINTS, angles), out_folder))
     given = [parse_fault(text) for text in faults or ()]
     setup.failing(given)
     spread = (
@@ -151,14 +151,14 @@ def workspace_command(
     for picture in (plot, torques):
         check_target(picture)
     with counted(1 + len(cases), "workspaces") as advance:  # of some seconds in all
-        found = measure(cases, payloads=[payload], workers=1, done=lambda _: advance(1))
+        workspaces = measure(cases, payloads=[payload], workers=1, done=lambda _: advance(1))
     if plot:
-        (draw_workspace if given else draw_kept)(found, plot)
+        (draw_workspace if given else draw_kept)(workspaces, plot)
     if torques:
         arms = [FailedArm(setup, case, payload=payload) for case in cases]
         needed = [loads(arm, max(poses // len(arms), 1), seed) for arm in arms]
         draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(needed), torques)
-    healthy, *failed = found
+    healthy, *failed = workspaces
     seen = [each.seen for each in failed if each.seen is not None]
     return Result(Workspace(
         retained=float(np.median([each.retained for each in failed])),
@@ -166,7 +166,7 @@ def workspace_command(
         seen=float(np.mean(seen)) if sight else None,
         sees=healthy.seen,
         cells=len(healthy.cells),
-        guard=None if keep is None else guard(setup, given[0].joint, found, keep, poses),
+        guard=None if keep is None else guard(setup, given[0].joint, workspaces, keep, poses),
     ))  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def _cases(setup: Setup, joints: Iterable[str], angles: int) -> list[list[Fault]
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
-    """Hold the median and each case; with the camera also what both arms see."""
+    """The median and each case; with the camera also what both arms see."""
 
     retained: Annotated[float, Quantity("1", "median", name="kept", form=".3f")]
     cases: Annotated[list[Kept], Quantity("", "workspace kept in the arm's plane")]
@@ -190,14 +190,14 @@ class Workspace:
     guard: Annotated[Guard | None, Quantity("", "limits that keep that")] = field(metadata=IF_ANY)
 
 
-def _study(measure: Callable[..., list[Kept]], cases: list[list[Fault]], place: Path) -> Study:
+def _study(measure: Callable[..., list[Kept]], cases: list[list[Fault]], out_folder: Path) -> Study:
     """Measure all joints with all payloads, or what is left of them, and draw pictures."""
     files, shares = list[Path](), dict[str, dict[str, float]]()
     with counted(1 + len(cases) * len(PAYLOADS), "workspaces") as advance:
         healthy, *found = measure(cases, payloads=PAYLOADS, done=lambda _: advance(1))
     for payload in PAYLOADS:
         some = [each for each in found if each.payload == payload]
-        files += [place / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
+        files += [out_folder / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
         draw_workspace([healthy, *some], files[-2])
         draw_kept([healthy, *some], files[-1])
         for joint in JOINTS:
@@ -208,7 +208,7 @@ def _study(measure: Callable[..., list[Kept]], cases: list[list[Fault]], place: 
 
 @dataclass(frozen=True)
 class Study:
-    """Hold the median share by frozen joint and payload [kg], and the pictures."""
+    """The median share by frozen joint and payload [kg], and the pictures."""
 
     medians: Annotated[
         Mapping[str, Mapping[str, float]],

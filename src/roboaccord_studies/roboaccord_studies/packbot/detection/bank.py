@@ -32,7 +32,7 @@ STILL = 16.0  # times the variance of noise: a rate that is none
 
 
 class FilterBank:
-    """Hold the filters, and the evidence for each.
+    """The filters, and the evidence for each.
 
     The first is of the arm as it is taken to be, then come those with each other kind, and last
     that of the arm as it is taken to be, restarted.
@@ -114,16 +114,16 @@ class FilterBank:
     def _weigh(self, time: float, period: float) -> None:
         """Add to the evidence for each other kind, which restarts where there is none."""
         squares = self._fits[:, 1:] ** 2
-        part = period / LASTING
-        self._means += part * (self._fits[:, 1:] - self._means)
-        lasting = self._means**2 * (2.0 / part)
-        gain = _excess(squares) + part * _excess(lasting)
+        share = period / LASTING
+        self._means += share * (self._fits[:, 1:] - self._means)
+        lasting = self._means**2 * (2.0 / share)
+        gain = _excess(squares) + share * _excess(lasting)
         gain += np.minimum(self._fits[0, 0] - self._fits[:, 0], 0.0)
         kept = 1.0 - period / FORGET
         self._evidence = np.maximum(0.0, kept * self._evidence + gain)
         # A frozen joint's rate is known best: what fits as well is not to count against it.
         still = np.where(self._faults() == FROZEN, 1.0 / STILL, 1.0)
-        excess = _excess(still * squares) + part * _excess(still * lasting)
+        excess = _excess(still * squares) + share * _excess(still * lasting)
         self._kinds = kept * self._kinds + excess
         known = time > self._begun + SETTLED
         against = self._against * (1.0 - period / LATELY) + known * excess

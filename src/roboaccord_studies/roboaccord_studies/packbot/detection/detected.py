@@ -64,14 +64,14 @@ class Detected:
         known: KnownArm | None = None,
         payload: float = 0.0,
     ) -> None:
-        left, ticks = Uncertainty.read(uncertainty), 0
+        remaining, ticks = Uncertainty.read(uncertainty), 0
         self._known, self._gain, self._zero = setup, np.ones(len(JOINTS)), np.zeros(len(JOINTS))
         if known:
             period = setup.scenario.control_period
-            left, ticks = known.uncertainty(left, period), known.ticks(period) or 0
+            remaining, ticks = known.uncertainty(remaining, period), known.ticks(period) or 0
             self._gain, self._zero = 1.0 + known.of("gain"), known.of("zero")
             self._known, setup = known.setup(setup), known.setup(setup, least=True)
-        self._diagnosis = Diagnosis(setup, payload, uncertainty=left)
+        self._diagnosis = Diagnosis(setup, payload, uncertainty=remaining)
         self._efforts = deque[Array](maxlen=1 + ticks)  # commanded; the first is in force
         self.reset()
 
@@ -126,7 +126,7 @@ def detections(
 
 @dataclass(frozen=True)
 class Findings:
-    """Hold the failed joints of a motion, and what cannot be distinguished."""
+    """The failed joints of a motion, and what cannot be distinguished."""
 
     faults: Annotated[list[Detection], Quantity("", "failed joints")]
     undetermined: Annotated[list[Doubt], Quantity("", "joints that cannot be distinguished")]

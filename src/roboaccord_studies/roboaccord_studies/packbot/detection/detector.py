@@ -45,7 +45,7 @@ STOP = 100.0  # N m: standard deviation of what a stop may give
 
 
 class Tick(NamedTuple):
-    """Hold a tick as `filters.advance` takes it, and what was measured in it.
+    """A tick as `filters.advance` takes it, and what was measured in it.
 
     Args:
         keep, free, known, motor, effects: as of `filters.Balance.over`.
@@ -127,7 +127,7 @@ class Detector(FilterBank):
         self._touching.noise = float(noise[0])
         impulses, stops = self._touching.look(time, q, qd)
         tau = clip_efforts(effort, self._limits)
-        keep, free, known, motor, effects, white, fade, drift = self._balance.over(
+        keep, free, modelled, motor, effects, white, fade, drift = self._balance.over(
             q, self._states[0], self._spreads[0], self._known == LOOSE, tau, period, float(noise[0])
         )
         white = white + (stops.any(axis=1) | self._left) * STOP**2
@@ -136,9 +136,9 @@ class Detector(FilterBank):
         jolts = (JOLT * impulses.any() * (qd - self._states[0, :N])) ** 2
         drift[N:] = DRIFT**2 * period * self._balance.prior[N:] ** 2
         touched = bool(impulses.any() or stops.any())
-        self.tick = Tick(keep, free, known, motor, effects, touched, float(noise[1]))
+        self.tick = Tick(keep, free, modelled, motor, effects, touched, float(noise[1]))
         advance(
-            self._faults(), keep, free, known, motor, effects, self._balance.driven,
+            self._faults(), keep, free, modelled, motor, effects, self._balance.driven,
             impulses / period**2 + np.diag(white), jolts, fade, drift, qd, noise[1] ** 2,
             self._states, self._spreads, self._fits,
         )  # fmt: skip
@@ -170,7 +170,7 @@ class Detector(FilterBank):
 
         A joint that stood still may be frozen; one whose effort would not have moved it, loose.
         """
-        found = dict[str, tuple[str, ...]]()
+        kinds = dict[str, tuple[str, ...]]()
         first, second = self._against[1:-1].reshape(2, -1)
         for j, joint in enumerate(JOINTS):
             if self._reported.get(j, "undetermined") not in (
@@ -182,8 +182,8 @@ class Detector(FilterBank):
             doubts = {"healthy": self._reported.get(j) != "undetermined"}
             doubts |= {"frozen": second[j] > -CLEAR, "loose": first[j] > -CLEAR}
             if doubts["frozen"] or doubts["loose"]:
-                found[joint] = tuple(kind for kind, open_ in doubts.items() if open_)
-        return found
+                kinds[joint] = tuple(kind for kind, open_ in doubts.items() if open_)
+        return kinds
 
     def _report(self, time: float, period: float) -> tuple[Detection, ...]:
         """Return the joint whose other kind explains what nothing else does."""
@@ -196,19 +196,19 @@ class Detector(FilterBank):
         # A loose joint that has turned since, and is at rest, lies on something.
         turned = np.abs(self._balance.angles - self._named) > TURNED
         both[0, (self._known == LOOSE) & turned] = 0.0
-        each = both.max(axis=0)
-        joint = int(each.argmax())
+        evidence = both.max(axis=0)
+        joint = int(evidence.argmax())
         rival = np.delete(self._evidence[1:-1].reshape(2, -1).max(axis=0), joint).max()
         rival = max(rival, self._evidence[-1])
         least = self._threshold * (EARLY if time < self._begun + SETTLED else 1.0)
-        if each[joint] < least or each[joint] < rival + MARGIN:
+        if evidence[joint] < least or evidence[joint] < rival + MARGIN:
             self._doubtful[:] = 0.0
             return self._unexplained(time, period, fits)
         self._strange = 0.0
         kinds = self._kinds[1:-1].reshape(2, -1)[:, joint]
         which = int(np.where(both[:, joint] > 0.0, kinds, -np.inf).argmax())
-        found = 1 + which * N + joint
-        number = int(self._faults()[found, joint])
+        hypothesis = 1 + which * N + joint
+        number = int(self._faults()[hypothesis, joint])
         kind = KINDS[number]
         open_ = kinds[which] < kinds[1 - which] + APART
         if open_ and self._known[joint] == HEALTHY:
@@ -219,12 +219,12 @@ class Detector(FilterBank):
         elif open_:
             return ()
         self._reported[joint] = kind
-        since = float(self._since[found])
+        since = float(self._since[hypothesis])
         missing = float(self._states[0, N + joint])
         if kind != "undetermined":
             self._known[joint] = number
             self._named[joint] = self._balance.angles[joint]
-            self._take(found, time)
+            self._take(hypothesis, time)
             self._blind = time + AFTER
         return (Detection(JOINTS[joint], kind, time, time - since, missing),)
 

@@ -77,20 +77,20 @@ class Diagnosis:
         time, q, qd = state.time, state.q, state.qd
         if self._blind:
             return ()
-        before, known = self._reading, (self.detector.unknowns, self.detector.spread)
-        found = self.detector.update(state, effort)
+        before, estimate = self._reading, (self.detector.unknowns, self.detector.spread)
+        detections = self.detector.update(state, effort)
         self._reading = q, qd
         if before is None:
             self._begun = time
-            return found
+            return detections
         tick = self.detector.tick
-        self._past.append((time, known, tick, before[1], qd))
+        self._past.append((time, estimate, tick, before[1], qd))
         while self._past[0][0] < time - MEMORY:
             self._past.popleft()
         repeats = (q == before[0]) & (qd == 0.0) & (not self.detector.noise.count)
         settled = time > self._begun + SETTLED  # before, the arm is not known
         for j in np.flatnonzero(repeats & (self._repeats == 0)).tolist():
-            self._passes[j] = not settled or _passes(j, known[0], *self._past[-1][2:])
+            self._passes[j] = not settled or _passes(j, estimate[0], *self._past[-1][2:])
         self._repeats = np.where(repeats, self._repeats + 1, 0)
         assumed = self._noise * np.exp(-0.5 * (time - self._begun) / ADAPT)  # what is left of it
         noise = self._past[-min(len(self._past), REPEATS + 2)][2].noise  # before it stopped
@@ -102,9 +102,9 @@ class Diagnosis:
                 named = [n for since, n in self._named if since > began and n != JOINTS[j]]
                 back = (Detection(n, "healthy", time, time - began) for n in named)
                 return (*back, Detection(JOINTS[j], "stuck", time, time - began))
-        found = self._reviewed(found, time)
-        self._named += [(time, each.joint) for each in found]
-        return found
+        detections = self._reviewed(detections, time)
+        self._named += [(time, each.joint) for each in detections]
+        return detections
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
         """Return, by joint, what cannot be distinguished; see `Detector.open_explanations`."""
@@ -112,19 +112,19 @@ class Diagnosis:
         partly = [JOINTS[j] for j, case in self._cases.items() if case.verdict]
         return {joint: kinds for joint, kinds in found.items() if joint not in partly}
 
-    def _reviewed(self, found: tuple[Detection, ...], time: float) -> tuple[Detection, ...]:
-        for each in found:
-            joint = JOINTS.index(each.joint)
-            if joint in self._cases and each.kind != "healthy":
-                self._cases[joint].named = each.kind
-            if each.kind != "healthy" and joint not in self._cases:
-                began = time - each.delay
+    def _reviewed(self, detections: tuple[Detection, ...], time: float) -> tuple[Detection, ...]:
+        for detection in detections:
+            joint = JOINTS.index(detection.joint)
+            if joint in self._cases and detection.kind != "healthy":
+                self._cases[joint].named = detection.kind
+            if detection.kind != "healthy" and joint not in self._cases:
+                began = time - detection.delay
                 known = [k for t, k, *_ in self._past if t <= began - BEFORE] or [self._past[0][1]]
                 case = _Case(joint, float(self._hidden[joint]), known[-1], began)
                 for row in list(self._past)[:-1]:
                     if row[0] > began:
                         case.take(row[0], *row[2:])
-                case.named = each.kind
+                case.named = detection.kind
                 self._cases[joint] = case
         more = list[Detection]()
         for joint, case in self._cases.items():
@@ -135,7 +135,7 @@ class Diagnosis:
                 if kind in PARTIAL:
                     self.detector.leave(joint, *case.known)
         judged = {JOINTS[joint] for joint, case in self._cases.items() if case.verdict}
-        return (*(each for each in found if each.joint not in judged), *more)
+        return (*(detection for detection in detections if detection.joint not in judged), *more)
 
 
 class _Case:
@@ -206,22 +206,22 @@ class _Case:
         if turns.any():
             most = max(-float(weight * lacks @ sign) / float(weight @ turns), 0.0)
         rest = np.where(turns, lacks + most * sign, np.maximum(np.abs(lacks) - most, 0.0))
-        left: dict[Verdict, float] = {
+        residuals: dict[Verdict, float] = {
             "healthy": misfit(lacks),
             "loose": misfit(lacks + effort),
             "frozen": np.inf if turns[1:].any() else 0.0,  # it may have turned before it failed
             "weak": misfit(lacks + gain * effort),
             "slipping": misfit(rest),
         }
-        part = PARTLY[0] < 1.0 - gain < PARTLY[1]
-        rival = min(left["slipping"], left["weak"] if part else np.inf)
-        best, second = sorted(left, key=lambda kind: left[kind])[:2]
+        partial = PARTLY[0] < 1.0 - gain < PARTLY[1]
+        rival = min(residuals["slipping"], residuals["weak"] if partial else np.inf)
+        best, second = sorted(residuals, key=lambda kind: residuals[kind])[:2]
         size = 1.0 - gain if best == "weak" else most
-        fits = left[best] <= FITS * len(lacks) and left[second] - left[best] > CLEAR
-        fits = fits and (best == "slipping" or part)
+        fits = residuals[best] <= FITS * len(lacks) and residuals[second] - residuals[best] > CLEAR
+        fits = fits and (best == "slipping" or partial)
         if fits and best in PARTIAL:
             self.verdict, self.sizes = best, (float(lacks[-1]), size)
-        elif left.get(self.named, 0.0) > rival + CLEAR:
+        elif residuals.get(self.named, 0.0) > rival + CLEAR:
             self.verdict, self.sizes = "unexplained", (float(lacks[-1]), 0.0)
         return self.verdict
 

@@ -56,15 +56,15 @@ LEAST = 1e-6  # of x in `mean_weight`, below which it is 1/2 to round-off
 
 @kernel
 def advance(
-    faults, keep, free, known, motor, effects, driven, unknown, jolts, fade, drift, seen, variance,
-    states, spreads, fits,
+    faults, keep, free, modelled, motor, effects, driven, unknown, jolts, fade, drift, seen,
+    variance, states, spreads, fits,
 ):  # fmt: skip
     """Predict each filter over a tick and correct it by the rates that are seen.
 
     Args:
         faults: kind of each joint's failure by filter (k, 7).
         keep, free: changes of the rates by those before (7, 7) and by efforts (7, 7).
-        known, motor: efforts of the model, and commanded ones (7,) [N m].
+        modelled, motor: efforts of the model, and commanded ones (7,) [N m].
         effects: efforts by the unknowns (7, m).
         driven: 1 for those of the drives (m,).
         unknown: covariance of efforts that are anything (7, 7) [(N m)^2].
@@ -84,7 +84,7 @@ def advance(
     gain = np.empty(size)
     for f in range(len(states)):
         state, spread = states[f], spreads[f]
-        effort = known.copy()
+        effort = modelled.copy()
         for j in range(n):
             loose = faults[f, j] == LOOSE
             effort[j] += 0.0 if loose else motor[j]
@@ -237,16 +237,16 @@ class Balance:
         keep = inverse @ (mass - period * np.diag((1.0 - weight) * viscous))
         free = period * inverse
         dry = self._friction.efforts(rate) + viscous * rate
-        known = dry - arm.bias(middle, rate)
+        modelled = dry - arm.bias(middle, rate)
         # The inertial parameters that are estimated are in the arm already.
         rest = self._effects[:, self._others] @ state[N:][self._others]
         drives = motor + self._effects[:, self.driven > 0.0] @ state[N:][self.driven > 0.0]
         weights = arm.regressor(middle, rate, np.zeros(N)) @ (self._basis @ (unknowns - taken))
-        end = keep @ rate + free @ (known + rest - weights + np.where(loose, 0.0, drives))
+        end = keep @ rate + free @ (modelled + rest - weights + np.where(loose, 0.0, drives))
         mean = weight * end + (1.0 - weight) * rate
         self._qdd += min(1.0, period / SMOOTH) * ((end - rate) / period - self._qdd)
         regressor = arm.regressor(middle, 0.5 * (rate + end), self._qdd) @ self._basis
-        known = known + regressor @ taken
+        modelled = modelled + regressor @ taken
         self._effects = np.hstack(
             [
                 np.eye(N),
@@ -261,10 +261,10 @@ class Balance:
         fade, drift = np.ones(len(self.prior)), np.zeros(len(self.prior))
         fade[:N] = np.exp(-period / WANDER)
         drift[:N] = (1.0 - fade[0] ** 2) * size**2
-        white = (WHITE * size) ** 2 + (noise * np.abs(known)) ** 2
+        white = (WHITE * size) ** 2 + (noise * np.abs(modelled)) ** 2
         block = spread[self._inertial, self._inertial]
         white += BENT**2 * np.einsum("ij,jk,ik->i", regressor, block, regressor)
-        return keep, free, known, motor, self._effects, white, fade, drift
+        return keep, free, modelled, motor, self._effects, white, fade, drift
 
     def _taken(self, q: Array, unknowns: Array) -> tuple[Array, Array]:
         """Let the arm have inertial parameters as estimated, or as much of them as is physical.

@@ -27,7 +27,7 @@ GIVES = 0.05  # rad
 
 @dataclass(frozen=True)
 class Probe:
-    """Hold a motion: a joint turned by `size` [rad] in a direction, 1 or -1."""
+    """A motion: a joint turned by `size` [rad] in a direction, 1 or -1."""
 
     joint: str
     direction: int
@@ -39,7 +39,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Hold what a joint may be, and what would decide; None where no small safe motion does."""
+    """What a joint may be, and what would decide; None where no small safe motion does."""
 
     joint: Annotated[str, Quantity("")]
     explanations: Annotated[tuple[str, ...], Quantity("", name="may be", form="s")]

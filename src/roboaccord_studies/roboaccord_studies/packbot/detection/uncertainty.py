@@ -36,7 +36,7 @@ STEP = 1e-6  # of the differences that give derivatives
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Hold by how much the arm may differ from its model: half widths, or most.
+    """By how much the arm may differ from its model: half widths, or most.
 
     Args:
         mass: of each link [kg]; the report's appendix A.
@@ -81,13 +81,13 @@ class Uncertainty:
         Raises:
             ValueError: for an unknown key, or what is not a size.
         """
-        known = [field.name for field in fields(cls)]
+        keys = [field.name for field in fields(cls)]
         if given is not None and not isinstance(given, Mapping):
             raise ValueError(f"uncertainty: {given!r} is not a mapping of keys to sizes")
         data = dict(given or {})
         for name in data:
-            if name not in known:
-                raise ValueError(f"uncertainty: unknown key {name}; known: {', '.join(known)}")
+            if name not in keys:
+                raise ValueError(f"uncertainty: unknown key {name}; known: {', '.join(keys)}")
         return cls(**data)
 
     def scaled(self, scale: float) -> Uncertainty:
@@ -123,24 +123,25 @@ def effort_basis(setup: Setup, arm: Arm, uncertainty: Uncertainty, hidden: Array
             [pin.rnea(model, data, *s) for s in zip(angles, qd, qdd, strict=True)]
         )
 
-    known = efforts(arm.model, q)
+    nominal = efforts(arm.model, q)
     effects = list[Array]()
     for j in range(1, n + 1):
         for axis in np.eye(3):
             other = pin.Model(arm.model)
             other.jointPlacements[j].translation += STEP * axis
-            effects.append(uncertainty.length * (efforts(other, q) - known) / STEP)
+            effects.append(uncertainty.length * (efforts(other, q) - nominal) / STEP)
         turned = q + STEP * np.eye(n)[j - 1]
-        effects.append(uncertainty.encoder_offset * (efforts(arm.model, turned) - known) / STEP)
+        effects.append(uncertainty.encoder_offset * (efforts(arm.model, turned) - nominal) / STEP)
     projected = np.linalg.lstsq(
         rows * weights[:, None], np.array(effects).T * weights[:, None], rcond=1e-9
     )[0]
     all_ = UNIFORM * np.hstack([_of_links(arm, uncertainty, p.gripper_length), projected])
-    left, sizes, _ = np.linalg.svd(rows @ all_ * weights[:, None], full_matrices=False)
+    basis, sizes, _ = np.linalg.svd(rows @ all_ * weights[:, None], full_matrices=False)
     keep = sizes > LEAST * np.sqrt(STATES)
     # The least-squares combination of the columns that makes each singular vector.
-    made = np.linalg.lstsq(rows * weights[:, None], left[:, keep] * sizes[keep], rcond=1e-9)[0]
-    return np.ascontiguousarray(made)
+    weighted = rows * weights[:, None]
+    causes = np.linalg.lstsq(weighted, basis[:, keep] * sizes[keep], rcond=1e-9)[0]
+    return np.ascontiguousarray(causes)
 
 
 def _of_links(arm: Arm, uncertainty: Uncertainty, reach: float) -> Array:

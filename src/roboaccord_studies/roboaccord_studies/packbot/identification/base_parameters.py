@@ -33,7 +33,7 @@ UNITS = ("kg", *3 * ("kg m",), *6 * ("kg m^2",))
 
 
 class State(NamedTuple):
-    """Hold angles, rates and accelerations (7,) [rad, s]."""
+    """Angles, rates and accelerations (7,) [rad, s]."""
 
     q: Array
     qd: Array

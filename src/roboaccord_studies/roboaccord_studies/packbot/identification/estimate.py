@@ -43,7 +43,7 @@ FIRST = 0.01  # of the effort limits: residuals to begin with
 
 @dataclass(frozen=True)
 class Estimate:
-    """Hold what was found.
+    """An estimate of the unknowns, with its covariance.
 
     Args:
         x: unknowns (u,).
@@ -81,11 +81,11 @@ def smooth(motion: Motion, noise: Array) -> State:
     basis = BSpline(knots, np.eye(len(knots) - DEGREE - 1), DEGREE)
     shapes = [basis.derivative(order)(time) if order else basis(time) for order in range(3)]
     grams = [shape.T @ shape for shape in shapes[:2]]
-    found = []
+    coefficients = []
     for j, (angle, rate) in enumerate(noise.T**-2):
         seen = angle * shapes[0].T @ motion.q[:, j] + rate * shapes[1].T @ motion.qd[:, j]
-        found.append(np.linalg.solve(angle * grams[0] + rate * grams[1], seen))
-    return State(*(shape @ np.array(found).T for shape in shapes))
+        coefficients.append(np.linalg.solve(angle * grams[0] + rate * grams[1], seen))
+    return State(*(shape @ np.array(coefficients).T for shape in shapes))
 
 
 class MotionBalance:
@@ -146,12 +146,12 @@ class MotionBalance:
         rigid = few @ self.unknowns.efforts(x, self._states)
         taken = rigid + viscous * lost + x[PLACES["coulomb"]] * dry
         slopes = np.tensordot(few, self.unknowns.slopes(x, self._states), 1)
-        each = np.arange(N)
-        slopes[:, each, PLACES["viscous"].start + each] += lost
-        slopes[:, each, PLACES["coulomb"].start + each] += dry
-        slopes[:, each, PLACES["instant"].start + each] += viscous * rise
-        slopes[:, each, PLACES["knee"].start + each] += x[PLACES["coulomb"]] * knee
-        slopes[:, each, PLACES["gain"].start + each] -= taken / gain
+        joint = np.arange(N)
+        slopes[:, joint, PLACES["viscous"].start + joint] += lost
+        slopes[:, joint, PLACES["coulomb"].start + joint] += dry
+        slopes[:, joint, PLACES["instant"].start + joint] += viscous * rise
+        slopes[:, joint, PLACES["knee"].start + joint] += x[PLACES["coulomb"]] * knee
+        slopes[:, joint, PLACES["gain"].start + joint] -= taken / gain
         slopes /= -gain[:, None]
         slopes[:, :, PLACES["latency"].start] += late
         return moments - taken / gain, slopes
@@ -160,7 +160,7 @@ class MotionBalance:
 def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
     """Estimate the unknowns of the arm from a motion, beside what is known before."""
     balance, x = MotionBalance(setup, motion), prior.mean.copy()
-    known = np.diag(prior.deviation**-2)
+    information = np.diag(prior.deviation**-2)
     floor = UNMODELLED * setup.effort_limits / np.sqrt(2.0 * BAND)
     first = np.diag(1.0 / (FIRST * setup.effort_limits))
     weights = np.tile(first, (len(balance.frequencies), 1, 1))
@@ -168,37 +168,37 @@ def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
         missing, slopes = balance.residuals(x)
         rows = weights @ slopes
         flat = rows.reshape(-1, SIZE)
-        covariance = np.linalg.inv(flat.T @ flat + known)
+        covariance = np.linalg.inv(flat.T @ flat + information)
         seen = (weights @ missing[:, :, None]).ravel()
-        change = -covariance @ (flat.T @ seen + known @ (x - prior.mean))
+        change = -covariance @ (flat.T @ seen + information @ (x - prior.mean))
         x = x + change
         unseen = np.maximum(1.0 - ((flat @ covariance) * flat).sum(axis=1), LEAST)
         left = (missing + slopes @ change) / np.sqrt(unseen.reshape(-1, N))
         scores = np.einsum("mij,mj,miu->mu", weights, left, rows)
         weights = whitening(left, balance.frequencies, floor)
-    robust = covariance @ (long_run(scores) + known) @ covariance
+    robust = covariance @ (long_run(scores) + information) @ covariance
     return Estimate(x, np.asarray(covariance, dtype=float), np.asarray(robust, dtype=float))
 
 
 def long_run(scores: Array) -> Array:
     """Return the covariance (u, u) of the sum of correlated scores (m, u) [Newey, West 1987]."""
-    found = scores.T @ scores
+    spectrum = scores.T @ scores
     for lag in range(1, LAGS):
         both = scores[lag:].T @ scores[:-lag]
-        found += (1.0 - lag / LAGS) * (both + both.T)
-    return np.asarray(found)
+        spectrum += (1.0 - lag / LAGS) * (both + both.T)
+    return np.asarray(spectrum)
 
 
-def whitening(left: Array, frequencies: Array, floor: Array) -> Array:
+def whitening(residuals: Array, frequencies: Array, floor: Array) -> Array:
     """Return by moment what makes residuals white (m, 7, 7).
 
     Their spectrum is that of each joint near its frequency, and one correlation for all.
     """
     near = np.abs(frequencies[:, None] - frequencies) <= SPAN
-    power = near @ left**2 / near.sum(axis=1)[:, None]
+    power = near @ residuals**2 / near.sum(axis=1)[:, None]
     deviation = np.hypot(np.sqrt(power), floor)
-    scaled = left / deviation
-    correlation = scaled.T @ scaled / len(left)
+    scaled = residuals / deviation
+    correlation = scaled.T @ scaled / len(residuals)
     correlation[np.diag_indices(N)] = 1.0
     inverse = np.linalg.inv(np.linalg.cholesky(correlation))
     return np.asarray(inverse[None] / deviation[:, None, :])

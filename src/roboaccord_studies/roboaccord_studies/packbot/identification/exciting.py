@@ -53,12 +53,12 @@ class Regressor:
 
     def rows(self, states: Iterable[State]) -> Array:
         """Return the regressor (7 k, b + 14) of k states."""
-        found = []
+        stacked = []
         for q, qd, qdd in states:
             dry = qd / np.hypot(qd, SLOW)
             inertial = self._arm.regressor(q, qd, qdd)[:, self._kept]
-            found.append(np.hstack([inertial, np.diag(qd), np.diag(dry)]))
-        return np.vstack(found) / np.tile(self._limits, len(found))[:, None] / self._sizes
+            stacked.append(np.hstack([inertial, np.diag(qd), np.diag(dry)]))
+        return np.vstack(stacked) / np.tile(self._limits, len(stacked))[:, None] / self._sizes
 
     def of_path(self, path: TimedPath) -> Array:
         """Return the regressor along a motion."""
@@ -78,12 +78,12 @@ def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int
     """
     rng, planner = np.random.default_rng(seed), Planner(setup, margin=margin)
     regressor, corners, time = Regressor(setup), [setup.initial.q], 0.0
-    known = np.eye(regressor.rows(random_states(setup.parameters, 1)).shape[1])
+    information = np.eye(regressor.rows(random_states(setup.parameters, 1)).shape[1])
     while time < setup.scenario.duration:
         paths = [_line(setup, planner, rng, corners[-1], speed) for _ in range(tries)]
-        grams = [known + (rows := regressor.of_path(path)).T @ rows for path in paths]
+        grams = [information + (rows := regressor.of_path(path)).T @ rows for path in paths]
         best = int(np.argmin([np.linalg.cond(gram) for gram in grams]))
-        known, path = grams[best], paths[best]
+        information, path = grams[best], paths[best]
         corners.append(path.corners[-1])
         time += path.duration
     return in_time(setup, np.array(corners), speed)

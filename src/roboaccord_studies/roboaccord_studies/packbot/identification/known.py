@@ -42,7 +42,7 @@ HALVES = {
 
 @dataclass(frozen=True)
 class KnownArm:
-    """Hold what was identified of the unknowns, which `unknowns.PLACES` names.
+    """Identified values of the unknowns, which `unknowns.PLACES` names.
 
     Args:
         value, deviation: estimate and standard deviation (u,), of the latency in [s].
@@ -61,13 +61,13 @@ class KnownArm:
         try:
             parts = json.loads(read_text(Path(path)))["unknowns"]
             rows = [np.array(parts[part][key], dtype=float) for key in KEYS for part in PARTS]
-            found = cls(*np.concatenate(rows).reshape(2, SIZE))
-            fits = [len(row) for row in rows] == 2 * [*PARTS.values()] and found.possible
+            arm = cls(*np.concatenate(rows).reshape(2, SIZE))
+            fits = [len(row) for row in rows] == 2 * [*PARTS.values()] and arm.possible
         except (KeyError, TypeError, ValueError, RecursionError):
             fits = False
         if not fits:
             raise AccordError(f"{path} is not a result of accord identify packbot BAG --json")
-        return found
+        return arm
 
     @property
     def possible(self) -> bool:

@@ -47,7 +47,7 @@ DRIVE = "shoulder"  # to whose torque constant those of the others are compared
 
 @dataclass(frozen=True)
 class Parameter:
-    """Hold a quantity and the ends of its 95 % interval."""
+    """A quantity and the ends of its 95 % interval."""
 
     value: Annotated[float, Quantity("", form=".4g")]
     low: Annotated[float, Quantity("", "95 %", form=".4g")]
@@ -57,7 +57,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Unidentified:
-    """Hold why a quantity is not identified."""
+    """Why a quantity is not identified."""
 
     left: Annotated[float, Quantity("1", "of the interval as known before", shown="%", form=".0f")]
     why: Annotated[str, Quantity("", form="text")]
@@ -65,7 +65,7 @@ class Unidentified:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Hold a part of the unknowns: estimate, and its standard deviation, in SI units."""
+    """A part of the unknowns: estimate, and its standard deviation, in SI units."""
 
     value: list[float]
     deviation: list[float]
@@ -73,7 +73,7 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Identified:
-    """Hold what a motion identifies of the arm.
+    """What a motion identifies of the arm.
 
     Args:
         parameters: that are identified, by name.
@@ -228,10 +228,10 @@ def identify_command(
     run = read_run(bag)
     setup = setup_of(run)
     try:
-        known = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
+        uncertainty = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
     except ValueError as error:
         raise AccordError(str(error)) from None
-    found = identify(setup, recorded_motion(setup, run), known)
+    found = identify(setup, recorded_motion(setup, run), uncertainty)
     return Result(found, [
         *tables_of(
             [*found.parameters.values()], labels=found.parameters, kind=Parameter,

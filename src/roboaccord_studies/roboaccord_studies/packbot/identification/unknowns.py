@@ -52,7 +52,7 @@ def vector(parts: Mapping[str, ArrayLike]) -> Array:
 
 @dataclass(frozen=True)
 class Prior:
-    """Hold what is known before: means and standard deviations (u,)."""
+    """What is known before: means and standard deviations (u,)."""
 
     mean: Array
     deviation: Array
@@ -96,16 +96,16 @@ class Unknowns:
 
     def arm(self, x: Array) -> Arm:
         """Return the arm with masses, centres, payload and lengths of its own."""
-        arm, known = self._blank, self.known.model
+        arm, nominal = self._blank, self.known.model
         masses = x[PLACES["mass"]]
         centres, lengths = (x[PLACES[name]].reshape(N, 3) for name in ("centre", "length"))
         for j in range(1, N + 1):
-            body = known.inertias[j]
+            body = nominal.inertias[j]
             part = 1.0 + masses[j - 1] / body.mass
             arm.model.inertias[j] = pin.Inertia(
                 part * body.mass, body.lever + centres[j - 1], part * body.inertia
             )
-            place = known.jointPlacements[j]
+            place = nominal.jointPlacements[j]
             arm.model.jointPlacements[j].translation = place.translation + lengths[j - 1]
         mass, *beside = x[PLACES["payload"]].tolist()
         # By its moments: a payload below 0 is possible during the estimation.
@@ -118,13 +118,13 @@ class Unknowns:
 
     def inertial(self, x: Array) -> tuple[Array, Array]:
         """Return the links' parameters (70,), and how they change with the inertial part."""
-        known = self.arm(x).parameters
-        found = np.zeros((len(known), INERTIAL.stop))
+        nominal = self.arm(x).parameters
+        jacobian = np.zeros((len(nominal), INERTIAL.stop))
         for name in ("mass", "centre", "payload"):
             for i in range(*PLACES[name].indices(SIZE)):
                 step = STEPS.get(name, STEP)
-                found[:, i] = (self.arm(_moved(x, i, step)).parameters - known) / step
-        return known, found
+                jacobian[:, i] = (self.arm(_moved(x, i, step)).parameters - nominal) / step
+        return nominal, jacobian
 
     def efforts(self, x: Array, states: list[State]) -> Array:
         """Return the efforts of rigid bodies (k, 7) [N m] at measured states."""
@@ -133,16 +133,16 @@ class Unknowns:
 
     def slopes(self, x: Array, states: list[State]) -> Array:
         """Return how these change with x (k, 7, u)."""
-        known = self.efforts(x, states)
-        found = np.zeros((*known.shape, SIZE))
+        nominal = self.efforts(x, states)
+        jacobian = np.zeros((*nominal.shape, SIZE))
         _, inertial = self.inertial(x)
         arm, zeros = self.arm(x), x[PLACES["zero"]]
-        for row, (q, qd, qdd) in zip(found, states, strict=True):
+        for row, (q, qd, qdd) in zip(jacobian, states, strict=True):
             row[:, INERTIAL] = arm.regressor(q - zeros, qd, qdd) @ inertial
         for name in ("length", "zero"):
             for i in range(*PLACES[name].indices(SIZE)):
-                found[:, :, i] = (self.efforts(_moved(x, i, STEP), states) - known) / STEP
-        return found
+                jacobian[:, :, i] = (self.efforts(_moved(x, i, STEP), states) - nominal) / STEP
+        return jacobian
 
 
 def _moved(x: Array, i: int, step: float) -> Array:
@@ -153,7 +153,7 @@ def _moved(x: Array, i: int, step: float) -> Array:
 
 @dataclass(frozen=True)
 class Draw:
-    """Hold what an arm is off by.
+    """What an arm is off by.
 
     Args:
         x: vector of the unknowns (u,), as `PARTS` has it: masses [kg], centres and lengths [m], the
@@ -225,7 +225,7 @@ def _shift(root: ET.Element, where: str, change: Array) -> None:
     origin.set("xyz", " ".join(map(repr, (place + change).tolist())))
 
 
-def _load(root: ET.Element, payload: float, place: Array) -> None:
+def _load(root: ET.Element, payload: float, offset: Array) -> None:
     """Add a payload at a place (3,) [m] to the hand's inertia; its frame is not turned."""
     inertial = root.find("link[@name='gripper_link']/inertial")
     assert inertial is not None
@@ -235,7 +235,7 @@ def _load(root: ET.Element, payload: float, place: Array) -> None:
     xx, xy, xz, yy, yz, zz = (float(inertia.attrib[k]) for k in KEYS)
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     hand = pin.Inertia(float(mass.attrib["value"]), centre, tensor)
-    both = hand + pin.Inertia(payload, place, np.zeros((3, 3)))
+    both = hand + pin.Inertia(payload, offset, np.zeros((3, 3)))
     mass.set("value", repr(float(both.mass)))
     origin.set("xyz", " ".join(map(repr, both.lever.tolist())))
     values = both.inertia[np.triu_indices(3)]

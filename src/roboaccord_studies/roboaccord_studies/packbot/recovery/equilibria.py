@@ -43,7 +43,7 @@ KINDS = {"stable": BLUE, "unstable": RED, "propped": GREEN}
 
 @dataclass(frozen=True)
 class Equilibria:
-    """Hold equilibria of an arm, all clear and held by the active joints.
+    """Equilibria of an arm, all clear and held by the active joints.
 
     Args:
         stable: poses (7,) [rad] in which loose joints hang.
@@ -98,7 +98,7 @@ def _balanced(arm: FailedArm, q: Array) -> Array | None:
     return None
 
 
-def draw_equilibria(arm: FailedArm, found: Equilibria, path: Path) -> None:
+def draw_equilibria(arm: FailedArm, equilibria: Equilibria, path: Path) -> None:
     """Draw the finger tips of equilibria from the side, and the paths between them."""
     tip, axis = arm.kinematics.tip, arm.setup.parameters.base_x
 
@@ -107,12 +107,12 @@ def draw_equilibria(arm: FailedArm, found: Equilibria, path: Path) -> None:
         return float(np.hypot(x - axis, y)), float(z)
 
     with picture(path, SQUARE) as axes:
-        if found.tree:
-            for i, q in enumerate(found.tree.nodes[1:], 1):
-                before = found.tree[found.tree.parents[i]]
+        if equilibria.tree:
+            for i, q in enumerate(equilibria.tree.nodes[1:], 1):
+                before = equilibria.tree[equilibria.tree.parents[i]]
                 axes.plot(*zip(side(before), side(q)), color=RULE, lw=0.7)
         for kind, colour in KINDS.items():
-            places = [side(q) for q in getattr(found, kind)]
+            places = [side(q) for q in getattr(equilibria, kind)]
             if places:
                 axes.scatter(*zip(*places), s=12.0, color=colour, label=kind, zorder=3)
         axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
@@ -168,10 +168,10 @@ def equilibria_command(
     if over:
         return _map(arm, setup.initial.q, over.replace(",", " ").split(), cells, plot, bag)
     with log.status("looking for equilibria"):
-        found = find_equilibria(arm, setup.initial.q, count, seed)
+        equilibria = find_equilibria(arm, setup.initial.q, count, seed)
     if plot:
-        draw_equilibria(arm, found, plot)
-    data = {kind: len(getattr(found, kind)) for kind in KINDS} | {"linked": found.linked}
+        draw_equilibria(arm, equilibria, plot)
+    data = {kind: len(getattr(equilibria, kind)) for kind in KINDS} | {"linked": equilibria.linked}
     words = ", ".join(f"{number} {kind}" for kind, number in data.items())
     return Result(data, [f"equilibria: {words}"])
 
@@ -182,61 +182,61 @@ def _map(
     """Map the equilibria of a loose joint, and draw them."""
     run = None if bag is None else read_run(bag).trajectory.q
     with counted(cells ** len(over), "cells") as advance:
-        found = map_equilibria(arm, q, over, cells, advance)
+        mapped = map_equilibria(arm, q, over, cells, advance)
     if plot:
-        draw_map(found, plot, run)
-    kinds = Counter(each.kind for cell in found.found for each in cell)
+        draw_map(mapped, plot, run)
+    kinds = Counter(each.kind for cell in mapped.found for each in cell)
     data = {
-        "joint": found.joint,
-        "over": to_json(found.over),
-        "axes": to_json(found.axes),
+        "joint": mapped.joint,
+        "over": to_json(mapped.over),
+        "axes": to_json(mapped.axes),
         "kinds": to_json(kinds),
-        "parts": to_json(found.parts),
-        "folds": to_json([fold.angles for fold in found.folds]),
-        "equilibria": to_json(found.found),
+        "parts": to_json(mapped.parts),
+        "folds": to_json([fold.angles for fold in mapped.folds]),
+        "equilibria": to_json(mapped.found),
     }
     words = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
     lines = [
-        f"equilibria: {words}; {len(found.folds)} folds",
-        *(f"part: well {p.well}, {p.rests} stable equilibria" for p in found.parts),
+        f"equilibria: {words}; {len(mapped.folds)} folds",
+        *(f"part: well {p.well}, {p.rests} stable equilibria" for p in mapped.parts),
     ]
     return Result(data, lines)
 
 
-def draw_map(found: EquilibriumMap, path: Path, run: Array | None = None) -> None:
+def draw_map(mapped: EquilibriumMap, path: Path, run: Array | None = None) -> None:
     """Draw equilibria over the pitch of the link that carries the loose joint.
 
     Over two active joints the number of stable ones by cell is drawn, too.
 
     Args:
-        found: equilibria.
+        mapped: equilibria.
         path: of the picture.
         run: angles (n, 7) [rad] of a motion, drawn with it.
     """
-    joint, two = JOINTS.index(found.joint), len(found.over) == 2
+    joint, two = JOINTS.index(mapped.joint), len(mapped.over) == 2
     with picture(path, (7.5, 4.0) if two else SIZE, mosaic="ab" if two else "a") as panels:
         axes = panels["a"]
         for kind, colour in LOOK.items():
-            some = [e.q for cell in found.found for e in cell if e.kind == kind]
+            some = [e.q for cell in mapped.found for e in cell if e.kind == kind]
             if some:
                 q = np.array(some)
                 x, y = q[:, 1:joint].sum(axis=1), q[:, joint]
                 axes.scatter(
                     q[:, 1:joint].sum(axis=1), q[:, joint], s=4.0, color=colour, label=kind
                 )
-        for fold in found.folds:
+        for fold in mapped.folds:
             pitch = sum(fold.angles[name] for name in PLANE[: joint - 1])
-            axes.plot(pitch, fold.angles[found.joint], "o", mfc="none", color=INK, label="fold")
+            axes.plot(pitch, fold.angles[mapped.joint], "o", mfc="none", color=INK, label="fold")
         if run is not None:
             axes.plot(run[:, 1:joint].sum(axis=1), run[:, joint], color=INK, label="run")
-        axes.set(xlabel=f"pitch of the link before {found.joint} [rad]")
-        axes.set(ylabel=f"{found.joint} [rad]")
+        axes.set(xlabel=f"pitch of the link before {mapped.joint} [rad]")
+        axes.set(ylabel=f"{mapped.joint} [rad]")
         legend(axes, 6)
         if two:
-            stable = [sum(e.kind != "unstable" for e in cell) for cell in found.found]
-            counts = np.array(stable, dtype=float).reshape([len(axis) for axis in found.axes])
-            heat_map(panels["b"], found.axes[0], found.axes[1], counts, "stable equilibria")
-            panels["b"].set(**dict(zip(("xlabel", "ylabel"), (f"{n} [rad]" for n in found.over))))
+            stable = [sum(e.kind != "unstable" for e in cell) for cell in mapped.found]
+            counts = np.array(stable, dtype=float).reshape([len(axis) for axis in mapped.axes])
+            heat_map(panels["b"], mapped.axes[0], mapped.axes[1], counts, "stable equilibria")
+            panels["b"].set(**dict(zip(("xlabel", "ylabel"), (f"{n} [rad]" for n in mapped.over))))
             if run is not None:
-                x, y = (run[:, JOINTS.index(name)] for name in found.over)
+                x, y = (run[:, JOINTS.index(name)] for name in mapped.over)
                 panels["b"].plot(x, y, color="white")

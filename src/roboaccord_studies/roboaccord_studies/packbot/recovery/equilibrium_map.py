@@ -33,7 +33,7 @@ SLACK = 0.05  # rad that an equilibrium may move by between cells, beyond thrice
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Hold an equilibrium of the loose joint, the active ones at `q` (7,) [rad].
+    """An equilibrium of the loose joint, the active ones at `q` (7,) [rad].
 
     Args:
         q: angles (7,) [rad].
@@ -52,14 +52,14 @@ class Equilibrium:
 
 @dataclass(frozen=True)
 class Fold:
-    """Hold the angles [rad] at which a stable and the unstable equilibrium meet, by joint."""
+    """The angles [rad] at which a stable and the unstable equilibrium meet, by joint."""
 
     angles: Annotated[dict[str, float], Quantity("rad", form=".4f")]
 
 
 @dataclass(frozen=True)
 class Part:
-    """Hold a set of equilibria that quasi-static paths join: their well and number, by kind."""
+    """A set of equilibria that quasi-static paths join: their well and number, by kind."""
 
     well: int
     rests: int
@@ -68,7 +68,7 @@ class Part:
 
 @dataclass(frozen=True)
 class EquilibriumMap:
-    """Hold equilibria over a grid of active angles.
+    """Equilibria over a grid of active angles.
 
     Args:
         joint: that is loose.
@@ -118,7 +118,7 @@ def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
 
     low, high = float(arm.lower[joint]), float(arm.upper[joint])
     zeros = zero + np.pi * np.arange(-4, 5)
-    found = [
+    equilibria = [
         make(float(angle), "unstable" if i % 2 else "stable")
         for i, angle in enumerate(zeros)
         if low < angle < high and clear(float(angle))
@@ -130,8 +130,8 @@ def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
         if here != there:
             end = _boundary(clear, *((a, b) if here else (b, a)))
             ends.append((end, 1 if here else -1, "propped"))
-    found += [make(end, kind) for end, side, kind in ends if side * np.sin(end - zero) < 0.0]
-    return sorted(found, key=lambda each: float(each.q[joint]))
+    equilibria += [make(end, kind) for end, side, kind in ends if side * np.sin(end - zero) < 0.0]
+    return sorted(equilibria, key=lambda each: float(each.q[joint]))
 
 
 def _boundary(clear: Callable[[float], bool], free: float, not_free: float) -> float:
@@ -168,21 +168,21 @@ def map_equilibria(
         raise AccordError(f"--over takes one or two of {', '.join({*PLANE} - {*names})}")
     places = [JOINTS.index(name) for name in over]
     axes = tuple(np.linspace(arm.lower[i], arm.upper[i], cells) for i in places)
-    found, poses = list[list[Equilibrium]](), list[Array]()
+    by_cell, poses = list[list[Equilibrium]](), list[Array]()
     for angles in product(*axes):
         pose = q.copy()
         pose[places] = angles
         poses.append(pose)
-        found.append(equilibria_at(arm, pose))
+        by_cell.append(equilibria_at(arm, pose))
         done(1)
     shape = tuple(len(axis) for axis in axes)
     slack = SLACK + 3.0 * max(float(axis[1] - axis[0]) for axis in axes)
-    return EquilibriumMap(names[0], tuple(over), axes, *_joined(arm, found, poses, shape, slack))
+    return EquilibriumMap(names[0], tuple(over), axes, *_joined(arm, by_cell, poses, shape, slack))
 
 
 def _joined(
     arm: FailedArm,
-    found: list[list[Equilibrium]],
+    by_cell: list[list[Equilibrium]],
     poses: list[Array],
     shape: tuple[int, ...],
     slack: float,
@@ -193,8 +193,8 @@ def _joined(
     is joined to none, and is close to half a turn from its stable zero, there is a fold.
     """
     (joint,) = arm.loose.tolist()
-    index = np.arange(len(found)).reshape(shape)
-    flat = [(i, each) for i, cell in enumerate(found) for each in cell if each.kind != "unstable"]
+    index = np.arange(len(by_cell)).reshape(shape)
+    flat = [(i, each) for i, cell in enumerate(by_cell) for each in cell if each.kind != "unstable"]
     numbers = {(i, id(each)): n for n, (i, each) in enumerate(flat)}
     links, folds = list[tuple[int, int]](), list[Fold]()
     for axis in range(len(shape)):
@@ -202,7 +202,7 @@ def _joined(
         for i, j in zip(ahead[:-1].ravel().tolist(), ahead[1:].ravel().tolist(), strict=True):
             pairs = [
                 (a, b)
-                for a, b in product(found[i], found[j])
+                for a, b in product(by_cell[i], by_cell[j])
                 if "unstable" not in (a.kind, b.kind)
                 and a.well == b.well
                 and abs(a.q[joint] - b.q[joint]) < slack
@@ -210,13 +210,13 @@ def _joined(
             links += [(numbers[i, id(a)], numbers[j, id(b)]) for a, b in pairs]
             kept = {id(each) for pair in pairs for each in pair}
             for here, there in ((i, j), (j, i)):
-                lost = [each for each in found[here] if id(each) not in kept]
+                lost = [each for each in by_cell[here] if id(each) not in kept]
                 folds += [f for each in lost if (f := _fold(arm, each, poses[there]))]
     places = np.array(links, dtype=int).reshape(-1, 2).T
     graph = coo_array((np.ones(len(links)), tuple(places)), (len(flat), len(flat)))
     parts = connected_components(graph, directed=False)[1].tolist()
     of = {id(each): part for (_, each), part in zip(flat, parts, strict=True)}
-    return [[replace(each, part=of.get(id(each), -1)) for each in c] for c in found], folds
+    return [[replace(each, part=of.get(id(each), -1)) for each in c] for c in by_cell], folds
 
 
 def _fold(arm: FailedArm, last: Equilibrium, beyond: Array) -> Fold | None:

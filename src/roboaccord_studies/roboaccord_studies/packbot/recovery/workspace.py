@@ -48,7 +48,7 @@ Cells = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Kept:
-    """Hold what an arm with failed joints keeps, and what its camera sees.
+    """What an arm with failed joints keeps, and what its camera sees.
 
     Args:
         faults: in words.
@@ -77,14 +77,14 @@ def tips(p: PackbotParameters, q: Array) -> Array:
 
 def workspace(arm: FailedArm, poses: int, seed: int = 0) -> Cells:
     """Return the cells in which one of the poses drawn has the finger tips."""
-    found = set[tuple[int, int]]()
+    reached = set[tuple[int, int]]()
     rng = np.random.default_rng(seed)
     for q in _drawn(arm, poses, rng):
         cells = np.floor(tips(arm.setup.parameters, q) / CELL).astype(int)
         for cell, pose in zip(map(tuple, cells.tolist()), q, strict=True):
-            if cell not in found and not arm.clearance.touches(pose) and arm.bears(pose):
-                found.add(cell)
-    return frozenset(found)
+            if cell not in reached and not arm.clearance.touches(pose) and arm.bears(pose):
+                reached.add(cell)
+    return frozenset(reached)
 
 
 def _drawn(arm: FailedArm, poses: int, rng: np.random.Generator) -> Iterator[Array]:
@@ -149,7 +149,7 @@ def kept(
     seed: int = 0,
     sight: bool = False,
     workers: int | None = None,
-    done: Callable[[tuple[Cells, float | None]], None] = lambda found: None,
+    done: Callable[[tuple[Cells, float | None]], None] = lambda results: None,
     run: Callable[..., list[tuple[Cells, float | None]]] = run_pieces,
 ) -> list[Kept]:
     """Return the workspace of the healthy arm, and then that of every case with every payload.
@@ -169,11 +169,11 @@ def kept(
     arms = [(tuple[Fault, ...](), 0.0), *product(map(tuple, cases), payloads)]
     drawn = [HEALTHY * poses, *[poses] * (len(arms) - 1)]
     calls = ((data, *arm, count, seed, sight) for arm, count in zip(arms, drawn))
-    found = run(_measure, calls, workers=workers, done=done)
-    healthy = found[0][0]
+    results = run(_measure, calls, workers=workers, done=done)
+    healthy = results[0][0]
     return [
         Kept([*map(str, arm[0])], len(cells & healthy) / len(healthy), sees, *arm, cells)
-        for arm, (cells, sees) in zip(arms, found, strict=True)
+        for arm, (cells, sees) in zip(arms, results, strict=True)
     ]
 
 
@@ -194,7 +194,7 @@ def _bench(data: str) -> tuple[Setup, Clearance]:
 
 @dataclass(frozen=True)
 class Guard:
-    """Hold limits of a joint within which it may freeze anywhere, and what they cost.
+    """Limits of a joint within which it may freeze anywhere, and what they cost.
 
     Args:
         lower, upper: limits [rad]; equal where no angle keeps enough.
@@ -206,20 +206,20 @@ class Guard:
     cost: Annotated[float, Quantity("1", "of the healthy workspace", form=".1f", shown="%")]
 
 
-def guard(setup: Setup, joint: str, found: Sequence[Kept], keep: float, poses: int) -> Guard:
+def guard(setup: Setup, joint: str, workspaces: Sequence[Kept], keep: float, poses: int) -> Guard:
     """Return the widest limits of a joint within which every angle of freezing keeps enough.
 
     Args:
         setup: robot and scenario.
         joint: its name.
-        found: the healthy workspace, and those of the joint frozen at ascending angles.
+        workspaces: the healthy workspace, and those of the joint frozen at ascending angles.
         keep: share of the healthy workspace that is to be kept.
         poses: drawn of a failed arm.
     """
-    p, angles = setup.parameters, [each.failed[0].angle or 0.0 for each in found[1:]]
+    p, angles = setup.parameters, [each.failed[0].angle or 0.0 for each in workspaces[1:]]
     half = 0.5 * (angles[1] - angles[0]) if len(angles) > 1 else 0.0
     best, start = (0, 0), 0
-    for end, each in enumerate([*found[1:], None]):
+    for end, each in enumerate([*workspaces[1:], None]):
         if each is None or each.retained < keep:
             best = max(best, (start, end), key=lambda span: span[1] - span[0])
             start = end + 1
@@ -230,17 +230,17 @@ def guard(setup: Setup, joint: str, found: Sequence[Kept], keep: float, poses: i
     arm, i = FailedArm(setup, ()), JOINTS.index(joint)
     arm.lower[i], arm.upper[i] = lower, upper
     left = workspace(arm, HEALTHY * poses)
-    return Guard(lower, upper, 1.0 - len(left & found[0].cells) / len(found[0].cells))
+    return Guard(lower, upper, 1.0 - len(left & workspaces[0].cells) / len(workspaces[0].cells))
 
 
-def draw_workspace(found: Sequence[Kept], path: Path) -> None:
+def draw_workspace(workspaces: Sequence[Kept], path: Path) -> None:
     """Draw the cells of the healthy arm, and those kept: the darker, the more cases keep them.
 
     Args:
-        found: the healthy arm, and the cases.
+        workspaces: the healthy arm, and the cases.
         path: of the picture.
     """
-    healthy, cases = found[0].cells, found[1:]
+    healthy, cases = workspaces[0].cells, workspaces[1:]
     with picture(path, SQUARE) as axes:
         corners = np.array(sorted(healthy)) * CELL
         axes.scatter(*(corners + 0.5 * CELL).T, s=9.0, marker="s", color=RULE, linewidths=0)
@@ -253,10 +253,10 @@ def draw_workspace(found: Sequence[Kept], path: Path) -> None:
         axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
 
 
-def draw_kept(found: Sequence[Kept], path: Path) -> None:
+def draw_kept(workspaces: Sequence[Kept], path: Path) -> None:
     """Draw the share of the workspace that is kept over the angle at which a joint is frozen."""
     lines = dict[str, list[tuple[float, float]]]()
-    for each in found[1:]:
+    for each in workspaces[1:]:
         (fault,) = each.failed
         lines.setdefault(fault.joint, []).append((fault.angle or 0.0, each.retained))
     with picture(path) as axes:
@@ -272,10 +272,10 @@ def draw_torques(healthy: Array, failed: Array, path: Path) -> None:
     """Draw the torques of poses at rest over the joints' limits (k, 7): median, 95 % and most."""
     with picture(path) as axes:
         for loads, colour, name in ((healthy, RULE, "normal arm"), (failed, BLUE, "failed arm")):
-            for part, width in ((1.0, 2.0), (0.95, 6.0), (0.5, 12.0)):
-                ends = np.quantile(loads, part, axis=0)
+            for rank, width in ((1.0, 2.0), (0.95, 6.0), (0.5, 12.0)):
+                ends = np.quantile(loads, rank, axis=0)
                 places = np.arange(len(ends)) + (0.2 if loads is failed else -0.2)
-                axes.vlines(places, 0.0, ends, colors=colour, lw=width, label=name * (part == 0.5))
+                axes.vlines(places, 0.0, ends, colors=colour, lw=width, label=name * (rank == 0.5))
         axes.axhline(1.0, color=RED, lw=0.8)
         axes.set_xticks(np.arange(healthy.shape[1]), JOINTS)
         axes.set(ylabel="joint torque over torque limit")

@@ -45,7 +45,7 @@ class Objective(StrEnum):
 
 @dataclass(frozen=True)
 class Measured:
-    """Hold a gait and its figures in the model."""
+    """A gait and its figures in the model."""
 
     gait: Gait = field(metadata=INLINE)
     figures: Figures = field(metadata=INLINE)
@@ -53,14 +53,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Settled(Figures):
-    """Hold the settled figures of a run, and the peak effort of its start."""
+    """The settled figures of a run, and the peak effort of its start."""
 
     peak_effort_start: NewtonMetres
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Hold the default gait beside the best, and how much better that is."""
+    """The default gait beside the best, and how much better that is."""
 
     default: Figures = field(metadata=BESIDE)
     optimum: Figures = field(metadata=BESIDE)
@@ -78,7 +78,7 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimisation:
-    """Hold the best gait for a ground, and its figures in the engines."""
+    """The best gait for a ground, and its figures in the engines."""
 
     objective: str
     mu_along: float
@@ -164,10 +164,10 @@ def optimise_command(
     }
     with progress() as bar:
         number = bar.add_task("searching", total=None)
-        found = optimise(
+        optimum = optimise(
             model, task, lambda done, total: bar.update(number, completed=done, total=total)
         )
-        confirmed = {name: confirm(setup_for, found.gait, name, task, bar) for name in simulators}
+        confirmed = {name: confirm(setup_for, optimum.gait, name, task, bar) for name in simulators}
     best = Optimisation(
         objective=task.objective,
         mu_along=mu_along,
@@ -177,11 +177,11 @@ def optimise_command(
         max_frequency=max_frequency,
         min_speed=task.min_speed if task.objective == "cost" else None,
         seed=seed,
-        evaluations=found.evaluations,
-        optimum=Measured(found.gait, found.figures),
+        evaluations=optimum.evaluations,
+        optimum=Measured(optimum.gait, optimum.figures),
         default=Measured(DEFAULT_GAIT, default),
-        at_bounds=found.bounds,
-        gain=Pair.of(default, found.figures, task.objective).gain,
+        at_bounds=optimum.bounds,
+        gain=Pair.of(default, optimum.figures, task.objective).gain,
         confirmed=confirmed,
         versions=versions_of(setup, simulators.values()),
     )
@@ -193,11 +193,11 @@ def confirm(
     setup_for: Callable[[Gait], Setup], best: Gait, engine: str, task: Task, bar: Progress
 ) -> Pair:
     """Run both gaits in an engine: their figures are settled, with the peak effort of the start."""
-    found = list[Settled]()
+    settled = list[Settled]()
     for gait in (DEFAULT_GAIT, best):
         setup = setup_for(gait)
         trajectory = run_shown(setup, engine, bar)
         figures = steady_figures(setup, trajectory, *window(gait))
         peak = float(abs(trajectory.effort).max())
-        found.append(Settled(**asdict(figures), peak_effort_start=peak))
-    return Pair.of(found[0], found[1], task.objective)
+        settled.append(Settled(**asdict(figures), peak_effort_start=peak))
+    return Pair.of(settled[0], settled[1], task.objective)

@@ -1,0 +1,165 @@
+"""Spinning of nodes: the context they live in, what ends their run, and how signals end it.
+
+POLL may be tuned; SPIN must be finite. A signal never cuts a callback: test_shell.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import Any, ParamSpec, TypeVar
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import Executor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+from roboaccord.contract import AccordError
+from roboaccord.scenario import users_code
+
+P = ParamSpec("P")
+T = TypeVar("T")
+SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
+POLL = 0.05  # s between looks at peers, signals and timeouts
+
+
+class Run:
+    """Collect the outcomes of the nodes of one process.
+
+    Args:
+        parts: number of nodes that must report `done`.
+    """
+
+    def __init__(self, parts: int = 1) -> None:
+        self.future = Future()
+        self.error: AccordError | None = None
+        self.interrupt: Callable[[], None] = self.stop
+        """What a signal to end does."""
+        self.nodes: list[Node] = []
+        """The nodes of this process, which are spun."""
+        self._parts, self._over = parts, False
+
+    def expect(self) -> None:
+        """Wait for one more node."""
+        self._parts += 1
+
+    def done(self) -> None:
+        """Count one node as finished; the last one ends the spinning."""
+        self._parts -= 1
+        if self._parts <= 0:
+            self.stop()
+
+    def fail(self, error: AccordError) -> None:
+        """End the spinning with an error; the first one counts."""
+        self.error = self.error or error
+        self.stop()
+
+    def stop(self) -> None:
+        """End the spinning."""
+        self._over = True
+        if not self.future.done():
+            self.future.set_result(None)
+
+    def guard(self, callback: Callable[P, T]) -> Callable[P, T | None]:
+        """Return a callback whose errors end the run, and that is silent after the end."""
+
+        def guarded(*arguments: P.args, **named: P.kwargs) -> T | None:
+            if self._over:
+                return None
+            try:
+                return callback(*arguments, **named)
+            except Exception:  # noqa: BLE001 - raised again, but for a user's
+                try:
+                    with users_code():
+                        raise
+                except AccordError as error:
+                    self.fail(error)
+            return None
+
+        return guarded
+
+
+def make_executor(context: Context) -> Executor:
+    """Make the fastest executor there is: events where rclpy has it, else the plain one."""
+    try:
+        from rclpy.experimental import EventsExecutor
+    except ImportError:
+        from rclpy.executors import SingleThreadedExecutor
+
+        return SingleThreadedExecutor(context=context)
+    # It enables faulthandler, which wants a real file where a test has replaced stderr.
+    with contextlib.redirect_stderr(sys.__stderr__):
+        return EventsExecutor(context=context)
+
+
+@contextlib.contextmanager
+def session(
+    context: Context, *, args: Sequence[str] | None = None, domain_id: int | None = None
+) -> Iterator[list[Node]]:
+    """Start ROS in a context; destroy the nodes put into the list, then shut down, in order."""
+    handlers = SignalHandlerOptions.NO
+    rclpy.init(args=args, context=context, domain_id=domain_id, signal_handler_options=handlers)
+    nodes: list[Node] = []
+    try:
+        yield nodes
+    finally:
+        for node in nodes:
+            node.destroy_node()
+        context.try_shutdown()
+
+
+def quiet_node(name: str, context: Context, **options: Any) -> Node:
+    """Make a node without parameter services and log topic."""
+    return Node(
+        name, context=context, enable_rosout=False, start_parameter_services=False, **options
+    )
+
+
+def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
+    """Spin nodes until the run is over, whatever ends it."""
+    executor = make_executor(context)
+    try:
+        for node in nodes:
+            executor.add_node(node)
+        while not run.future.done():
+            executor.spin_until_future_complete(run.future, timeout_sec=SPIN)
+    finally:
+        for node in nodes:
+            executor.remove_node(node)
+        executor.shutdown()
+
+
+@contextlib.contextmanager
+def ends_between_callbacks(run: Run) -> Iterator[None]:
+    """Let a signal end the spinning where no callback is cut, and do what it asks after that.
+
+    An exception in a callback would be reported by the executor in many lines. The second signal
+    acts at once.
+    """
+    received: list[int] = []
+    before: dict[signal.Signals, Callable[[int, FrameType | None], None]] = {}
+
+    def end(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        run.stop()
+        if len(received) > 1:
+            before[signal.Signals(number)](number, frame)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            if callable(handler):
+                before[number] = handler
+                signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if received:
+        before[signal.Signals(received[0])](received[0], None)

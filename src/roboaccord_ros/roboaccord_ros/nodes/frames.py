@@ -1,0 +1,47 @@
+"""Transforms of a recorded robot, made from its states: /tf and /tf_static of a bag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from roboaccord import bag as bags
+from roboaccord.contract import NANOSECONDS
+from roboaccord.scenario import Setup
+
+from roboaccord_ros.graph.inlet import Inlet
+
+
+class FrameLog:
+    """Add the transforms of a robot to a bag at 50 Hz; they are not published where tf2 is missing.
+
+    Args:
+        setup: robot and scenario.
+        write: takes topic, time [ns] and bytes.
+        prefix: of the names of the frames; with one, those that never change are added, too.
+    """
+
+    def __init__(
+        self, setup: Setup, write: Callable[[str, int, bytes], None], prefix: str = ""
+    ) -> None:
+        self._inlet, self._write = Inlet(setup.joints), write
+        self._transforms = bags.RobotTransforms(setup.tree, setup.joints, prefix)
+        self._static = self._transforms.static() if prefix else b""
+        self._odom, self._next, self._last = b"", 0, 0
+
+    def take_odometry(self, _: int, data: bytes) -> None:
+        """Take odometry."""
+        self._odom = data
+
+    def take_states(self, now: int, data: bytes) -> None:
+        """Take joint states of a time [ns], and add their transforms if they are due."""
+        due, self._last = now >= self._next or now < self._last, now
+        if not (due and self._odom):
+            return
+        if self._static:
+            self._write(bags.TF_STATIC, now, self._static)
+            self._static = b""
+        self._inlet.take_odometry(self._odom)
+        state = self._inlet.take_joint_states(data)
+        if state is not None:
+            self._next = now + round(bags.TF_PERIOD * NANOSECONDS)
+            self._write(bags.TF, now, self._transforms.encode(state))
