@@ -39,6 +39,7 @@ SCHEMES = {
     "semi-implicit Euler": (0.0, 0.5),
     "of order 2 or more": (0.0, 0.0),
 }  # a and b
+HALF = 0.5  # of the squared residuals: what the file's gravity leaves, to be the controller's
 AUDIBLE = 0.5  # of the positions' noise: what that of efforts does, to count
 ALMOST = 1e-9  # round-off
 NEAR = 0.15  # samples from a scheme's a and b
@@ -95,7 +96,7 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     if reading.gravity and not is_noise(plain):  # by the file's own gravity, perhaps
         other = replace(problem, reading=replace(reading, of_file=True))
         again = explain(other)
-        if again[2].cost < fit.cost:
+        if again[2].cost < HALF * fit.cost:
             problem, (found, plain, fit) = other, again
     every = (*found.causes, *found.most, *(each for one in found.instead for each in one))
     if more := {cause.where for cause in every if cause.quantity == DRY} - dry:

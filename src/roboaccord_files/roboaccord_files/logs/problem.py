@@ -38,6 +38,7 @@ from roboaccord_files.logs.windows import FLOOR, Windows
 BOUND = 2e-3  # of what efforts do in a window: what an error explains at least
 NEARLY = 0.3  # of the residuals, and of the bound: a cause that leaves less may be that small
 NOISY = 0.05  # of what efforts do in a window: most that noise may be
+AUDIBLE = 0.2  # of the noise: what an error explains at least
 UNKNOWN = 5.0 * BOUND  # of what efforts do in a window: residuals without a name
 MISTAKEN = 0.2  # of what efforts do in a window: residuals of wrong columns
 LEFT_BY_TWO = 1e-2  # of the squared residuals, by several causes
@@ -263,7 +264,8 @@ class LogProblem(Problem):
             return False
         explained = float(self.share(before.left - fit.left).max())
         nearly_all = fit.cost < NEARLY**2 * before.cost
-        return explained > (NEARLY * BOUND if nearly_all else BOUND)
+        least = NEARLY * BOUND if nearly_all else BOUND
+        return explained > max(least, AUDIBLE * float(self.windows.heard.max()))
 
     @property
     def most_begun(self) -> int:

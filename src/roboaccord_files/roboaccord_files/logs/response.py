@@ -17,7 +17,7 @@ from roboaccord_files.logs.log import Log
 PROBE = 1e-5  # of derivatives
 HOLD = 1e9  # kg m^2: a joint that rests is held by what is not known
 NODES, DENSE = 5, 60.0  # of a window at least, and more by its length [1/s]
-ROUGH, MANY = 3.0, 12  # nodes a knot; where a window needs more, they are at all samples
+ROUGH, MANY = 3.0, 32  # nodes a knot; where a window needs more, they are at all samples
 
 
 class Response:
@@ -144,12 +144,16 @@ class Response:
         """Take a few times of each window, nearer to each other at its ends [Chebyshev]."""
         last = times.shape[1] - 1
         many = min(self._nodes, last + 1)
-        at = np.unique(np.round(0.5 * last * (1.0 - np.cos(np.linspace(0.0, np.pi, many)))))
+        if many <= last:
+            at = np.unique(np.round(0.5 * last * (1.0 - np.cos(np.linspace(0.0, np.pi, many)))))
+        else:
+            at = np.arange(last + 1)
         self._at = at.astype(int)
         own = times[:, self._at]
         between = own[:, :, None] - own[:, None, :] + np.eye(len(at))
-        weights = 1.0 / (between / self.log.period).prod(axis=2)
-        apart = (times[:, :, None] - own[:, None, :]) / self.log.period
+        span = 0.25 * np.ptp(times, axis=1)[:, None, None]  # products neither over- nor underflow
+        weights = 1.0 / (np.where(np.eye(len(at)), 1.0, between / span)).prod(axis=2)
+        apart = (times[:, :, None] - own[:, None, :]) / span
         hit = apart == 0.0
         terms = weights[:, None] / np.where(hit, 1.0, apart)
         terms = np.where(hit.any(axis=2, keepdims=True), hit, terms)

@@ -262,7 +262,7 @@ def score(fit: Fit) -> float:
         size = fit.sizes.get(one, 0.0)
         if not (low < size < high and size > fit.problem.least(one)):
             return np.inf
-    return fit.cost + COST * len(fit.ones)
+    return fit.cost + COST * fit.unit * len(fit.ones)
 
 
 def alike(fits: Sequence[Fit]) -> list[Fit]:
@@ -310,11 +310,13 @@ def held_out(problem: Problem, fit: Fit) -> float | None:
 def is_sure(fit: Fit) -> bool:
     """Return whether of each hypothesis some size is surely not 0: of many tried, some seem so.
 
-    A payload at a link's centre is more mass.
+    Few blocks say less [t distribution, Peiser 1943]. A payload at a link's centre is more mass.
     """
+    free = max(len(fit.left) - len(fit.deviations), 1)
+    least = (SURE + (SURE**3 + SURE) / (4.0 * free)) * np.sqrt(len(fit.left) / free)
     groups = [g[1:] if g[0].quantity == PAYLOAD else g for g in fit.groups]
     return all(
-        any(abs(fit.sizes[o]) > SURE * fit.deviations.get(o, 0.0) for o in group)
+        any(abs(fit.sizes[o]) > least * fit.deviations.get(o, 0.0) for o in group)
         for group in groups
     )
 
