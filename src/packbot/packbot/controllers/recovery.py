@@ -33,7 +33,8 @@ from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from packbot.controllers.diagnosis import Detection, known_arm, make_diagnosis
-from packbot.controllers.reach import ComputedTorque, Integral, ReachController
+from packbot.controllers.reach import ReachController
+from packbot.controllers.torque import ComputedTorque, Integral
 from packbot.model import compiled
 from packbot.planning.reaching import ARM, MARGIN
 
@@ -195,7 +196,7 @@ class RecoveryController:
 
     def _swap(self, faults: Sequence[Fault], state: RobotState) -> None:
         """Swap the model, and hold the arm where it is."""
-        from packbot.controllers.reach import FailedTorque
+        from packbot.controllers.torque import FailedTorque
         from packbot.planning.failed_arm import FailedArm
 
         self._hold = state.q

@@ -45,7 +45,7 @@ LOOKS = 5  # control periods between looks for contact
 
 @dataclass(frozen=True)
 class Noticed:
-    """Hold a failure that was found, and how late; as estimated where it was not given."""
+    """A failure that was found, and how late; as estimated where it was not given."""
 
     joint: Annotated[str, si.Quantity("")]
     kind: Annotated[str, si.Quantity("", form="s")]
@@ -54,7 +54,7 @@ class Noticed:
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """Hold what came of a reach.
+    """What came of a reach.
 
     Args:
         reached: whether the finger tips ended within 10 mm of the target, and what is displaced
