@@ -44,7 +44,7 @@ SHORT = 1e-3  # m: a target may lie on what stands there, and that does not hide
 
 @dataclass(frozen=True)
 class View:
-    """Hold the visibility of a target.
+    """Visibility of a target.
 
     Args:
         visible: whether it is ahead of the lens and nothing blocks the view.
