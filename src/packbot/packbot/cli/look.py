@@ -159,7 +159,7 @@ def look_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Pose:
-    """Hold the angles of a pose [rad], where finger tips and camera are, and how clear it is."""
+    """Angles of a pose [rad], where finger tips and camera are, and how clear it is."""
 
     name: str | None
     joints: Sequence[str] = JOINTS
@@ -185,7 +185,7 @@ def pose_at(setup: Setup, q: Array, name: str) -> cli.Result:
 
 @dataclass(frozen=True)
 class Pair:
-    """Hold the signed distance of two hulls."""
+    """Signed distance of two hulls."""
 
     a: Annotated[str, Quantity("", name="hull")]
     b: Annotated[str, Quantity("", name="other hull", form="s")]
@@ -205,7 +205,7 @@ def distances_at(setup: Setup, q: Array) -> cli.Result:
 
 @dataclass(frozen=True)
 class Off:
-    """Hold what the interpolation is off: the centre, and the share of the inertia."""
+    """What the interpolation is off: the centre, and the share of the inertia."""
 
     centre: Annotated[float, Quantity("m", form=".2f", shown="mm")]
     inertia: Annotated[float, Quantity("1", form=".2f", shown="%")]
@@ -213,7 +213,7 @@ class Off:
 
 @dataclass(frozen=True, kw_only=True)
 class Reduced:
-    """Hold DH tables and inertia of the arm of one link less."""
+    """DH tables and inertia of the arm of one link less."""
 
     joint: str
     angle: si.Radians

@@ -83,7 +83,7 @@ def plan_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Hold the corners of a path, when it is there, and how close the arm comes to anything."""
+    """Corners of a path, when it is there, and how close the arm comes to anything."""
 
     joints: Sequence[str] = JOINTS
     corners: Array

@@ -34,7 +34,7 @@ _min_distance = attrgetter("min_distance")
 
 @dataclass(frozen=True)
 class Witness:
-    """Hold witness points of pairs of hulls: where they are closest, or penetrate deepest.
+    """Witness points of pairs of hulls: where they are closest, or penetrate deepest.
 
     Args:
         pairs: their indices in `Clearance.pairs` (k,).

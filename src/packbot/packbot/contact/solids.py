@@ -105,7 +105,7 @@ PARALLEL = 1e-6  # rad: faces whose normals differ by less are one
 
 @dataclass(frozen=True)
 class Hull:
-    """Hold a convex polyhedron in its own frame.
+    """A convex polyhedron in its own frame.
 
     Args:
         vertices: (v, 3) [m], corners of the hull alone.

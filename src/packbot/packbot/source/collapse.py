@@ -33,7 +33,7 @@ AT_REST = 0.01  # rad/s
 
 @dataclass(frozen=True, kw_only=True)
 class Collapse:
-    """Hold the result of a collapse.
+    """Result of a collapse.
 
     Args:
         absolute_deg: of the links at the end [degrees].
@@ -130,7 +130,7 @@ def energy_rise(setup: Setup, simulator: Simulator, trajectory: Trajectory) -> f
 
 @dataclass(frozen=True)
 class CollapseSample:
-    """Hold one collapse with drawn parameters: its angles [degrees], or why it did not start."""
+    """One collapse with drawn parameters: its angles [degrees], or why it did not start."""
 
     angles: tuple[float, ...]
     settle_time: float | None
@@ -165,7 +165,7 @@ def run_draw(changes: Sequence[str], engine: str, contact: str, duration: float)
 
 @dataclass(frozen=True)
 class Drawn:
-    """Hold the figures of drawn arms: of each link's angle mean, deviation and extremes."""
+    """Figures of drawn arms: of each link's angle mean, deviation and extremes."""
 
     count: Annotated[int, Quantity("")]
     seed: Annotated[int, Quantity("")]
