@@ -64,7 +64,7 @@ STARTS = {  # rad/s, N m
 
 @dataclass(frozen=True)
 class Final:
-    """Hold the state at the end, with th1 = 0."""
+    """State at the end, with th1 = 0."""
 
     th2: Annotated[float, Quantity("rad", form=".8f")]
     w1: Annotated[float, Quantity("rad/s", form=".8f")]
@@ -73,7 +73,7 @@ class Final:
 
 @dataclass(frozen=True)
 class GaitError:
-    """Hold the error of a gait, and its end."""
+    """Error of a gait, and its end."""
 
     figures: Figures = field(metadata=si.INLINE)
     final: Final
@@ -81,7 +81,7 @@ class GaitError:
 
 @dataclass(frozen=True)
 class Repeating:
-    """Hold a gait that repeats, and its multipliers by what changes its hands."""
+    """A gait that repeats, and its multipliers by what changes its hands."""
 
     rates: Annotated[Array, Quantity("rad/s", form=".8f")]
     torque: si.NewtonMetres

@@ -31,7 +31,7 @@ Done = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Lowest:
-    """Hold the lowest error of a landscape, and where it is."""
+    """Lowest error of a landscape, and where it is."""
 
     rates: Annotated[Array, Quantity("rad/s")]
     error: Annotated[float, Quantity("rad^2, rad^2/s^2")]
@@ -39,7 +39,7 @@ class Lowest:
 
 @dataclass(frozen=True)
 class Landscape:
-    """Hold the error of a gait over a grid of rates; NaN where a start misses an event.
+    """Error of a gait over a grid of rates; NaN where a start misses an event.
 
     Args:
         w1, w2: rates of th1 (n1,) and of th2 (n2,) at the start [rad/s].

@@ -47,7 +47,7 @@ PERIODIC = 1e-9  # rad, rad/s: a gait that repeats to this is periodic
 
 @dataclass(frozen=True)
 class Minimum:
-    """Hold a minimum of a gait's error: rates (2,), and how many evaluations it took."""
+    """A minimum of a gait's error: rates (2,), and how many evaluations it took."""
 
     rates: Annotated[Array, Quantity("rad/s", form=".8f")]
     figures: Figures = field(metadata=INLINE)
@@ -87,7 +87,7 @@ def missed(rates: Array) -> str:
 
 @dataclass(frozen=True)
 class Periodic:
-    """Hold a gait that repeats: rates (2,) [rad/s], how far it is off, and its evaluation."""
+    """A gait that repeats: rates (2,) [rad/s], how far it is off, and its evaluation."""
 
     rates: Array
     residual: float
@@ -148,7 +148,7 @@ SEARCH = np.deg2rad(np.arange(0.0, 15.0, 0.25))  # how far from the guess a gait
 
 @dataclass(frozen=True)
 class CollisionlessGait:
-    """Hold a gait that needs neither motor nor impact.
+    """A gait that needs neither motor nor impact.
 
     Args:
         angle: of the held link from straight down, where both hands rest on the line.
@@ -240,7 +240,7 @@ CLOCKS = ("reset", "pure")
 
 @dataclass(frozen=True)
 class Repetition:
-    """Hold the results of n gaits; NaN from the gait on that never hung straight down.
+    """Results of n gaits; NaN from the gait on that never hung straight down.
 
     Args:
         error: of each gait, from the first start (n,).

@@ -36,7 +36,7 @@ QUARTERS = np.arange(0.0, 361.0, 45.0)  # degrees
 
 @dataclass(frozen=True)
 class Case:
-    """Hold the rig at one roller angle, with its motions along all headings."""
+    """Rig at one roller angle, with its motions along all headings."""
 
     alpha: float
     kinematics: Kinematics

@@ -86,7 +86,7 @@ def solve_rows(by_row, speed, low, high, used, side, impulse):
 
 @kernel
 def advance(body, y, tau, h, steps, friction, points, limit, side):
-    """Advance y in place by `steps` steps of h [s]; arguments as of `reference.advance`.
+    """Advance y in place by `steps` steps of h [s]; arguments as of `steps.advance`.
 
     Of `side` the joints that are frozen count: their rows are held in both directions.
 

@@ -30,7 +30,7 @@ Folder = Annotated[Path, Argument(metavar="DIR", help="A Bitmaps_n folder, or it
 
 @dataclass(frozen=True)
 class VolumeRow:
-    """Hold a volume: name, kind, whether it is grey, the share that is filled, and its layers."""
+    """A volume: name, kind, whether it is grey, the share that is filled, and its layers."""
 
     name: Annotated[str, Quantity("")]
     kind: Annotated[str, Quantity("", form="s")]
@@ -42,7 +42,7 @@ class VolumeRow:
 
 @dataclass(frozen=True)
 class Listed:
-    """Hold what is in a workspace."""
+    """What is in a workspace."""
 
     path: Annotated[str, Quantity("")]
     n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
@@ -144,7 +144,7 @@ NAMED = Shape()
 
 @dataclass(frozen=True)
 class Made:
-    """Hold what was made: its folder, n and radius [voxels], and its volumes with their recipe."""
+    """What was made: its folder, n and radius [voxels], and its volumes with their recipe."""
 
     path: Annotated[str, Quantity("")]
     n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
