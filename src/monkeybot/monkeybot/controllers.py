@@ -256,12 +256,16 @@ def _intervals(motor: Sequence[Sequence[float]], name: str) -> list[Interval]:
 def _in_turn(value: float | Sequence[float], name: str) -> list[float]:
     """Return one number, or those that take turns, as a list."""
     values: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]
-    for each in values:
-        if isinstance(each, bool) or not isinstance(each, (int, float)) or not math.isfinite(each):
-            raise ValueError(f"{name}: {each!r} is not a number")
+    for number in values:
+        if (
+            isinstance(number, bool)
+            or not isinstance(number, (int, float))
+            or not math.isfinite(number)
+        ):
+            raise ValueError(f"{name}: {number!r} is not a number")
     if not values:
         raise ValueError(f"{name} is an empty list")
-    return [float(each) for each in values]
+    return [float(number) for number in values]
 
 
 HOLDS = {"a": Mode.SWING_A, "b": Mode.SWING_B, "none": Mode.FLIGHT, "both": Mode.FIXED}

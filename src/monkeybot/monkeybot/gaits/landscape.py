@@ -119,13 +119,13 @@ def landscape(
         raise AccordError(f"a grid of {len(w1)} x {len(w2)} has more than {MOST:g} gaits")
     starts = np.stack(np.meshgrid(w1, w2, indexing="ij"), axis=-1).reshape(-1, 2)
     blocks = np.array_split(starts, -(-len(starts) // BLOCK))
-    found = run_pieces(
+    pieces = run_pieces(
         _evaluate,
         ((gait, parameters, block, tolerance) for block in blocks),
         threads=True,
         done=lambda part: done(part.shape[1]) if done else None,
     )
-    fields = np.concatenate(found, axis=1).reshape(3, len(w1), len(w2))
+    fields = np.concatenate(pieces, axis=1).reshape(3, len(w1), len(w2))
     return Landscape(np.asarray(w1, dtype=float), np.asarray(w2, dtype=float), *fields)
 
 

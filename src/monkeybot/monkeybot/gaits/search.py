@@ -134,12 +134,12 @@ def _newton(residual_at: Callable[[Array], Array], x: Array) -> tuple[Array, flo
     best, least = x, math.inf
     slope = partial(central_slope, residual_at, steps=SMALL)
     # Steps may lead uphill: downhill alone never leaves the valley's floor.
-    for found, r in newton_steps(residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS):
+    for point, r in newton_steps(residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS):
         residual = float(np.linalg.norm(r))
         if least < PERIODIC and not residual < least:
             break
         if residual < least:
-            best, least = found, residual
+            best, least = point, residual
     return best, least
 
 
@@ -192,11 +192,11 @@ def find_collisionless(parameters: MonkeyBotParameters, angle: float) -> Collisi
         raise AccordError("gravity is 0, and a robot at rest stays there")
     if not 0.0 < angle < 0.5 * math.pi:
         raise AccordError(f"angle is {angle:g} rad, and must be between 0 and pi/2")
-    found = _root(p, angle)
-    half = _half(p, found)
-    stride = 2.0 * p.length_a * math.sin(found)
+    root = _root(p, angle)
+    half = _half(p, root)
+    stride = 2.0 * p.length_a * math.sin(root)
     period = 2.0 * half.time
-    return CollisionlessGait(found, period, stride, half.u[2:4], _residual(p, found, period))
+    return CollisionlessGait(root, period, stride, half.u[2:4], _residual(p, root, period))
 
 
 def _half(parameters: MonkeyBotParameters, angle: float) -> Motion:

@@ -144,8 +144,8 @@ def measure(
 
 
 @kernel
-def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):
-    """Find the features of hulls a and b closer than `reach`, into `found`; return their number.
+def find_features(chain, shape, owner, q, pair, a, b, along, reach, features):
+    """Find the features of hulls a and b closer than `reach`, into `features`; return their number.
 
     A vertex deeper behind its hull's foremost one, along the direction from a to b, than `reach`
     is farther from the other hull than that: the plane across `along` lies between them.
@@ -157,7 +157,7 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):
         a, b: its hulls.
         along: unit vector between the closest points, from a to b (3,).
         reach: [m].
-        found: (ROOM, 6).
+        features: (ROOM, 6).
     """
     bodies = len(chain[0])
     turn, origin, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
@@ -181,7 +181,7 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):
                     shape, owner, turn, origin, hull, v, other, work, ends[0], ends[1], ends[2]
                 )
                 if distance < reach:
-                    _write(found[count], VERTEX, hull, v, other, 0, pair)
+                    _write(features[count], VERTEX, hull, v, other, 0, pair)
                     count += 1
     for e in range(shape[5][a], shape[5][a + 1]):
         if not (near[shape[4][e, 0]] and near[shape[4][e, 1]]):
@@ -190,7 +190,7 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):
             if not (near[shape[4][f, 0]] and near[shape[4][f, 1]]) or count >= ROOM:
                 continue
             if _crossing(shape, owner, turn, origin, a, e, b, f, reach, work, ends):
-                _write(found[count], EDGE, a, e, b, f, pair)
+                _write(features[count], EDGE, a, e, b, f, pair)
                 count += 1
     return count
 

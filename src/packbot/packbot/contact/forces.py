@@ -234,12 +234,12 @@ class Sliding:
             for i in range(len(features)):
                 slip = tangential[i] @ v
                 speed = float(np.linalg.norm(slip))
-                left = mu[i] * impulses[i] - spent[i]
-                if speed == 0.0 or left <= 0.0:
+                remaining = mu[i] * impulses[i] - spent[i]
+                if speed == 0.0 or remaining <= 0.0:
                     continue
                 direction = slip / speed
                 response = direction @ responses[i]
-                pull = min(left, speed / float(direction @ (tangential[i] @ response)))
+                pull = min(remaining, speed / float(direction @ (tangential[i] @ response)))
                 spent[i] += pull
                 v = v - pull * response
             more, v = impact(mass, jacobian, v)

@@ -183,14 +183,14 @@ def run_reach(
         observers: of the run.
     """
     words, arm = target.tolist(), None if isinstance(engine, str) else engine
-    known: dict[str, float] | None = {} if arm else None
+    uncertainty: dict[str, float] | None = {} if arm else None
     if not ignore:
         diagnosis = setup.scenario.controller.get("diagnosis", DETECTED)
-        recovering = RecoveryController(setup, words, uncertainty=known, diagnosis=diagnosis)
+        recovering = RecoveryController(setup, words, uncertainty=uncertainty, diagnosis=diagnosis)
         recovering.planner = planner
         run = drive(setup, engine, recovering, observers=observers)
         return _judged(setup, target, run, recovering.motion, recovering, arm)
-    plain = ReachController(setup, words, uncertainty=known)
+    plain = ReachController(setup, words, uncertainty=uncertainty)
     try:
         plain.reset(setup.scenario.seed)
     except AccordError as error:

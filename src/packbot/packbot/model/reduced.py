@@ -217,11 +217,11 @@ class MergedLinks:
         at = np.linspace(*self.limits, knots)
         k = int(np.clip(np.searchsorted(at, angle) - 1, 0, knots - 2))
         low, high = self.exact(float(at[k])), self.exact(float(at[k + 1]))
-        part = (angle - at[k]) / (at[k + 1] - at[k])
+        fraction = (angle - at[k]) / (at[k + 1] - at[k])
         return Inertia(
             low.mass,
-            (1.0 - part) * low.centre + part * high.centre,
-            (1.0 - part) * low.inertia + part * high.inertia,
+            (1.0 - fraction) * low.centre + fraction * high.centre,
+            (1.0 - fraction) * low.inertia + fraction * high.inertia,
         )
 
     def errors(self, angles: Array, knots: int) -> tuple[Array, Array]:

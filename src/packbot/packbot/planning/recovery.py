@@ -90,20 +90,20 @@ class Recoverer:
         return self._known[key]
 
     def _find(self, target: Array) -> tuple[str, list[Array]]:
-        found = list(self.goals.near(target, self.present))
-        reason, poses = self.sift(found, target)
+        candidates = list(self.goals.near(target, self.present))
+        reason, poses = self.sift(candidates, target)
         for q in poses[: GOALS if self.tree is None else None]:
             path = self._path_to(q)
             if path is not None:
                 return "", path
-        path = self._nearest(target, found)
+        path = self._nearest(target, candidates)
         there = float(np.linalg.norm(self.arm.kinematics.tip(path[-1]) - target)) < NEAR
         return "" if there else reason or "no_path", path
 
-    def sift(self, found: list[Array], target: Array) -> tuple[str, list[Array]]:
+    def sift(self, candidates: list[Array], target: Array) -> tuple[str, list[Array]]:
         """Return why no pose of those found serves, or "" and those that do, the soonest first."""
         tip = self.arm.kinematics.tip
-        there = [q for q in found if np.linalg.norm(tip(q) - target) < NEAR]
+        there = [q for q in candidates if np.linalg.norm(tip(q) - target) < NEAR]
         if not there:
             return self._short(target), []
         held = [q for q in there if self.arm.bears(q)]
@@ -156,13 +156,13 @@ class Recoverer:
         except AccordError:
             return None
 
-    def _nearest(self, target: Array, found: list[Array]) -> list[Array]:
+    def _nearest(self, target: Array, candidates: list[Array]) -> list[Array]:
         """Return the path to the nearest point to a refused target that has one."""
         tip = self.arm.kinematics.tip
         if self.tree is not None:
             paths = self._tree_paths(self.tree, target)
             return min(paths, key=lambda path: float(np.linalg.norm(tip(path[-1]) - target)))
-        others = (self._path_to(q) for q in self._next_best(target, found))
+        others = (self._path_to(q) for q in self._next_best(target, candidates))
         return next((path for path in others if path is not None), [self.present])
 
     def _tree_paths(self, tree: SearchTree, target: Array) -> list[list[Array]]:
@@ -174,13 +174,13 @@ class Recoverer:
             for i in away[:NEAREST].tolist()
         ]
 
-    def _next_best(self, target: Array, found: list[Array]) -> Iterator[Array]:
+    def _next_best(self, target: Array, candidates: list[Array]) -> Iterator[Array]:
         """Yield poses that stand, first those nearest to a target, then ever further ones."""
 
         def away(q: Array) -> float:
             return float(np.linalg.norm(self.arm.kinematics.tip(q) - target))
 
-        seeds = sorted([*found, *self.goals.seeds(target)], key=away)
+        seeds = sorted([*candidates, *self.goals.seeds(target)], key=away)
         near = (self._drawn(q, target) for q in seeds if self.arm.bears(q) and self.stands(q))
         yield from islice(near, NEAREST)
         order = np.linalg.norm(self.goals.tips - target, axis=1).argsort(kind="stable")

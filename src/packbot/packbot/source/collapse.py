@@ -157,10 +157,10 @@ def draw_changes(count: int, seed: int) -> list[list[str]]:
 def run_draw(changes: Sequence[str], engine: str, contact: str, duration: float) -> CollapseSample:
     """Let the arm of a changed scenario fall."""
     try:
-        found = run_collapse(collapse_setup(contact, duration, changes), engine)
+        result = run_collapse(collapse_setup(contact, duration, changes), engine)
     except AccordError as error:
         return CollapseSample((), None, str(error))
-    return CollapseSample(tuple(found.absolute_deg[link] for link in LINKS), found.settle_time)
+    return CollapseSample(tuple(result.absolute_deg[link] for link in LINKS), result.settle_time)
 
 
 @dataclass(frozen=True)

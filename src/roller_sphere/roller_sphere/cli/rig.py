@@ -68,10 +68,10 @@ class RigOptions:
             if len(triple) != 3:
                 raise RigError(f"--roller takes azimuth, latitude and alpha, not {words!r}")
         angles = list(zip(*triples)) if triples else [self.azimuth, self.latitude, self.alpha]
-        found = Kinematics(Rig.degrees(self.radius, *angles))
-        if found.warning:
-            warn(found.warning)
-        return found
+        solved = Kinematics(Rig.degrees(self.radius, *angles))
+        if solved.warning:
+            warn(solved.warning)
+        return solved
 
 
 Rollers = Annotated[

@@ -73,15 +73,15 @@ def solve_rows(by_row, speed, low, high, used, side, impulse):
     """Fill the impulses of the rows that are used, 0 of the others; arguments as of `advance`."""
     rows = np.flatnonzero(used)
     k, first = len(rows), len(used) - len(side)
-    matrix, found = np.empty((k, k)), np.empty(k)
+    matrix, solution = np.empty((k, k)), np.empty(k)
     for i in range(k):
         for j in range(k):
             matrix[i, j] = by_row[rows[i], rows[j]]
         if rows[i] < first or side[rows[i] - first] != FROZEN:
             matrix[i, i] *= 1.0 + CFM
-    solve_in_box(matrix, speed[rows], low[rows], high[rows], found)
+    solve_in_box(matrix, speed[rows], low[rows], high[rows], solution)
     impulse[:] = 0.0
-    impulse[rows] = found
+    impulse[rows] = solution
 
 
 @kernel

@@ -64,11 +64,11 @@ def list_command(folder: Folder) -> Result:
 
       accord voxel-sphere list terrains
     """
-    found = open_workspace(folder)
-    with counted(len(found.kinds) * found.n, "reading") as done:
-        rows = [volume_row(found, name, done) for name in found.kinds]
-    place, size = str(found.path), found.size_workspace
-    return Result(Listed(place, found.n, found.radius, size, found.voxel_size, rows))
+    contents = open_workspace(folder)
+    with counted(len(contents.kinds) * contents.n, "reading") as done:
+        rows = [volume_row(contents, name, done) for name in contents.kinds]
+    place, size = str(contents.path), contents.size_workspace
+    return Result(Listed(place, contents.n, contents.radius, size, contents.voxel_size, rows))
 
 
 def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
