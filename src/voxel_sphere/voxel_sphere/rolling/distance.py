@@ -60,7 +60,7 @@ def distance_and_gradient(
     else:
         reach = 3.0 * smoothing * radius + 3.0  # what the smoothing sees from the level r
         band = np.nonzero(np.abs(distance - radius) < reach)
-        start = np.stack([fraction[band] for fraction in nearest], axis=1)
+        start = np.stack([component[band] for component in nearest], axis=1)
         distance -= COARSE
         distance[band] = surface.distance(np.stack(band, axis=1) + np.float64(0.5), start)
     done(1)
@@ -70,8 +70,8 @@ def distance_and_gradient(
     sigma = smoothing * radius
     # Only about the level r is the normal asked for.
     box = box_of(np.abs(distance - radius) < 3.0, 1 + int(6.0 * sigma))
-    for fraction in parts:
-        fraction[box] = smooth(fraction[box], sigma)
+    for component in parts:
+        component[box] = smooth(component[box], sigma)
     done(1)
     return field, parts, surface
 

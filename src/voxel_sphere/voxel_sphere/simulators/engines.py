@@ -209,10 +209,10 @@ def _read(folder: str, surface: str, walls: str, workspace: str, radius: float) 
     opened = open_workspace(Path(folder))
     names = {"surface": surface, "walls": walls, "workspace": workspace}
     scene = Scene.of(opened, **{key: name or None for key, name in names.items()})
-    ball_radius = scene.terrain.radius * scene.voxel
-    if abs(ball_radius - radius) > ALIKE * radius:
+    ball = scene.terrain.radius * scene.voxel
+    if abs(ball - radius) > ALIKE * radius:
         raise AccordError(
-            f"{opened.path}: its ball has a radius of {ball_radius:.6g} m, the robot's has {radius:g}; "
-            f"try --set parameters.radius={ball_radius:.6g}"
+            f"{opened.path}: its ball has a radius of {ball:.6g} m, the robot's has {radius:g}; "
+            f"try --set parameters.radius={ball:.6g}"
         )
     return scene
