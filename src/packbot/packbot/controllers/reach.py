@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from roboaccord.contract import (
-    Command,
-    RobotState,
-    Target,
-)
+from roboaccord.contract import Command, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 

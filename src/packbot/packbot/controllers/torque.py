@@ -24,12 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract import (
-    Array,
-    Command,
-    RobotState,
-    clip_efforts,
-)
+from roboaccord.contract import Array, Command, RobotState, clip_efforts
 from roboaccord.scenario import Setup
 
 from packbot.model import compiled

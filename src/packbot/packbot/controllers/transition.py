@@ -11,14 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract import (
-    AccordError,
-    Array,
-    Command,
-    RobotState,
-    Target,
-    clip_efforts,
-)
+from roboaccord.contract import AccordError, Array, Command, RobotState, Target, clip_efforts
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 

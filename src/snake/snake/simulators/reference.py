@@ -18,10 +18,7 @@ from snake.model import tracking
 from snake.model.coordinates import PlanarSnake, friction_of
 from snake.model.dynamics import accelerations
 from snake.model.parameters import SnakeParameters
-from snake.model.stops import (
-    FROZEN,
-    hold,
-)
+from snake.model.stops import FROZEN, hold
 from snake.simulators import sticking
 from snake.simulators.steps import advance_rows, glide
 
