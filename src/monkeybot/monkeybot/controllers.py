@@ -254,7 +254,7 @@ def _intervals(motor: Sequence[Sequence[float]], name: str) -> list[Interval]:
 
 
 def _in_turn(value: float | Sequence[float], name: str) -> list[float]:
-    """Return one x, or those that take turns, as a list."""
+    """Return one number, or those that take turns, as a list."""
     values: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]
     for x in values:
         if isinstance(x, bool) or not isinstance(x, (int, float)) or not math.isfinite(x):
