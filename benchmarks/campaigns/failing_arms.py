@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from benchmarks.campaigns.drawn_arms import Maker, Plant, draw_arm
 from benchmarks.campaigns.momentum_observer import MomentumObserver
-from packbot.controllers.reach import ComputedTorque
+from packbot.controllers.torque import ComputedTorque
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.planning.rrt import Planner

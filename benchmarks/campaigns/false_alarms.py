@@ -27,7 +27,8 @@ from benchmarks.campaigns.drawn_arms import Maker, Plant, draw_arm
 from benchmarks.campaigns.failing_arms import BANDWIDTH, SPEED, Bench, Outcome
 from benchmarks.campaigns.pinocchio_arm import PinocchioArm
 from benchmarks.campaigns.rows import keep, kept, read
-from packbot.controllers.reach import ComputedTorque, VelocityController
+from packbot.controllers.torque import ComputedTorque
+from packbot.controllers.velocity import VelocityController
 from packbot.model.parameters import JOINTS
 from packbot.planning.reaching import Goal
 from packbot.planning.rrt import Planner

@@ -256,12 +256,12 @@ def _intervals(motor: Sequence[Sequence[float]], name: str) -> list[Interval]:
 def _in_turn(value: float | Sequence[float], name: str) -> list[float]:
     """Return one number, or those that take turns, as a list."""
     values: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]
-    for each in values:
-        if isinstance(each, bool) or not isinstance(each, (int, float)) or not math.isfinite(each):
-            raise ValueError(f"{name}: {each!r} is not a number")
+    for x in values:
+        if isinstance(x, bool) or not isinstance(x, (int, float)) or not math.isfinite(x):
+            raise ValueError(f"{name}: {x!r} is not a number")
     if not values:
         raise ValueError(f"{name} is an empty list")
-    return [float(each) for each in values]
+    return [float(x) for x in values]
 
 
 HOLDS = {"a": Mode.SWING_A, "b": Mode.SWING_B, "none": Mode.FLIGHT, "both": Mode.FIXED}

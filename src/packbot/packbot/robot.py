@@ -32,8 +32,10 @@ from roboaccord.scenario import Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
 from packbot.contact import collisions
-from packbot.controllers.reach import ReachController, TransitionController, VelocityController
+from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
+from packbot.controllers.transition import TransitionController
+from packbot.controllers.velocity import VelocityController
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, LENS, PackbotParameters, pose
 from packbot.simulators.engines import make_engine_simulator, make_world

@@ -16,7 +16,7 @@ from packbot.model.parameters import JOINTS
 
 @dataclass(frozen=True)
 class Body:
-    """Hold a link with the joint that leads to it."""
+    """A link with the joint that leads to it."""
 
     joint: str
     link: str

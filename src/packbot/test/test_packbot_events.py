@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from packbot.simulators.closing import first_closing
 from packbot.simulators.reference import PackbotReference
-from packbot.simulators.stepping import first_closing
 from packbot.source.collapse import collapse_setup
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.numerics.runge_kutta import Step, take_step

@@ -9,9 +9,10 @@ from packbot.contact.clearance import Clearance
 from packbot.controllers.diagnosis import Told
 from packbot.controllers.trial import run_reach
 from packbot.model.arm import Arm, Kinematics
-from packbot.planning.failed_arm import EXACT, GAP, NEAR, FailedArm, Goals
+from packbot.planning.failed_arm import GAP, FailedArm
+from packbot.planning.failed_planner import FailedPlanner
+from packbot.planning.goals import EXACT, NEAR, Goals
 from packbot.planning.reaching import MARGIN
-from packbot.planning.recovery import FailedPlanner
 from packbot.planning.sight import Sight
 from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
@@ -83,7 +84,7 @@ def test_a_fallen_joint_presses_on_what_it_lies_on(joint):
 def test_a_joint_that_lies_on_something_does_so_on_the_way_to_a_target(joint, other, monkeypatch):
     """A target that it has with another joint turned; hanging freely it is 0.1 m off."""
     for name in ("POSES", "PROPPED"):
-        monkeypatch.setattr(f"packbot.planning.failed_arm.{name}", 2)
+        monkeypatch.setattr(f"packbot.planning.goals.{name}", 2)
     setup = load_setup("packbot", "reach")
     arm = FailedArm(setup, [Fault(joint, "loose")])
     tip, q = arm.kinematics.tip, arm.rest(setup.initial.q)
@@ -147,7 +148,7 @@ def test_the_nearest_point_to_a_target_out_of_reach_has_both_links_in_line_with_
 
 def test_what_a_failed_arm_explores_are_rests_that_its_active_joints_lead_to(monkeypatch):
     """Turret, shoulder and elbow1 lead there, elbow2 hangs or lies; camera and wrist stay."""
-    monkeypatch.setattr("packbot.planning.recovery.REACHES", 40)
+    monkeypatch.setattr("packbot.planning.failed_planner.REACHES", 40)
     setup = setup_of("elbow2=loose")
     arm = FailedArm(setup, setup.faults)
     start = arm.rest(setup.initial.q)

@@ -13,7 +13,7 @@ from packbot.contact.forces import Sliding, impact
 from packbot.contact.gaps import GapFunctions, Proximity
 from packbot.model.arm import Arm
 from packbot.simulators.reference import PackbotReference
-from packbot.simulators.stepping import take_stiff_step
+from packbot.simulators.stiff import take_stiff_step
 from packbot.source.collapse import collapse_setup
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from failed_arms import arm_of
 from packbot.model.arm import Arm
-from packbot.planning.transition import PLANE, PlanarArm, flow, inverse, step
+from packbot.planning.planar import flow, inverse, step
+from packbot.planning.transition import PLANE, PlanarArm
 from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
 from running import run_in

@@ -24,7 +24,7 @@ def cross_matrix(a):
 
 @dataclass(frozen=True, kw_only=True)
 class Moving:
-    """Hold a link's origin, rotation, velocity and angular velocity in the world."""
+    """A link's origin, rotation, velocity and angular velocity in the world."""
 
     origin: np.ndarray
     rotation: np.ndarray

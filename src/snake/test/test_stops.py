@@ -9,7 +9,7 @@ from roboaccord import Command, make_simulator
 from running import run_in, setup_of
 from snake.model.coordinates import PlanarSnake
 from snake.model.stops import first_violation
-from snake.simulators.reference import advance_rows
+from snake.simulators.steps import advance_rows
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def is_kinematic(setup: Setup) -> bool:
 
 
 class VoxelSphereParameters(Parameters):
-    """Hold the parameters of the ball, in SI units.
+    """Parameters of the ball, in SI units.
 
     Attributes:
         radius: of the ball [m]; with its radius in voxels it makes the size of a voxel.

@@ -64,7 +64,7 @@ STARTS = {  # rad/s, N m
 
 @dataclass(frozen=True)
 class Final:
-    """Hold the state at the end, with th1 = 0."""
+    """State at the end, with th1 = 0."""
 
     th2: Annotated[float, Quantity("rad", form=".8f")]
     w1: Annotated[float, Quantity("rad/s", form=".8f")]
@@ -73,7 +73,7 @@ class Final:
 
 @dataclass(frozen=True)
 class GaitError:
-    """Hold the error of a gait, and its end."""
+    """Error of a gait, and its end."""
 
     figures: Figures = field(metadata=si.INLINE)
     final: Final
@@ -81,7 +81,7 @@ class GaitError:
 
 @dataclass(frozen=True)
 class Repeating:
-    """Hold a gait that repeats, and its multipliers by what changes its hands."""
+    """A gait that repeats, and its multipliers by what changes its hands."""
 
     rates: Annotated[Array, Quantity("rad/s", form=".8f")]
     torque: si.NewtonMetres
@@ -174,10 +174,10 @@ def evaluation(
     Raises:
         AccordError: for a start that misses an event.
     """
-    found = evaluate(horizontal(torque), parameters, rates, tolerance=tolerance)
-    if not np.isfinite(found.error[0]):
+    evaluated = evaluate(horizontal(torque), parameters, rates, tolerance=tolerance)
+    if not np.isfinite(evaluated.error[0]):
         raise AccordError(missed(rates))
-    return GaitError(found.figures, Final(*found.final[0, 1:].tolist()))
+    return GaitError(evaluated.figures, Final(*evaluated.final[0, 1:].tolist()))
 
 
 def periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) -> Repeating:
@@ -197,9 +197,11 @@ def repetition(
     A gait that never hangs straight down has no error; with a clock that it would have to reset,
     it is the last one.
     """
-    found = repeat(parameters, rates, torque, steps=steps, sample=sample, clock=clock.value)
+    repeated = repeat(parameters, rates, torque, steps=steps, sample=sample, clock=clock.value)
     table = make_table("gait", "error", "kinetic energy [J]", "height [m]")
-    for i, row in enumerate(zip(found.error, found.kinetic_energy, found.height, strict=True), 1):
+    for i, row in enumerate(
+        zip(repeated.error, repeated.kinetic_energy, repeated.height, strict=True), 1
+    ):
         table.add_row(str(i), *("-" if np.isnan(value) else f"{value:.4g}" for value in row))
     explained = "error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2; -: it never hung straight down"
-    return Result(found, [table, Text(explained)], used)
+    return Result(repeated, [table, Text(explained)], used)

@@ -36,9 +36,9 @@ def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
 
 
 def changed(
-    values: dict[str, float], changes: list[str] | None, place: str = ""
+    values: dict[str, float], changes: list[str] | None, prefix: str = ""
 ) -> dict[str, float]:
-    """Return numbers by name with `NAME=VALUE` changes; `place` is named before one.
+    """Return numbers by name with `NAME=VALUE` changes; `prefix` is named before one.
 
     Raises:
         AccordError: for a value that is not a number.
@@ -47,5 +47,5 @@ def changed(
         apply_change(values, change)
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise AccordError(f"{place}{name}: {value!r} is not a number")
+            raise AccordError(f"{prefix}{name}: {value!r} is not a number")
     return values

@@ -70,7 +70,7 @@ class Gait:
 
 @dataclass(frozen=True)
 class Figures:
-    """Hold the figures of one start of a gait."""
+    """Figures of one start of a gait."""
 
     error: Annotated[float, Quantity("rad^2, rad^2/s^2", "what does not repeat", form=".8g")]
     switch_time: Annotated[float, Quantity("s", form=".8f")]
@@ -79,7 +79,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Hold the results of k starts of a gait; NaN for those that missed an event.
+    """Results of k starts of a gait; NaN for those that missed an event.
 
     Args:
         error: (k,).

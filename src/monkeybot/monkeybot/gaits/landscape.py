@@ -31,7 +31,7 @@ Done = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Lowest:
-    """Hold the lowest error of a landscape, and where it is."""
+    """Lowest error of a landscape, and where it is."""
 
     rates: Annotated[Array, Quantity("rad/s")]
     error: Annotated[float, Quantity("rad^2, rad^2/s^2")]
@@ -39,7 +39,7 @@ class Lowest:
 
 @dataclass(frozen=True)
 class Landscape:
-    """Hold the error of a gait over a grid of rates; NaN where a start misses an event.
+    """Error of a gait over a grid of rates; NaN where a start misses an event.
 
     Args:
         w1, w2: rates of th1 (n1,) and of th2 (n2,) at the start [rad/s].
@@ -119,13 +119,13 @@ def landscape(
         raise AccordError(f"a grid of {len(w1)} x {len(w2)} has more than {MOST:g} gaits")
     starts = np.stack(np.meshgrid(w1, w2, indexing="ij"), axis=-1).reshape(-1, 2)
     blocks = np.array_split(starts, -(-len(starts) // BLOCK))
-    found = run_pieces(
+    pieces = run_pieces(
         _evaluate,
         ((gait, parameters, block, tolerance) for block in blocks),
         threads=True,
         done=lambda part: done(part.shape[1]) if done else None,
     )
-    fields = np.concatenate(found, axis=1).reshape(3, len(w1), len(w2))
+    fields = np.concatenate(pieces, axis=1).reshape(3, len(w1), len(w2))
     return Landscape(np.asarray(w1, dtype=float), np.asarray(w2, dtype=float), *fields)
 
 

@@ -47,7 +47,7 @@ PERIODIC = 1e-9  # rad, rad/s: a gait that repeats to this is periodic
 
 @dataclass(frozen=True)
 class Minimum:
-    """Hold a minimum of a gait's error: rates (2,), and how many evaluations it took."""
+    """A minimum of a gait's error: rates (2,), and how many evaluations it took."""
 
     rates: Annotated[Array, Quantity("rad/s", form=".8f")]
     figures: Figures = field(metadata=INLINE)
@@ -87,7 +87,7 @@ def missed(rates: Array) -> str:
 
 @dataclass(frozen=True)
 class Periodic:
-    """Hold a gait that repeats: rates (2,) [rad/s], how far it is off, and its evaluation."""
+    """A gait that repeats: rates (2,) [rad/s], how far it is off, and its evaluation."""
 
     rates: Array
     residual: float
@@ -134,12 +134,12 @@ def _newton(residual_at: Callable[[Array], Array], x: Array) -> tuple[Array, flo
     best, least = x, math.inf
     slope = partial(central_slope, residual_at, steps=SMALL)
     # Steps may lead uphill: downhill alone never leaves the valley's floor.
-    for found, r in newton_steps(residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS):
+    for point, r in newton_steps(residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS):
         residual = float(np.linalg.norm(r))
         if least < PERIODIC and not residual < least:
             break
         if residual < least:
-            best, least = found, residual
+            best, least = point, residual
     return best, least
 
 
@@ -148,7 +148,7 @@ SEARCH = np.deg2rad(np.arange(0.0, 15.0, 0.25))  # how far from the guess a gait
 
 @dataclass(frozen=True)
 class CollisionlessGait:
-    """Hold a gait that needs neither motor nor impact.
+    """A gait that needs neither motor nor impact.
 
     Args:
         angle: of the held link from straight down, where both hands rest on the line.
@@ -192,11 +192,11 @@ def find_collisionless(parameters: MonkeyBotParameters, angle: float) -> Collisi
         raise AccordError("gravity is 0, and a robot at rest stays there")
     if not 0.0 < angle < 0.5 * math.pi:
         raise AccordError(f"angle is {angle:g} rad, and must be between 0 and pi/2")
-    found = _root(p, angle)
-    half = _half(p, found)
-    stride = 2.0 * p.length_a * math.sin(found)
+    root = _root(p, angle)
+    half = _half(p, root)
+    stride = 2.0 * p.length_a * math.sin(root)
     period = 2.0 * half.time
-    return CollisionlessGait(found, period, stride, half.u[2:4], _residual(p, found, period))
+    return CollisionlessGait(root, period, stride, half.u[2:4], _residual(p, root, period))
 
 
 def _half(parameters: MonkeyBotParameters, angle: float) -> Motion:
@@ -240,7 +240,7 @@ CLOCKS = ("reset", "pure")
 
 @dataclass(frozen=True)
 class Repetition:
-    """Hold the results of n gaits; NaN from the gait on that never hung straight down.
+    """Results of n gaits; NaN from the gait on that never hung straight down.
 
     Args:
         error: of each gait, from the first start (n,).

@@ -1,19 +1,12 @@
 """Ensembles of gaits, eight side by side in the lanes of vectors, by Taylor series.
 
-The equations are fixed: test_ensemble compares every motion with hybrid.run_many to 1e-8. ORDER and
-SAFETY, accuracy against speed, may be tuned within that. A new event needs its factors in
-`_set_event`; an effect that is not in these equations, such as friction, must be excluded in
-`has_series` (gaits/gait.py).
+test_ensemble compares every motion with hybrid.run_many to 1e-8. A new event needs its factors in
+`_set_event`; an effect that is not in the equations (series.py), such as friction, must be excluded
+in `has_series` (gaits/gait.py).
 
-The swing is written in the angles a, b of both links from hanging straight down, with rates p, q:
-
-    [A, C cos(a-b); C cos(a-b), B] (p', q') = (f1, f2)
-    f1 = -C sin(a-b) q^2 - G1 sin a - torque      f2 = C sin(a-b) p^2 - G2 sin b + torque
-
-Every term is a product of series, so each coefficient of the solution follows from the lower ones
-(Jorba and Zou, Experimental Mathematics 14, 2005). An event is a linear function of the state here,
-so it is a polynomial in time, whose root needs no further step. A lane takes the next start when
-its motion ends. Friction, flight and links of two lengths are left to `hybrid.run_many`.
+An event is a linear function of the state here, so it is a polynomial in time, whose root needs no
+further step. A lane takes the next start when its motion ends. Friction, flight and links of two
+lengths are left to `hybrid.run_many`.
 """
 
 from __future__ import annotations
@@ -27,156 +20,31 @@ from monkeybot.model.dynamics import energies, impact
 from monkeybot.model.events import ENERGY, LEVEL, LINEAR, event_of
 from monkeybot.model.hybrid import NOTHING, change_frame
 from monkeybot.model.integrator import EVENT, MAX_STEPS, STOP, TIME
-from monkeybot.model.simd import WIDTH, fma, larger, load, root, sine_cosine, size, smaller, store
-
-ORDER = 16  # of the series; its 16th root is four square roots
-SAFETY = 0.85
-COUNT = ORDER + 1
-SERIES = 17
-# First rows of the series: angles, rates, sines and cosines of a, b and a - b, squares of the
-# rates, right-hand sides, determinant, accelerations.
-A, B, P, Q, SA, CA, SB, CB, S, C, PP, QQ, F1, F2, D, X, Y = range(0, SERIES * COUNT, COUNT)
-# Rows of a lane's constants; an event has four factors of the state and a constant.
-MA, MB, MC, G1, G2, TORQUE, LEFT, WATCH, HALT = 0, 1, 2, 3, 4, 5, 6, 7, 12
-CONSTANTS = 17
-# Rows of a step: its end, its size, and value and rate of both events at both ends.
-END, SIZE, SEEN, STEP_ROWS = 0, 4, 5, 13
-
-
-@kernel
-def _zero_order(x, m):
-    """Fill the constant terms of the series from those of angles and rates; return 1 / det."""
-    p, q = load(x, P), load(x, Q)
-    sa, ca = sine_cosine(load(x, A))
-    sb, cb = sine_cosine(load(x, B))
-    s, c = sa * cb - ca * sb, ca * cb + sa * sb
-    mc, pp, qq = load(m, MC), p * p, q * q
-    f1 = -(mc * s * qq) - load(m, G1) * sa - load(m, TORQUE)
-    f2 = mc * s * pp - load(m, G2) * sb + load(m, TORQUE)
-    ma, mb, couple = load(m, MA), load(m, MB), mc * c
-    inverse = 1.0 / (ma * mb - couple * couple)
-    ax, ay = (mb * f1 - couple * f2) * inverse, (ma * f2 - couple * f1) * inverse
-    store(x, SA, sa)
-    store(x, CA, ca)
-    store(x, SB, sb)
-    store(x, CB, cb)
-    store(x, S, s)
-    store(x, C, c)
-    store(x, PP, pp)
-    store(x, QQ, qq)
-    store(x, F1, f1)
-    store(x, F2, f2)
-    store(x, X, ax)
-    store(x, Y, ay)
-    store(x, A + 1, p)
-    store(x, B + 1, q)
-    store(x, P + 1, ax)
-    store(x, Q + 1, ay)
-    return inverse
-
-
-@kernel
-def _turn(x, k):
-    """Fill coefficient k of all sines and cosines: sin(a)' = p cos(a) and so on."""
-    sa = ca = sb = cb = s = c = 0.0 * load(x, A)
-    for j in range(k):
-        i = k - 1 - j
-        p, q = load(x, P + j), load(x, Q + j)
-        r = p - q
-        sa, ca = fma(p, load(x, CA + i), sa), fma(p, load(x, SA + i), ca)
-        sb, cb = fma(q, load(x, CB + i), sb), fma(q, load(x, SB + i), cb)
-        s, c = fma(r, load(x, C + i), s), fma(r, load(x, S + i), c)
-    part = 1.0 / k
-    store(x, SA + k, part * sa)
-    store(x, CA + k, -part * ca)
-    store(x, SB + k, part * sb)
-    store(x, CB + k, -part * cb)
-    store(x, S + k, part * s)
-    store(x, C + k, -part * c)
-
-
-@kernel
-def _square(x, m, k):
-    """Fill coefficient k of the rates' squares and of the determinant."""
-    pp = qq = cc = 0.0 * load(x, A)
-    for j in range(k + 1):
-        i = k - j
-        pp, qq = fma(load(x, P + j), load(x, P + i), pp), fma(load(x, Q + j), load(x, Q + i), qq)
-        cc = fma(load(x, C + j), load(x, C + i), cc)
-    mc = load(m, MC)
-    store(x, PP + k, pp)
-    store(x, QQ + k, qq)
-    store(x, D + k, -(mc * mc) * cc)
-
-
-@kernel
-def _accelerate(x, m, inverse, k):
-    """Fill coefficient k of the accelerations, and k + 1 of the rates and angles."""
-    zero = 0.0 * load(x, A)
-    sp = sq = cx = cy = dx = dy = zero
-    s0 = load(x, S)
-    sp, sq = s0 * load(x, PP + k), s0 * load(x, QQ + k)
-    for j in range(1, k + 1):
-        i = k - j
-        s, c, d = load(x, S + j), load(x, C + j), load(x, D + j)
-        sp, sq = fma(s, load(x, PP + i), sp), fma(s, load(x, QQ + i), sq)
-        cx, cy = fma(c, load(x, F2 + i), cx), fma(c, load(x, F1 + i), cy)
-        dx, dy = fma(d, load(x, X + i), dx), fma(d, load(x, Y + i), dy)
-    mc, c0 = load(m, MC), load(x, C)
-    f1 = -(mc * sq) - load(m, G1) * load(x, SA + k)
-    f2 = mc * sp - load(m, G2) * load(x, SB + k)
-    ax = (load(m, MB) * f1 - mc * fma(c0, f2, cx) - dx) * inverse
-    ay = (load(m, MA) * f2 - mc * fma(c0, f1, cy) - dy) * inverse
-    store(x, F1 + k, f1)
-    store(x, F2 + k, f2)
-    store(x, X + k, ax)
-    store(x, Y + k, ay)
-    part = 1.0 / (k + 1)
-    store(x, A + k + 1, part * load(x, P + k))
-    store(x, B + k + 1, part * load(x, Q + k))
-    store(x, P + k + 1, part * ax)
-    store(x, Q + k + 1, part * ay)
-
-
-@kernel
-def _measure_event(m, event, a, b, p, q):
-    """Return an event's value at eight states, or its rate from theirs, without its constant."""
-    g = fma(load(m, event), a, load(m, event + 1) * b)
-    return fma(load(m, event + 2), p, fma(load(m, event + 3), q, g))
-
-
-@kernel
-def _step(x, m, order, tolerance, e):
-    """Fill `e` with the steps of all lanes, as long as the tolerance and the phases allow."""
-    inverse = _zero_order(x, m)
-    for k in range(1, order):
-        _turn(x, k)
-        _square(x, m, k)
-        _accelerate(x, m, inverse, k)
-    worst = 0.0 * inverse
-    for first in (A, B, P, Q):
-        worst = larger(size(load(x, first + ORDER)) / (1.0 + size(load(x, first))), worst)
-    h = smaller(SAFETY * root(root(root(root(tolerance / worst)))), load(m, LEFT))
-    a, b, p, q = load(x, A + ORDER), load(x, B + ORDER), load(x, P + ORDER), load(x, Q + ORDER)
-    dp = dq = 0.0 * h
-    for k in range(order - 1, -1, -1):
-        dp, dq = fma(dp, h, p), fma(dq, h, q)
-        a, b = fma(a, h, load(x, A + k)), fma(b, h, load(x, B + k))
-        p, q = fma(p, h, load(x, P + k)), fma(q, h, load(x, Q + k))
-    store(e, END, a)
-    store(e, END + 1, b)
-    store(e, END + 2, p)
-    store(e, END + 3, q)
-    store(e, SIZE, h)
-    for i in range(2):
-        event, row = WATCH + 5 * i, SEEN + 4 * i
-        base = load(m, event + 4)
-        before = _measure_event(m, event, load(x, A), load(x, B), load(x, P), load(x, Q))
-        store(e, row, base + before)
-        store(e, row + 1, base + _measure_event(m, event, a, b, p, q))
-        d = _measure_event(m, event, load(x, P), load(x, Q), load(x, P + 1), load(x, Q + 1))
-        store(e, row + 2, d)
-        store(e, row + 3, _measure_event(m, event, p, q, dp, dq))
+from monkeybot.model.series import (
+    CONSTANTS,
+    COUNT,
+    END,
+    G1,
+    G2,
+    HALT,
+    LEFT,
+    MA,
+    MB,
+    MC,
+    ORDER,
+    SEEN,
+    SERIES,
+    SIZE,
+    STEP_ROWS,
+    TORQUE,
+    WATCH,
+    A,
+    B,
+    P,
+    Q,
+    take_step,
+)
+from monkeybot.model.simd import WIDTH
 
 
 @kernel
@@ -309,7 +177,7 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
     start, hand = np.full(WIDTH, -1), np.zeros(WIDTH, np.int64)
     at, steps = np.zeros(WIDTH, np.int64), np.zeros(WIDTH, np.int64)
     n, following, running = phases.shape[1], 0, 0
-    each = 1 if len(phases) > 1 else 0
+    phases_differ = 1 if len(phases) > 1 else 0
     m[MA], m[MB] = 1.0, 1.0  # of lanes that have nothing to do
     while True:
         for lane in range(WIDTH):
@@ -327,27 +195,27 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
             return
         for lane in range(WIDTH):
             if start[lane] >= 0 and t[lane] < 0.0:
-                phase = phases[each * start[lane], at[lane]]
+                phase = phases[phases_differ * start[lane], at[lane]]
                 _begin(both[hand[lane]], u[lane], phase, stop, base[lane], lane, x, m)
                 t[lane] = 0.0
-        _step(x, m, x.shape[0] // SERIES - 1, tolerance, e)
+        take_step(x, m, x.shape[0] // SERIES - 1, tolerance, e)
         for lane in range(WIDTH):
             if start[lane] < 0:
                 continue
             i, s, h = at[lane], start[lane], e[SIZE, lane]
             last = h >= m[LEFT, lane]
-            part, reason = h, TIME if last else -2
-            phase = phases[each * s, i]
+            duration, reason = h, TIME if last else -2
+            phase = phases[phases_differ * s, i]
             if phase[5] == ENERGY and t[lane] == 0.0 and e[SEEN, lane] >= 0.0:
-                part, reason = 0.0, EVENT
+                duration, reason = 0.0, EVENT
             else:
                 rise = _rise(x, m, e, WATCH, SEEN, lane, g)
                 if rise <= h:
-                    part, reason = rise, EVENT
+                    duration, reason = rise, EVENT
                 rise = _rise(x, m, e, HALT, SEEN + 4, lane, g)
-                if rise < part or (rise <= part and reason != EVENT):
-                    part, reason = rise, STOP
-            t[lane] += part
+                if rise < duration or (rise <= duration and reason != EVENT):
+                    duration, reason = rise, STOP
+            t[lane] += duration
             steps[lane] += 1
             missed = reason == TIME and phase[2] == 0.0
             if missed or not (last or h > 1e-13) or steps[lane] > MAX_STEPS:
@@ -360,7 +228,7 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
                     x[A + row * COUNT, lane] = e[END + row, lane]
                 m[LEFT, lane] = phase[1] - t[lane]
             else:
-                _state_at(x, lane, part, u[lane])
+                _state_at(x, lane, duration, u[lane])
                 times[s, i], t[lane] = t[lane], -1.0
                 at[lane] = i + 1
                 if reason != STOP and phase[3] != NOTHING:

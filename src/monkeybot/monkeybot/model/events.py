@@ -76,7 +76,7 @@ def event_of(phase):
 
 @dataclass(frozen=True)
 class StateEvent:
-    """Hold an event function by name; `row` holds the kernels' arguments."""
+    """An event function by name; `row` holds the kernels' arguments."""
 
     name: str
     row: tuple[float, float, float, float, float, float]

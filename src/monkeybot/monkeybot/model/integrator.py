@@ -49,24 +49,24 @@ def _locate(p, event, base, r, n, low, high, out):
     g_low = value(p, event, base, out)
     dense_state(r, n, high, out)
     g_high = value(p, event, base, out)
-    side, part, scale = 0, high, g_high - g_low
+    side, fraction, scale = 0, high, g_high - g_low
     for _ in range(60):
-        part = (low * g_high - high * g_low) / (g_high - g_low)
-        dense_state(r, n, part, out)
+        fraction = (low * g_high - high * g_low) / (g_high - g_low)
+        dense_state(r, n, fraction, out)
         g = value(p, event, base, out)
         if abs(g) < 1e-15 * scale:
             break
         if g > 0.0:
-            high, g_high = part, g
+            high, g_high = fraction, g
             if side == 1:
                 g_low *= 0.5
             side = 1
         else:
-            low, g_low = part, g
+            low, g_low = fraction, g
             if side == -1:
                 g_high *= 0.5
             side = -1
-    return part
+    return fraction
 
 
 @kernel
@@ -75,14 +75,14 @@ def _peak(p, event, base, r, n, out):
     golden = 0.5 * (math.sqrt(5.0) - 1.0)
     low, high = 0.0, 1.0
     for _ in range(50):
-        left, right = high - golden * (high - low), low + golden * (high - low)
-        dense_state(r, n, left, out)
+        lower, upper = high - golden * (high - low), low + golden * (high - low)
+        dense_state(r, n, lower, out)
         g_left = value(p, event, base, out)
-        dense_state(r, n, right, out)
+        dense_state(r, n, upper, out)
         if g_left > value(p, event, base, out):
-            high = right
+            high = upper
         else:
-            low = left
+            low = lower
     return 0.5 * (low + high)
 
 
@@ -130,47 +130,49 @@ def advance(p, flight, torque, u, duration, event, stop, base, h, tolerance, wor
     """
     n = 8 if flight else 4
     k, r = work[:7], work[7:12]
-    new, place = work[12], work[13]
+    new, slot = work[12], work[13]
     t = 0.0
     watch, halt = event[0] > 0.0, stop[0] > 0.0
     derivative(p, flight, torque, u, k, 0)
-    new[:], place[:] = u, u
+    new[:], slot[:] = u, u
     g = value(p, event, base, u) if watch else 0.0
     s = value(p, stop, base, u) if halt else 0.0
     for _ in range(MAX_STEPS):
-        left = duration - t
-        if left <= 1e-15:
+        remaining = duration - t
+        if remaining <= 1e-15:
             return TIME, t, h
-        last = h >= left
-        size = left if last else h
+        last = h >= remaining
+        size = remaining if last else h
         error = _step(p, flight, torque, u, n, size, k, new, tolerance)
         if not error <= 1.0:
             h = size * max(SHRINK, SAFETY * error**-0.2) if math.isfinite(error) else SHRINK * size
             if h < 1e-13:
                 return FAILED, t, h
             continue
-        part, reason = 2.0, TIME
+        fraction, reason = 2.0, TIME
         if watch:
             g_new = value(p, event, base, new)
-            part = _crossing(p, flight, torque, event, base, g, g_new, u, new, n, size, k, r, place)
+            fraction = _crossing(
+                p, flight, torque, event, base, g, g_new, u, new, n, size, k, r, slot
+            )
             g = g_new
             reason = EVENT
         if halt:
             s_new = value(p, stop, base, new)
-            other = _crossing(p, flight, torque, stop, base, s, s_new, u, new, n, size, k, r, place)
+            other = _crossing(p, flight, torque, stop, base, s, s_new, u, new, n, size, k, r, slot)
             s = s_new
-            if other < part:
-                part, reason = other, STOP
-        if part <= 1.0:
+            if other < fraction:
+                fraction, reason = other, STOP
+        if fraction <= 1.0:
             # A step that ends at the event is as exact as any other; the dense output is less so.
-            _step(p, flight, torque, u, n, part * size, k, new, tolerance)
+            _step(p, flight, torque, u, n, fraction * size, k, new, tolerance)
             row = event if reason == EVENT else stop
             speed = rate(p, flight, torque, row, new, k, 6)
             miss = value(p, row, base, new)
             shift = -miss / speed if abs(miss) < 1e-3 * abs(speed) * size else 0.0
             for i in range(n):
                 u[i] = new[i] + shift * k[6, i]
-            return reason, t + part * size + shift, h
+            return reason, t + fraction * size + shift, h
         for i in range(n):
             u[i] = new[i]
             k[0, i] = k[6, i]

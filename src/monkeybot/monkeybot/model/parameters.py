@@ -15,7 +15,7 @@ from roboaccord.description import Parameters
 
 
 class Row(NamedTuple):
-    """Hold the parameters as the kernels take them; the held link is first, the other second."""
+    """Parameters as the kernels take them; the held link is first, the other second."""
 
     m1: float
     i1: float
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 class MonkeyBotParameters(Parameters):
-    """Hold the MonkeyBot's parameters, in SI units; link A has hand A, link B has hand B.
+    """MonkeyBot's parameters, in SI units; link A has hand A, link B has hand B.
 
     Attributes:
         mass_a, mass_b: of the links [kg].

@@ -119,15 +119,15 @@ class EngineMonkeyBot(Simulator):
             return model.acceleration(state, effort)
         moving = model.acceleration(_hinged(mode, u), np.array([0.0, *effort]))
         assert moving  # an engine is dynamic
-        found = moving.joints
+        acceleration = moving.joints
         base = np.zeros(6)
         if mode is Mode.SWING_A:
-            base[3] = found[0]
+            base[3] = acceleration[0]
         else:
-            base[3] = found[0] - found[1]
-            angles = np.array([base[3], found[1]])
+            base[3] = acceleration[0] - acceleration[1]
+            angles = np.array([base[3], acceleration[1]])
             base[1:3] = -self._arm.jacobian(u) @ angles - self._arm.turning(u)
-        return Acceleration(base, found[1:])
+        return Acceleration(base, acceleration[1:])
 
     def parts(self) -> Sequence[EngineSimulator]:
         """Return the simulators of its modes."""

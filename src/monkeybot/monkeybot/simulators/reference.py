@@ -26,7 +26,7 @@ from monkeybot.model.parameters import MonkeyBotParameters, Row
 
 @dataclass(frozen=True)
 class ReferenceSettings:
-    """Hold the settings of the reference.
+    """Settings of the reference.
 
     Raises:
         AccordError: for a tolerance that is not between 0 and 1.

@@ -78,10 +78,10 @@ def write_stages(parameters: MonkeyBotParameters, rates: Array, torque: float, p
 
     A stage is drawn at its end, with the magnet on that holds from then on.
     """
-    found = stages(parameters, rates, torque)
-    after = [held for _, held in (*found[1:], found[-1])]
+    drawn = stages(parameters, rates, torque)
+    after = [held for _, held in (*drawn[1:], drawn[-1])]
     with picture(path, (7.5, 3.0)) as axes:
-        for number, (poses, held) in enumerate(found):
+        for number, (poses, held) in enumerate(drawn):
             shift = np.array([APART * number, 0.0])
             axes.plot(*(poses[:, 2 if held == 0 else 0] + shift).T, color=SOFT, lw=1.0, ls=":")
             draw_links(axes, poses[-1] + shift, after[number], torque=number == 3)
@@ -99,16 +99,16 @@ def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list
     """
     swing, motor, coast = evaluate(horizontal(torque), parameters, rates).times[0]
     motion = Motion(parameters, np.array([0.0, 0.0, *rates, 0.0, 0.0, 0.0, 0.0]))
-    found = [(skeleton(parameters, motion.u)[None], 0)]
+    drawn = [(skeleton(parameters, motion.u)[None], 0)]
     for duration, push in ((0.5 * swing, 0.0), (0.5 * swing, 0.0), (motor, torque), (coast, 0.0)):
-        if len(found) == 3:
+        if len(drawn) == 3:
             motion.hold(Mode.SWING_B)
         path = [skeleton(parameters, motion.u)]
         for _ in range(FRAMES):
             motion.advance(duration / FRAMES, push)
             path.append(skeleton(parameters, motion.u))
-        found.append((np.array(path), motion.hand))
-    return found
+        drawn.append((np.array(path), motion.hand))
+    return drawn
 
 
 def draw_links(axes: Axes, points: Array, held: int, *, torque: bool = False) -> None:

@@ -74,7 +74,7 @@ Done = Callable[[int], None]
 
 @dataclass(frozen=True)
 class ReportSearch:
-    """Hold where a search of the report's began, and where it stops."""
+    """Where a search of the report's began, and where it stops."""
 
     guess: Annotated[Array, Quantity("rad/s")]
     found: SampledGait = field(metadata=INLINE)
@@ -82,7 +82,7 @@ class ReportSearch:
 
 @dataclass(frozen=True, kw_only=True)
 class FigureData:
-    """Hold what the figures show, and their files."""
+    """What the figures show, and their files."""
 
     torque: NewtonMetres
     lowest: Annotated[Mapping[str, Lowest], Quantity("", "lowest error of each landscape")]

@@ -35,7 +35,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class SampledGait:
-    """Hold one gait on the controller's samples: rates (2,) [rad/s], error, and times [s]."""
+    """One gait on the controller's samples: rates (2,) [rad/s], error, and times [s]."""
 
     rates: Annotated[Array, Quantity("rad/s", form=".4f")]
     error: Annotated[float, Quantity("rad^2, rad^2/s^2", form=".3g")]

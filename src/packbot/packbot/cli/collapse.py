@@ -60,7 +60,7 @@ def collapse_command(
     setup = collapse.collapse_setup(contact, duration, changes or ())
     with cli.progress() as bar:
         watch = cli.ProgressObserver(bar, f"collapse in {engine}", setup.scenario.duration)
-        found = collapse.run_collapse(setup, engine, [watch])
+        result = collapse.run_collapse(setup, engine, [watch])
         if perturb:
             task = bar.add_task("drawn arms", total=perturb)
             drawn = collapse.draw_changes(
@@ -68,6 +68,6 @@ def collapse_command(
             )  # what --set sets stays so, whatever is drawn
             calls = [([*each, *(changes or ())], engine, contact, duration) for each in drawn]
             draws = run_pieces(collapse.run_draw, calls, done=lambda draw: bar.advance(task))
-            found = replace(found, perturbed=collapse.Drawn.of(draws, seed))
+            result = replace(result, perturbed=collapse.Drawn.of(draws, seed))
     used = cli.used_by(setup, "physics_step") | ({} if perturb else {"perturb": None})
-    return cli.Result(found, used=used)
+    return cli.Result(result, used=used)

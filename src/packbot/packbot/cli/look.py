@@ -14,34 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from roboaccord import cli
 from roboaccord.contract import AccordError, Array, Modes, Quantity, to_json
 from roboaccord.contract import results as si
 from roboaccord.description import share
-from roboaccord.report import BLUE, INK, legend, picture
-from roboaccord.run import write_columns
 from roboaccord.scenario import Setup
 from typer import Argument, Option
 
+from packbot.cli.frozen import frozen_at
 from packbot.cli.options import Pitch, ScenarioName, Target, joint_values, point
 from packbot.contact.clearance import Clearance
 from packbot.contact.solids import write_shapes
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
-from packbot.model.reduced import (
-    Inertia,
-    MergedLinks,
-    Table,
-    camera_table,
-    hand_table,
-    reduce_table,
-)
 from packbot.planning.inverse import Inverse
 from packbot.planning.sight import Sight
 
 SHOWN = 10  # pairs of hulls
-SAMPLES = 601  # angles at which the error of merged inertia is measured
 POSES = "named poses"
 MODES = {
     "with --distances": "distances name q scenario set",
@@ -159,7 +148,7 @@ def look_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Pose:
-    """Hold the angles of a pose [rad], where finger tips and camera are, and how clear it is."""
+    """Angles of a pose [rad], where finger tips and camera are, and how clear it is."""
 
     name: str | None
     joints: Sequence[str] = JOINTS
@@ -185,7 +174,7 @@ def pose_at(setup: Setup, q: Array, name: str) -> cli.Result:
 
 @dataclass(frozen=True)
 class Pair:
-    """Hold the signed distance of two hulls."""
+    """Signed distance of two hulls."""
 
     a: Annotated[str, Quantity("", name="hull")]
     b: Annotated[str, Quantity("", name="other hull", form="s")]
@@ -201,74 +190,6 @@ def distances_at(setup: Setup, q: Array) -> cli.Result:
     title = f"the closest of {len(pairs)} pairs"
     data = {"min": float(distances.min()), "pairs": to_json(pairs)}
     return cli.Result(data, cli.tables_of(pairs[:SHOWN], title=title))
-
-
-@dataclass(frozen=True)
-class Off:
-    """Hold what the interpolation is off: the centre, and the share of the inertia."""
-
-    centre: Annotated[float, Quantity("m", form=".2f", shown="mm")]
-    inertia: Annotated[float, Quantity("1", form=".2f", shown="%")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reduced:
-    """Hold DH tables and inertia of the arm of one link less."""
-
-    joint: str
-    angle: si.Radians
-    links: Sequence[str]
-    knots: int
-    tables: Mapping[str, Table]
-    exact: Inertia
-    interpolated: Inertia
-    error: Off
-    largest: Off
-    files: list[Path]
-
-
-def frozen_at(
-    setup: Setup, joint: str, angle: float, knots: int, folder: Path | None, force: bool
-) -> cli.Result:
-    """Return the arm with a joint frozen at an angle [rad], and draw the interpolation's error."""
-    p, merged = setup.parameters, MergedLinks(setup.tree, joint)
-    low, high = merged.limits
-    if not low <= angle <= high:
-        raise AccordError(f"--angle {angle:g}: the range of {joint} is {low:g} to {high:g} rad")
-    (off,), (tensor_off,) = merged.errors(np.array([angle]), knots)
-    angles = np.linspace(*merged.limits, SAMPLES)
-    centres, tensors = merged.errors(angles, knots)
-    with cli.results(folder, f"packbot_reduced_{joint}", force=force) as place:
-        path = place / f"reduced_{joint}.svg"
-        with picture(path) as axes:
-            axes.plot(angles, 1e3 * centres, color=BLUE, label="centre of mass [mm]")
-            axes.plot(angles, 100.0 * tensors, color=INK, ls="--", label="inertia [%]")
-            axes.set(
-                xlabel=f"angle of frozen {joint} [rad]", ylabel="error of interpolated inertia"
-            )
-            legend(axes)
-        table = {"angle_rad": angles, "centre_m": centres, "inertia": tensors}
-        write_columns(path.with_suffix(".csv"), table)
-    chains = {"camera": camera_table(p), "hand": hand_table(p)}
-    tables = {key: reduce_table(chain, {joint: angle}) for key, chain in chains.items()}
-    found = Reduced(
-        joint=joint, angle=angle, links=merged.names, knots=knots, tables=tables,
-        exact=merged.exact(angle), interpolated=merged.interpolated(angle, knots),
-        error=Off(off, tensor_off), largest=Off(centres.max(), tensors.max()),
-        files=[path, path.with_suffix(".csv")],
-    )  # fmt: skip
-    one, other = found.exact, found.interpolated
-    rows = {f"centre {x} [m]": pair for x, pair in zip("xyz", zip(one.centre, other.centre))}
-    for i, k in zip(*np.triu_indices(3)):
-        rows[f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]"] = one.inertia[i, k], other.inertia[i, k]
-    title = f"{' and '.join(found.links)} as one link, {one.mass:.4g} kg"
-    off_by = {f"at {angle:g} rad": found.error, "at most": found.largest}
-    return cli.Result(found, [
-        *(each for key, t in tables.items() for each in cli.tables_of(t.rows, title=key)),
-        cli.grid_of(("", "exact", f"of {knots} knots"), rows, Quantity("", form=".6f"), title),
-        *cli.tables_of([*off_by.values()], title="the interpolation is off by", labels=off_by),
-        cli.file_line(found.files),
-    ])  # fmt: skip
 
 
 def files_of(files: Sequence[Path]) -> cli.Result:

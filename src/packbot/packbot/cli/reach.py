@@ -68,7 +68,7 @@ def plan_command(
             planner.clearance.closest(path.at(t)[0])[1]
             for t in np.linspace(0.0, path.duration, 200)
         )
-    found = Plan(
+    planned = Plan(
         corners=path.corners,
         times=path.times,
         duration=path.duration,
@@ -78,12 +78,12 @@ def plan_command(
     rows = {f"{time:.3f}": q for time, q in zip(path.times, path.corners, strict=True)}
     title = "corners of the path, s and rad"
     table = cli.grid_of(("time", *JOINTS), rows, Quantity("rad", form=".4f"), title)
-    return cli.Result(found, [table, *cli.lines_of(found)])
+    return cli.Result(planned, [table, *cli.lines_of(planned)])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Hold the corners of a path, when it is there, and how close the arm comes to anything."""
+    """Corners of a path, when it is there, and how close the arm comes to anything."""
 
     joints: Sequence[str] = JOINTS
     corners: Array

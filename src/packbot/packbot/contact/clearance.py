@@ -34,7 +34,7 @@ _min_distance = attrgetter("min_distance")
 
 @dataclass(frozen=True)
 class Witness:
-    """Hold witness points of pairs of hulls: where they are closest, or penetrate deepest.
+    """Witness points of pairs of hulls: where they are closest, or penetrate deepest.
 
     Args:
         pairs: their indices in `Clearance.pairs` (k,).
@@ -187,11 +187,11 @@ class Clearance:
         A point p moves along n by n . v + (p x n) . w, where (v, w) is its body's twist at the
         world's origin. Both points lie along n, so that p x n is the same for them.
         """
-        found = pin.computeDistance(self._geometry, self._found, i)
-        distance, n = found.min_distance, found.normal
+        measured = pin.computeDistance(self._geometry, self._found, i)
+        distance, n = measured.min_distance, measured.normal
         if not abs(distance) > CLOSE:
             n = self._sure_normal(i, n)
-        on_a, on_b = found.getNearestPoint1().tolist(), found.getNearestPoint2().tolist()
+        on_a, on_b = measured.getNearestPoint1().tolist(), measured.getNearestPoint2().tolist()
         (ax, ay, az), (x, y, z) = on_a, n.tolist()
         moment = (ay * z - az * y, az * x - ax * z, ax * y - ay * x)
         return (distance, *on_a, *on_b, x, y, z, *moment)

@@ -38,7 +38,7 @@ from packbot.contact.solids import Hull, box_corners
 
 @dataclass(frozen=True)
 class Shape:
-    """Hold the hull of a collision element of a link, in the link's frame."""
+    """Hull of a collision element of a link, in the link's frame."""
 
     name: str
     link: str

@@ -2,8 +2,8 @@
 
 The geometry is fixed: test_packbot_reference compares distances with coal's, and slopes with
 differences. Columns of a row and their numbers (VERTEX to UPPER) stay, for gaps.py and forces.py
-read them by place. ROOM may be raised for hulls with more corners; FLAT and PARALLEL, bounds of
-rounding, stay.
+read them by place. ROOM may be raised for hulls with more corners; PARALLEL, a bound of
+rounding, stays.
 
 A row of `features` is (kind, hull a, feature of a, hull b, feature of b, pair):
 VERTEX: a vertex of hull a to hull b; EDGE: an edge of a to an edge of b; LOWER, UPPER: a joint
@@ -18,165 +18,11 @@ distance of the polyhedra has a kink. So contact is held on them, one by one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from roboaccord.contract import Array, Index
 from roboaccord.numerics import kernel
 
-from packbot.contact.solids import Hull
+from packbot.contact.polyhedra import point_to_hull, segments
 from packbot.model.arm import add_row, place_bodies, to_body, to_world
-
-FLAT = 1e-9  # sine of the angle below which two triangles lie in one face
-
-
-def pack(hulls: Sequence[Hull]) -> tuple[Array | Index, ...]:
-    """Return hulls in the frames of their bodies, in their order, as kernels take a `shape`.
-
-    Returns:
-        vertices of all (v, 3) [m], and the index of the first of each, and the end (h + 1,);
-        outward normals and corners of all triangles (f, 12), and where they start; pairs of indices
-        into the vertices, the edges without the diagonals of faces (e, 2), and where they start.
-    """
-    vertices = [hull.vertices for hull in hulls]
-    planes = [
-        np.column_stack([hull.normals, *hull.vertices[hull.faces].transpose(1, 0, 2)])
-        for hull in hulls
-    ]
-    edges = [_edges(hull, rows) for hull, rows in zip(hulls, planes, strict=True)]
-    starts = [np.cumsum([0, *map(len, each)]) for each in (vertices, planes, edges)]
-    moved = [pairs + start for pairs, start in zip(edges, starts[0], strict=False)]
-    packed = (np.concatenate(each) for each in (vertices, planes, moved))
-    return tuple(part for pair in zip(packed, starts, strict=True) for part in pair)
-
-
-def _edges(hull: Hull, planes: Array) -> Index:
-    """Return the edges (e, 2) between triangles that are not in one plane."""
-    sides: dict[tuple[int, int], list[int]] = {}
-    for face, corners in enumerate(hull.faces):
-        for i in range(3):
-            ends = sorted((int(corners[i]), int(corners[(i + 1) % 3])))
-            sides.setdefault((ends[0], ends[1]), []).append(face)
-    sharp = [
-        ends
-        for ends, (a, b) in sorted(sides.items())
-        if np.linalg.norm(np.cross(planes[a, :3], planes[b, :3])) > FLAT
-    ]
-    return np.array(sharp, dtype=np.int64)
-
-
-@kernel
-def closest_on_triangle(x, plane, out):
-    """Fill `out` with the point of a triangle closest to x; return whether it is inside it.
-
-    Args:
-        x: point (3,).
-        plane: normal and corners (12,).
-        out: (3,).
-
-    By the regions of Ericson, Real-Time Collision Detection (2005), 5.1.5.
-    """
-    d1 = d2 = d3 = d4 = d5 = d6 = 0.0
-    for i in range(3):
-        a, b, c = plane[3 + i], plane[6 + i], plane[9 + i]
-        d1 += (b - a) * (x[i] - a)
-        d2 += (c - a) * (x[i] - a)
-        d3 += (b - a) * (x[i] - b)
-        d4 += (c - a) * (x[i] - b)
-        d5 += (b - a) * (x[i] - c)
-        d6 += (c - a) * (x[i] - c)
-    va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
-    inside = False
-    if d1 <= 0.0 and d2 <= 0.0:
-        v, w = 0.0, 0.0
-    elif d3 >= 0.0 and d4 <= d3:
-        v, w = 1.0, 0.0
-    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        v, w = d1 / (d1 - d3), 0.0
-    elif d6 >= 0.0 and d5 <= d6:
-        v, w = 0.0, 1.0
-    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        v, w = 0.0, d2 / (d2 - d6)
-    elif va <= 0.0 and d4 >= d3 and d5 >= d6:
-        w = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        v = 1.0 - w
-    else:
-        inside = True
-        v, w = vb / (va + vb + vc), vc / (va + vb + vc)
-    for i in range(3):
-        out[i] = (
-            plane[3 + i] + v * (plane[6 + i] - plane[3 + i]) + w * (plane[9 + i] - plane[3 + i])
-        )
-    return inside
-
-
-@kernel
-def point_to_hull(x, planes, first, last, spot, near, normal):
-    """Return the signed distance of a point and a polyhedron [m].
-
-    Args:
-        x: point, in the frame of the polyhedron (3,) [m].
-        planes: of all polyhedra; those from `first` to `last` are this one's.
-        spot: used up (3,).
-        near: filled with the closest point of the polyhedron (3,).
-        normal: filled with the unit vector from the polyhedron to the point (3,).
-    """
-    deepest, flat, least = -np.inf, first, np.inf
-    for f in range(first, last):
-        height = 0.0
-        for i in range(3):
-            height += planes[f, i] * (x[i] - planes[f, 3 + i])
-        if height > deepest:
-            deepest, flat = height, f
-        if height <= 0.0 or height >= least:
-            continue
-        inside = closest_on_triangle(x, planes[f], spot)
-        square = 0.0
-        for i in range(3):
-            square += (x[i] - spot[i]) ** 2
-        distance = height if inside else np.sqrt(square)
-        if distance < least:
-            least = distance
-            for i in range(3):
-                near[i] = spot[i]
-                # A face's own normal has no rounding of a small difference in it.
-                normal[i] = planes[f, i] if inside else (x[i] - spot[i]) / distance
-    if deepest > 0.0:
-        return least
-    for i in range(3):
-        normal[i] = planes[flat, i]
-        near[i] = x[i] - deepest * normal[i]
-    return deepest
-
-
-@kernel
-def segments(p, u, q, v, near_p, near_q):
-    """Fill in the closest points of segments p + s u and q + t v; return s and t, 0 to 1.
-
-    Ericson, 5.1.9.
-    """
-    a = b = e = c = f = 0.0
-    for i in range(3):
-        r = p[i] - q[i]
-        a += u[i] * u[i]
-        b += u[i] * v[i]
-        e += v[i] * v[i]
-        c += u[i] * r
-        f += v[i] * r
-    denominator = a * e - b * b
-    s = 0.0
-    if denominator > 1e-14 * a * e:
-        s = min(max((b * f - c * e) / denominator, 0.0), 1.0)
-    t = (b * s + f) / e
-    if t < 0.0:
-        t, s = 0.0, min(max(-c / a, 0.0), 1.0)
-    elif t > 1.0:
-        t, s = 1.0, min(max((b - c) / a, 0.0), 1.0)
-    for i in range(3):
-        near_p[i] = p[i] + s * u[i]
-        near_q[i] = q[i] + t * v[i]
-    return s, t
-
 
 VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3
 WIDTH = 6  # of a row of features
@@ -187,15 +33,15 @@ ROOM = 400  # most features of one pair; two faces of 12 corners have 24, and cr
 
 
 @kernel
-def vertex_gap(shape, owner, turn, place, a, vertex, b, work, on_a, on_b, normal):
+def vertex_gap(shape, owner, turn, origin, a, vertex, b, work, on_a, on_b, normal):
     """Return the distance of a vertex of hull a from hull b [m]; fill points and normal a to b."""
     i, j = owner[a], owner[b]
-    to_world(turn[i], place[i], shape[0][vertex], on_a)
-    to_body(turn[j], place[j], on_a, work[0])
+    to_world(turn[i], origin[i], shape[0][vertex], on_a)
+    to_body(turn[j], origin[j], on_a, work[0])
     distance = point_to_hull(
         work[0], shape[2], shape[3][b], shape[3][b + 1], work[1], work[2], work[3]
     )
-    to_world(turn[j], place[j], work[2], on_b)
+    to_world(turn[j], origin[j], work[2], on_b)
     for k in range(3):
         normal[k] = 0.0
         for m in range(3):
@@ -204,20 +50,20 @@ def vertex_gap(shape, owner, turn, place, a, vertex, b, work, on_a, on_b, normal
 
 
 @kernel
-def edge_ends(shape, owner, turn, place, hull, edge, start, along):
+def edge_ends(shape, owner, turn, origin, hull, edge, start, along):
     """Fill in the start of an edge in the world, and the vector along it."""
     body = owner[hull]
-    to_world(turn[body], place[body], shape[0][shape[4][edge, 0]], start)
-    to_world(turn[body], place[body], shape[0][shape[4][edge, 1]], along)
+    to_world(turn[body], origin[body], shape[0][shape[4][edge, 0]], start)
+    to_world(turn[body], origin[body], shape[0][shape[4][edge, 1]], along)
     for k in range(3):
         along[k] -= start[k]
 
 
 @kernel
-def edge_gap(shape, owner, turn, place, a, edge_a, b, edge_b, work, on_a, on_b, normal):
+def edge_gap(shape, owner, turn, origin, a, edge_a, b, edge_b, work, on_a, on_b, normal):
     """Return the distance of two edges [m]; fill points and normal a to b."""
-    edge_ends(shape, owner, turn, place, a, edge_a, work[0], work[1])
-    edge_ends(shape, owner, turn, place, b, edge_b, work[2], work[3])
+    edge_ends(shape, owner, turn, origin, a, edge_a, work[0], work[1])
+    edge_ends(shape, owner, turn, origin, b, edge_b, work[2], work[3])
     s, t = segments(work[0], work[1], work[2], work[3], on_a, on_b)
     crossing = 0.0 < s < 1.0 and 0.0 < t < 1.0
     size = along = 0.0
@@ -238,11 +84,11 @@ def edge_gap(shape, owner, turn, place, a, edge_a, b, edge_b, work, on_a, on_b, 
 
 
 @kernel
-def add_rows(chain, owner, place, axis, feature, witness, direction, row):
+def add_rows(chain, owner, origin, axis, feature, witness, direction, row):
     """Add to `row` (n,) how fast both points of a feature part along a direction."""
     b, a = owner[feature[3]], owner[feature[1]]
-    add_row(chain, place, axis, b, witness[3:6], direction, 1.0, row)
-    add_row(chain, place, axis, a, witness[:3], direction, -1.0, row)
+    add_row(chain, origin, axis, b, witness[3:6], direction, 1.0, row)
+    add_row(chain, origin, axis, a, witness[:3], direction, -1.0, row)
 
 
 @kernel
@@ -268,12 +114,12 @@ def measure(
         bias: filled with dJ/dt v (m,); 0 with `PLAIN`.
     """
     bodies = len(chain[0])
-    turn, place, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
+    turn, origin, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
     work = np.empty((6, 3))
     for f in range(len(features)):
         bias[f] = 0.0
     for shift in shifts:
-        place_bodies(chain, q + shift * LOOK_AHEAD * v, turn, place, axis)
+        place_bodies(chain, q + shift * LOOK_AHEAD * v, turn, origin, axis)
         for f in range(len(features)):
             kind, a, i, b, j, pair = features[f]
             for k in range(len(q)):
@@ -286,18 +132,20 @@ def measure(
                 continue
             on_a, on_b, normal = witnesses[f, :3], witnesses[f, 3:6], witnesses[f, 6:]
             if kind == VERTEX:
-                distance = vertex_gap(shape, owner, turn, place, a, i, b, work, on_a, on_b, normal)
+                distance = vertex_gap(shape, owner, turn, origin, a, i, b, work, on_a, on_b, normal)
             else:
-                distance = edge_gap(shape, owner, turn, place, a, i, b, j, work, on_a, on_b, normal)
+                distance = edge_gap(
+                    shape, owner, turn, origin, a, i, b, j, work, on_a, on_b, normal
+                )
             gaps[f] = distance - margins[pair]
-            add_rows(chain, owner, place, axis, features[f], witnesses[f], normal, rows[f])
+            add_rows(chain, owner, origin, axis, features[f], witnesses[f], normal, rows[f])
             for k in range(len(q)):
                 bias[f] += shift * rows[f, k] * v[k] / (2.0 * LOOK_AHEAD)
 
 
 @kernel
-def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):
-    """Find the features of hulls a and b closer than `reach`, into `found`; return their number.
+def find_features(chain, shape, owner, q, pair, a, b, along, reach, features):
+    """Find the features of hulls a and b closer than `reach`, into `features`; return their number.
 
     A vertex deeper behind its hull's foremost one, along the direction from a to b, than `reach`
     is farther from the other hull than that: the plane across `along` lies between them.
@@ -309,19 +157,19 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):
         a, b: its hulls.
         along: unit vector between the closest points, from a to b (3,).
         reach: [m].
-        found: (ROOM, 6).
+        features: (ROOM, 6).
     """
     bodies = len(chain[0])
-    turn, place, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
+    turn, origin, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
     work, ends = np.empty((6, 3)), np.empty((3, 3))
-    place_bodies(chain, q, turn, place, axis)
+    place_bodies(chain, q, turn, origin, axis)
     count = 0
     near = np.zeros(len(shape[0]), dtype=np.bool_)
     for hull, other, sign in ((a, b, 1.0), (b, a, -1.0)):
         first, last = shape[1][hull], shape[1][hull + 1]
         heights, top = np.empty(last - first), -np.inf
         for v in range(first, last):
-            to_world(turn[owner[hull]], place[owner[hull]], shape[0][v], work[0])
+            to_world(turn[owner[hull]], origin[owner[hull]], shape[0][v], work[0])
             heights[v - first] = sign * (
                 along[0] * work[0, 0] + along[1] * work[0, 1] + along[2] * work[0, 2]
             )
@@ -330,10 +178,10 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):
             near[v] = heights[v - first] > top - reach
             if near[v] and count < ROOM:
                 distance = vertex_gap(
-                    shape, owner, turn, place, hull, v, other, work, ends[0], ends[1], ends[2]
+                    shape, owner, turn, origin, hull, v, other, work, ends[0], ends[1], ends[2]
                 )
                 if distance < reach:
-                    _write(found[count], VERTEX, hull, v, other, 0, pair)
+                    _write(features[count], VERTEX, hull, v, other, 0, pair)
                     count += 1
     for e in range(shape[5][a], shape[5][a + 1]):
         if not (near[shape[4][e, 0]] and near[shape[4][e, 1]]):
@@ -341,8 +189,8 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):
         for f in range(shape[5][b], shape[5][b + 1]):
             if not (near[shape[4][f, 0]] and near[shape[4][f, 1]]) or count >= ROOM:
                 continue
-            if _crossing(shape, owner, turn, place, a, e, b, f, reach, work, ends):
-                _write(found[count], EDGE, a, e, b, f, pair)
+            if _crossing(shape, owner, turn, origin, a, e, b, f, reach, work, ends):
+                _write(features[count], EDGE, a, e, b, f, pair)
                 count += 1
     return count
 
@@ -354,10 +202,10 @@ def _write(row, kind, a, i, b, j, pair):
 
 
 @kernel
-def _crossing(shape, owner, turn, place, a, e, b, f, reach, work, ends):
+def _crossing(shape, owner, turn, origin, a, e, b, f, reach, work, ends):
     """Return whether two edges are closer than `reach`, and that not at their ends."""
-    edge_ends(shape, owner, turn, place, a, e, work[0], work[1])
-    edge_ends(shape, owner, turn, place, b, f, work[2], work[3])
+    edge_ends(shape, owner, turn, origin, a, e, work[0], work[1])
+    edge_ends(shape, owner, turn, origin, b, f, work[2], work[3])
     aa = bb = ab = 0.0
     for k in range(3):
         aa += work[1, k] ** 2

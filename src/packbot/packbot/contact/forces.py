@@ -154,9 +154,9 @@ def across(chain, owner, features, q, witnesses, jacobian):
         jacobian: filled, along two directions across each normal (m, 2, n); 0 for limits.
     """
     bodies = len(chain[0])
-    turn, place, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
+    turn, origin, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
     directions = np.empty((2, 3))
-    place_bodies(chain, q, turn, place, axis)
+    place_bodies(chain, q, turn, origin, axis)
     for f in range(len(features)):
         for d in range(2):
             for k in range(len(q)):
@@ -176,7 +176,7 @@ def across(chain, owner, features, q, witnesses, jacobian):
             directions[1, k] = normal[i] * directions[0, j] - normal[j] * directions[0, i]
         for d in range(2):
             add_rows(
-                chain, owner, place, axis, features[f], witnesses[f], directions[d], jacobian[f, d]
+                chain, owner, origin, axis, features[f], witnesses[f], directions[d], jacobian[f, d]
             )
 
 
@@ -234,12 +234,12 @@ class Sliding:
             for i in range(len(features)):
                 slip = tangential[i] @ v
                 speed = float(np.linalg.norm(slip))
-                left = mu[i] * impulses[i] - spent[i]
-                if speed == 0.0 or left <= 0.0:
+                remaining = mu[i] * impulses[i] - spent[i]
+                if speed == 0.0 or remaining <= 0.0:
                     continue
                 direction = slip / speed
                 response = direction @ responses[i]
-                pull = min(left, speed / float(direction @ (tangential[i] @ response)))
+                pull = min(remaining, speed / float(direction @ (tangential[i] @ response)))
                 spent[i] += pull
                 v = v - pull * response
             more, v = impact(mass, jacobian, v)

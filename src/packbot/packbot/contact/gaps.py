@@ -16,6 +16,7 @@ from roboaccord.contract import Array, ContactPoint, Index
 
 from packbot.contact import features as kernels
 from packbot.contact.clearance import Clearance
+from packbot.contact.polyhedra import pack
 from packbot.model.arm import chain_of
 
 
@@ -30,7 +31,7 @@ class Proximity:
     def __init__(self, clearance: Clearance, near: float) -> None:
         self.clearance, self.near = clearance, near
         self.chain = chain_of(clearance.model)
-        self.shapes = kernels.pack(clearance.hulls)
+        self.shapes = pack(clearance.hulls)
         self.owner, self.reach = clearance.owners, clearance.reaches
         self.bounds = np.zeros(len(clearance.pairs))
         self._found = np.zeros((kernels.ROOM, kernels.WIDTH), dtype=np.int64)
@@ -74,7 +75,7 @@ class Proximity:
 
 @dataclass
 class ClosedGaps:
-    """Hold the closed gaps (active contacts).
+    """Closed gaps (active contacts).
 
     Args:
         features: (m, 6).

@@ -105,7 +105,7 @@ PARALLEL = 1e-6  # rad: faces whose normals differ by less are one
 
 @dataclass(frozen=True)
 class Hull:
-    """Hold a convex polyhedron in its own frame.
+    """A convex polyhedron in its own frame.
 
     Args:
         vertices: (v, 3) [m], corners of the hull alone.
@@ -129,10 +129,10 @@ class Hull:
                 f"{name} has no hull with a volume: its points lie in a plane, or are too few"
             ) from None
         corners = np.sort(hull.vertices)
-        place = np.full(len(points), -1)
-        place[corners] = np.arange(len(corners))
+        index_of = np.full(len(points), -1)
+        index_of[corners] = np.arange(len(corners))
         vertices = np.asarray(points, dtype=float)[corners]
-        return cls(vertices, _fans(vertices, place[hull.simplices], hull.equations[:, :3]))
+        return cls(vertices, _fans(vertices, index_of[hull.simplices], hull.equations[:, :3]))
 
     def placed(self, turn: Array, at: Array) -> Hull:
         """Return the hull turned by a matrix (3, 3), then moved (3,) [m]."""

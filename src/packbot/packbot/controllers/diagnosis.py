@@ -29,7 +29,7 @@ SAME = 1e-9  # s: times that differ by less are one
 
 @dataclass(frozen=True)
 class Detection:
-    """Hold what was found of a joint.
+    """What was found of a joint.
 
     Args:
         joint: name.

@@ -33,7 +33,8 @@ from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from packbot.controllers.diagnosis import Detection, known_arm, make_diagnosis
-from packbot.controllers.reach import ComputedTorque, Integral, ReachController
+from packbot.controllers.reach import ReachController
+from packbot.controllers.torque import ComputedTorque, Integral
 from packbot.model import compiled
 from packbot.planning.reaching import ARM, MARGIN
 
@@ -137,30 +138,30 @@ class RecoveryController:
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion in force, or hold the arm, and what is found."""
-        found = self._diagnosis.update(state, self._effort)
+        detections = self._diagnosis.update(state, self._effort)
         state = self._known.seen(state) if self._known else state
         self._rate = (1.0 - self._share) * self._rate + self._share * state.qd
         if np.abs(self._rate[:ARM]).max() > STILL:
             self._moved = state.time
         before, planned = self._faults, self.recovery
-        for each in found:
-            _log.warning(str(each))
-            named = self.detected.get(each.joint)
+        for finding in detections:
+            _log.warning(str(finding))
+            named = self.detected.get(finding.joint)
             # A loose joint that was given up stays so: it has no drive that could show itself.
-            given_up = named and named.kind == "loose" and each.joint not in self._doubts
-            if each.kind == "unexplained" and given_up:
+            given_up = named and named.kind == "loose" and finding.joint not in self._doubts
+            if finding.kind == "unexplained" and given_up:
                 continue
-            if each.kind in ("healthy", "unexplained"):
-                self.detected.pop(each.joint, None)
+            if finding.kind in ("healthy", "unexplained"):
+                self.detected.pop(finding.joint, None)
             else:
-                self.detected[each.joint] = each
-        if lost := [each.joint for each in found if each.kind == "stuck"]:
-            self._swap([each.fault for each in self.detected.values() if each.fault], state)
+                self.detected[finding.joint] = finding
+        if lost := [finding.joint for finding in detections if finding.kind == "stuck"]:
+            self._swap(self._failures, state)
             self.reason = f"the encoder of {lost[0]} is stuck"
         elif self.reason and self._lost:
             self.done = self._rests(state)
         elif self._faults != before:
-            self._swap([each.fault for each in self.detected.values() if each.fault], state)
+            self._swap(self._failures, state)
             # One that is frozen is not driven any more: gravity turns it if it is not.
             new = {joint: kind for joint, kind in self._faults.items() if joint not in before}
             self._doubts = [joint for joint, kind in new.items() if kind == "loose"]
@@ -169,16 +170,18 @@ class RecoveryController:
         elif not self._doubts and self.started is None and (self._plan or self._rests(state)):
             self._replan(state)
         command = self._tried(state, self._follow(state))
-        weak = [each for each in self.detected.values() if each.kind == "weak"]
+        weak = [finding for finding in self.detected.values() if finding.kind == "weak"]
         if weak:
             effort = np.array(command.effort)
-            for each in weak:
-                effort[self._setup.joints.index(each.joint)] /= each.size
+            for finding in weak:
+                effort[self._setup.joints.index(finding.joint)] /= finding.size
             command = Command(clip_efforts(effort, self._setup.effort_limits))
         if self._known:
             command = self._known.driven(command, self._setup.effort_limits)
         self._effort = command.effort
-        findings = [Event(each.time, FOUND + each.kind, each.joint) for each in found]
+        findings = [
+            Event(finding.time, FOUND + finding.kind, finding.joint) for finding in detections
+        ]
         if self.reason and self.recovery is not planned:
             findings.append(Event(state.time, REFUSED, self.reason))
         return replace(command, findings=tuple(findings))
@@ -193,9 +196,14 @@ class RecoveryController:
         """Kinds of the failures that are known, by joint."""
         return {each.joint: each.kind for each in self.detected.values() if each.fault}
 
+    @property
+    def _failures(self) -> list[Fault]:
+        """Faults of the joints that are known to fail."""
+        return [detection.fault for detection in self.detected.values() if detection.fault]
+
     def _swap(self, faults: Sequence[Fault], state: RobotState) -> None:
         """Swap the model, and hold the arm where it is."""
-        from packbot.controllers.reach import FailedTorque
+        from packbot.controllers.torque import FailedTorque
         from packbot.planning.failed_arm import FailedArm
 
         self._hold = state.q

@@ -45,7 +45,7 @@ LOOKS = 5  # control periods between looks for contact
 
 @dataclass(frozen=True)
 class Noticed:
-    """Hold a failure that was found, and how late; as estimated where it was not given."""
+    """A failure that was found, and how late; as estimated where it was not given."""
 
     joint: Annotated[str, si.Quantity("")]
     kind: Annotated[str, si.Quantity("", form="s")]
@@ -54,7 +54,7 @@ class Noticed:
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """Hold what came of a reach.
+    """What came of a reach.
 
     Args:
         reached: whether the finger tips ended within 10 mm of the target, and what is displaced
@@ -183,14 +183,14 @@ def run_reach(
         observers: of the run.
     """
     words, arm = target.tolist(), None if isinstance(engine, str) else engine
-    known: dict[str, float] | None = {} if arm else None
+    uncertainty: dict[str, float] | None = {} if arm else None
     if not ignore:
         diagnosis = setup.scenario.controller.get("diagnosis", DETECTED)
-        recovering = RecoveryController(setup, words, uncertainty=known, diagnosis=diagnosis)
+        recovering = RecoveryController(setup, words, uncertainty=uncertainty, diagnosis=diagnosis)
         recovering.planner = planner
         run = drive(setup, engine, recovering, observers=observers)
         return _judged(setup, target, run, recovering.motion, recovering, arm)
-    plain = ReachController(setup, words, uncertainty=known)
+    plain = ReachController(setup, words, uncertainty=uncertainty)
     try:
         plain.reset(setup.scenario.seed)
     except AccordError as error:

@@ -23,7 +23,7 @@ from packbot.model.parameters import JOINTS, LENS, PackbotParameters
 
 
 class Arm:
-    """Hold pinocchio's model of the arm on a fixed chassis.
+    """Pinocchio's model of the arm on a fixed chassis.
 
     Args:
         urdf: description, its base fixed.
@@ -48,8 +48,8 @@ class Arm:
     def carry(self, mass: float, reach: float) -> None:
         """Add a point mass [kg] to the hand, at `reach` [m] from the wrist."""
         hand = self.model.getJointId("wrist")
-        place = np.array([reach, 0.0, 0.0])
-        self.model.inertias[hand] += pin.Inertia(mass, place, np.zeros((3, 3)))
+        origin = np.array([reach, 0.0, 0.0])
+        self.model.inertias[hand] += pin.Inertia(mass, origin, np.zeros((3, 3)))
         self.data = self.model.createData()
 
     @property
@@ -100,7 +100,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class Placement:
-    """Hold a frame in the world: origin (3,) [m], rotation (3, 3) with x along hand or sight."""
+    """A frame in the world: origin (3,) [m], rotation (3, 3) with x along hand or sight."""
 
     position: Array
     rotation: Array
@@ -129,8 +129,8 @@ class Kinematics:
     def placement(self, frame: str, q: Array) -> Placement:
         """Return where a frame is at joint angles (7,) [rad]."""
         pin.forwardKinematics(self.arm.model, self._data, q)
-        place = pin.updateFramePlacement(self.arm.model, self._data, self._frames[frame])
-        return Placement(place.translation.copy(), place.rotation.copy())
+        placement = pin.updateFramePlacement(self.arm.model, self._data, self._frames[frame])
+        return Placement(placement.translation.copy(), placement.rotation.copy())
 
     def tip(self, q: Array) -> Array:
         """Return the finger tips in the world (3,) [m] at joint angles (7,) [rad]."""
@@ -149,8 +149,8 @@ def _add(model: pin.Model, name: str, link: str, position: Array) -> int:
     """Add a frame to a link of a model, and return its index."""
     parent = model.getFrameId(link)
     body = model.frames[parent]
-    place = body.placement * pin.SE3(np.eye(3), position)
-    frame = pin.Frame(name, body.parentJoint, parent, place, pin.FrameType.OP_FRAME)
+    origin = body.placement * pin.SE3(np.eye(3), position)
+    frame = pin.Frame(name, body.parentJoint, parent, origin, pin.FrameType.OP_FRAME)
     return int(model.addFrame(frame))
 
 
@@ -181,13 +181,13 @@ def chain_of(model: pin.Model) -> Chain:
 
 
 @kernel
-def place_bodies(chain, q, turn, place, axis):
+def place_bodies(chain, q, turn, origin, axis):
     """Fill in rotations (n + 1, 3, 3), origins and joint axes (n + 1, 3) in the world."""
     parents, places, turns, axes, _ = chain
     for i in range(3):
         for k in range(3):
             turn[0, i, k] = 1.0 if i == k else 0.0
-        place[0, i] = 0.0
+        origin[0, i] = 0.0
     joint = np.empty((3, 3))
     for body in range(1, len(parents)):
         up = parents[body]
@@ -199,9 +199,9 @@ def place_bodies(chain, q, turn, place, axis):
         joint[1, 2], joint[2, 1] = y * z * (1 - c) - x * s, z * y * (1 - c) + x * s
         joint[2, 2] = c + z * z * (1 - c)
         for i in range(3):
-            place[body, i] = place[up, i]
+            origin[body, i] = origin[up, i]
             for k in range(3):
-                place[body, i] += turn[up, i, k] * places[body, k]
+                origin[body, i] += turn[up, i, k] * places[body, k]
                 turn[body, i, k] = 0.0
                 for a in range(3):
                     for b in range(3):
@@ -213,29 +213,29 @@ def place_bodies(chain, q, turn, place, axis):
 
 
 @kernel
-def to_world(turn, place, x, out):
+def to_world(turn, origin, x, out):
     """Transform a point x (3,) from a body's frame to the world, into `out`."""
     for i in range(3):
-        out[i] = place[i] + turn[i, 0] * x[0] + turn[i, 1] * x[1] + turn[i, 2] * x[2]
+        out[i] = origin[i] + turn[i, 0] * x[0] + turn[i, 1] * x[1] + turn[i, 2] * x[2]
 
 
 @kernel
-def to_body(turn, place, x, out):
+def to_body(turn, origin, x, out):
     """Transform a point x (3,) from the world to a body's frame, into `out`."""
     for i in range(3):
         out[i] = 0.0
         for k in range(3):
-            out[i] += turn[k, i] * (x[k] - place[k])
+            out[i] += turn[k, i] * (x[k] - origin[k])
 
 
 @kernel
-def add_row(chain, place, axis, body, x, direction, sign, row):
+def add_row(chain, origin, axis, body, x, direction, sign, row):
     """Add to `row` (n,) the Jacobian of a body's point x along a direction, times `sign`."""
     moved = chain[4]
     for j in range(len(row)):
         if moved[body, j] > 0.0:
             a = axis[j + 1]
-            rx, ry, rz = x[0] - place[j + 1, 0], x[1] - place[j + 1, 1], x[2] - place[j + 1, 2]
+            rx, ry, rz = x[0] - origin[j + 1, 0], x[1] - origin[j + 1, 1], x[2] - origin[j + 1, 2]
             row[j] += sign * (
                 direction[0] * (a[1] * rz - a[2] * ry)
                 + direction[1] * (a[2] * rx - a[0] * rz)

@@ -24,7 +24,7 @@ LENS = np.array([0.065, 0.0, 0.03])  # m, in pan_link
 
 
 class PackbotParameters(Parameters):
-    """Hold the Packbot's parameters, in SI units; config/parameters.yaml describes each.
+    """Packbot's parameters, in SI units; config/parameters.yaml describes each.
 
     Names of the joints' parameters end in the joint: `lower_`, `upper_` [rad], `effort_limit_`
     [N m], `speed_limit_` [rad/s], `viscous_` [N m s/rad], `coulomb_`, `stiction_` [N m] and

@@ -41,7 +41,7 @@ RIGHT = 0.5 * math.pi
 
 @dataclass(frozen=True)
 class Row:
-    """Hold a row of a DH table: its joint, and theta offset, d, a, alpha."""
+    """A row of a DH table: its joint, and theta offset, d, a, alpha."""
 
     joint: Annotated[str, Quantity("")]
     theta: Annotated[float, Quantity("rad", form=".4f", shown="deg")]
@@ -65,7 +65,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Hold a chain.
+    """A chain.
 
     Args:
         base: from `base_link` to the frame of the first row (4, 4) [m].
@@ -161,7 +161,7 @@ def split(joint: str, link: Array) -> tuple[Row, Array]:
 
 @dataclass(frozen=True)
 class Inertia:
-    """Hold a rigid body's mass [kg], centre (3,) [m], and inertia there (3, 3) [kg m^2]."""
+    """A rigid body's mass [kg], centre (3,) [m], and inertia there (3, 3) [kg m^2]."""
 
     mass: float
     centre: Array
@@ -217,11 +217,11 @@ class MergedLinks:
         at = np.linspace(*self.limits, knots)
         k = int(np.clip(np.searchsorted(at, angle) - 1, 0, knots - 2))
         low, high = self.exact(float(at[k])), self.exact(float(at[k + 1]))
-        part = (angle - at[k]) / (at[k + 1] - at[k])
+        fraction = (angle - at[k]) / (at[k + 1] - at[k])
         return Inertia(
             low.mass,
-            (1.0 - part) * low.centre + part * high.centre,
-            (1.0 - part) * low.inertia + part * high.inertia,
+            (1.0 - fraction) * low.centre + fraction * high.centre,
+            (1.0 - fraction) * low.inertia + fraction * high.inertia,
         )
 
     def errors(self, angles: Array, knots: int) -> tuple[Array, Array]:

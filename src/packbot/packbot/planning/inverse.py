@@ -53,12 +53,12 @@ class Inverse:
             AccordError: if the point is out of reach, or every pose that reaches it touches.
         """
         check_reach(self.parameters, target)
-        found, words = self.solutions(target, pitch), _words(target)
-        if not len(found):
+        poses, words = self.solutions(target, pitch), _words(target)
+        if not len(poses):
             within = f"the joints' limits{'' if pitch is None else f' and a hand at {pitch:g} rad'}"
             raise AccordError(f"no pose has the finger tips at {words} m within {within}")
-        q = np.tile(near, (len(found), 1))
-        q[:, :4] = found
+        q = np.tile(near, (len(poses), 1))
+        q[:, :4] = poses
         times = np.abs(q - near) / self.parameters.of_joints("speed_limit")
         order = np.lexsort((times.sum(axis=1), times.max(axis=1)))
         for i in order:
@@ -85,7 +85,7 @@ class Inverse:
         ahead = np.sqrt(np.maximum(x * x + y * y - aside * aside, 0.0))
         if x * x + y * y < aside * aside:
             return np.empty((0, 4))
-        found = []
+        poses = []
         for r in (ahead, -ahead):  # the arm's plane, forward and over the back
             turret = np.arctan2(y, x) - np.arctan2(aside, r)
             first = np.arctan2(height, r)  # a stretched arm points there, and has no other pitch
@@ -93,9 +93,9 @@ class Inverse:
             ends = self._pitches_at_limits(complex(r, height))
             pitches = np.concatenate([turns, ends]) if pitch is None else np.array([pitch])
             planar = self._planar(float(r), float(height), pitches)
-            found.append(np.column_stack([np.full(len(planar), turret), planar]))
+            poses.append(np.column_stack([np.full(len(planar), turret), planar]))
         lower, upper = p.limits[:, :4]
-        q = np.concatenate(found)
+        q = np.concatenate(poses)
         q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
         return np.asarray(np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper))
 
@@ -109,16 +109,16 @@ class Inverse:
         """
         a, b, hand = lengths_of(self.parameters)
         (s, e, w), (s_up, e_up, w_up) = self.parameters.limits[:, 1:4]
-        found = list[float]()
+        pitches = list[float]()
         for shoulder in (s, s_up):
-            found += _bends(target - a * np.exp(1j * shoulder), b, hand)
+            pitches += _bends(target - a * np.exp(1j * shoulder), b, hand)
         for elbow1 in (e, e_up):
-            found += _bends(target, abs(a + b * np.exp(1j * elbow1)), hand)
+            pitches += _bends(target, abs(a + b * np.exp(1j * elbow1)), hand)
         for elbow2 in (w, w_up):
             fore = b + hand * np.exp(1j * elbow2)
             turn = elbow2 - float(np.angle(fore))
-            found += [end + turn for end in _bends(target, a, abs(fore))]
-        return np.array(found)
+            pitches += [end + turn for end in _bends(target, a, abs(fore))]
+        return np.array(pitches)
 
     def _planar(self, r: float, height: float, pitches: Array) -> Array:
         """Return shoulder, elbow 1 and elbow 2 (k, 3) for pitches, by the law of cosines."""

@@ -25,7 +25,7 @@ MARGIN = 0.02  # m that a path keeps from touching
 
 
 class Goal:
-    """Hold the goal of a reach.
+    """Goal of a reach.
 
     Args:
         target: of the finger tips (3,) [m], or None.

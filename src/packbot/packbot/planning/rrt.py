@@ -27,7 +27,7 @@ from packbot.planning.trajectories import RAMP
 
 
 class SearchTree:
-    """Hold nodes (n, 7) [rad] and their parents, by number; -1 is that of the root."""
+    """Nodes (n, 7) [rad] and their parents, by number; -1 is that of the root."""
 
     def __init__(self, root: Array) -> None:
         self._nodes = np.tile(root, (64, 1))

@@ -44,7 +44,7 @@ SHORT = 1e-3  # m: a target may lie on what stands there, and that does not hide
 
 @dataclass(frozen=True)
 class View:
-    """Hold the visibility of a target.
+    """Visibility of a target.
 
     Args:
         visible: whether it is ahead of the lens and nothing blocks the view.
@@ -129,11 +129,11 @@ class Sight:
         return bool(coal.collide(line, self._here, body, place, self._request, self._result))
 
     def _distance_from(self, lens: Array, hull: int, place: pin.SE3) -> float:
-        found = coal.DistanceResult()
+        result = coal.DistanceResult()
         return float(
             coal.distance(
                 coal.Sphere(0.5 * LENS_WIDTH), coal.Transform3s(np.eye(3), lens),
-                self.clearance.bodies[hull], _transform(place), coal.DistanceRequest(), found,
+                self.clearance.bodies[hull], _transform(place), coal.DistanceRequest(), result,
             )
         )  # fmt: skip
 

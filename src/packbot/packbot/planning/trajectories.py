@@ -30,7 +30,7 @@ SLOWER = 1.1  # factor on the times of a line that asks for too much effort
 
 @dataclass(frozen=True)
 class TimedPath:
-    """Hold a path with its times.
+    """A path with its times.
 
     Args:
         corners: (k + 1, 7) [rad].

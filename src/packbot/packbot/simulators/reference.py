@@ -43,7 +43,7 @@ from packbot.simulators.stepping import EventDrivenStepper
 
 
 class ArmSimulator(Reference):
-    """Hold the arm's dynamics, hull distances, joint friction and energy balance.
+    """Arm's dynamics, hull distances, joint friction and energy balance.
 
     Args:
         setup: robot and scenario.
@@ -87,7 +87,7 @@ class ArmSimulator(Reference):
 
 @dataclass(frozen=True)
 class ReferenceSettings:
-    """Hold the settings of the reference, all of them above 0.
+    """Settings of the reference, all of them above 0.
 
     Raises:
         AccordError: for one that is not a positive number.

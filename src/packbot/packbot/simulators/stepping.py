@@ -1,169 +1,29 @@
 """Event-driven time integration with contact: steps, impacts, and the active set after them.
 
-GAMMA to EMBEDDED are the published coefficients of ROS34PW2, and stay to the last digit;
-test_packbot_reference measures order 3. EXPLICIT and SHORTER choose between the two methods,
-SAMPLES and LOWEST how gaps are searched: they may be tuned (test_packbot_events compares them with
-closed forms). APPROACH, which impacts are reported, may be changed: no motion depends on it. A new
-kind of event is named in `_note`.
-
-Dry friction about rest is a damper of k / e, and a light link relaxes in microseconds by it. The
-W-method ROS34PW2 (Rang and Angermann, BIT 45, 2005) is of order 3 whatever matrix stands for the
-Jacobian, and L-stable where that has the stiff part: so friction alone is enough.
+EXPLICIT and SHORTER choose between explicit steps and those of stiff.py, and may be tuned.
+APPROACH, which impacts are reported, may be changed: no motion depends on it. A new kind of event
+is named in `_note`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
-import scipy
 from roboaccord.contract import Array, DivergedError, Event, Index
 from roboaccord.engines import APART
-from roboaccord.numerics import Slope, Step, take_step
+from roboaccord.numerics import Step, take_step
 
 from packbot.contact.features import LOWER
 from packbot.contact.forces import impact
 from packbot.contact.gaps import ClosedGaps, same
+from packbot.simulators.closing import first_closing
 from packbot.simulators.motion import STILL, ConstrainedDynamics, EnergyBook, JammedError
+from packbot.simulators.stiff import take_stiff_step
 
 EXPLICIT = 3.3  # rate times step size up to which Dormand and Prince's steps are stable
 SHORTER = 4.0  # so many times would they have to be, where these here, of lower order, are better
-GAMMA = 0.435866521508459
-ALPHA = (
-    np.array([0.87173304301691801]),
-    np.array([0.84457060015369423, -0.11299064236484185]),
-    np.array([0.0, 0.0, 1.0]),
-)
-COUPLING = (
-    np.array([-0.87173304301691801]),
-    np.array([-0.90338057013044082, 0.054180672388095326]),
-    np.array([0.24212380706095346, -1.2232505839045147, 0.54526025533510214]),
-)
-WEIGHTS = np.array([0.24212380706095346, -1.2232505839045147, 1.545260255335102, GAMMA])
-EMBEDDED = np.array([0.37810903145819369, -0.096042292212423178, 0.5, 0.2179332607542295])
-
-
-@dataclass(frozen=True)
-class StiffStep(Step):
-    """Hold one linearly implicit step, with Hermite's cubic as dense output."""
-
-    def at(self, part: float) -> Array:
-        """Return the state (n,) at a fraction, 0 to 1, of the step."""
-        rest, change = 1.0 - part, self.end - self.start
-        bend = self.size * self.slopes[0] - change
-        tail = change - self.size * self.slopes[-1]
-        return np.asarray(self.start + part * (change + rest * (rest * bend + part * tail)))
-
-    growth = 3.0
-
-
-def take_stiff_step(
-    slope: Slope, start: Array, first: Array, jacobian: Array, size: float, tolerance: float
-) -> StiffStep:
-    """Take a linearly implicit step.
-
-    Args:
-        slope: gives the slope (n,) of a state (n,).
-        start: state (n,).
-        first: its slope.
-        jacobian: the stiff part of the derivative of the slope (n, n).
-        size: [s].
-        tolerance: of each step, relative and absolute.
-    """
-    inverse = np.linalg.inv(np.eye(len(start)) - GAMMA * size * jacobian)
-    stages = np.empty((4, len(start)))
-    stages[0] = inverse @ first
-    for i, (weights, coupling) in enumerate(zip(ALPHA, COUPLING, strict=True), start=1):
-        f = slope(start + size * (weights @ stages[:i]))
-        stages[i] = inverse @ (f + size * (jacobian @ (coupling @ stages[:i])))
-    end = start + size * (WEIGHTS @ stages)
-    slopes = np.vstack([first, stages, slope(end)])
-    scale = tolerance * (1.0 + np.maximum(np.abs(start), np.abs(end)))
-    error = size * ((WEIGHTS - EMBEDDED) @ stages) / scale
-    return StiffStep(start, end, slopes, size, float(np.sqrt(error @ error / len(error))))
-
-
-Gaps = Callable[[Array], Array]
-Pair = tuple[float, float]
-SAMPLES = 8  # of a step in which a gap may close and open again
-LOWEST = 1e-4  # of a step: to which the lowest gap is found; at 100 m/s^2 and 4 ms 1e-11 m off
-
-
-def first_closing(
-    step: Step, gaps: Gaps, ends: tuple[Array, Array], rates: tuple[Array, Array], tolerance: float
-) -> float:
-    """Return the fraction of a step at which the first gap closes, 2 if none does.
-
-    Closed means half a tolerance below 0, or below where it was.
-
-    Args:
-        step: to look at.
-        gaps: gives the gaps (m,) in a state.
-        ends: gaps at its start and end (m,).
-        rates: of the gaps there (m,).
-        tolerance: of the gaps.
-    """
-    targets = np.minimum(ends[0], 0.0) - 0.5 * tolerance
-    before, after = ends[0] - targets, ends[1] - targets
-    part = 2.0
-    dips = (rates[0] < 0.0) & (rates[1] > 0.0)
-    for i in np.flatnonzero((after < 0.0) | dips).tolist():
-        end = 1.0
-        if after[i] >= 0.0:
-            end = _dip(step, gaps, i, (before[i], after[i]), (rates[0][i], rates[1][i]), targets[i])
-        if end <= 1.0:
-            part = min(part, _closing(step, gaps, i, end, targets[i], tolerance))
-    return part
-
-
-def _dip(step: Step, gaps: Gaps, i: int, ends: Pair, rates: Pair, target: float) -> float:
-    """Return a fraction of a step where a gap that closes and reopens is below its target, or 2."""
-    # Where the tangents cross is not above the gap, if it bends upwards.
-    fall, climb = step.size * rates[0], step.size * rates[1]
-    if ends[0] + fall * (ends[1] - ends[0] - climb) / (fall - climb) > 0.0:
-        return 2.0
-
-    def above(part: float) -> float:
-        return float(gaps(step.at(part))[i] - target)
-
-    samples = [ends[0]]
-    for k in range(1, SAMPLES):
-        samples.append(above(k / SAMPLES))
-        if samples[k] < 0.0:
-            return k / SAMPLES
-    k = int(np.argmin([*samples, ends[1]]))
-    bounds = max(k - 1, 0) / SAMPLES, min(k + 1, SAMPLES) / SAMPLES
-    lowest = scipy.optimize.minimize_scalar(
-        above, bounds=bounds, method="bounded", options={"xatol": LOWEST}
-    )
-    return float(lowest.x) if lowest.fun < 0.0 else 2.0
-
-
-def _closing(step: Step, gaps: Gaps, i: int, end: float, target: float, tolerance: float) -> float:
-    """Return where a gap crosses its target, between the start of a step and the part `end`.
-
-    By the Illinois variant of regula falsi.
-    """
-    low, high, side = 0.0, end, 0
-    above, below = gaps(step.start)[i] - target, gaps(step.at(end))[i] - target
-    for _ in range(60):
-        part = (low * below - high * above) / (below - above)
-        here = gaps(step.at(part))[i] - target
-        if abs(here) < 0.05 * tolerance:
-            return float(part)
-        if here > 0.0:
-            low, above = part, here
-            below *= 0.5 if side == 1 else 1.0
-            side = 1
-        else:
-            high, below = part, here
-            above *= 0.5 if side == -1 else 1.0
-            side = -1
-    return low
-
-
 LEAST_STEP = 1e-12  # s
 JAM = 1e-6  # s: contacts that jam in that time jam now
 STANDARD_GRAVITY = 9.81  # m/s^2
@@ -199,8 +59,7 @@ class EventDrivenStepper:
 
     def start(self, q: Array, v: Array, time: float) -> None:
         """Begin at a state."""
-        self.n, self.time = len(q), time
-        self.deepest, self.steps = 0.0, 0
+        self.n, self.time, self.deepest, self.steps = len(q), time, 0.0, 0
         self._touched = dict[str, float]()  # when things touched last, by their event [s]
         self.energy.start(q, v)
         self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
@@ -210,16 +69,16 @@ class EventDrivenStepper:
         self.x = self._settle(np.concatenate([q, v]))
 
     def hold(self, joint: int, held: bool) -> None:
-        """Hold a joint, or let go of it; contacts that no other joint can change are left out."""
+        """Lock a joint, or release it; contacts that no other joint can change are left out."""
         gap_functions, motion = self._gap_functions, self.motion
         gap_functions.held[joint] = held
         self._looked = np.zeros(0), np.zeros((0, 6), dtype=np.int64), np.zeros(0)
         if not len(self.x):
             return
         self._features = self._look(self.x[: self.n])
-        left = gap_functions.changing(motion.closed.features)
-        motion.forces = motion.forces[left] if len(motion.forces) == len(left) else np.zeros(0)
-        motion.closed = ClosedGaps(motion.closed.features[left], motion.closed.active[left])
+        kept = gap_functions.changing(motion.closed.features)
+        motion.forces = motion.forces[kept] if len(motion.forces) == len(kept) else np.zeros(0)
+        motion.closed = ClosedGaps(motion.closed.features[kept], motion.closed.active[kept])
 
     def jump(self, q: Array, v: Array, time: float) -> None:
         """Go on at a time [s] from other velocities; what then closes has its impact."""
@@ -232,21 +91,21 @@ class EventDrivenStepper:
     def run(self, end: float) -> None:
         """Advance to the time `end` [s], with the efforts that `motion` has."""
         self.x, slope = self._unjammed(self.x)
-        while (left := end - self.time) > LEAST_STEP:
+        while (remaining := end - self.time) > LEAST_STEP:
             try:
-                slope = self._advance(slope, left)
+                slope = self._advance(slope, remaining)
             except JammedError:
                 self.x, slope = self._stopped(self.x)
 
-    def _advance(self, first: Array, left: float) -> Array:
-        """Take one step, at most `left` [s] long; return the slope after it."""
+    def _advance(self, first: Array, remaining: float) -> Array:
+        """Take one step, at most `remaining` [s] long; return the slope after it."""
         energy, sliding = self.energy, self.motion.sliding.any and self.energy.metered
         slides = self.motion.sliding_power(self.x) if sliding else 0.0
-        step = self._try(first, left)
-        part = self._closing(step)
-        if part < 1.0:
-            step = self._take(first, part * step.size)
-        elif step.size < left:
+        step = self._try(first, remaining)
+        fraction = self._closing(step)
+        if fraction < 1.0:
+            step = self._take(first, fraction * step.size)
+        elif step.size < remaining:
             self._size = step.next_size
         else:
             self._size = max(self._size, step.next_size)
@@ -276,13 +135,13 @@ class EventDrivenStepper:
         self.energy.note(x[: self.n], x[self.n :], self.motion.efforts)
         return x, self.motion.slope(x)
 
-    def _try(self, first: Array, left: float) -> Step:
+    def _try(self, first: Array, remaining: float) -> Step:
         """Return a step within the error tolerance, and short enough to miss no contact.
 
         Steps share the time that is left evenly: none is a crumb.
         """
         self._jacobian = self._stiff_jacobian() if self.motion.dry else None
-        size = left / math.ceil(left / min(self._size, self._options["max_step"]))
+        size = remaining / math.ceil(remaining / min(self._size, self._options["max_step"]))
         near = self._options["near"]
         while size > LEAST_STEP:
             try:
@@ -318,8 +177,7 @@ class EventDrivenStepper:
 
     def _angles(self, step: Step) -> Array:
         """Return the largest rotation of each joint in a step (n,) [rad]."""
-        speeds = np.abs(step.slopes[:, : self.n])
-        return np.asarray(1.1 * step.size * speeds.max(axis=0))
+        return np.asarray(1.1 * step.size * np.abs(step.slopes[:, : self.n]).max(axis=0))
 
     def _closing(self, step: Step) -> float:
         """Return the fraction of a step at which a gap closes, 2 if none does."""

@@ -33,7 +33,7 @@ AT_REST = 0.01  # rad/s
 
 @dataclass(frozen=True, kw_only=True)
 class Collapse:
-    """Hold the result of a collapse.
+    """Result of a collapse.
 
     Args:
         absolute_deg: of the links at the end [degrees].
@@ -130,7 +130,7 @@ def energy_rise(setup: Setup, simulator: Simulator, trajectory: Trajectory) -> f
 
 @dataclass(frozen=True)
 class CollapseSample:
-    """Hold one collapse with drawn parameters: its angles [degrees], or why it did not start."""
+    """One collapse with drawn parameters: its angles [degrees], or why it did not start."""
 
     angles: tuple[float, ...]
     settle_time: float | None
@@ -157,15 +157,15 @@ def draw_changes(count: int, seed: int) -> list[list[str]]:
 def run_draw(changes: Sequence[str], engine: str, contact: str, duration: float) -> CollapseSample:
     """Let the arm of a changed scenario fall."""
     try:
-        found = run_collapse(collapse_setup(contact, duration, changes), engine)
+        result = run_collapse(collapse_setup(contact, duration, changes), engine)
     except AccordError as error:
         return CollapseSample((), None, str(error))
-    return CollapseSample(tuple(found.absolute_deg[link] for link in LINKS), found.settle_time)
+    return CollapseSample(tuple(result.absolute_deg[link] for link in LINKS), result.settle_time)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Hold the figures of drawn arms: of each link's angle mean, deviation and extremes."""
+    """Figures of drawn arms: of each link's angle mean, deviation and extremes."""
 
     count: Annotated[int, Quantity("")]
     seed: Annotated[int, Quantity("")]

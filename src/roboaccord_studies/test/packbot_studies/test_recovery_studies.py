@@ -19,7 +19,8 @@ from drawn_figures import keep_figures
 from failed_arms import recoverer, setup_of, simulated, two_link
 from packbot.controllers.trial import run_reach
 from packbot.model.arm import Arm, Kinematics
-from packbot.planning.failed_arm import NEAR, FailedArm
+from packbot.planning.failed_arm import FailedArm
+from packbot.planning.goals import NEAR
 from packbot.planning.reaching import MARGIN
 from packbot.planning.recovery import Recoverer
 from packbot.planning.rrt import SearchTree

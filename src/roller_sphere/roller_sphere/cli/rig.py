@@ -68,10 +68,10 @@ class RigOptions:
             if len(triple) != 3:
                 raise RigError(f"--roller takes azimuth, latitude and alpha, not {words!r}")
         angles = list(zip(*triples)) if triples else [self.azimuth, self.latitude, self.alpha]
-        found = Kinematics(Rig.degrees(self.radius, *angles))
-        if found.warning:
-            warn(found.warning)
-        return found
+        solved = Kinematics(Rig.degrees(self.radius, *angles))
+        if solved.warning:
+            warn(solved.warning)
+        return solved
 
 
 Rollers = Annotated[
@@ -90,7 +90,7 @@ Condition = Annotated[float, Quantity("1", "condition number of the inverse", fo
 
 @dataclass(frozen=True)
 class Line:
-    """Hold a line of all w without slip at a roller."""
+    """A line of all w without slip at a roller."""
 
     point: Annotated[Array, Quantity("rad/s", "on the line", form=".3f")]
     direction: Annotated[Array, Quantity("1", "of the contact's normal", form=".3f")]
@@ -98,7 +98,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Motion:
-    """Hold a motion of the ball: its velocity at given roller speeds, or vice versa."""
+    """A motion of the ball: its velocity at given roller speeds, or vice versa."""
 
     nu: Annotated[Array | None, Quantity("m/s", "peripheral speeds of the rollers", form=".6f")] = (
         field(default=None, metadata=si.IF_ANY)
@@ -198,7 +198,7 @@ def forward_command(
 
 @dataclass(frozen=True)
 class Figures:
-    """Hold the files that were written."""
+    """Files that were written."""
 
     files: list[Path]
 

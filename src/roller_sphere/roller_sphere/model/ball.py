@@ -172,9 +172,9 @@ class BallFigures(Tally):
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return the figures."""
-        found = {"path_length": self._length, "closure": self._distance}
+        measured = {"path_length": self._length, "closure": self._distance}
         if self._base == "ball":
-            found["largest_slip"] = self._slip
+            measured["largest_slip"] = self._slip
         if self._base == "free":
-            found |= {"held": self._held, "largest_offset": self._offset}
-        return found
+            measured |= {"held": self._held, "largest_offset": self._offset}
+        return measured

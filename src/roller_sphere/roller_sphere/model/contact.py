@@ -34,7 +34,7 @@ LINKS = ("base_link", "roller_1_link", "roller_2_link")
 
 @dataclass(frozen=True, kw_only=True)
 class Friction:
-    """Hold the friction law of one contact.
+    """Friction law of one contact.
 
     Args:
         viscous: c [N s/m].

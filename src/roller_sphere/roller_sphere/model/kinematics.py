@@ -32,7 +32,7 @@ TURN = 2.0 * np.pi
 
 @dataclass(frozen=True, eq=False)
 class RollerMotion:
-    """Hold roller speeds, angular velocity and slip, over any leading axes.
+    """Roller speeds, angular velocity and slip, over any leading axes.
 
     Args:
         nu: peripheral speeds of the rollers (..., n) [m/s].

@@ -23,7 +23,7 @@ POSITIVE = (
 
 
 class RollerSphereParameters(Parameters):
-    """Hold the parameters of ball, rollers and carrier, in SI units.
+    """Parameters of ball, rollers and carrier, in SI units.
 
     Attributes:
         radius, ball_mass, ball_inertia: of the ball [m, kg, kg m^2].

@@ -31,7 +31,7 @@ class RigError(AccordError, ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Rig:
-    """Hold a ball of a radius [m] and its n >= 2 rollers.
+    """A ball of a radius [m] and its n >= 2 rollers.
 
     Args:
         radius: r of the ball [m].

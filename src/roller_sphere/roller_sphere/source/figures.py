@@ -36,7 +36,7 @@ QUARTERS = np.arange(0.0, 361.0, 45.0)  # degrees
 
 @dataclass(frozen=True)
 class Case:
-    """Hold the rig at one roller angle, with its motions along all headings."""
+    """Rig at one roller angle, with its motions along all headings."""
 
     alpha: float
     kinematics: Kinematics
@@ -45,11 +45,11 @@ class Case:
 
 def cases(heading_deg: Array) -> list[Case]:
     """Return the four cases at headings (m,) [degrees]: roller 2 has the opposite angle."""
-    found = []
+    cases = []
     for alpha in ALPHAS:
         kinematics = Kinematics(Rig.degrees(1.0, AZIMUTHS, LATITUDES, (alpha, -alpha)))
-        found.append(Case(alpha, kinematics, kinematics.inverse(SPEED, np.radians(heading_deg))))
-    return found
+        cases.append(Case(alpha, kinematics, kinematics.inverse(SPEED, np.radians(heading_deg))))
+    return cases
 
 
 def write_figures(folder: Path, command: str, facts: Mapping[str, str]) -> list[Path]:
@@ -72,33 +72,33 @@ def write_figures(folder: Path, command: str, facts: Mapping[str, str]) -> list[
 
 def write_paper(folder: Path) -> list[report.Still]:
     """Write each figure as SVG, with its table as CSV: columns by name, a row a heading."""
-    found = cases(HEADINGS)
+    rig_cases = cases(HEADINGS)
     return [
-        write_trajectories(found, folder),
+        write_trajectories(rig_cases, folder),
         _write_curves(
             folder, "3b: angle of the axis", "rho [degrees]", ("rho",), "deg",
-            [np.degrees(case.motion.rho)[:, None] for case in found],
+            [np.degrees(case.motion.rho)[:, None] for case in rig_cases],
             "The axis lies in the x-y plane at 90 and 270 degrees, whatever alpha is.",
         ),
         _write_curves(
             folder, "3c: speeds of the rollers", "nu [m/s]", ("nu1", "nu2"), "m_s",
-            [case.motion.nu for case in found],
+            [case.motion.nu for case in rig_cases],
             "Solid: roller 1, dashed: roller 2. About 90 and 270 degrees a larger alpha does not "
             "always need faster rollers.",
         ),
         _write_curves(
             folder, "3d: slip", "S [m/s]", ("S1", "S2"), "m_s",
-            [case.motion.slip for case in found],
+            [case.motion.slip for case in rig_cases],
             "Solid: roller 1, dashed: roller 2, its opposite. None at alpha 0.",
         ),
     ]  # fmt: skip
 
 
-def write_trajectories(found: list[Case], folder: Path) -> report.Still:
+def write_trajectories(rig_cases: list[Case], folder: Path) -> report.Still:
     """Write figure 3a: the end points of w over all headings."""
     path = folder / "figure_3a.svg"
     with report.picture(path, report.SQUARE, subplot_kw={"projection": "3d"}) as axes:
-        for case, colour in zip(found, COLOURS, strict=True):
+        for case, colour in zip(rig_cases, COLOURS, strict=True):
             axes.plot(*case.motion.omega.T, color=colour, label=f"alpha {case.alpha:g} deg")
         for x, word, fill in ((-1.0, "90", report.INK), (1.0, "270", report.PAGE)):
             axes.plot(x, 0.0, 0.0, "o", color=fill, mec=report.INK, label=f"phi {word} deg")
@@ -113,7 +113,7 @@ def write_trajectories(found: list[Case], folder: Path) -> report.Still:
         "Figure 3a: end points of w",
         "Ellipses over one circle, the steeper the larger alpha is. All meet on the x-axis, at the "
         f"headings 90 and 270 degrees. Heights are drawn {FLAT:g} times as large.",
-        _write_table(path, ("wx", "wy", "wz"), "rad_s", [case.motion.omega for case in found]),
+        _write_table(path, ("wx", "wy", "wz"), "rad_s", [case.motion.omega for case in rig_cases]),
     )
 
 

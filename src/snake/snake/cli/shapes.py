@@ -44,10 +44,10 @@ def shapes_command(
     table = make_table("configuration", *SEGMENTS, title=f"twists; one is {half:.3g} degrees")
     rows = list[Json]()
     for number, twists in enumerate((*START, *LOOP), 1):
-        part = "start" if number <= len(START) else "loop"
+        section = "start" if number <= len(START) else "loop"
         by_segment = dict(zip(SEGMENTS, twists, strict=True))
         angles = {segment: round(half * twist, 3) for segment, twist in by_segment.items()}
-        rows.append({"number": number, "part": part, "twists": by_segment, "angles": angles})
+        rows.append({"number": number, "part": section, "twists": by_segment, "angles": angles})
         table.add_row(str(number), *(f"{t:+d}" if t else "" for t in twists))
     data = {"configurations": rows, "unit": "degree", "picture": str(file) if file else None}
     return Result(data, [table, *([f"picture: {file}"] if file else [])])

@@ -103,7 +103,7 @@ SLOWEST = 0.4  # part of the speed that is kept towards a waypoint at the side
 
 @dataclass(frozen=True, slots=True)
 class SteadyMotion:
-    """Hold the motion of a snake without its undulation.
+    """Motion of a snake without its undulation.
 
     Args:
         time: [s].
@@ -119,7 +119,7 @@ class SteadyMotion:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """Hold the set-points of steering: speed [m/s], heading [rad] and turn rate [rad/s]."""
+    """Set-points of steering: speed [m/s], heading [rad] and turn rate [rad/s]."""
 
     speed: float
     heading: float

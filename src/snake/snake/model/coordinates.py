@@ -149,9 +149,9 @@ class PlanarSnake:
         headings = self.pack_motion(t)[:, self.parameters.links + 1 : 1 : -1]
         along = np.stack([np.cos(headings), np.sin(headings)], axis=-1)
         steps = ahead * along[:, :-1] + behind * along[:, 1:]
-        found = np.tile(t.position[:, None, :2], (1, self.parameters.links, 1))
-        found[:, 1:] += np.cumsum(steps, axis=1)
-        return found
+        middles = np.tile(t.position[:, None, :2], (1, self.parameters.links, 1))
+        middles[:, 1:] += np.cumsum(steps, axis=1)
+        return middles
 
     def unpack_motion(self, rows: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Return q, qd, position, orientation and twist of rows of y (k, ...)."""

@@ -20,7 +20,7 @@ from roboaccord.scenario import Setup
 
 
 class SnakeParameters(Parameters):
-    """Hold the snake's parameters, in SI units.
+    """Snake's parameters, in SI units.
 
     Attributes:
         joints: number n of joints; there are n + 1 links.

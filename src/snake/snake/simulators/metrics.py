@@ -164,7 +164,7 @@ class MeanHeading:
 
 @dataclass(frozen=True)
 class Mark:
-    """Hold what is known at a sample of a motion.
+    """What is known at a sample of a motion.
 
     Args:
         index, time: of the sample; time [s].

@@ -73,20 +73,20 @@ def solve_rows(by_row, speed, low, high, used, side, impulse):
     """Fill the impulses of the rows that are used, 0 of the others; arguments as of `advance`."""
     rows = np.flatnonzero(used)
     k, first = len(rows), len(used) - len(side)
-    matrix, found = np.empty((k, k)), np.empty(k)
+    matrix, solution = np.empty((k, k)), np.empty(k)
     for i in range(k):
         for j in range(k):
             matrix[i, j] = by_row[rows[i], rows[j]]
         if rows[i] < first or side[rows[i] - first] != FROZEN:
             matrix[i, i] *= 1.0 + CFM
-    solve_in_box(matrix, speed[rows], low[rows], high[rows], found)
+    solve_in_box(matrix, speed[rows], low[rows], high[rows], solution)
     impulse[:] = 0.0
-    impulse[rows] = found
+    impulse[rows] = solution
 
 
 @kernel
 def advance(body, y, tau, h, steps, friction, points, limit, side):
-    """Advance y in place by `steps` steps of h [s]; arguments as of `reference.advance`.
+    """Advance y in place by `steps` steps of h [s]; arguments as of `steps.advance`.
 
     Of `side` the joints that are frozen count: their rows are held in both directions.
 

@@ -168,7 +168,7 @@ def save(path: RolledPath, terrain: Terrain, file: Path) -> list[Path]:
 
 @dataclass(frozen=True, kw_only=True)
 class Rolled:
-    """Hold the end of a run; lengths in voxels, or in radii of the sphere."""
+    """End of a run; lengths in voxels, or in radii of the sphere."""
 
     lengths: Annotated[str, Quantity("", "unit of all lengths")] = field(metadata=si.LEFT_OUT)
     centre: Annotated[Array, Quantity("", "of the sphere at the end")]

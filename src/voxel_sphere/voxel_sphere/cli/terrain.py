@@ -30,7 +30,7 @@ Folder = Annotated[Path, Argument(metavar="DIR", help="A Bitmaps_n folder, or it
 
 @dataclass(frozen=True)
 class VolumeRow:
-    """Hold a volume: name, kind, whether it is grey, the share that is filled, and its layers."""
+    """A volume: name, kind, whether it is grey, the share that is filled, and its layers."""
 
     name: Annotated[str, Quantity("")]
     kind: Annotated[str, Quantity("", form="s")]
@@ -42,7 +42,7 @@ class VolumeRow:
 
 @dataclass(frozen=True)
 class Listed:
-    """Hold what is in a workspace."""
+    """What is in a workspace."""
 
     path: Annotated[str, Quantity("")]
     n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
@@ -64,11 +64,11 @@ def list_command(folder: Folder) -> Result:
 
       accord voxel-sphere list terrains
     """
-    found = open_workspace(folder)
-    with counted(len(found.kinds) * found.n, "reading") as done:
-        rows = [volume_row(found, name, done) for name in found.kinds]
-    place, size = str(found.path), found.size_workspace
-    return Result(Listed(place, found.n, found.radius, size, found.voxel_size, rows))
+    contents = open_workspace(folder)
+    with counted(len(contents.kinds) * contents.n, "reading") as done:
+        rows = [volume_row(contents, name, done) for name in contents.kinds]
+    place, size = str(contents.path), contents.size_workspace
+    return Result(Listed(place, contents.n, contents.radius, size, contents.voxel_size, rows))
 
 
 def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
@@ -144,7 +144,7 @@ NAMED = Shape()
 
 @dataclass(frozen=True)
 class Made:
-    """Hold what was made: its folder, n and radius [voxels], and its volumes with their recipe."""
+    """What was made: its folder, n and radius [voxels], and its volumes with their recipe."""
 
     path: Annotated[str, Quantity("")]
     n: Annotated[int, Quantity("voxels", "along each edge of the grid")]

@@ -50,16 +50,16 @@ def contacts(field: Field, centre: Array) -> list[Contact]:
     near = np.nonzero(distance < closest + skin)[0]
     points = field.surface.points[near]
     patch = linked(points, max(LINKAGE * r, SHORTEST_LINK))
-    found = []
+    pairs = []
     for number in range(patch.max() + 1):
         of = near[patch == number]
         gap = float(distance[of].min())
         if gap < closest + TOUCH:
             weight = closest + skin - distance[of]  # less far out, where a corner may be near
             normal = _normal(field.surface, centre, of, weight)
-            found.append((gap, Contact(centre - r * normal, normal)))
-    found.sort(key=lambda pair: pair[0])
-    return [contact for _, contact in found]
+            pairs.append((gap, Contact(centre - r * normal, normal)))
+    pairs.sort(key=lambda pair: pair[0])
+    return [contact for _, contact in pairs]
 
 
 def linked(points: Array, reach: float) -> Array:

@@ -60,7 +60,7 @@ def distance_and_gradient(
     else:
         reach = 3.0 * smoothing * radius + 3.0  # what the smoothing sees from the level r
         band = np.nonzero(np.abs(distance - radius) < reach)
-        start = np.stack([part[band] for part in nearest], axis=1)
+        start = np.stack([component[band] for component in nearest], axis=1)
         distance -= COARSE
         distance[band] = surface.distance(np.stack(band, axis=1) + np.float64(0.5), start)
     done(1)
@@ -70,8 +70,8 @@ def distance_and_gradient(
     sigma = smoothing * radius
     # Only about the level r is the normal asked for.
     box = box_of(np.abs(distance - radius) < 3.0, 1 + int(6.0 * sigma))
-    for part in parts:
-        part[box] = smooth(part[box], sigma)
+    for component in parts:
+        component[box] = smooth(component[box], sigma)
     done(1)
     return field, parts, surface
 
@@ -160,13 +160,13 @@ class Surfels:
         top = np.array(self.number.shape) - 1
         for shift in np.ndindex(3, 3, 3):
             at = np.clip(cell + (np.array(shift) - 1), 0, top)
-            found = self.number[at[:, 0], at[:, 1], at[:, 2]]
-            there = np.flatnonzero(found >= 0)
-            found = found[there]
-            gap = places[there] - self.points[found]
+            nearest = self.number[at[:, 0], at[:, 1], at[:, 2]]
+            there = np.flatnonzero(nearest >= 0)
+            nearest = nearest[there]
+            gap = places[there] - self.points[nearest]
             square = np.einsum("ij,ij->i", gap, gap)
             nearer = square < best[there]
-            best[there[nearer]], piece[there[nearer]] = square[nearer], found[nearer]
+            best[there[nearer]], piece[there[nearer]] = square[nearer], nearest[nearer]
         return piece
 
 
@@ -198,26 +198,26 @@ def crossings(solid: Solid) -> tuple[Array, Array]:
 
 def box_of(chosen: npt.NDArray[np.bool_], margin: int) -> tuple[slice, ...]:
     """Return the box that holds all chosen voxels (n, n, n), and a margin about them."""
-    found = []
+    box = []
     for axis in range(3):
         others = tuple(other for other in range(3) if other != axis)
         there = np.flatnonzero(chosen.any(axis=others))
         low, high = (there[0], there[-1] + 1) if len(there) else (0, chosen.shape[axis])
-        found.append(slice(max(int(low) - margin, 0), min(int(high) + margin, chosen.shape[axis])))
-    return tuple(found)
+        box.append(slice(max(int(low) - margin, 0), min(int(high) + margin, chosen.shape[axis])))
+    return tuple(box)
 
 
 def level_points(level: Grid) -> Array:
     """Return where the edges between neighbouring voxels pass a level of 0 (k, 3)."""
-    found = []
+    points = []
     for axis in range(3):
         lower, upper = (np.delete(np.arange(level.shape[axis]), end) for end in (-1, 0))
         a, b = np.take(level, lower, axis), np.take(level, upper, axis)
         at = np.nonzero((a > 0) != (b > 0))
         crossing = np.stack(at, axis=1) + 0.5
         crossing[:, axis] += a[at] / (a[at] - b[at])
-        found.append(crossing)
-    return np.concatenate(found)
+        points.append(crossing)
+    return np.concatenate(points)
 
 
 def divergence(share: Grid) -> Grid:

@@ -259,12 +259,12 @@ class Field:
         """Return the heights, from below, at which the distance grows through r."""
         steps = np.linspace(0.0, self.size, 4 * int(self.size) + 1)
         gaps = [self.distance((x, y, z)) - self.radius for z in steps]
-        found = []
+        floors = []
         for low, high, a, b in zip(steps, steps[1:], gaps, gaps[1:]):
             if a < 0.0 <= b:
                 for _ in range(50):
                     middle = 0.5 * (low + high)
                     inside = self.distance((x, y, middle)) < self.radius
                     low, high = (middle, high) if inside else (low, middle)
-                found.append(float(high))
-        return found
+                floors.append(float(high))
+        return floors

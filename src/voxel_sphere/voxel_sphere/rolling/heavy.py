@@ -93,10 +93,10 @@ class HeavyRoller(Ball):
         """Take the velocity towards the walls; what rolled slides until it rolls again."""
         assert self.walls is not None
         n, v = self.normal, self.velocity
-        found = [contact.normal for contact in contacts(self.walls, self.centre)]
+        normals = [contact.normal for contact in contacts(self.walls, self.centre)]
         if self.mode != kernels.FLIGHT:
-            found = [m for m in (in_ground(normal, n) for normal in found) if m is not None]
-        into = [m for m in found if v @ m < 0]
+            normals = [m for m in (in_ground(normal, n) for normal in normals) if m is not None]
+        into = [m for m in normals if v @ m < 0]
         if not into:
             self._end("no_wall_normal")
             return

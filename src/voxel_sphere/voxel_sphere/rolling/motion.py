@@ -107,15 +107,15 @@ class Roller(Ball):
         """Roll on in the kernel, so far that Ctrl-C is soon seen; return why it stopped."""
         speed = float(np.linalg.norm(self.omega))
         step = self._step or (STEP_ANGLE / speed if speed > 0 else duration)
-        part = min(duration, LONGEST * step)
+        span = min(duration, LONGEST * step)
         walls = self.walls or self.field
         code, passed = exact.advance(
             self._scheme, self.field.arrays, walls.arrays, self.walls is not None,
-            self.field.radius, self.field.size, self._state, self.omega, step, part,
+            self.field.radius, self.field.size, self._state, self.omega, step, span,
             self._reach, 0.5 * self._lost, self._lost,
         )  # fmt: skip
         self.time += passed
-        return GOES_ON if code == exact.DONE and part < duration else int(code)
+        return GOES_ON if code == exact.DONE and span < duration else int(code)
 
     def take(self, omega: Vector) -> None:
         """Take a command (3,) [rad/s] over; a new one is not bound by what the last one ran into.
@@ -141,15 +141,16 @@ class Roller(Ball):
         """Reflect the velocity at the walls that are touched."""
         assert self.walls is not None
         n, r = self.normal, self.field.radius
-        found = contacts(self.walls, self.centre)
-        if len(found) > 2:
+        touched = contacts(self.walls, self.centre)
+        if len(touched) > 2:
             self._end("too_many_contacts")
             return
         if hits > HITS:
             self._end("stuck")
             return
         v = r * np.cross(self.omega, n)
-        normals = [m for m in (in_ground(contact.normal, n) for contact in found) if m is not None]
+        grounded = (in_ground(contact.normal, n) for contact in touched)
+        normals = [m for m in grounded if m is not None]
         if not normals:
             self._end("no_wall_normal")
             return
@@ -216,10 +217,10 @@ def roll(
     return RolledPath.of(rows, roller.field.radius, roller.travel, roller.status, roller.events)
 
 
-def check_scheme(name: str, known: Iterable[str] = SCHEMES) -> str:
+def check_scheme(name: str, schemes: Iterable[str] = SCHEMES) -> str:
     """Return the name of a scheme, or complain."""
-    if name not in known:
-        raise AccordError(f"no scheme {name}; available: {', '.join(known)}")
+    if name not in schemes:
+        raise AccordError(f"no scheme {name}; available: {', '.join(schemes)}")
     return name
 
 

@@ -150,10 +150,10 @@ def three(numbers: Vector, name: str) -> Array:
     Raises:
         AccordError: if it is not three finite numbers.
     """
-    found = np.asarray(numbers, dtype=float)
-    if found.shape != (3,) or not np.isfinite(found).all():
+    vector = np.asarray(numbers, dtype=float)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
         raise AccordError(f"{name} is three finite numbers, not {numbers}")
-    return found
+    return vector
 
 
 Row = tuple[float, Array, Array, Array, Array]

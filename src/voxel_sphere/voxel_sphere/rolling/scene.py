@@ -20,7 +20,7 @@ from voxel_sphere.terrain.workspace import Terrain, Workspace
 
 @dataclass(frozen=True)
 class Scene:
-    """Hold a terrain, and the fields of its ground and walls.
+    """A terrain, and the fields of its ground and walls.
 
     Args:
         terrain: the voxels.

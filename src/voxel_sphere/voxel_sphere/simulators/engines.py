@@ -197,10 +197,10 @@ def _generate(recipe: str, n: int, size_workspace: float, radius: float) -> Scen
     if not 2.0 < size_workspace <= n:
         raise AccordError(f"terrain.size_workspace is {size_workspace:g}: from 2 to n")
     n, ball = int(n), n / size_workspace
-    made = surface_of(json.loads(recipe), n, ball)
-    parts = {part.kind: part.volume for part in surface_parts(made, n)}
+    generated = surface_of(json.loads(recipe), n, ball)
+    parts = {part.kind: part.volume for part in surface_parts(generated, n)}
     surface, walls = parts["surface"], parts.get("walls")
-    return Scene(Terrain(n, ball, radius / ball, surface, walls, made.name))
+    return Scene(Terrain(n, ball, radius / ball, surface, walls, generated.name))
 
 
 @lru_cache(maxsize=KEPT)
@@ -209,10 +209,10 @@ def _read(folder: str, surface: str, walls: str, workspace: str, radius: float) 
     opened = open_workspace(Path(folder))
     names = {"surface": surface, "walls": walls, "workspace": workspace}
     scene = Scene.of(opened, **{key: name or None for key, name in names.items()})
-    found = scene.terrain.radius * scene.voxel
-    if abs(found - radius) > ALIKE * radius:
+    ball = scene.terrain.radius * scene.voxel
+    if abs(ball - radius) > ALIKE * radius:
         raise AccordError(
-            f"{opened.path}: its ball has a radius of {found:.6g} m, the robot's has {radius:g}; "
-            f"try --set parameters.radius={found:.6g}"
+            f"{opened.path}: its ball has a radius of {ball:.6g} m, the robot's has {radius:g}; "
+            f"try --set parameters.radius={ball:.6g}"
         )
     return scene

@@ -128,10 +128,10 @@ class AsDescribed:
         reach = max(1, round(SHIFT_REACH * self._r))
         steps = np.arange(-reach, reach + 1)
         shifts = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
-        found = self._tree.query(self.centre + shifts)[0] <= self._r + TOUCH
-        if not found.any():
+        touching = self._tree.query(self.centre + shifts)[0] <= self._r + TOUCH
+        if not touching.any():
             return False
-        least = shifts[found][np.argmin(np.linalg.norm(shifts[found], axis=1))]
+        least = shifts[touching][np.argmin(np.linalg.norm(shifts[touching], axis=1))]
         self.centre = self.centre + least
         return True
 

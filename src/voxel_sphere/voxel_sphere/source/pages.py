@@ -124,11 +124,11 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
         axes.plot(*path.centre[:, :2].T, color=report.RED, lw=1.8, label="centre")
         if not np.isnan(walls).all():
             axes.fill([], [], color=report.EMPTY, label="walls")
-        for place, fill, edge in (
+        for spot, fill, edge in (
             (path.centre[0], report.PAGE, report.INK),
             (path.centre[-1], report.RED, report.PAGE),
         ):
-            axes.plot(*place[:2], "o", color=fill, mec=edge, ms=7.5, clip_on=False)
+            axes.plot(*spot[:2], "o", color=fill, mec=edge, ms=7.5, clip_on=False)
         dots = [(float(event.centre[0]), float(event.centre[1])) for event in path.events]
         for x, y in dots:
             axes.plot(x, y, "o", color=report.PAGE, mec=report.INK, ms=4.5, clip_on=False)

@@ -95,11 +95,11 @@ class Sheet:
         points, normals, cells = self.front
         reach = self.thickness + REACH
         far, nearest = self._tree.query(place, distance_upper_bound=reach)
-        found = np.flatnonzero(np.isfinite(far))
-        place, nearest = place[found], nearest[found]
+        reached = np.flatnonzero(np.isfinite(far))
+        place, nearest = place[reached], nearest[reached]
         above = np.einsum("ij,ij->i", place - points[nearest], normals[nearest])
         distance = np.full(len(far), reach)
-        distance[found] = np.maximum.reduce(
+        distance[reached] = np.maximum.reduce(
             [above, -self.thickness - above, self._beyond_rim(place, cells[nearest])]
         )
         return distance.reshape(shape)

@@ -205,10 +205,10 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
     """
     if name not in SURFACES:
         raise AccordError(f"no surface {name}; available: {', '.join(SURFACES)}")
-    known = [p.name for p in signature(SURFACES[name]).parameters.values() if p.kind is KEYWORD]
+    kinds = [p.name for p in signature(SURFACES[name]).parameters.values() if p.kind is KEYWORD]
     for key in parameters:
-        if key not in known:
-            raise AccordError(f"{name} has no parameter {key}; it has {', '.join(known)}")
+        if key not in kinds:
+            raise AccordError(f"{name} has no parameter {key}; it has {', '.join(kinds)}")
     return SURFACES[name](n, radius, **{key: float(value) for key, value in parameters.items()})
 
 

@@ -190,15 +190,15 @@ def open_workspace(path: Path) -> Workspace:
     path = Path(path)
     if not path.is_dir():
         raise AccordError(f"{path}: no such folder")
-    found = [path] if grid_size(path) else sorted(p for p in path.iterdir() if grid_size(p))
-    found = [folder for folder in found if folder.is_dir()]
-    if not found:
+    folders = [path] if grid_size(path) else sorted(p for p in path.iterdir() if grid_size(p))
+    folders = [folder for folder in folders if folder.is_dir()]
+    if not folders:
         raise AccordError(f"{path}: no folder Bitmaps_n in it, n the size of the grid")
-    if len(found) > 1:
-        raise AccordError(f"{path}: which one of {', '.join(p.name for p in found)}?")
-    n = grid_size(found[0])
-    check_size(n, f"{found[0]}: n is")
-    return Workspace(found[0], n, slices.read_settings(found[0]))
+    if len(folders) > 1:
+        raise AccordError(f"{path}: which one of {', '.join(p.name for p in folders)}?")
+    n = grid_size(folders[0])
+    check_size(n, f"{folders[0]}: n is")
+    return Workspace(folders[0], n, slices.read_settings(folders[0]))
 
 
 def check_size(n: float, words: str) -> None:

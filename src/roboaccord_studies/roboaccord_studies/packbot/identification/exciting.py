@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from packbot.controllers.reach import ComputedTorque
+from packbot.controllers.torque import ComputedTorque
 from packbot.model.arm import Arm
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import TimedPath, in_time

@@ -1,0 +1,168 @@
+"""Taylor series of the swing, of eight motions side by side in the lanes of vectors.
+
+The equations are fixed: test_ensemble compares every motion with hybrid.run_many to 1e-8. ORDER and
+SAFETY, accuracy against speed, may be tuned within that.
+
+The swing is written in the angles a, b of both links from hanging straight down, with rates p, q:
+
+    [A, C cos(a-b); C cos(a-b), B] (p', q') = (f1, f2)
+    f1 = -C sin(a-b) q^2 - G1 sin a - torque      f2 = C sin(a-b) p^2 - G2 sin b + torque
+
+Every term is a product of series, so each coefficient of the solution follows from the lower ones
+(Jorba and Zou, Experimental Mathematics 14, 2005).
+"""
+
+from __future__ import annotations
+
+from roboaccord.numerics import kernel
+
+from monkeybot.model.simd import fma, larger, load, root, sine_cosine, size, smaller, store
+
+ORDER = 16  # of the series; its 16th root is four square roots
+SAFETY = 0.85
+COUNT = ORDER + 1
+SERIES = 17
+# First rows of the series: angles, rates, sines and cosines of a, b and a - b, squares of the
+# rates, right-hand sides, determinant, accelerations.
+A, B, P, Q, SA, CA, SB, CB, S, C, PP, QQ, F1, F2, D, X, Y = range(0, SERIES * COUNT, COUNT)
+# Rows of a lane's constants; an event has four factors of the state and a constant.
+MA, MB, MC, G1, G2, TORQUE, LEFT, WATCH, HALT = 0, 1, 2, 3, 4, 5, 6, 7, 12
+CONSTANTS = 17
+# Rows of a step: its end, its size, and value and rate of both events at both ends.
+END, SIZE, SEEN, STEP_ROWS = 0, 4, 5, 13
+
+
+@kernel
+def _zero_order(x, m):
+    """Fill the constant terms of the series from those of angles and rates; return 1 / det."""
+    p, q = load(x, P), load(x, Q)
+    sa, ca = sine_cosine(load(x, A))
+    sb, cb = sine_cosine(load(x, B))
+    s, c = sa * cb - ca * sb, ca * cb + sa * sb
+    mc, pp, qq = load(m, MC), p * p, q * q
+    f1 = -(mc * s * qq) - load(m, G1) * sa - load(m, TORQUE)
+    f2 = mc * s * pp - load(m, G2) * sb + load(m, TORQUE)
+    ma, mb, couple = load(m, MA), load(m, MB), mc * c
+    inverse = 1.0 / (ma * mb - couple * couple)
+    ax, ay = (mb * f1 - couple * f2) * inverse, (ma * f2 - couple * f1) * inverse
+    store(x, SA, sa)
+    store(x, CA, ca)
+    store(x, SB, sb)
+    store(x, CB, cb)
+    store(x, S, s)
+    store(x, C, c)
+    store(x, PP, pp)
+    store(x, QQ, qq)
+    store(x, F1, f1)
+    store(x, F2, f2)
+    store(x, X, ax)
+    store(x, Y, ay)
+    store(x, A + 1, p)
+    store(x, B + 1, q)
+    store(x, P + 1, ax)
+    store(x, Q + 1, ay)
+    return inverse
+
+
+@kernel
+def _turn(x, k):
+    """Fill coefficient k of all sines and cosines: sin(a)' = p cos(a) and so on."""
+    sa = ca = sb = cb = s = c = 0.0 * load(x, A)
+    for j in range(k):
+        i = k - 1 - j
+        p, q = load(x, P + j), load(x, Q + j)
+        r = p - q
+        sa, ca = fma(p, load(x, CA + i), sa), fma(p, load(x, SA + i), ca)
+        sb, cb = fma(q, load(x, CB + i), sb), fma(q, load(x, SB + i), cb)
+        s, c = fma(r, load(x, C + i), s), fma(r, load(x, S + i), c)
+    scale = 1.0 / k
+    store(x, SA + k, scale * sa)
+    store(x, CA + k, -scale * ca)
+    store(x, SB + k, scale * sb)
+    store(x, CB + k, -scale * cb)
+    store(x, S + k, scale * s)
+    store(x, C + k, -scale * c)
+
+
+@kernel
+def _square(x, m, k):
+    """Fill coefficient k of the rates' squares and of the determinant."""
+    pp = qq = cc = 0.0 * load(x, A)
+    for j in range(k + 1):
+        i = k - j
+        pp, qq = fma(load(x, P + j), load(x, P + i), pp), fma(load(x, Q + j), load(x, Q + i), qq)
+        cc = fma(load(x, C + j), load(x, C + i), cc)
+    mc = load(m, MC)
+    store(x, PP + k, pp)
+    store(x, QQ + k, qq)
+    store(x, D + k, -(mc * mc) * cc)
+
+
+@kernel
+def _accelerate(x, m, inverse, k):
+    """Fill coefficient k of the accelerations, and k + 1 of the rates and angles."""
+    zero = 0.0 * load(x, A)
+    sp = sq = cx = cy = dx = dy = zero
+    s0 = load(x, S)
+    sp, sq = s0 * load(x, PP + k), s0 * load(x, QQ + k)
+    for j in range(1, k + 1):
+        i = k - j
+        s, c, d = load(x, S + j), load(x, C + j), load(x, D + j)
+        sp, sq = fma(s, load(x, PP + i), sp), fma(s, load(x, QQ + i), sq)
+        cx, cy = fma(c, load(x, F2 + i), cx), fma(c, load(x, F1 + i), cy)
+        dx, dy = fma(d, load(x, X + i), dx), fma(d, load(x, Y + i), dy)
+    mc, c0 = load(m, MC), load(x, C)
+    f1 = -(mc * sq) - load(m, G1) * load(x, SA + k)
+    f2 = mc * sp - load(m, G2) * load(x, SB + k)
+    ax = (load(m, MB) * f1 - mc * fma(c0, f2, cx) - dx) * inverse
+    ay = (load(m, MA) * f2 - mc * fma(c0, f1, cy) - dy) * inverse
+    store(x, F1 + k, f1)
+    store(x, F2 + k, f2)
+    store(x, X + k, ax)
+    store(x, Y + k, ay)
+    scale = 1.0 / (k + 1)
+    store(x, A + k + 1, scale * load(x, P + k))
+    store(x, B + k + 1, scale * load(x, Q + k))
+    store(x, P + k + 1, scale * ax)
+    store(x, Q + k + 1, scale * ay)
+
+
+@kernel
+def _measure_event(m, event, a, b, p, q):
+    """Return an event's value at eight states, or its rate from theirs, without its constant."""
+    g = fma(load(m, event), a, load(m, event + 1) * b)
+    return fma(load(m, event + 2), p, fma(load(m, event + 3), q, g))
+
+
+@kernel
+def take_step(x, m, order, tolerance, e):
+    """Fill `e` with the steps of all lanes, as long as the tolerance and the phases allow."""
+    inverse = _zero_order(x, m)
+    for k in range(1, order):
+        _turn(x, k)
+        _square(x, m, k)
+        _accelerate(x, m, inverse, k)
+    worst = 0.0 * inverse
+    for first in (A, B, P, Q):
+        worst = larger(size(load(x, first + ORDER)) / (1.0 + size(load(x, first))), worst)
+    h = smaller(SAFETY * root(root(root(root(tolerance / worst)))), load(m, LEFT))
+    a, b, p, q = load(x, A + ORDER), load(x, B + ORDER), load(x, P + ORDER), load(x, Q + ORDER)
+    dp = dq = 0.0 * h
+    for k in range(order - 1, -1, -1):
+        dp, dq = fma(dp, h, p), fma(dq, h, q)
+        a, b = fma(a, h, load(x, A + k)), fma(b, h, load(x, B + k))
+        p, q = fma(p, h, load(x, P + k)), fma(q, h, load(x, Q + k))
+    store(e, END, a)
+    store(e, END + 1, b)
+    store(e, END + 2, p)
+    store(e, END + 3, q)
+    store(e, SIZE, h)
+    for i in range(2):
+        event, row = WATCH + 5 * i, SEEN + 4 * i
+        base = load(m, event + 4)
+        before = _measure_event(m, event, load(x, A), load(x, B), load(x, P), load(x, Q))
+        store(e, row, base + before)
+        store(e, row + 1, base + _measure_event(m, event, a, b, p, q))
+        d = _measure_event(m, event, load(x, P), load(x, Q), load(x, P + 1), load(x, Q + 1))
+        store(e, row + 2, d)
+        store(e, row + 3, _measure_event(m, event, p, q, dp, dq))

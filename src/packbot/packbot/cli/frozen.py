@@ -1,0 +1,98 @@
+"""The arm with a frozen joint, its two links one: DH tables, and inertia beside an interpolation.
+
+Fields are keys of `--json`, with units, and stay (test_packbot_kinematics). SAMPLES may be tuned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from roboaccord import cli
+from roboaccord.contract import AccordError, Quantity
+from roboaccord.contract import results as si
+from roboaccord.report import BLUE, INK, legend, picture
+from roboaccord.run import write_columns
+from roboaccord.scenario import Setup
+
+from packbot.model.reduced import (
+    Inertia,
+    MergedLinks,
+    Table,
+    camera_table,
+    hand_table,
+    reduce_table,
+)
+
+SAMPLES = 601  # angles at which the error of merged inertia is measured
+
+
+@dataclass(frozen=True)
+class Off:
+    """What the interpolation is off: the centre, and the share of the inertia."""
+
+    centre: Annotated[float, Quantity("m", form=".2f", shown="mm")]
+    inertia: Annotated[float, Quantity("1", form=".2f", shown="%")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reduced:
+    """DH tables and inertia of the arm of one link less."""
+
+    joint: str
+    angle: si.Radians
+    links: Sequence[str]
+    knots: int
+    tables: Mapping[str, Table]
+    exact: Inertia
+    interpolated: Inertia
+    error: Off
+    largest: Off
+    files: list[Path]
+
+
+def frozen_at(
+    setup: Setup, joint: str, angle: float, knots: int, folder: Path | None, force: bool
+) -> cli.Result:
+    """Return the arm with a joint frozen at an angle [rad], and draw the interpolation's error."""
+    p, merged = setup.parameters, MergedLinks(setup.tree, joint)
+    low, high = merged.limits
+    if not low <= angle <= high:
+        raise AccordError(f"--angle {angle:g}: the range of {joint} is {low:g} to {high:g} rad")
+    (off,), (tensor_off,) = merged.errors(np.array([angle]), knots)
+    angles = np.linspace(*merged.limits, SAMPLES)
+    centres, tensors = merged.errors(angles, knots)
+    with cli.results(folder, f"packbot_reduced_{joint}", force=force) as place:
+        path = place / f"reduced_{joint}.svg"
+        with picture(path) as axes:
+            axes.plot(angles, 1e3 * centres, color=BLUE, label="centre of mass [mm]")
+            axes.plot(angles, 100.0 * tensors, color=INK, ls="--", label="inertia [%]")
+            axes.set(
+                xlabel=f"angle of frozen {joint} [rad]", ylabel="error of interpolated inertia"
+            )
+            legend(axes)
+        table = {"angle_rad": angles, "centre_m": centres, "inertia": tensors}
+        write_columns(path.with_suffix(".csv"), table)
+    chains = {"camera": camera_table(p), "hand": hand_table(p)}
+    tables = {key: reduce_table(chain, {joint: angle}) for key, chain in chains.items()}
+    reduced = Reduced(
+        joint=joint, angle=angle, links=merged.names, knots=knots, tables=tables,
+        exact=merged.exact(angle), interpolated=merged.interpolated(angle, knots),
+        error=Off(off, tensor_off), largest=Off(centres.max(), tensors.max()),
+        files=[path, path.with_suffix(".csv")],
+    )  # fmt: skip
+    one, other = reduced.exact, reduced.interpolated
+    rows = {f"centre {x} [m]": pair for x, pair in zip("xyz", zip(one.centre, other.centre))}
+    for i, k in zip(*np.triu_indices(3)):
+        rows[f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]"] = one.inertia[i, k], other.inertia[i, k]
+    title = f"{' and '.join(reduced.links)} as one link, {one.mass:.4g} kg"
+    off_by = {f"at {angle:g} rad": reduced.error, "at most": reduced.largest}
+    return cli.Result(reduced, [
+        *(each for key, t in tables.items() for each in cli.tables_of(t.rows, title=key)),
+        cli.grid_of(("", "exact", f"of {knots} knots"), rows, Quantity("", form=".6f"), title),
+        *cli.tables_of([*off_by.values()], title="the interpolation is off by", labels=off_by),
+        cli.file_line(reduced.files),
+    ])  # fmt: skip

@@ -1,0 +1,174 @@
+"""Computed torque control of the arm, also with failed joints [Craig 2005, section 10.4].
+
+The control laws are fixed, textbook ones; test_packbot_controllers checks the decay of errors.
+INTEGRAL and MOST may be tuned, and AT_STOP, what counts as being at a limit.
+
+With angles r(t) to be followed, the error e = r - q, a bandwidth w, and the efforts tau of rigid
+bodies (RNEA) and f of the joints' friction,
+
+    effort = tau(q, qd, a) + f(qd + k T a),   a = r'' + 2 w e' + w^2 e,
+
+so that e'' = -2 w e' - w^2 e.
+
+Efforts are held for a period T, in which the friction b of a light joint with the inertia m can
+brake it wholly (x = b T / m is 8 for the wrist). Friction is therefore taken at the rate by which
+qd changes by T a in a period exactly: k = 1 / (1 - exp(-x)) - 1 / x, between 1/2 and 1.
+
+With less friction than assumed, light joints would run away by that. Where the arm is known to be
+uncertain, friction is taken at the rate that is wanted, r' + w e, and `Integral` takes off what
+gravity, by a payload that is not known, leaves of the error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from roboaccord.contract import Array, Command, RobotState, clip_efforts
+from roboaccord.scenario import Setup
+
+from packbot.model import compiled
+from packbot.model.parameters import JOINTS
+from packbot.simulators.engines import joint_friction
+
+if TYPE_CHECKING:
+    from packbot.planning.failed_arm import FailedArm
+
+AT_STOP = 2e-3  # rad
+LEAST = 1e-6  # of x, below which k is 1/2 to round-off
+INTEGRAL, MOST = 0.2, 1.0  # of the bandwidth, and rad that it adds at most
+
+
+class ComputedTorque:
+    """Compute the efforts that track a motion.
+
+    Args:
+        setup: robot and scenario.
+        bandwidth: w, of the error's decay [rad/s].
+        uncertain: whether the arm's friction may be less than assumed.
+
+    Raises:
+        ValueError: if the control period is too long for the bandwidth.
+    """
+
+    def __init__(self, setup: Setup, bandwidth: float, *, uncertain: bool = False) -> None:
+        self._uncertain = uncertain
+        self._period = setup.scenario.control_period
+        if not 0.0 < bandwidth * self._period <= 0.5:
+            most = 0.5 / self._period
+            raise ValueError(f"bandwidth must be positive, up to {most:g} rad/s at this period")
+        with compiled("computed torque"):
+            from packbot.model.arm import Arm
+        self._arm = Arm.of(setup)
+        self._friction = joint_friction(setup.parameters)
+        self._limits = setup.effort_limits
+        self._bandwidth = bandwidth
+
+    def command(self, state: RobotState, r: Array, rate: Array, change: Array) -> Command:
+        """Return the command for angles r, their rates and accelerations (7,) to be followed."""
+        q, qd, w = state.q, state.qd, self._bandwidth
+        a = change + 2.0 * w * (rate - qd) + w * w * (r - q)
+        wanted = rate + w * (r - q) if self._uncertain else None
+        return Command(clip_efforts(self.efforts(q, qd, a, wanted), self._limits))
+
+    def efforts(self, q: Array, qd: Array, a: Array, wanted: Array | None = None) -> Array:
+        """Return the efforts (7,) [N m] of accelerations a (7,) [rad/s^2], friction included.
+
+        Friction is that of the `wanted` rates (7,) [rad/s], if any are given.
+        """
+        if wanted is not None:
+            return np.asarray(self._arm.efforts(q, qd, a) - self._friction.efforts(wanted))
+        x = self._friction.viscous * self._period / np.diag(self._arm.mass_matrix(q))
+        x = np.maximum(x, LEAST)
+        k = 1.0 / -np.expm1(-x) - 1.0 / x
+        friction = self._friction.efforts(qd + k * self._period * a)
+        return np.asarray(self._arm.efforts(q, qd, a) - friction)
+
+
+class Integral:
+    """Add to the angles to be followed what the arm has lacked of them.
+
+    With r + s in place of r and s' = k e, the error has the poles of z^3 + 2 w z^2 + w^2 z + k w^2,
+    stable for k < 2 w; k is w / 5.
+
+    Args:
+        bandwidth: w [rad/s].
+        period: of control [s].
+    """
+
+    def __init__(self, bandwidth: float, period: float) -> None:
+        self._gain = INTEGRAL * bandwidth * period
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin with nothing."""
+        self.sum = np.zeros(len(JOINTS))
+
+    def added(self, r: Array, q: Array) -> Array:
+        """Return the angles r (7,) with what is added, and take the error of q (7,) [rad]."""
+        self.sum = np.clip(self.sum + self._gain * (r - q), -MOST, MOST)
+        return r + self.sum
+
+
+class FailedTorque(ComputedTorque):
+    """Compute the efforts that track a motion of the active joints [Spong 1994].
+
+    A loose joint has the acceleration that leaves it without effort,
+
+        M_pp q_p'' = f_p - h_p - M_pa q_a'' + J_p^T l,
+
+    M the mass matrix, h gravity, Coriolis and centrifugal efforts, f friction. Where it lies on
+    something, l is the force of the contact, whose gap stays: J q'' = 0. A frozen joint is a lock.
+
+    Args:
+        setup: robot and scenario.
+        arm: with its failures.
+        bandwidth: of the error's decay [rad/s].
+    """
+
+    def __init__(
+        self, setup: Setup, arm: FailedArm, bandwidth: float, *, uncertain: bool = False
+    ) -> None:
+        super().__init__(setup, bandwidth, uncertain=uncertain)
+        self._failed = arm
+
+    def efforts(self, q: Array, qd: Array, a: Array, wanted: Array | None = None) -> Array:
+        """Return the efforts (7,) [N m]; those of failed joints are 0."""
+        arm, loose = self._failed, self._failed.loose
+        a = a.copy()
+        a[arm.frozen] = a[loose] = 0.0
+        pressed = np.zeros(len(a))
+        if len(loose):
+            mass = self._arm.mass_matrix(q)
+            open_ = self._arm.bias(q, qd) - self._friction.efforts(qd) + mass @ a
+            pressed = self._fall(q, a, mass, open_)
+        efforts = super().efforts(q, qd, a, wanted) - pressed
+        efforts[arm.frozen] = efforts[loose] = 0.0
+        return efforts
+
+    def _fall(self, q: Array, a: Array, mass: Array, open_: Array) -> Array:
+        """Fill in the accelerations of loose joints; return the efforts (7,) of their contacts.
+
+        Args:
+            q: angles (7,) [rad].
+            a: accelerations (7,) [rad/s^2], 0 of loose joints.
+            mass: matrix (7, 7) [kg m^2].
+            open_: efforts (7,) [N m] that the accelerations take so.
+        """
+        arm = self._failed
+        down = arm.gravity(q)
+        stopped = ((q - arm.lower < AT_STOP) & (down > 0.0)) | (
+            (arm.upper - q < AT_STOP) & (down < 0.0)
+        )
+        loose = arm.loose[~stopped[arm.loose]]
+        pairs = arm.propping(q)
+        if len(pairs) and len(loose):
+            lines = arm.clearance.witness(q, pairs[:1]).jacobian
+            change = -np.linalg.lstsq(lines[:, loose], lines @ a, rcond=None)[0]
+            need = open_[loose] + mass[np.ix_(loose, loose)] @ change
+            force = np.linalg.lstsq(lines[:, loose].T, need, rcond=None)[0]
+            if (force > 0.0).all():
+                a[loose] = change
+                return np.asarray(force @ lines)
+        a[loose] = -np.linalg.solve(mass[np.ix_(loose, loose)], open_[loose])
+        return np.zeros(len(a))

@@ -1,0 +1,88 @@
+"""Controller that takes a loose joint over its unstable equilibrium.
+
+The active joints follow an optimised trajectory under a time-varying linear-quadratic regulator,
+whose accelerations become efforts by partial feedback linearisation [Spong 1994]. Its defaults,
+keys of scenarios, may be tuned (test_packbot_transition).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from roboaccord.contract import AccordError, Array, Command, RobotState, Target, clip_efforts
+from roboaccord.contract import results as si
+from roboaccord.scenario import Setup
+
+from packbot.controllers.torque import FailedTorque
+from packbot.model import compiled
+
+if TYPE_CHECKING:
+    from packbot.planning.transition import Transition
+
+_plans: dict[tuple[object, ...], Transition] = {}
+
+
+class TransitionController:
+    """Take a loose joint over its unstable equilibrium to the stable one beyond (Controller).
+
+    The arm starts at rest, the loose joint leaning on something. At the end the other joints are
+    where they were, and link 3 hangs. The scenario states that elbow 2 is loose.
+
+    Args:
+        setup: robot and scenario; its initial state is the first equilibrium.
+        via: angles of shoulder and elbow 1 at which link 3 tips over by itself: the
+            optimisation starts from a motion that goes there.
+        length: of the transition.
+        speed: over the speed limits, which are estimates: within them no transition keeps clear.
+        bandwidth: of turret, camera and wrist, which are held.
+
+    Raises:
+        AccordError: unless `via` is two numbers and elbow 2 is loose.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        via: Sequence[si.Radians],
+        length: si.Seconds = 9.0,
+        speed: float = 1.3,
+        bandwidth: si.RadiansPerSecond = 10.0,
+    ) -> None:
+        with compiled("the controller transition"):
+            from packbot.planning.failed_arm import FailedArm
+            from packbot.planning.transition import PlanarArm
+        self._via, self._length = np.array(via, dtype=float), length
+        if self._via.shape != (2,) or not np.isfinite([*self._via, length]).all() or length <= 0.0:
+            raise AccordError("via takes two angles, and length is a positive time")
+        arm = FailedArm(setup, setup.faults, q=setup.initial.q)
+        self.planar = PlanarArm(setup, arm, setup.initial.q, speed)
+        self._control = FailedTorque(setup, arm, bandwidth)
+        self._limits, self._bandwidth = setup.effort_limits, bandwidth
+        self._period = setup.scenario.control_period
+        asked = (*self._via, length, speed, self._period, *setup.initial.q)
+        self._key = (asked, setup.faults, repr(setup.parameters))
+        self.motion: Transition | None = None
+
+    def reset(self, seed: int) -> None:
+        """Plan the transition, once in a process for what it depends on; nothing is drawn."""
+        if self._key not in _plans:
+            _plans[self._key] = self.planar.plan(self._via, self._length)
+        self.motion = _plans[self._key]
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts that follow the transition, and hold its end."""
+        assert self.motion is not None
+        efforts = self._control.efforts(state.q, state.qd, self.accelerations(state))
+        return Command(clip_efforts(efforts, self._limits))
+
+    def accelerations(self, state: RobotState) -> Array:
+        """Return those that the active joints shall have (7,) [rad/s^2]."""
+        assert self.motion is not None
+        plane, active, w = self.planar.plane, self.planar.active, self._bandwidth
+        a = w * w * (self.planar.start - state.q) - 2.0 * w * state.qd
+        k = round(state.time / self._period)
+        aim, u, gain = self.motion.at(k)
+        a[active] = u + gain @ (np.concatenate([state.q[plane], state.qd[plane]]) - aim)
+        return a

@@ -1,0 +1,135 @@
+"""Controller of joint rates or positions commanded by hand.
+
+LAG, SHORT and the controller's defaults, keys of scenarios, may be tuned
+(test_packbot_controllers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import numpy as np
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    Command,
+    RobotState,
+    Target,
+    check_positive,
+    clip_efforts,
+)
+from roboaccord.contract import results as si
+from roboaccord.scenario import Setup
+
+from packbot.controllers.torque import ComputedTorque
+from packbot.model import compiled
+
+LAG = 0.1  # rad by which the arm may stay behind
+SHORT = 0.01  # rad by which a joint stays short of its limit
+
+
+class VelocityController:
+    """Track commanded joint rates or positions, and hold still without any (Controller).
+
+    A position is approached at the speed `approach`, and braked for as limits of angle are.
+
+    Rates are clipped at the speed limits, rise and fall by `acceleration`, and fall to 0 in time
+    short of a joint's limit, v^2 / 2 = acceleration * distance. What would bring a pair closer than
+    `clearance` closer still is refused: all joints stop.
+
+    Args:
+        setup: robot and scenario.
+        acceleration: of every joint.
+        bandwidth: of the control.
+        clearance: kept of obstacles; 0 leaves the operator to look.
+        approach: speed at which commanded positions are approached.
+        uncertainty: with it, empty or not, friction is compensated with care; see `reach`.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        acceleration: Annotated[float, si.Quantity("rad/s^2")] = 2.0,
+        bandwidth: si.RadiansPerSecond = 10.0,
+        clearance: si.Metres = 0.02,
+        approach: si.RadiansPerSecond = 0.5,
+        uncertainty: Mapping[str, float] | None = None,
+    ) -> None:
+        with compiled("the controller velocity"):
+            from packbot.contact.clearance import Clearance
+        check_positive({"acceleration": acceleration, "approach": approach})
+        if not clearance >= 0.0:
+            raise ValueError("clearance must not be negative")
+        p = setup.parameters
+        self._speeds = p.of_joints("speed_limit")
+        self._lower = p.of_joints("lower") + SHORT
+        self._upper = p.of_joints("upper") - SHORT
+        self._control = ComputedTorque(setup, bandwidth, uncertain=uncertainty is not None)
+        self._approach = approach
+        self._acceleration, self._period = acceleration, setup.scenario.control_period
+        self._margin = clearance
+        self._clearance = Clearance.of(setup) if clearance else None
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Forget where the joints were to be."""
+        self._r: Array | None = None
+        self._rate = np.zeros(len(self._speeds))
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts for the rates asked for, from where the joints were to be."""
+        if self._r is None:
+            self._r = state.q.copy()
+        asked = np.zeros_like(self._rate)
+        if target is not None and target.velocity is not None:
+            asked = np.asarray(target.velocity, dtype=float)
+            if not np.isfinite(asked).all():
+                raise AccordError(f"a joint velocity is not finite at t = {state.time:.6f} s")
+        if target is not None and target.position is not None:
+            rates = self._rates_to(target.position, self._r)
+            asked = np.where(np.isnan(target.position), asked, rates)
+        rate = self._next_rate(asked, self._r)
+        change = (rate - self._rate) / self._period
+        command = self._control.command(state, self._r, self._rate, change)
+        r = self._r + 0.5 * self._period * (self._rate + rate)
+        # What blocks the arm must not let the motion run away from it.
+        self._r = state.q + clip_efforts(r - state.q, np.full_like(r, LAG))
+        self._rate = rate
+        return command
+
+    def _next_rate(self, asked: Array, r: Array) -> Array:
+        """Return the rates (7,) [rad/s] one period on, at the angles r."""
+        wanted = clip_efforts(asked, self._speeds)
+        wanted = np.minimum(wanted, self._braking(np.maximum(self._upper - r, 0.0)))
+        wanted = np.maximum(wanted, -self._braking(np.maximum(r - self._lower, 0.0)))
+        rate = self._towards(wanted)
+        return self._towards(np.zeros_like(rate)) if self._approaches(rate, r) else rate
+
+    def _braking(self, distance: Array) -> Array:
+        """Return the rates (7,) [rad/s] from which a joint stops within a distance (7,) [rad].
+
+        In discrete time it brakes one period early, so that it never passes the place.
+        """
+        rise = self._acceleration * self._period
+        return np.asarray(np.sqrt(rise**2 + 2.0 * self._acceleration * distance) - rise)
+
+    def _rates_to(self, position: Array, r: Array) -> Array:
+        away = position - r
+        return np.sign(away) * np.minimum(self._braking(np.abs(away)), self._approach)
+
+    def _towards(self, wanted: Array) -> Array:
+        rise = np.full_like(wanted, self._acceleration * self._period)
+        return self._rate + clip_efforts(wanted - self._rate, rise)
+
+    def _approaches(self, rate: Array, r: Array) -> bool:
+        """Return whether a pair that comes together would stop within the margin."""
+        if self._clearance is None or not rate.any():
+            return False
+        brake = rate * np.abs(rate) / (2.0 * self._acceleration)
+        stop = r + self._period * rate + brake
+        if not self._clearance.touches(stop, self._margin):
+            return False
+        now = self._clearance.distances(r)
+        then = self._clearance.distances(stop)
+        return bool(((then < self._margin) & (then < now)).any())
