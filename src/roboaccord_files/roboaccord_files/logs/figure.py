@@ -25,7 +25,8 @@ def draw(log: Log, body: LogBody, check: LogCheck, path: Path) -> None:
     Raises:
         AccordError: if the file cannot be written.
     """
-    factors = {each.where: each.size for each in (check.taken.factors if check.taken else ())}
+    scaled = check.taken.factors if check.taken else ()
+    factors = {each.where: each.size or 1.0 for each in scaled}
     smooth, n = Smooth.of(log), len(log.joints)
     motions = [[spline(log.time[s], d) for d in range(3)] for s, spline in
                zip(log.segments, smooth.splines)]  # fmt: skip
