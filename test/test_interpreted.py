@@ -20,6 +20,7 @@ NOT_INTERPRETED = {
     "roboaccord/engines/compiled.py": "of pointers; interpreted, the laws are NumPy's",
     "monkeybot/model/simd.py": "vectors of eight floats are LLVM's",
     "monkeybot/model/ensemble.py": "of vectors; interpreted, gaits run one by one (`run_many`)",
+    "monkeybot/model/series.py": "of vectors, for ensemble.py",
 }
 """Modules with kernels that only numba can run, and what happens where it does not."""
 
