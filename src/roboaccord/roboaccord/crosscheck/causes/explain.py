@@ -35,6 +35,7 @@ CANCELLED = 1e-12  # of the squared residuals: round-off in what hypotheses expl
 UNSEEN = 1e-6  # of the effect of a quantity's other axes
 LEFT = 0.1  # share of the squared residuals: what leaves more explains nothing
 HELD = 4.0  # times what a cause may leave: of the held-out half
+QUIET = 0.1  # squares of the noise: what leaves less is below what is known of it
 LIKELY = 2.0  # squares of the noise: what leaves less may be it
 SIGNIFICANT = 5.0  # standard errors
 ALWAYS = 3  # of those: fitted even without hope
@@ -269,8 +270,12 @@ def alike(fits: Sequence[Fit]) -> list[Fit]:
     """Return the best of ranked fits and those that the noise does not tell apart from it.
 
     Of several fits of the same hypotheses the best, and none with more than another has. What has
-    no size to fit goes before what has, and single joints before all of them.
+    no size to fit goes before what has, and single joints before all of them. Of those that leave
+    less than the noise can be known, only those with the fewest sizes.
     """
+    quiet = [fit for fit in fits if fit.cost < QUIET * fit.left.size]
+    fewest = min((len(fit.ones) for fit in quiet), default=0)
+    fits = [fit for fit in quiet if len(fit.ones) == fewest] or fits
     most = score(fits[0]) + SIGNIFICANT**2 * fits[0].unit
     least = {fit.places: fit for fit in reversed(fits)}
     found = [fit for fit in fits if score(fit) <= most and least[fit.places] is fit]
