@@ -318,11 +318,12 @@ def test_acromonk_is_predicted_from_its_other_runs(capfd: pytest.CaptureFixture[
     assert carry_out(f"{check} --json") == 1
     data = json.loads(capfd.readouterr().out)
     assert data["causes"] == []
-    assert [cause["quantity"] for cause in data["most"]] == ["delay"]
+    friction = {c["where"]: c["size"] for c in data["most"] if c["quantity"] == "dry friction"}
+    assert friction == pytest.approx({"joint_1": 0.13}, rel=0.2)  # N m, as predict.py fits it
     told = re.search(r"look at (\w+), from ([\d.]+) to ([\d.]+) s", str(data["levels"]))
     assert told
     assert told[1] == "virtul_joint_hook_1"
-    assert float(told[2]) < float(told[3]) < 0.25  # s: until then a hook touches a bar
+    assert 3.2 < float(told[2]) < float(told[3]) < 3.5  # s: where the torque is largest
     assert carry_out(predict) == 0
     rows = re.findall(r"^\w\w_\w+ +([\d.]+) +([\d.]+) ", capfd.readouterr().out, re.MULTILINE)
     assert len(rows) == 6
