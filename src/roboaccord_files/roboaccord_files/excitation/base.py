@@ -77,8 +77,13 @@ class BaseParameters:
     def condition(self, rows: Array) -> float:
         """Return the condition of a motion's base parameters; infinite where one is lost."""
         columns = self.scaled(rows)
-        least, *_, most = np.linalg.eigvalsh(columns.T @ columns)
-        return float(np.sqrt(most / least)) if least > LOST * most else np.inf
+        return condition_of(np.linalg.eigvalsh(columns.T @ columns))
+
+
+def condition_of(values: Array) -> float:
+    """Return the condition of columns by the eigenvalues of their squares, the least first."""
+    least, *_, most = values if len(values) > 1 else (*values, *values)
+    return float(np.sqrt(most / least)) if least > LOST * most else np.inf
 
 
 def random_states(tree: Tree, joints: Sequence[str]) -> tuple[Array, Array, Array]:

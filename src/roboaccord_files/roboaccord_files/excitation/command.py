@@ -36,6 +36,7 @@ from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.setup import Setup, is_file
 
+from roboaccord_files.excitation.regressor import check_fixed
 from roboaccord_files.excitation.search import Limits, Search, Tried
 
 RATE = 2.0  # rad/s or m/s, of joints whose file states no velocity limit
@@ -128,16 +129,10 @@ def search_of(setup: Setup, duration: float, harmonics: int) -> Search:
     Raises:
         AccordError: for a robot whose motions the regressor does not describe.
     """
-    tree, name = setup.tree, setup.scenario.robot
-    if setup.scenario.base != "fixed" or tree.frame:
-        raise AccordError(f"{name}: the base moves; motions are found for a fixed base")
-    if mimic := [joint.name for joint in tree.moving if joint.mimic]:
-        raise AccordError(f"{name}: {mimic[0]} mimics another joint; that has no motion of its own")
-    if not setup.joints:
-        raise AccordError(f"{name}: it has no joint that moves")
-    limits = Limits.of(tree, setup.joints, velocity_limits(setup), setup.effort_limits)
+    check_fixed(setup, setup.scenario.robot, "a motion can be found")
+    limits = Limits.of(setup.tree, setup.joints, velocity_limits(setup), setup.effort_limits)
     gravity = np.array([0.0, 0.0, -setup.parameters.gravity])
-    return Search(tree, setup.joints, gravity, limits, duration, harmonics)
+    return Search(setup.tree, setup.joints, gravity, limits, duration, harmonics)
 
 
 def velocity_limits(setup: Setup) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
 
-from roboaccord_files.excitation.base import LOST, BaseParameters
+from roboaccord_files.excitation.base import LOST, BaseParameters, condition_of
 from roboaccord_files.excitation.regressor import regressor
 
 SHOWN = 0.01
@@ -40,11 +40,10 @@ class Identified:
         """Return what positions, rates and accelerations (3, k, n) show."""
         base = BaseParameters.of(tree, joints, gravity)
         q, qd, qdd = motion
-        rows = regressor(tree, joints, gravity, q, qd, qdd)
-        columns = base.scaled(rows)
+        columns = base.scaled(regressor(tree, joints, gravity, q, qd, qdd))
         values, axes = np.linalg.eigh(columns.T @ columns)
         least = np.maximum(values, LOST * values[-1])
         own = 1.0 / np.sqrt((axes**2 / least).sum(axis=1))  # what no other column explains
         names = [str(base.names[i]) for i in base.kept]
         unseen = [name for name, size in zip(names, own.tolist()) if size < SHOWN]
-        return cls(len(names), base.condition(rows), unseen)
+        return cls(len(names), condition_of(values), unseen)

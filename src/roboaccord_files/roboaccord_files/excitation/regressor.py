@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.inverse import FrameMotion, cross, link_motions, rotated
 from roboaccord.description.tree import MOMENTS, Link, Tree
+from roboaccord.scenario.setup import Setup
 
 SLOW = 0.01  # rad/s or m/s, below which dry friction does not act wholly
 FRICTION = ("damping", "dry friction")
@@ -30,6 +32,26 @@ class Parameter(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.quantity} {self.component} of {self.where}".replace("  ", " ")
+
+
+def check_fixed(setup: Setup, name: str, what: str) -> None:
+    """Refuse a robot whose motions the regressor does not describe.
+
+    Args:
+        setup: of the robot.
+        name: of its file.
+        what: cannot be done, such as "a log can be checked".
+
+    Raises:
+        AccordError: for a base that moves, a joint that mimics another, or no joint.
+    """
+    if setup.scenario.base != "fixed" or setup.tree.frame:
+        raise AccordError(f"{name}: the base moves; {what} only for a fixed base")
+    if mimic := [joint.name for joint in setup.tree.moving if joint.mimic]:
+        reason = f"{mimic[0]} mimics another joint"
+        raise AccordError(f"{name}: {reason}; {what} only where none does")
+    if not setup.joints:
+        raise AccordError(f"{name}: it has no joint that moves")
 
 
 def moving_links(tree: Tree, joints: Sequence[str]) -> list[Link]:

@@ -23,6 +23,7 @@ from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.setup import is_file
 
+from roboaccord_files.excitation.regressor import check_fixed
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.figure import draw
@@ -74,14 +75,7 @@ def crosscheck_log(
         raise AccordError(f"{path} is a log: --robot FILE names the file of its robot")
     every = ["parameters.dry_friction=1"] if is_file(str(robot)) else []
     setup = load_setup(str(robot), "", [*every, *changes_of(settings), *changes], **options)
-    if setup.scenario.base != "fixed" or setup.tree.frame:
-        raise AccordError(f"{robot}: the base moves; a log can be checked only for a fixed base")
-    if mimic := [joint.name for joint in setup.tree.moving if joint.mimic]:
-        raise AccordError(
-            f"{robot}: {mimic[0]} mimics another joint; a log of that cannot be checked"
-        )
-    if not setup.joints:
-        raise AccordError(f"{robot}: it has no joint that moves")
+    check_fixed(setup, str(robot), "a log can be checked")
     hinges = (joint for joint in setup.tree.moving if joint.name in setup.tree.hinges)
     limits = {joint.name: float(np.abs(joint.ends).max()) for joint in hinges}
     choice = Choice(topic, names, run, passive, effort)
