@@ -77,7 +77,7 @@ class BaseParameters:
     def condition(self, rows: Array) -> float:
         """Return the condition of a motion's base parameters; infinite where one is lost."""
         columns = self.scaled(rows)
-        return condition_of(np.linalg.eigvalsh(columns.T @ columns))
+        return condition_of(np.asarray(np.linalg.eigvalsh(columns.T @ columns), float))
 
 
 def condition_of(values: Array) -> float:
