@@ -81,6 +81,31 @@ def test_others_import_from_doors_alone() -> None:
     assert not {name: names for name, names in found.items() if names}
 
 
+MOST = 120  # names of the core that the five robots need; a newcomer learns no more
+
+
+def test_robots_import_the_names_that_the_guide_lists() -> None:
+    """All of them together; a room that is imported by its name counts as one."""
+    table = re.split("^## ", (ROOT / "docs/new_robot.md").read_text("utf-8"), flags=re.MULTILINE)
+    (rows,) = (text for text in table if text.startswith("What the robots import"))
+    listed = {
+        (line.split("|")[1].strip(" `"), name)
+        for line in rows.splitlines()
+        if line.startswith("| `roboaccord")
+        for name in re.findall(r"`(\w+)`", line.split("|")[2])
+    }
+    imported = {
+        (node.module, name.name)
+        for robot in ("snake", "monkeybot", "packbot", "voxel_sphere", "roller_sphere")
+        for path in (ROOT / "src" / robot / robot).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("roboaccord.")
+        for name in node.names
+    }
+    assert imported == listed
+    assert len(listed) <= MOST
+
+
 def test_what_goes_beside_a_door_is_found() -> None:
     """By module, by a name that is not listed, in a string."""
     for text in (

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from roboaccord import description
 from roboaccord.contract import AccordError, AnyEngine, Array, Event, RobotState, Tally, Trajectory
-from roboaccord.description import Faces, box
+from roboaccord.description import Faces
 from roboaccord.scenario import Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
@@ -156,7 +157,7 @@ class MonkeyBot(Robot):
 
     def wall(self, setup: Setup) -> tuple[Array, Faces]:
         """Return the wall of models/magnet_wall, 4 cm behind the plane of the motion."""
-        vertices, faces = box(np.array([0.02, 12.0, 4.0]))
+        vertices, faces = description.box(np.array([0.02, 12.0, 4.0]))
         return vertices + np.array([-0.05, 0.0, 0.0]), faces
 
     def tally(self, setup: Setup, ticks: int) -> Tally:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from roboaccord.cli import Force, Out, Result, counted, in_pieces, results
+from roboaccord import cli
 from roboaccord.contract import NewtonMetres
 from typer import Option
 
@@ -17,16 +17,16 @@ from monkeybot.cli.options import TORQUE, Changes, robot_parameters
 from monkeybot.source.figures import RANGES, draw_all
 
 
-@in_pieces()
+@cli.in_pieces()
 def figures_command(
-    folder: Out = None,
-    force: Force = False,
+    folder: cli.Out = None,
+    force: cli.Force = False,
     count: Annotated[
         int, Option("--points", min=3, max=2001, help="Grid points along each side of a landscape.")
     ] = 301,
     torque: Annotated[NewtonMetres, TORQUE] = 2.0,
     changes: Changes = None,
-) -> Result:
+) -> cli.Result:
     """Draw the report's figures 1 to 10 from this code, with the data beside them.
 
     Also repeats its two searches by the report's methods: events on samples of 1 ms, and MATLAB's
@@ -40,7 +40,7 @@ def figures_command(
     """
     parameters = robot_parameters(changes)
     with (
-        results(folder, "monkeybot_figures", force=force) as place,
-        counted(len(RANGES) * count**2, "landscapes") as done,
+        cli.results(folder, "monkeybot_figures", force=force) as place,
+        cli.counted(len(RANGES) * count**2, "landscapes") as done,
     ):
-        return Result(draw_all(parameters, torque, count, place, done))
+        return cli.Result(draw_all(parameters, torque, count, place, done))

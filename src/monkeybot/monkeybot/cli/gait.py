@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from rich.text import Text
-from roboaccord.cli import Result, make_table
+from roboaccord import cli
 from roboaccord.contract import AccordError, Array, Modes, Quantity
 from roboaccord.contract import results as si
 from typer import Option
@@ -126,7 +126,7 @@ def gait_command(
         Clock, Option(help="reset: the clock restarts at the vertical; pure: it runs on.")
     ] = Clock.reset,
     changes: Changes = None,
-) -> Result:
+) -> cli.Result:
     """Evaluate the report's gait, or find gaits of its kind.
 
     The gait: swing up, change hands on the line, motor, coast to the vertical. Its error is
@@ -152,18 +152,18 @@ def gait_command(
     """
     parameters = robot_parameters(changes)
     if find is Find.collisionless:
-        return Result(find_collisionless(parameters, angle))
+        return cli.Result(find_collisionless(parameters, angle))
     guess, push = STARTS[find]
     start, push = np.array(rates or guess), push if torque is None else torque
     used = {"rates": start.tolist(), "torque": push}
     if find is Find.minimum:
         least = minimise(horizontal(push), parameters, start, tolerance=tolerance)
-        return Result(least, used=used)
+        return cli.Result(least, used=used)
     if find is Find.periodic:
-        return Result(periodic(parameters, start, push), used=used)
+        return cli.Result(periodic(parameters, start, push), used=used)
     if find is Find.repetition:
         return repetition(parameters, start, push, steps, sample, clock, used)
-    return Result(evaluation(parameters, start, push, tolerance), used=used)
+    return cli.Result(evaluation(parameters, start, push, tolerance), used=used)
 
 
 def evaluation(
@@ -191,17 +191,17 @@ def periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) -> Re
 def repetition(
     parameters: MonkeyBotParameters, rates: Array, torque: float, steps: int, sample: float,
     clock: Clock, used: Mapping[str, Any],
-) -> Result:  # fmt: skip
+) -> cli.Result:  # fmt: skip
     """Return the repetition of a gait (figures 5 to 8), to be printed.
 
     A gait that never hangs straight down has no error; with a clock that it would have to reset,
     it is the last one.
     """
     repeated = repeat(parameters, rates, torque, steps=steps, sample=sample, clock=clock.value)
-    table = make_table("gait", "error", "kinetic energy [J]", "height [m]")
+    table = cli.make_table("gait", "error", "kinetic energy [J]", "height [m]")
     for i, row in enumerate(
         zip(repeated.error, repeated.kinetic_energy, repeated.height, strict=True), 1
     ):
         table.add_row(str(i), *("-" if np.isnan(value) else f"{value:.4g}" for value in row))
     explained = "error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2; -: it never hung straight down"
-    return Result(repeated, [table, Text(explained)], used)
+    return cli.Result(repeated, [table, Text(explained)], used)

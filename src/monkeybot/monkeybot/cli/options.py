@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from roboaccord import description
 from roboaccord.contract import AccordError, Ratio
-from roboaccord.description import load_parameters
 from roboaccord.scenario import apply_change
 from typer import Option
 
@@ -32,7 +32,9 @@ def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
     Raises:
         AccordError: for an unknown parameter, or a value that makes no robot.
     """
-    return load_parameters(MonkeyBotParameters, "monkeybot", changed({}, changes, "parameters."))
+    return description.load_parameters(
+        MonkeyBotParameters, "monkeybot", changed({}, changes, "parameters.")
+    )
 
 
 def changed(

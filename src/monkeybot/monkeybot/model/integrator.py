@@ -12,13 +12,11 @@ from __future__ import annotations
 import math
 
 from roboaccord.numerics import (
-    GROW,
-    SAFETY,
-    SHRINK,
     dense_rows,
     dense_state,
     fill_stage,
     kernel,
+    next_size,
     step_error,
 )
 
@@ -145,7 +143,7 @@ def advance(p, flight, torque, u, duration, event, stop, base, h, tolerance, wor
         size = remaining if last else h
         error = _step(p, flight, torque, u, n, size, k, new, tolerance)
         if not error <= 1.0:
-            h = size * max(SHRINK, SAFETY * error**-0.2) if math.isfinite(error) else SHRINK * size
+            h = next_size(size, error)
             if h < 1e-13:
                 return FAILED, t, h
             continue
@@ -177,7 +175,7 @@ def advance(p, flight, torque, u, duration, event, stop, base, h, tolerance, wor
             u[i] = new[i]
             k[0, i] = k[6, i]
         t += size
-        grown = size * min(GROW, SAFETY * max(error, 1e-10) ** -0.2)
+        grown = next_size(size, error)
         if not last or grown > h:
             h = grown
     return FAILED, t, h

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from roboaccord import engines
 from roboaccord.contract import Acceleration, Array, Command, Engine, Event, RobotState, check_known
-from roboaccord.engines import EngineModel, EngineSimulator, simulate_model
 from roboaccord.scenario import Setup
-from roboaccord.simulators import CHANNELS, IMPACTS, LOCK_INERTIA, JointFriction, Simulator
+from roboaccord.simulators import LOCK_INERTIA, JointFriction, Simulator, losses
 
 from monkeybot.model.coordinates import MAGNETS, MOVING, RATES, Arm, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -26,7 +26,7 @@ HINGES = {Mode.SWING_A: "hand_a", Mode.SWING_B: "hand_b"}
 PLANE = [1, 2, 3, 6]  # y, z, roll and elbow of a free base's three, three, and the joint
 
 
-def model_of(setup: Setup, mode: Mode) -> EngineModel:
+def model_of(setup: Setup, mode: Mode) -> engines.EngineModel:
     """Return the model of a mode: a hinge at the held hand and the elbow, or a free base."""
     p: MonkeyBotParameters = setup.parameters
     hinge = HINGES.get(mode)
@@ -37,7 +37,7 @@ def model_of(setup: Setup, mode: Mode) -> EngineModel:
         speed=p.friction_speed,
     )
     root = "world" if hinge else "base_link"
-    return EngineModel(
+    return engines.EngineModel(
         urdf=setup.urdf(base=hinge or "free", root=root),
         base="fixed" if hinge else "free",
         joints=(hinge, *setup.joints) if hinge else setup.joints,
@@ -60,11 +60,11 @@ class EngineMonkeyBot(Simulator):
             larger by that part.
     """
 
-    channels = CHANNELS
+    channels = losses.CHANNELS
 
     def __init__(self, setup: Setup, engine: Engine) -> None:
-        self._models: dict[Mode, EngineSimulator] = {
-            mode: simulate_model(model_of(setup, mode), engine) for mode in MOVING
+        self._models: dict[Mode, engines.EngineSimulator] = {
+            mode: engines.simulate_model(model_of(setup, mode), engine) for mode in MOVING
         }
         flight = self._models[Mode.FLIGHT]
         self.name, self.version, self.order = flight.name, flight.version, flight.order
@@ -129,7 +129,7 @@ class EngineMonkeyBot(Simulator):
             base[1:3] = -self._arm.jacobian(u) @ angles - self._arm.turning(u)
         return Acceleration(base, acceleration[1:])
 
-    def parts(self) -> Sequence[EngineSimulator]:
+    def parts(self) -> Sequence[engines.EngineSimulator]:
         """Return the simulators of its modes."""
         return tuple(self._models.values())
 
@@ -184,7 +184,8 @@ class EngineMonkeyBot(Simulator):
             if self._restitution:
                 u[2:4] += self._restitution * (u[2:4] - self._u[2:4])
             rates, slower = self._u[RATES], u[RATES]
-            self._losses.add(IMPACTS, 0.5 * float(rates @ mass @ rates - slower @ mass @ slower))
+            lost = 0.5 * float(rates @ mass @ rates - slower @ mass @ slower)
+            self._losses.add(losses.IMPACTS, lost)
         for name in sorted(changed, key=lambda name: after[name]):  # releases first
             kind = "magnet_on" if after[name] else "magnet_off"
             impulse = impulses[name] if after[name] else 0.0

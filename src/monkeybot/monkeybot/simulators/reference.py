@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import roboaccord
+from roboaccord import engines
 from roboaccord.contract import Acceleration, AccordError, Array, Command, RobotState
-from roboaccord.engines import read_settings
 from roboaccord.scenario import Setup
-from roboaccord.simulators import CHANNELS, DAMPING, IMPACTS, LOCK_INERTIA, Reference
+from roboaccord.simulators import LOCK_INERTIA, Reference, losses
 
 from monkeybot.model import dynamics, hybrid
 from monkeybot.model.coordinates import Mode, mode_of, pack, unpack
@@ -53,11 +53,11 @@ class MonkeyBotReference(Reference):
     version = f"roboaccord-monkeybot {roboaccord.__version__}"
     order = 5
     parameters: MonkeyBotParameters
-    channels = CHANNELS  # of which it has damping and impacts alone
+    channels = losses.CHANNELS  # of which it has damping and impacts alone
 
     def __init__(self, setup: Setup) -> None:
         options = setup.scenario.engine_options
-        self._tolerance = read_settings(options, "reference", ReferenceSettings).tolerance
+        self._tolerance = engines.read_settings(options, "reference", ReferenceSettings).tolerance
         self.tighter = {"tolerance": 0.1 * self._tolerance}
         super().__init__(setup)
         self._rotor = 0.0
@@ -90,8 +90,8 @@ class MonkeyBotReference(Reference):
         power = motion.friction_power if self._metered else 0.0
         motion.advance(duration, -torque if motion.hand else torque)
         if self._metered:
-            self._losses.add(DAMPING, 0.5 * duration * (power + motion.friction_power))
-            self._losses.add(IMPACTS, motion.taken)
+            self._losses.add(losses.DAMPING, 0.5 * duration * (power + motion.friction_power))
+            self._losses.add(losses.IMPACTS, motion.taken)
         motion.taken, motion.time = 0.0, self._time
         self._events += motion.events
         motion.events.clear()

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from roboaccord import report
 from roboaccord.contract import Array
-from roboaccord.report import BLUE, GREEN, INK, PAGE, RED, SOFT, bare, legend, picture, pointer
 
 from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.model.coordinates import Mode
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POSE = (-0.6, 1.45)  # rad: th1 and th2 of figure 1
-LINK_A, LINK_B = BLUE, GREEN
+LINK_A, LINK_B = report.BLUE, report.GREEN
 SHORT = 0.15  # m: a length with its words beside it
 APART = 1.15  # m, between the stages
 FRAMES = 40  # of the path of the free hand, a stage
@@ -45,12 +45,12 @@ def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
     """Write figure 1 as SVG: the two links with their coordinates and parameters."""
     p, (th1, th2) = parameters, POSE
     hand, elbow, other = skeleton(p, np.array([th1, th2, 0, 0, 0, 0, 0, 0], dtype=float))
-    with picture(path, (7.5, 5.2)) as axes:
+    with report.picture(path, (7.5, 5.2)) as axes:
         draw_links(axes, np.array([hand, elbow, other]), held=0)
         centres = (hand + p.centre_a / p.length_a * (elbow - hand),
                    elbow + p.centre_b / p.length_b * (other - elbow))  # fmt: skip
         for centre, colour in zip(centres, (LINK_A, LINK_B), strict=True):
-            axes.plot(*centre, "o", color=PAGE, mec=colour, mew=2.0, ms=6.0, zorder=4)
+            axes.plot(*centre, "o", color=report.PAGE, mec=colour, mew=2.0, ms=6.0, zorder=4)
         _angle(axes, hand, -0.5 * np.pi, th1, 0.2, "th1 < 0")
         _angle(axes, elbow, th1 - 0.5 * np.pi, th2, 0.22, "th2 > 0")
         _span(axes, hand, elbow, -0.2, f"L1 = {p.length_a:g} m")
@@ -66,10 +66,10 @@ def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
             f"I{i} = {getattr(p, f'inertia_{k}'):.3g} kg m^2" for i, k in enumerate(links, 1)
         )  # fmt: skip
         axes.text(0.97, 0.55, words, transform=axes.transAxes, ha="right")
-        arrow = {"arrowstyle": "-|>", "color": INK, "lw": 1.5}
+        arrow = {"arrowstyle": "-|>", "color": report.INK, "lw": 1.5}
         axes.annotate("", (0.03, 0.05), (0.03, 0.25), xycoords="axes fraction", arrowprops=arrow)
         axes.text(0.05, 0.15, f"g = {p.gravity:g} m/s^2", transform=axes.transAxes, va="center")
-        bare(axes)
+        report.bare(axes)
         axes.set(xlim=(-0.85, 0.95), ylim=(-1.05, 0.14))
 
 
@@ -80,15 +80,17 @@ def write_stages(parameters: MonkeyBotParameters, rates: Array, torque: float, p
     """
     drawn = stages(parameters, rates, torque)
     after = [held for _, held in (*drawn[1:], drawn[-1])]
-    with picture(path, (7.5, 3.0)) as axes:
+    with report.picture(path, (7.5, 3.0)) as axes:
         for number, (poses, held) in enumerate(drawn):
             shift = np.array([APART * number, 0.0])
-            axes.plot(*(poses[:, 2 if held == 0 else 0] + shift).T, color=SOFT, lw=1.0, ls=":")
+            axes.plot(
+                *(poses[:, 2 if held == 0 else 0] + shift).T, color=report.SOFT, lw=1.0, ls=":"
+            )
             draw_links(axes, poses[-1] + shift, after[number], torque=number == 3)
             axes.text(APART * number + poses[:, :, 0].mean(), 0.38, STAGES[number], ha="center",
                       va="bottom", fontsize=8.5)  # fmt: skip
-        legend(axes, 5)
-        bare(axes)
+        report.legend(axes, 5)
+        report.bare(axes)
         axes.set(ylim=(-1.3, 0.72))  # with the captions
 
 
@@ -115,11 +117,12 @@ def draw_links(axes: Axes, points: Array, held: int, *, torque: bool = False) ->
     """Draw hand A, elbow and hand B (3, 2) [m]; the magnet that holds is filled."""
     for ends, colour, name in ((points[:2], LINK_A, "link A"), (points[1:], LINK_B, "link B")):
         axes.plot(*ends.T, color=colour, lw=5.0, solid_capstyle="round", label=name)
-    elbow = RED if torque else PAGE
-    axes.plot(*points[1], "o", color=elbow, mec=INK, ms=8.0, zorder=3)
+    elbow = report.RED if torque else report.PAGE
+    axes.plot(*points[1], "o", color=elbow, mec=report.INK, ms=8.0, zorder=3)
     for number, end in enumerate((points[0], points[2])):
         holds = 2 * held == 2 * number
-        axes.plot(*end, "s", color=INK if holds else PAGE, mec=INK, ms=8.0, zorder=3,
+        inside = report.INK if holds else report.PAGE
+        axes.plot(*end, "s", color=inside, mec=report.INK, ms=8.0, zorder=3,
                   label="magnet on" if holds else "magnet off")  # fmt: skip
 
 
@@ -128,19 +131,19 @@ def _angle(axes: Axes, at: Array, start: float, turn: float, radius: float, name
     along = start + np.linspace(0.0, turn, 30)
     arc = at + radius * np.column_stack([np.cos(along), np.sin(along)])
     ray = np.array([at, at + 1.25 * radius * np.array([np.cos(start), np.sin(start)])])
-    axes.plot(*ray.T, color=SOFT, lw=1.0, ls="--")
-    axes.plot(*arc[:-2].T, color=RED, lw=1.2)
-    pointer(axes, arc[-3], arc[-1], RED)
+    axes.plot(*ray.T, color=report.SOFT, lw=1.0, ls="--")
+    axes.plot(*arc[:-2].T, color=report.RED, lw=1.2)
+    report.pointer(axes, arc[-3], arc[-1], report.RED)
     middle = at + (radius + 0.05) * np.array([np.cos(along[15]), np.sin(along[15])])
-    axes.text(middle[0], middle[1], name, color=RED, ha="center", va="center")
+    axes.text(middle[0], middle[1], name, color=report.RED, ha="center", va="center")
 
 
 def _span(axes: Axes, start: Array, end: Array, aside: float, words: str) -> None:
     """Draw a length between two points, so far to the left of the line [m]."""
     line = (end - start) / np.linalg.norm(end - start)
     off = aside * np.array([-line[1], line[0]])
-    look = {"arrowstyle": "|-|,widthA=.25,widthB=.25", "color": SOFT, "lw": 0.9, "shrinkA": 0,
-            "shrinkB": 0}  # fmt: skip
+    look = {"arrowstyle": "|-|,widthA=.25,widthB=.25", "color": report.SOFT, "lw": 0.9,
+            "shrinkA": 0, "shrinkB": 0}  # fmt: skip
     axes.annotate("", tuple(end + off), tuple(start + off), arrowprops=look)
     middle = 0.5 * (start + end) + off
     if np.linalg.norm(end - start) < SHORT:
@@ -148,7 +151,7 @@ def _span(axes: Axes, start: Array, end: Array, aside: float, words: str) -> Non
         return
     turn = np.degrees(np.arctan(line[1] / line[0]))
     axes.text(middle[0], middle[1], words, rotation=turn, ha="center", va="center",
-              bbox={"facecolor": PAGE, "edgecolor": "none", "pad": 1.5})  # fmt: skip
+              bbox={"facecolor": report.PAGE, "edgecolor": "none", "pad": 1.5})  # fmt: skip
 
 
 def _label(axes: Axes, at: Array, place: tuple[float, float], words: str, side: str) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
+from roboaccord import report
 from roboaccord.contract import INLINE, Array, NewtonMetres, Quantity
-from roboaccord.report import BLUE, GREEN, RED, legend, picture
 from roboaccord.run import made_with, write_columns
 
 from monkeybot.gaits.gait import evaluate, horizontal
@@ -35,9 +35,9 @@ GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: where the report's search began
 GAIT, GAP = "gait", " (a gap: it never hung straight down)"
 # By kind of repetition: colour and words.
 CURVES = {
-    "sampled": (GREEN, "times of the sampled search"),
-    "reset": (BLUE, "exact times, clock reset"),
-    "pure": (RED, "exact times, one clock"),
+    "sampled": (report.GREEN, "times of the sampled search"),
+    "reset": (report.BLUE, "exact times, clock reset"),
+    "pure": (report.RED, "exact times, one clock"),
 }
 
 
@@ -180,7 +180,7 @@ def write_repetitions(parameters: MonkeyBotParameters, torque: float, folder: Pa
 
 def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> None:
     """Write a figure over gaits as SVG, a curve for each kind of repetition."""
-    with picture(path) as axes:
+    with report.picture(path) as axes:
         for clock, run in runs.items():
             colour, words = CURVES[clock]
             values = getattr(run, plot.of)
@@ -190,7 +190,7 @@ def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> Non
             xlabel=GAIT + GAP * gaps, ylabel=plot.title, yscale="log" if plot.log else "linear"
         )
         axes.set_xticks(range(0, STEPS + 1, 2))
-        legend(axes)
+        report.legend(axes)
 
 
 def write_table(runs: Mapping[str, Repetition], path: Path) -> None:

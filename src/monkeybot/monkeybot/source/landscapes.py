@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from roboaccord import report
 from roboaccord.contract import Array
-from roboaccord.report import AMBER, INK, PAGE, RED, SQUARE, heat_map, legend, picture
 
 from monkeybot.gaits.landscape import Landscape
 
@@ -20,9 +20,9 @@ HEIGHT = "root of the error"
 TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
 MARKED = 40  # minima that are marked, lowest first: on a slanting valley a grid makes many
 CELLS = 150  # cells of a side that a surface is drawn with
-MINIMA = {"ls": "none", "marker": "o", "color": PAGE, "mec": INK, "mew": 0.5, "ms": 3.5,
-          "label": f"local minima, {MARKED} at most"}  # fmt: skip
-LOWEST = {"ls": "none", "marker": "o", "color": RED, "mec": PAGE, "ms": 7.0,
+MINIMA = {"ls": "none", "marker": "o", "color": report.PAGE, "mec": report.INK,
+          "mew": 0.5, "ms": 3.5, "label": f"local minima, {MARKED} at most"}  # fmt: skip
+LOWEST = {"ls": "none", "marker": "o", "color": report.RED, "mec": report.PAGE, "ms": 7.0,
           "label": "lowest point of the grid"}  # fmt: skip
 LIFT = 0.05  # of marks over the surface that they lie on
 
@@ -40,19 +40,22 @@ def write_map(field: Landscape, path: Path, marks: Array | None = None) -> None:
         path: of the file.
         marks: further points (w1, w2) to mark (m, 2).
     """
-    with picture(path, SQUARE) as axes:
-        heat_map(axes, field.w1, field.w2, np.sqrt(field.error), HEIGHT, cut=CUT)
+    with report.picture(path, report.SQUARE) as axes:
+        report.heat_map(axes, field.w1, field.w2, np.sqrt(field.error), HEIGHT, cut=CUT)
         axes.plot(*field.minima[:MARKED, :2].T, **MINIMA)
         if marks is not None:
-            axes.plot(*marks.T, "o", color=AMBER, mec=INK, ms=7, label="minima by the report")
+            axes.plot(*marks.T, "o", color=report.AMBER, mec=report.INK, ms=7,
+                      label="minima by the report")  # fmt: skip
         axes.plot(*field.lowest[:2], **LOWEST)
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1])
-        legend(axes)
+        report.legend(axes)
 
 
 def write_surface(field: Landscape, path: Path) -> None:
     """Write the surface as SVG, seen from above."""
-    with picture(path, SQUARE, subplot_kw={"projection": "3d", "computed_zorder": False}) as axes:
+    with report.picture(
+        path, report.SQUARE, subplot_kw={"projection": "3d", "computed_zorder": False}
+    ) as axes:
         x, y = np.meshgrid(field.w1, field.w2, indexing="ij")
         axes.plot_surface(
             x, y, root(field), cmap="viridis", vmin=0.0, vmax=CUT, rcount=CELLS, ccount=CELLS,
@@ -64,4 +67,4 @@ def write_surface(field: Landscape, path: Path) -> None:
             axes.plot(w1, w2, height, **look)
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=HEIGHT, zlim=(0.0, CUT))
         axes.view_init(elev=32.0, azim=-62.0)
-        legend(axes)
+        report.legend(axes)

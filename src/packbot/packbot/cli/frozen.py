@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from roboaccord import cli
+from roboaccord import cli, report
 from roboaccord.contract import AccordError, Quantity
 from roboaccord.contract import results as si
-from roboaccord.report import BLUE, INK, legend, picture
 from roboaccord.run import write_columns
 from roboaccord.scenario import Setup
 
@@ -67,13 +66,13 @@ def frozen_at(
     centres, tensors = merged.errors(angles, knots)
     with cli.results(folder, f"packbot_reduced_{joint}", force=force) as place:
         path = place / f"reduced_{joint}.svg"
-        with picture(path) as axes:
-            axes.plot(angles, 1e3 * centres, color=BLUE, label="centre of mass [mm]")
-            axes.plot(angles, 100.0 * tensors, color=INK, ls="--", label="inertia [%]")
+        with report.picture(path) as axes:
+            axes.plot(angles, 1e3 * centres, color=report.BLUE, label="centre of mass [mm]")
+            axes.plot(angles, 100.0 * tensors, color=report.INK, ls="--", label="inertia [%]")
             axes.set(
                 xlabel=f"angle of frozen {joint} [rad]", ylabel="error of interpolated inertia"
             )
-            legend(axes)
+            report.legend(axes)
         table = {"angle_rad": angles, "centre_m": centres, "inertia": tensors}
         write_columns(path.with_suffix(".csv"), table)
     chains = {"camera": camera_table(p), "hand": hand_table(p)}

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from roboaccord import cli
+from roboaccord import cli, description
 from roboaccord.contract import AccordError, Array, Modes, Quantity, to_json
 from roboaccord.contract import results as si
-from roboaccord.description import share
 from roboaccord.scenario import Setup
 from typer import Argument, Option
 
@@ -119,7 +118,7 @@ def look_command(
     """
     if shapes:
         if folder is None:
-            return files_of(write_shapes(share("packbot")))
+            return files_of(write_shapes(description.share("packbot")))
         with cli.results(folder, "packbot_shapes", force=force) as place:
             return files_of(write_shapes(place))
     if name and q:

@@ -11,7 +11,7 @@ import math
 from typing import Annotated
 
 import numpy as np
-from roboaccord.cli import quantity
+from roboaccord import cli
 from roboaccord.contract import AccordError, Array, Quantity, Radians, check_known
 from typer import Option
 
@@ -48,7 +48,7 @@ def joint_values(words: str, option: str) -> Array:
         pairs = list(zip(JOINTS, parts, strict=True))
     values = np.zeros(len(JOINTS))
     for name, text in pairs:
-        value = quantity(text)
+        value = cli.quantity(text)
         if math.isnan(value):
             raise AccordError(f"{option}: {name} is {text!r}, and must be a finite number")
         values[JOINTS.index(name)] = value
@@ -61,7 +61,7 @@ def point(words: str, option: str = "--target") -> Array:
     Raises:
         AccordError: unless they are three finite numbers.
     """
-    values = [quantity(part) for part in words.replace(",", " ").split()]
+    values = [cli.quantity(part) for part in words.replace(",", " ").split()]
     if len(values) != 3 or any(map(math.isnan, values)):
         raise AccordError(f"{option} takes x, y, z in m, not {words!r}")
     return np.array(values)

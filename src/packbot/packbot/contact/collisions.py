@@ -27,9 +27,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from roboaccord import description
 from roboaccord.contract import AccordError, Array, Contact, Fixture, Json, MeshFixture, check_known
 from roboaccord.contract import results as si
-from roboaccord.description import Faces, box, facets, mesh_path, read_geometry, read_mesh, share
+from roboaccord.description import Faces
 from roboaccord.numerics import rpy_matrix
 from roboaccord.scenario import Setup
 
@@ -50,8 +51,8 @@ def read_collisions(urdf: str) -> list[Shape]:
     shapes = list[Shape]()
     for link in ET.fromstring(urdf).findall("link"):
         for element in link.findall("collision"):
-            form, name = read_geometry(element), element.attrib["name"]
-            points, faces = read_mesh(mesh_path(form.file))
+            form, name = description.read_geometry(element), element.attrib["name"]
+            points, faces = description.read_mesh(description.mesh_path(form.file))
             corners = np.unique((points * form.scale)[faces.ravel()], axis=0)
             hull = Hull.around(form.placed(corners), name)
             shapes.append(Shape(name, link.attrib["name"], hull))
@@ -72,9 +73,9 @@ def stand_around(setup: Setup) -> list[tuple[Array, Faces]]:
         for fixture in setup.terrain
         if fixture is not GROUND
         for vertices, faces in [
-            box(fixture.size)
+            description.box(fixture.size)
             if isinstance(fixture, Fixture)
-            else (fixture.vertices, facets(fixture.vertices, fixture.faces))
+            else (fixture.vertices, description.facets(fixture.vertices, fixture.faces))
         ]
     ]
 
@@ -118,7 +119,7 @@ def _box(name: str, given: Mapping[str, Json]) -> Fixture | MeshFixture:
 def _hull(name: str, given: Mapping[str, Json]) -> MeshFixture:
     key = f"terrain.hulls.{name}"
     position, rpy = _vectors(given, key, "file", "position", "rpy")
-    path = share("packbot") / "meshes" / str(given["file"])
+    path = description.share("packbot") / "meshes" / str(given["file"])
     if not path.is_file():
         path = Path(str(given["file"]))
     return _fixture(name, read_hull(path), position, rpy)
@@ -153,7 +154,7 @@ def read_hull(path: Path) -> Hull:
     Raises:
         AccordError: if it cannot be read, has no volume, or is not convex.
     """
-    points, faces = read_mesh(path)
+    points, faces = description.read_mesh(path)
     hull = Hull.around(points, path.name)
     dent = _deepest(points[faces].mean(axis=1), hull)
     if dent > DENT:
@@ -233,7 +234,7 @@ def joint_clamp(setup: Setup, proximity: si.Metres = 2e-3) -> ClampContact:
 @cache
 def never_touching() -> frozenset[frozenset[str]]:
     """Return the pairs of links whose collisions config/packbot.srdf disables."""
-    top = ET.parse(share("packbot") / "config" / "packbot.srdf").getroot()
+    top = ET.parse(description.share("packbot") / "config" / "packbot.srdf").getroot()
     pairs = [(e.attrib["link1"], e.attrib["link2"]) for e in top.findall("disable_collisions")]
     return frozenset(frozenset(pair) for pair in pairs)
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import scipy
+from roboaccord import description
 from roboaccord.contract import AccordError, Array, Index
-from roboaccord.description import read_yaml, share
 from roboaccord.run import make_folder, write_text
 
 HEAD = """\
@@ -29,7 +29,7 @@ SIDES = 12  # of a prism; its flats face along the axes
 
 def shape_vertices() -> dict[str, Array]:
     """Return the vertices of every solid, each in its own frame (v, 3) [m]."""
-    described = read_yaml(share("packbot") / "config" / "shapes.yaml")
+    described = description.read_yaml(description.share("packbot") / "config" / "shapes.yaml")
     return {name: vertices_of(shape, name) for name, shape in described.items()}
 
 

@@ -13,8 +13,9 @@ import xml.etree.ElementTree as ET
 from functools import cache
 
 import numpy as np
+from roboaccord import description
 from roboaccord.contract import AccordError, Array, check_known
-from roboaccord.description import Parameters, share
+from roboaccord.description import Parameters
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
 POSITIVE = ("_mass", "_radius", "_speed", "_length")  # ends of names
@@ -68,7 +69,7 @@ def pose(name: str) -> Array:
 @cache
 def named_poses() -> dict[str, tuple[float, ...]]:
     """Return the angles of all joints [rad] by the name of the pose."""
-    top = ET.parse(share("packbot") / "config" / "packbot.srdf").getroot()
+    top = ET.parse(description.share("packbot") / "config" / "packbot.srdf").getroot()
     poses = {}
     for state in top.findall("group_state"):
         values = {e.attrib["name"]: float(e.attrib["value"]) for e in state.findall("joint")}

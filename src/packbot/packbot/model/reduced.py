@@ -30,8 +30,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from roboaccord import description
 from roboaccord.contract import Array, Quantity, check_known
-from roboaccord.description import Tree
 from roboaccord.numerics import axis_angle_matrix
 
 from packbot.model.parameters import PackbotParameters
@@ -198,7 +198,7 @@ class MergedLinks:
         AccordError: for an unknown joint.
     """
 
-    def __init__(self, tree: Tree, joint: str) -> None:
+    def __init__(self, tree: description.Tree, joint: str) -> None:
         joints = {each.name: each for each in tree.moving}
         check_known("unknown joint ", joint, joints)
         self._joint = joints[joint]

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from roboaccord import engines, gazebo
 from roboaccord.contract import AccordError, AnyEngine, Fixture, MeshFixture
-from roboaccord.engines import EngineModel, preset, simulate_model
-from roboaccord.gazebo import box, cache, squares, static_model, world_text, write_faceted
 from roboaccord.run import make_folder, write_text
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFriction, Simulator
@@ -89,15 +88,15 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
     parameters: PackbotParameters = setup.parameters
     armature = parameters.of_joints("reflected_inertia")
     stops = "false" if setup.contact is None else "true"  # as in the reference
-    model = EngineModel.of(
+    model = engines.EngineModel.of(
         setup,
         urdf=setup.urdf(more={"stops": stops}),
         friction=joint_friction(parameters),
         armature=armature if armature.any() else None,
         contact_events=True,
-        options=preset(setup.scenario.engine_options, contact_damping=DAMPING_RATIO),
+        options=engines.preset(setup.scenario.engine_options, contact_damping=DAMPING_RATIO),
     )
-    return simulate_model(model, engine)
+    return engines.simulate_model(model, engine)
 
 
 NAME = "packbot"  # of the world
@@ -127,16 +126,16 @@ def make_world(setup: Setup) -> Path:
     models = "".join(_model(fixture) for fixture in fixtures)
     step, gravity = setup.scenario.physics_step, setup.parameters.gravity
     comment = COMMENT.format(name=NAME)
-    text = world_text(NAME, comment, models, step=step, gravity=gravity)
+    text = gazebo.world_text(NAME, comment, models, step=step, gravity=gravity)
     digest = hashlib.sha256(text.encode())
     hulls = [fixture for fixture in fixtures if isinstance(fixture, MeshFixture)]
     for hull in hulls:
         digest.update(hull.vertices.tobytes() + hull.faces.tobytes())
-    folder = cache("packbot") / digest.hexdigest()[:12]
+    folder = gazebo.cache("packbot") / digest.hexdigest()[:12]
     world = make_folder(folder, "worlds") / f"{NAME}.sdf"
     meshes = make_folder(folder, "meshes")
     for hull in hulls:
-        write_faceted(meshes / f"{hull.name}.obj", hull.vertices, hull.faces)
+        gazebo.write_faceted(meshes / f"{hull.name}.obj", hull.vertices, hull.faces)
     write_text(world, text)
     return world
 
@@ -145,8 +144,10 @@ def _model(fixture: Fixture | MeshFixture) -> str:
     """Return a fixed obstacle as a model of a world."""
     if isinstance(fixture, MeshFixture):
         geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
-        return static_model(fixture.name, fixture.position, geometry, mask=MASK)
-    shape = fixture.name, fixture.position, box(fixture.size)
+        return gazebo.static_model(fixture.name, fixture.position, geometry, mask=MASK)
+    shape = fixture.name, fixture.position, gazebo.box(fixture.size)
     if fixture.name != "ground":
-        return static_model(*shape, mask=MASK)
-    return static_model(*shape, mask=GROUND_MASK, visual=squares(0.5 * fixture.size[2]))
+        return gazebo.static_model(*shape, mask=MASK)
+    return gazebo.static_model(
+        *shape, mask=GROUND_MASK, visual=gazebo.squares(0.5 * fixture.size[2])
+    )

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from roboaccord.contract import Array, DivergedError, Index
 from roboaccord.numerics import SOLVED, Step
-from roboaccord.simulators import DAMPING, FRICTION, IMPACTS, STOPS, JointFriction, LossAccount
+from roboaccord.simulators import JointFriction, losses
 
 from packbot.contact.features import LOWER
 from packbot.contact.forces import GIVE, SOFT, Sliding, accelerate
@@ -32,7 +32,7 @@ class EnergyBook:
 
     Args:
         arm: whose energy it is.
-        losses: account of what took energy, which is kept where it is asked for.
+        account: of what took energy, which is kept where it is asked for.
 
     Attributes:
         rise: sum of all rises [J].
@@ -40,8 +40,8 @@ class EnergyBook:
         metered: whether it is asked for.
     """
 
-    def __init__(self, arm: Arm, losses: LossAccount) -> None:
-        self._arm, self.losses = arm, losses
+    def __init__(self, arm: Arm, account: losses.LossAccount) -> None:
+        self._arm, self.losses = arm, account
         self.rise = self.largest = 0.0
         self._last, self.metered = 0.0, False
         self._q: Array = np.zeros(0)
@@ -71,8 +71,8 @@ class EnergyBook:
         n = len(step.start) // 2
         rates = [step.at(point)[n:] for point in POINTS]
         power = [-float(friction.efforts(v) @ v) for v in rates]
-        self.losses.add(DAMPING, step.size * float(np.dot(WEIGHTS, power)))
-        self.losses.add(FRICTION, 0.5 * step.size * sum(slides))
+        self.losses.add(losses.DAMPING, step.size * float(np.dot(WEIGHTS, power)))
+        self.losses.add(losses.FRICTION, 0.5 * step.size * sum(slides))
 
     def note_impact(
         self, features: Index, jacobian: Array, impulses: Array, before: Array, after: Array
@@ -87,13 +87,13 @@ class EnergyBook:
         """
         taken = -0.5 * impulses * (jacobian @ (before + after))
         stops = features[:, 0] >= LOWER
-        self.losses.add(STOPS, float(taken[stops].sum()))
-        self.losses.add(IMPACTS, float(taken[~stops].sum()))
+        self.losses.add(losses.STOPS, float(taken[stops].sum()))
+        self.losses.add(losses.IMPACTS, float(taken[~stops].sum()))
 
     def note_stop(self, mass: Array, before: Array, after: Array) -> None:
         """Count a drop of kinetic energy between two velocities (n,) as contact friction."""
         lost = 0.5 * float(before @ mass @ before - after @ mass @ after)
-        self.losses.add(FRICTION, lost)
+        self.losses.add(losses.FRICTION, lost)
 
 
 STILL = 1e-7  # m/s, rad/s: a gap that opens or closes slower does neither

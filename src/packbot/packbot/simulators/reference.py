@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import roboaccord
+from roboaccord import engines
 from roboaccord.contract import (
     Acceleration,
     AccordError,
@@ -28,9 +29,8 @@ from roboaccord.contract import (
     DivergedError,
     RobotState,
 )
-from roboaccord.engines import read_settings
 from roboaccord.scenario import Setup
-from roboaccord.simulators import CHANNELS, LOCK_INERTIA, Reference, frozen
+from roboaccord.simulators import LOCK_INERTIA, Reference, frozen, losses
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.collisions import LEAST_MARGIN, ArmContact
@@ -114,7 +114,9 @@ def read_reference_options(setup: Setup) -> dict[str, float]:
     Raises:
         AccordError: for one that is unknown, or no positive number.
     """
-    return asdict(read_settings(setup.scenario.engine_options, "reference", ReferenceSettings))
+    return asdict(
+        engines.read_settings(setup.scenario.engine_options, "reference", ReferenceSettings)
+    )
 
 
 class PackbotReference(ArmSimulator):
@@ -128,7 +130,7 @@ class PackbotReference(ArmSimulator):
             its steps follow, and a quarter of the longest step.
     """
 
-    channels = CHANNELS
+    channels = losses.CHANNELS
 
     def __init__(self, setup: Setup) -> None:
         options = read_reference_options(setup)

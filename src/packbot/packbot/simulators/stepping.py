@@ -11,8 +11,8 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+from roboaccord import engines
 from roboaccord.contract import Array, DivergedError, Event, Index
-from roboaccord.engines import APART
 from roboaccord.numerics import Step, take_step
 
 from packbot.contact.features import LOWER
@@ -261,6 +261,6 @@ class EventDrivenStepper:
                 key = (kind, self._gap_functions.name(feature))
                 sums[key] = sums.get(key, 0.0) + float(impulse)
         for (kind, subject), impulse in sums.items():
-            if self.time - self._touched.get(subject, -math.inf) > APART:
+            if self.time - self._touched.get(subject, -math.inf) > engines.APART:
                 self._events.append(Event(float(self.time), kind, subject, impulse))
             self._touched[subject] = self.time

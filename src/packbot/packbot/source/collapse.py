@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
+from roboaccord import description
 from roboaccord.contract import AccordError, Array, Event, Observer, Quantity, Trajectory
 from roboaccord.contract import results as si
-from roboaccord.description import parameter_file
 from roboaccord.run import make_simulator, run_setup
 from roboaccord.scenario import Setup, load_scenario
 from roboaccord.simulators import Simulator
@@ -139,7 +139,7 @@ class CollapseSample:
 
 def uncertain() -> dict[str, tuple[float, float]]:
     """Return value and half width of every parameter whose uncertainty is a number above 0."""
-    entries = parameter_file("packbot").items()
+    entries = description.parameter_file("packbot").items()
     known = {n: e for n, e in entries if isinstance(e["uncertainty"], (int, float))}
     return {n: (e["value"], float(e["uncertainty"])) for n, e in known.items() if e["uncertainty"]}
 

@@ -26,14 +26,12 @@ from .rotations import turn_quaternion as turn_quaternion
 from .rotations import turn_twist as turn_twist
 from .rotations import yaw_matrix as yaw_matrix
 from .rotations import yaw_quaternion as yaw_quaternion
-from .runge_kutta import GROW as GROW
-from .runge_kutta import SAFETY as SAFETY
-from .runge_kutta import SHRINK as SHRINK
 from .runge_kutta import Slope as Slope
 from .runge_kutta import Step as Step
 from .runge_kutta import dense_rows as dense_rows
 from .runge_kutta import dense_state as dense_state
 from .runge_kutta import fill_stage as fill_stage
+from .runge_kutta import next_size as next_size
 from .runge_kutta import rk4_stage as rk4_stage
 from .runge_kutta import step_error as step_error
 from .runge_kutta import take_step as take_step

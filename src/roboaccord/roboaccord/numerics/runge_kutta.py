@@ -145,6 +145,14 @@ def step_error(u, n, h, k, new, tolerance):
 
 
 @kernel
+def next_size(size, error):
+    """Return the step size to continue with, or to retry with if the error exceeds 1 [s]."""
+    if not math.isfinite(error):
+        return SHRINK * size
+    return size * min(GROW, max(SHRINK, SAFETY * max(error, 1e-10) ** -0.2))
+
+
+@kernel
 def dense_rows(u, n, h, k, new, r):
     """Fill the five rows of the dense output of a step."""
     for i in range(n):

@@ -1,3 +1,4 @@
+from . import losses as losses
 from .base import Ends as Ends
 from .base import Proxy as Proxy
 from .base import Simulator as Simulator

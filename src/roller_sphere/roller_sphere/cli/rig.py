@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from roboaccord.cli import Force, Out, Result, command_line, gathers, numbers, results, warn
+from roboaccord import cli
 from roboaccord.contract import Array, Quantity, by_option
 from roboaccord.contract import results as si
 from roboaccord.run import made_with
@@ -63,14 +63,14 @@ class RigOptions:
         Raises:
             RigError: for what makes no rig.
         """
-        triples = [numbers(words, "--roller") for words in rollers or ()]
+        triples = [cli.numbers(words, "--roller") for words in rollers or ()]
         for words, triple in zip(rollers or (), triples):
             if len(triple) != 3:
                 raise RigError(f"--roller takes azimuth, latitude and alpha, not {words!r}")
         angles = list(zip(*triples)) if triples else [self.azimuth, self.latitude, self.alpha]
         solved = Kinematics(Rig.degrees(self.radius, *angles))
         if solved.warning:
-            warn(solved.warning)
+            cli.warn(solved.warning)
         return solved
 
 
@@ -140,7 +140,7 @@ class Motion:
 
 
 @by_option("roller", "", PAIRS, "radius speed heading-deg spin")
-@gathers("--roller", "--nu")
+@cli.gathers("--roller", "--nu")
 def inverse_command(
     rig: RigOptions = PAPER,
     speed: Annotated[si.MetresPerSecond, Option(help="Speed |V| of the ball.")] = 1.0,
@@ -152,7 +152,7 @@ def inverse_command(
         Option(help="Turn rate w_z of the ball; for three rollers or more."),
     ] = None,
     rollers: Rollers = None,
-) -> Result:
+) -> cli.Result:
     """Find the roller speeds for a velocity of the ball, with the slip that comes with them.
 
     Without options the rig is the paper's, with alpha 10 and -10 degrees.
@@ -169,18 +169,18 @@ def inverse_command(
     """
     kinematics = rig.kinematics(rollers)
     motion = kinematics.inverse(speed, np.radians(heading), spin=spin)
-    return Result(Motion.of(kinematics, motion, found=False))
+    return cli.Result(Motion.of(kinematics, motion, found=False))
 
 
 @by_option("roller", "", PAIRS, "nu radius")
-@gathers("--roller", "--nu")
+@cli.gathers("--roller", "--nu")
 def forward_command(
     nu: Annotated[
         str, Quantity("m/s"), Option("--nu", metavar="N1 N2 ...", help="Speeds of the rollers.")
     ],
     rig: RigOptions = PAPER,
     rollers: Rollers = None,
-) -> Result:
+) -> cli.Result:
     """Find the motion of the ball at given roller speeds, and the slip.
 
     Examples:
@@ -192,8 +192,8 @@ def forward_command(
       accord roller-sphere forward --azimuth-deg 150 210 --alpha-deg 5 -5 --nu 0.4 -0.2 --json
     """
     kinematics = rig.kinematics(rollers)
-    motion = kinematics.forward(numbers(nu, "--nu"))
-    return Result(Motion.of(kinematics, motion, found=True))
+    motion = kinematics.forward(cli.numbers(nu, "--nu"))
+    return cli.Result(Motion.of(kinematics, motion, found=True))
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class Figures:
     files: list[Path]
 
 
-def figures_command(folder: Out = None, force: Force = False) -> Result:
+def figures_command(folder: cli.Out = None, force: cli.Force = False) -> cli.Result:
     """Draw figures 3a to 3d of the paper, for its rig at four roller angles.
 
     Writes index.html with all of them, each as SVG, and its numbers as CSV.
@@ -212,6 +212,6 @@ def figures_command(folder: Out = None, force: Force = False) -> Result:
 
       accord roller-sphere figures --out roller_figures
     """
-    with results(folder, "roller_sphere_figures", force=force) as place:
+    with cli.results(folder, "roller_sphere_figures", force=force) as place:
         facts = made_with("roboaccord-roller_sphere")
-        return Result(Figures(write_figures(place, command_line(), facts)))
+        return cli.Result(Figures(write_figures(place, cli.command_line(), facts)))

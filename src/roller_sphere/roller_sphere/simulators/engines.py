@@ -9,8 +9,8 @@ analytical model), with which they are compared.
 from __future__ import annotations
 
 import numpy as np
+from roboaccord import engines
 from roboaccord.contract import Acceleration, AccordError, AnyEngine, Array, Command, RobotState
-from roboaccord.engines import EngineModel, EngineSimulator, preset, simulate_model
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Proxy, Simulator
 
@@ -21,7 +21,7 @@ PRESSES = ("press_1", "press_2")
 SOFT = 0.05  # s: time constant of MuJoCo's contacts; docs/roller_sphere.md has figures
 
 
-def model_of(setup: Setup) -> EngineModel:
+def model_of(setup: Setup) -> engines.EngineModel:
     """Return the model of a setup; rollers are pressed on the ball where the engine does contact.
 
     Unless the scenario states otherwise an engine's own z axis (DART) is laid along the normal e of
@@ -34,12 +34,12 @@ def model_of(setup: Setup) -> EngineModel:
         defaults["contact_time"] = SOFT
         if scenario.base == "ball":
             defaults["z_axis"] = p.rig.pole.tolist()
-    return EngineModel.of(
+    return engines.EngineModel.of(
         setup,
         urdf=setup.urdf(more={"press": "slide" if contact else "fixed"}),
         gravity=p.gravity if scenario.base == "free" else 0.0,
         preload=dict.fromkeys(PRESSES, p.press_force) if contact else {},
-        options=preset(scenario.engine_options, **defaults),
+        options=engines.preset(scenario.engine_options, **defaults),
     )
 
 
@@ -54,7 +54,7 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
             f"{engine.name} has a ball on the ground (base free) by friction.law contact only; "
             "viscous and coulomb are for the reference, or base ball"
         )
-    simulator = simulate_model(model_of(setup), engine)
+    simulator = engines.simulate_model(model_of(setup), engine)
     if setup.scenario.base == "free":
         return simulator
     return InBearing(simulator, setup)
@@ -68,7 +68,7 @@ class InBearing(Proxy):
         setup: robot and scenario.
     """
 
-    def __init__(self, simulator: EngineSimulator, setup: Setup) -> None:
+    def __init__(self, simulator: engines.EngineSimulator, setup: Setup) -> None:
         super().__init__(simulator)
         self._odometry = RollingOdometry(setup.parameters.radius)
         self._now = self._odometry.reset(setup.initial)

@@ -11,9 +11,8 @@ import math
 from pathlib import Path
 from typing import Annotated
 
-from roboaccord.cli import Result, make_table
+from roboaccord import cli, description
 from roboaccord.contract import Json
-from roboaccord.description import load_parameters
 from typer import Option
 
 from snake.model.parameters import SnakeParameters
@@ -26,7 +25,7 @@ def shapes_command(
         Path | None, Option("--out", metavar="FILE", help="Image file, .svg or .png.")
     ] = None,
     joints: Annotated[int, Option(min=4, max=200, help="Number of joints.")] = 21,
-) -> Result:
+) -> cli.Result:
     """Show the post's eight configurations: four that start the wave, four that are looped.
 
     The numbers are twists: +-2 for the stop, +-1 for half of it.
@@ -37,11 +36,13 @@ def shapes_command(
 
       accord snake shapes --out shapes.svg
     """
-    parameters: SnakeParameters = load_parameters(SnakeParameters, "snake", {"joints": joints})
+    parameters: SnakeParameters = description.load_parameters(
+        SnakeParameters, "snake", {"joints": joints}
+    )
     if file:
         write_picture(parameters, file)
     half = math.degrees(0.5 * parameters.joint_limit)
-    table = make_table("configuration", *SEGMENTS, title=f"twists; one is {half:.3g} degrees")
+    table = cli.make_table("configuration", *SEGMENTS, title=f"twists; one is {half:.3g} degrees")
     rows = list[Json]()
     for number, twists in enumerate((*START, *LOOP), 1):
         section = "start" if number <= len(START) else "loop"
@@ -50,4 +51,4 @@ def shapes_command(
         rows.append({"number": number, "part": section, "twists": by_segment, "angles": angles})
         table.add_row(str(number), *(f"{t:+d}" if t else "" for t in twists))
     data = {"configurations": rows, "unit": "degree", "picture": str(file) if file else None}
-    return Result(data, [table, *([f"picture: {file}"] if file else [])])
+    return cli.Result(data, [table, *([f"picture: {file}"] if file else [])])

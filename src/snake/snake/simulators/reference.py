@@ -12,7 +12,7 @@ import numpy as np
 import roboaccord
 from roboaccord.contract import Acceleration, Array, Command, Event, Index, RobotState, Trajectory
 from roboaccord.scenario import Setup
-from roboaccord.simulators import DAMPING, IMPACTS, STOPS, Ends, Reference, StopWatch
+from roboaccord.simulators import Ends, Reference, StopWatch, losses
 
 from snake.model import tracking
 from snake.model.coordinates import PlanarSnake, friction_of
@@ -29,7 +29,7 @@ class SnakeReference(Reference):
     version = f"roboaccord-snake {roboaccord.__version__}"
     bases = ("planar",)
     parameters: SnakeParameters
-    channels = (DAMPING, STOPS, IMPACTS)  # of which it has stops alone
+    channels = (losses.DAMPING, losses.STOPS, losses.IMPACTS)  # of which it has stops alone
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
@@ -93,7 +93,7 @@ class SnakeReference(Reference):
         else:
             self._go(self._rows, self._effort[None], np.array([self._steps]), *self._scratch)
             self._largest, lost = self._found[0].tolist()
-        self._losses.add(STOPS, lost)
+        self._losses.add(losses.STOPS, lost)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         if self._largest >= self._stops.nearest or self._stops.any:  # else it is not worth a look

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from roboaccord import report
 from roboaccord.contract import Array
-from roboaccord.report import INK, RULE, SOFT, picture
 
 from snake.model.parameters import SnakeParameters
 from snake.source.post import LOOP, SEGMENTS, START, segment_of
@@ -61,11 +61,11 @@ def write_picture(parameters: SnakeParameters, path: Path) -> None:
     right = max(links[..., 0].max() for links in rows) + RIGHT
     tops = np.cumsum([2.0 * MARGIN + links[..., 1].max() for links in rows])
     size = np.array([right - LEFT, tops[-1] + HEADING])
-    with picture(path, (INCH * size[0], INCH * size[1])) as axes:
+    with report.picture(path, (INCH * size[0], INCH * size[1])) as axes:
         axes.set(xlim=(LEFT, right), ylim=(-tops[-1], HEADING))
         axes.set_axis_off()
-        axes.text(LEFT, 0.5 * HEADING, "configuration", color=SOFT)
-        axes.text(0.0, 0.5 * HEADING, "shape, head on the left", color=SOFT)
+        axes.text(LEFT, 0.5 * HEADING, "configuration", color=report.SOFT)
+        axes.text(0.0, 0.5 * HEADING, "shape, head on the left", color=report.SOFT)
         for i, name in enumerate(SEGMENTS):
             axes.text(FIRST + COLUMN * i, 0.5 * HEADING, name, color=COLOURS[i])
         for number, (links, top) in enumerate(zip(rows, tops, strict=True), 1):
@@ -81,9 +81,9 @@ def draw_row(axes: Axes, parameters: SnakeParameters, number: int, links: Array)
     tip = centre + 2.6 * (front.mean(axis=0) - centre)
     head = np.array([*front, tip])  # marks the head, and points forward
     axes.add_collection(PolyCollection(list(links), facecolors=[COLOURS[s] for s in segment]))
-    axes.add_collection(PolyCollection([head], facecolors=INK))
+    axes.add_collection(PolyCollection([head], facecolors=report.INK))
     low, high = links[..., 1].min(), links[..., 1].max()
-    axes.axhline(high + MARGIN, color=RULE, lw=0.8)
+    axes.axhline(high + MARGIN, color=report.RULE, lw=0.8)
     part = "start" if number <= len(START) else "loop"
     axes.text(LEFT, 0.5 * (low + high), f"{number}  {part}", va="center")
     for i, twist in enumerate((*START, *LOOP)[number - 1]):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from roboaccord.cli import Force, Result, command_line, counted, log, results
+from roboaccord import cli
 from roboaccord.contract import AccordError, Array, Modes, Quantity, check_target
 from roboaccord.contract import results as si
 from roboaccord.run import made_with, make_folder
@@ -88,8 +88,8 @@ def roll_command(
         bool, Option("--normalised", help="Lengths in radii, times in T: r = 1, t_final = 1.")
     ] = False,
     file: PathFile = None,
-    force: Force = False,
-) -> Result:
+    force: cli.Force = False,
+) -> cli.Result:
     """Roll the sphere without slipping, with a constant angular velocity until it meets a wall.
 
     Lengths in voxels from the grid's corner, or in radii with --normalised, where --omega is in rad
@@ -110,14 +110,14 @@ def roll_command(
     check_scheme(scheme, (*SCHEMES, DESCRIBED))
     with place_for(file, force):
         scene, spin = Scene.of(open_workspace(folder), **vars(names)), (*omega, 0.0)
-        with counted(scene.stages, "distances") as done:
+        with cli.counted(scene.stages, "distances") as done:
             ground, of_walls = scene.build(steep=steep, done=done)
         terrain = scene.terrain
         length, duration = (terrain.radius, 1.0) if normalised else (1.0, time)
         middle = terrain.n / (2 * length)
         x, y = (length * value for value in start or (middle, middle))
         centre = ground.place(x, y, None if start_z is None else length * start_z)
-        with counted(samples, "rolling") as done:
+        with cli.counted(samples, "rolling") as done:
             if scheme == DESCRIBED:
                 path = roll_as_described(
                     terrain.solid, terrain.radius, centre=centre, omega=spin, duration=duration,
@@ -130,9 +130,9 @@ def roll_command(
                 path = roll(roller, spin, duration, samples, done)
         files = [] if file is None else save(path, terrain, file)
     if path.failed:
-        log.print(f"accord: {path.message}", style="red", soft_wrap=True)
+        cli.log.print(f"accord: {path.message}", style="red", soft_wrap=True)
     found = Rolled.of(path, length, files, "r" if normalised else "voxels")
-    return Result(found, ok=not path.failed)
+    return cli.Result(found, ok=not path.failed)
 
 
 def place_for(file: Path | None, force: bool) -> AbstractContextManager[Path | None]:
@@ -144,7 +144,7 @@ def place_for(file: Path | None, force: bool) -> AbstractContextManager[Path | N
     if file is None:
         return nullcontext()
     if is_folder(file):
-        return results(file, "", force=force)
+        return cli.results(file, "", force=force)
     if file.suffix not in (".csv", ".npz"):
         raise AccordError(f"{file}: the path is written as .csv or .npz, or into a folder")
     make_folder(file.parent)
@@ -161,7 +161,7 @@ def save(path: RolledPath, terrain: Terrain, file: Path) -> list[Path]:
     """Write the path, and into a folder pictures of it, too; return the files, the path first."""
     if is_folder(file):
         versions = made_with("roboaccord-voxel_sphere", "scipy")
-        return write_run(path, terrain, file, command=command_line(), versions=versions)
+        return write_run(path, terrain, file, command=cli.command_line(), versions=versions)
     path.save(file)
     return [file]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from roboaccord.cli import Result, counted, is_own, results
+from roboaccord import cli
 from roboaccord.contract import AccordError, Degrees, Metres, Modes, Quantity, Ratio
 from typer import Argument, Option
 from typer.models import OptionInfo
@@ -57,7 +57,7 @@ class Listed:
         return self.radius * self.voxel_size
 
 
-def list_command(folder: Folder) -> Result:
+def list_command(folder: Folder) -> cli.Result:
     """List the robot, surfaces, walls and workspaces of a folder of slices; all are read.
 
     Example:
@@ -65,10 +65,10 @@ def list_command(folder: Folder) -> Result:
       accord voxel-sphere list terrains
     """
     contents = open_workspace(folder)
-    with counted(len(contents.kinds) * contents.n, "reading") as done:
+    with cli.counted(len(contents.kinds) * contents.n, "reading") as done:
         rows = [volume_row(contents, name, done) for name in contents.kinds]
     place, size = str(contents.path), contents.size_workspace
-    return Result(Listed(place, contents.n, contents.radius, size, contents.voxel_size, rows))
+    return cli.Result(Listed(place, contents.n, contents.radius, size, contents.voxel_size, rows))
 
 
 def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
@@ -195,7 +195,7 @@ def make_command(
     size_workspace: Annotated[Ratio, Option(help="Ratio n / r.")] = SIZE_WORKSPACE,
     voxel_size: Annotated[Metres, Option(help="Edge of a voxel.")] = VOXEL_SIZE,
     shape: Shape = NAMED,
-) -> Result:
+) -> cli.Result:
     """Generate a surface, with its walls if it has some, and the robot, as slices.
 
     Lengths of named surfaces are in radii r of the sphere; those of expressions in voxels.
@@ -224,10 +224,10 @@ def make_command(
     name, radius = name or surface or kind, n / size_workspace
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
     target = check_place(folder, n, [name], **scale, replace=force)
-    known = target == folder or is_own(folder) or any(folder.glob("Bitmaps_*"))
+    known = target == folder or cli.is_own(folder) or any(folder.glob("Bitmaps_*"))
     with (
-        results(folder, "terrain", force=force, known=known),
-        counted(6 * n, f"making {name}") as done,
+        cli.results(folder, "terrain", force=force, known=known),
+        cli.counted(6 * n, f"making {name}") as done,
     ):
         if xyz:
             volume = sheet_of(recipe, n, radius).fill(n, binary=binary, done=done)
@@ -237,4 +237,4 @@ def make_command(
             parts = surface_parts(ground, n, name=name, recipe=recipe, binary=binary, done=done)
         workspace = place(folder, n, parts, **scale, binary=binary, replace=force, done=done)
     volumes = [part.name for part in parts]
-    return Result(Made(str(workspace.path), n, radius, voxel_size, volumes, recipe))
+    return cli.Result(Made(str(workspace.path), n, radius, voxel_size, volumes, recipe))

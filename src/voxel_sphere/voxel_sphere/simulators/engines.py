@@ -21,10 +21,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
+from roboaccord import engines, gazebo
 from roboaccord.contract import AccordError, AnyEngine, Array, Engine, HeightField, MeshFixture
 from roboaccord.description import Faces
-from roboaccord.engines import EngineModel, simulate_model, spec
-from roboaccord.gazebo import cache
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
 
@@ -66,7 +65,7 @@ def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:
     Raises:
         AccordError: where it takes heights, and there are walls or the ground is no graph.
     """
-    why = spec(engine).lacks.get("terrain_mesh")
+    why = engines.spec(engine).lacks.get("terrain_mesh")
     if why is None:
         return mesh_fixture(scene)
     if scene.terrain.walls is not None:
@@ -100,7 +99,7 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
     contact = setup.contact
     if contact is not None:
         contact = replace(contact, fixtures=(fixture_for(engine, setup.terrain),))
-    return simulate_model(EngineModel.of(setup, contact=contact), engine)
+    return engines.simulate_model(engines.EngineModel.of(setup, contact=contact), engine)
 
 
 PLATE = 0.5  # radii of the ball: what is drawn of the solid below the ground
@@ -122,7 +121,7 @@ def make_world(setup: Setup) -> Path:
     name = world_name(scene.terrain.name)
     key = [VERSION, setup.parameters.radius, dict(setup.scenario.terrain)]
     digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()
-    folder = cache("voxel_sphere") / digest[:12]
+    folder = gazebo.cache("voxel_sphere") / digest[:12]
     world = folder / "worlds" / f"{name}.sdf"
     if not world.is_file() or setup.scenario.terrain.get("folder"):
         write_world(contact_mesh(scene), folder, name, voxel_size=scene.voxel, friction=FRICTION)

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 from PIL import Image
+from roboaccord import description
 from roboaccord.contract import AccordError, read_bytes
-from roboaccord.description import read_yaml
 from roboaccord.run import write_text
 
 Volume = npt.NDArray[np.uint8]
@@ -186,7 +186,7 @@ def read_settings(folder: Path) -> Settings:
     path = folder / FILE
     if not path.exists():
         return Settings()
-    data = read_yaml(path)
+    data = description.read_yaml(path)
     for key in data.keys() - {"size_workspace", "voxel_size", "volumes"}:
         raise AccordError(f"{path}: unknown key {key}")
     for key in ("size_workspace", "voxel_size"):
