@@ -21,7 +21,8 @@ from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import spec
-from roboaccord.engines.base import PushedLaw, engine_parts
+from roboaccord.engines.base import engine_parts
+from roboaccord.engines.force_laws import PushedLaw
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.numerics.rotations import (
@@ -35,7 +36,8 @@ from roboaccord.report.cause_words import text_of
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Proxy, Simulator
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.proxy import Proxy
 from slow_cases import late
 from test_scheme import broken
 

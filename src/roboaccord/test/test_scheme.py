@@ -24,7 +24,8 @@ from roboaccord.engines import default_names, spec
 from roboaccord.engines.deviations import ModelChange
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
-from roboaccord.engines.twin import Twin, inverse_differential, twin_of
+from roboaccord.engines.twin import Twin, twin_of
+from roboaccord.engines.twin_coordinates import inverse_differential
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.report.cause_words import summary_of
 from roboaccord.run.energy_book import energy_of
@@ -32,8 +33,9 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup, find_robot
-from roboaccord.simulators.base import Proxy, Simulator
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.friction import JointFriction
+from roboaccord.simulators.proxy import Proxy
 from slow_cases import late
 
 pytestmark = pytest.mark.thorough

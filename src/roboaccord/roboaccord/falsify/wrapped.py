@@ -27,15 +27,17 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.tree import Tree
 from roboaccord.description.xml_numbers import edit_numbers
 from roboaccord.engines import spec
-from roboaccord.engines.base import EngineSimulator, ScaledLaw
+from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.deviations import scaled_ground
+from roboaccord.engines.force_laws import ScaledLaw
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.falsify.perturbation import KINDS, Perturbation
 from roboaccord.numerics.rotations import axis_angle_matrix
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Proxy, Simulator
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.friction import JointFriction
+from roboaccord.simulators.proxy import Proxy
 
 AfterStep = Callable[[Simulator], None]
 OUTSIDE = ("sensor", "delay")  # of the model

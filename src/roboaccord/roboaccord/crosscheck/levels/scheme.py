@@ -46,7 +46,8 @@ from roboaccord.crosscheck.ticks import (
 )
 from roboaccord.engines import REFERENCE
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.engines.twin import ROUNDING, twin_of
+from roboaccord.engines.twin import twin_of
+from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.scenario import Tolerances
@@ -129,11 +130,9 @@ class TwinComparison:
         Raises:
             AccordError: with the reason why there is none.
         """
-        misread = np.zeros(0)
         if not setup.joints and not setup.base.moves:
             raise AccordError("nothing can move")
-        if engine.case:
-            setup, engine, misread = engine.case(setup)
+        setup, engine, misread, _ = engine.case(setup)
         return cls(setup, engine, misread, make_simulator(setup, twin_of(engine)))
 
     @cached_property

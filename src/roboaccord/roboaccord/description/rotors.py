@@ -1,0 +1,44 @@
+"""Rotors and springs of joints, which a URDF states outside the elements of the joints.
+
+The rotor of a transmission counts as in Drake: `drake:rotor_inertia` times the square of
+`drake:gear_ratio`. Springs are SDFormat's, in the `<gazebo>` element of a joint. Another element
+may be added here, and goes into the joints by `driven` of tree.py.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+from contextlib import suppress
+
+
+def springs_of(top: ET.Element) -> dict[str, tuple[float, float]]:
+    """Return stiffness [N m/rad or N/m] and slack position by joint, of SDFormat's springs."""
+    return {
+        element.get("reference", ""): (
+            float(element.findtext("springStiffness", "0")),
+            float(element.findtext("springReference", "0")),
+        )
+        for element in top.iterfind("gazebo[springStiffness]")
+    }
+
+
+def rotor_inertias(elements: Iterable[ET.Element]) -> dict[str, float]:
+    """Return the inertia that the rotors of a URDF's transmissions add, by joint [kg m^2 or kg]."""
+    inertias = dict[str, float]()
+    for transmission in (element for element in elements if element.tag == "transmission"):
+        by_tag = {
+            e.tag.rpartition("}")[2].removeprefix("drake:"): e
+            for e in transmission.iterfind("actuator/*")
+        }
+        rotor, joint = by_tag.get("rotor_inertia"), transmission.find("joint")
+        if rotor is not None and joint is not None:
+            with suppress(ValueError):  # broken.py refuses what is not a number
+                gear = number(by_tag.get("gear_ratio"), "value", 1.0)
+                inertias[joint.get("name", "")] = number(rotor, "value", 0.0) * gear**2
+    return inertias
+
+
+def number(element: ET.Element | None, key: str, default: float) -> float:
+    """Return a number of an element; the default where there is no element or no such number."""
+    return default if element is None else float(element.get(key, default))
