@@ -21,7 +21,8 @@ import pinocchio as pin
 from roboaccord.contract import Array, ContactPoint, Fixture, Index, MeshFixture
 from roboaccord.scenario import Setup
 
-from packbot.contact.collisions import Fixtures, Shape, normal, read_collisions
+from packbot.contact.collisions import Fixtures, Shape, read_collisions
+from packbot.contact.laws import normal
 from packbot.contact.solids import Hull, box_corners, least_overlap
 from packbot.model.arm import Arm
 

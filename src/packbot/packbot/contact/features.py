@@ -22,7 +22,7 @@ import numpy as np
 from roboaccord.numerics import kernel
 
 from packbot.contact.polyhedra import point_to_hull, segments
-from packbot.model.arm import add_row, place_bodies, to_body, to_world
+from packbot.model.chain import add_row, place_bodies, to_body, to_world
 
 VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3
 WIDTH = 6  # of a row of features

@@ -29,7 +29,7 @@ from roboaccord.contract import Array, DivergedError, Index
 from roboaccord.numerics import SOLVED, factor, kernel, solve, solve_by_lemke
 
 from packbot.contact.features import LOWER, add_rows
-from packbot.model.arm import Chain, place_bodies
+from packbot.model.chain import Chain, place_bodies
 
 SOFT = 1e-9  # part of its diagonal that is added to J M^-1 J^T: redundant contacts leave no rank
 # The same at rest: dJ/dt v has 1e-10 m/s^2 of rounding in it, of which redundant contacts at 1e-9

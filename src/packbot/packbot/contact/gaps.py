@@ -17,7 +17,7 @@ from roboaccord.contract import Array, ContactPoint, Index
 from packbot.contact import features as kernels
 from packbot.contact.clearance import Clearance
 from packbot.contact.polyhedra import pack
-from packbot.model.arm import chain_of
+from packbot.model.chain import chain_of
 
 
 class Proximity:

@@ -84,17 +84,11 @@ class RecoveryController:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        target: Sequence[si.Metres] | None = None,
-        watch: si.Metres = 0.0,
-        speed: float = 0.8,
-        bandwidth: si.RadiansPerSecond = 10.0,
-        margin: si.Metres = MARGIN,
-        uncertainty: Mapping[str, float] | None = None,
-        identified: str = "",
+        self, setup: Setup, target: Sequence[si.Metres] | None = None, watch: si.Metres = 0.0,
+        speed: float = 0.8, bandwidth: si.RadiansPerSecond = 10.0, margin: si.Metres = MARGIN,
+        uncertainty: Mapping[str, float] | None = None, identified: str = "",
         diagnosis: str = "told",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._known = known_arm(identified)  # the arm as it was identified, or None
         self.planner: Recoverer | None = None
         keys = {"uncertainty": uncertainty, "known": self._known}

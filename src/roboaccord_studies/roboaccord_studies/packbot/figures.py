@@ -77,15 +77,11 @@ def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> l
         for number, title, caption, q in poses
     ]
     return [
-        stills[0],
-        write_joint_axes(setup, drive, folder),
-        write_hulls(setup, drive, folder),
-        write_normals(folder),
-        *stills[1:],
-        write_joints(runs, folder, "9", "position [rad]", "q"),
-        write_joints(runs, folder, "10", "velocity [rad/s]", "qd"),
-        write_energy(setup, runs, folder),
-    ]
+        stills[0], write_joint_axes(setup, drive, folder), write_hulls(setup, drive, folder),
+        write_normals(folder), *stills[1:], write_joints(runs, folder, "9", "position [rad]", "q"),
+        write_joints(runs, folder, "10", "velocity [rad/s]", "qd"), write_energy(setup, runs,
+        folder),
+    ]  # fmt: skip
 
 
 def solids_of(setup: Setup, q: Array) -> list[DrawnSolid]:

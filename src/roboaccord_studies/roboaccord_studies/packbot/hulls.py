@@ -86,13 +86,9 @@ class Body:
 
 
 def make_bodies(
-    shapes: Iterable[Shape],
-    *,
-    density: float,
-    masses: Mapping[str, float],
-    whole: bool = False,
+    shapes: Iterable[Shape], *, density: float, masses: Mapping[str, float], whole: bool = False,
     done: Callable[[], None] = lambda: None,
-) -> list[Body]:
+) -> list[Body]:  # fmt: skip
     """Make the bodies of links, one hull a shape.
 
     Args:
@@ -174,21 +170,15 @@ def figures_of(body: Body, files: Sequence[str]) -> dict[str, Json]:
     names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     lower, upper = body.box
     return {
-        "mass": body.mass,
-        "volume": body.volume,
-        "centre": body.centre.tolist(),
+        "mass": body.mass, "volume": body.volume, "centre": body.centre.tolist(),
         "inertia": dict(zip(names, body.inertia[np.triu_indices(3)].tolist(), strict=True)),
         "box": {"lower": lower.tolist(), "upper": upper.tolist()},
         "hulls": [
-            {
-                "file": file,
-                "volume": shape.hull.volume,
-                "centre": shape.hull.centre.tolist(),
-                "fit": shape.fit,
-            }
+            {"file": file, "volume": shape.hull.volume, "centre": shape.hull.centre.tolist(),
+             "fit": shape.fit}
             for file, shape in zip(files, body.shapes, strict=True)
         ],
-    }
+    }  # fmt: skip
 
 
 def _file_name(shape: Shape, taken: set[str]) -> str:
@@ -212,30 +202,18 @@ def _find(urdf: Path, name: str) -> Path:
 
 
 def hulls_of(
-    hulls: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="URDF", help="Make the hulls of a URDF, or of a folder of meshes, each a link."
-        ),
-    ] = None,
-    density: Annotated[
-        float, Quantity("kg/m^3"), typer.Option(help="Density of all links.")
-    ] = 1000.0,
-    masses: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--mass",
-            metavar="LINK=KG",
-            help="Mass of a link, in place of the density; may be repeated.",
-        ),
-    ] = None,
-    whole: Annotated[
-        bool,
-        typer.Option("--whole", help="Make one hull of each mesh, not one of each connected part."),
-    ] = False,
-    folder: Out = None,
-    force: Force = False,
-) -> Result:
+    hulls: Annotated[Path | None, typer.Option(
+        metavar="URDF",
+        help="Make the hulls of a URDF, or of a folder of meshes, each a link.")] = None,
+    density: Annotated[float, Quantity("kg/m^3"), typer.Option(
+        help="Density of all links.")] = 1000.0,
+    masses: Annotated[list[str] | None, typer.Option(
+        "--mass", metavar="LINK=KG",
+        help="Mass of a link, in place of the density; may be repeated.")] = None,
+    whole: Annotated[bool, typer.Option(
+        "--whole", help="Make one hull of each mesh, not one of each connected part.")] = False,
+    folder: Out = None, force: Force = False,
+) -> Result:  # fmt: skip
     """--hulls: the convex hulls of every link of any robot, and hulls.yaml with their figures.
 
     One hull is made of each collision shape of a URDF: of a box; of a cylinder or a ball, whose

@@ -23,17 +23,14 @@ NONE = " ".join("0" for _ in JOINTS)
 
 @gathers("--q", "--qd", "--tau")
 def dynamics_command(
-    q: Annotated[
-        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
-    ],
-    qd: Annotated[
-        str, Quantity("rad/s"), typer.Option("--qd", metavar="V1 .. V7", help="Joint rates.")
-    ] = NONE,
-    tau: Annotated[
-        str, Quantity("N m"), typer.Option("--tau", metavar="T1 .. T7", help="Joint efforts.")
-    ] = NONE,
+    q: Annotated[str, Quantity("rad"), typer.Option(
+        "--q", metavar="Q1 .. Q7", help="Joint angles.")],
+    qd: Annotated[str, Quantity("rad/s"), typer.Option(
+        "--qd", metavar="V1 .. V7", help="Joint rates.")] = NONE,
+    tau: Annotated[str, Quantity("N m"), typer.Option(
+        "--tau", metavar="T1 .. T7", help="Joint efforts.")] = NONE,
     changes: Changes = None,
-) -> Result:
+) -> Result:  # fmt: skip
     """Print accelerations, mass matrix and bias efforts in a state, without friction or contact.
 
     Seven values in the order turret shoulder elbow1 elbow2 tilt pan wrist, or NAME=VALUE,.. for

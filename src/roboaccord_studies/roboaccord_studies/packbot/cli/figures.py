@@ -25,12 +25,10 @@ SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 
 
 def figures_command(
-    folder: Out = None,
-    force: Force = False,
-    duration: Annotated[
-        Seconds, typer.Option(metavar="S", help="Duration of the collapses.")
-    ] = 5.0,
-) -> Result:
+    folder: Out = None, force: Force = False,
+    duration: Annotated[Seconds, typer.Option(
+        metavar="S", help="Duration of the collapses.")] = 5.0,
+) -> Result:  # fmt: skip
     """Draw the report's figures 1 to 3 and 5 to 10, and the energy of the arm.
 
     The arm falls three times: with contact along the normal, with the report's contact

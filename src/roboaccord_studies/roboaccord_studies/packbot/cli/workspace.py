@@ -80,34 +80,22 @@ Keep = Annotated[
 def workspace_command(
     faults: Failing = None,
     payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
-    poses: Annotated[
-        int, typer.Option(min=100, help="Number of random poses of a failed arm.")
-    ] = POSES,
-    angles: Annotated[
-        int, typer.Option(min=1, help="Number of angles at which a joint freezes.")
-    ] = ANGLES,
+    poses: Annotated[int, typer.Option(
+        min=100, help="Number of random poses of a failed arm.")] = POSES,
+    angles: Annotated[int, typer.Option(
+        min=1, help="Number of angles at which a joint freezes.")] = ANGLES,
     keep: Keep = None,
-    sight: Annotated[
-        bool, typer.Option("--sight", help="Measure what the camera can still see.")
-    ] = False,
+    sight: Annotated[bool, typer.Option(
+        "--sight", help="Measure what the camera can still see.")] = False,
     plot: Annotated[Path | None, draws("the cells")] = None,
-    torques: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the torques needed, relative to the limits."),
-    ] = None,
-    study: Annotated[
-        bool,
-        typer.Option(
-            "--study",
-            help="Measure every joint frozen at the angles, with 0, 5 and 10 kg; cases and "
-            "pictures are kept in --out.",
-        ),
-    ] = False,
-    seed: Seed = 0,
-    changes: Changes = None,
-    folder: Out = None,
-    force: Force = False,
-) -> Result:
+    torques: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="Draw the torques needed, relative to the limits.")] = None,
+    study: Annotated[bool, typer.Option(
+        "--study",
+        help="Measure every joint frozen at the angles, with 0, 5 and 10 kg; cases and pictures "
+        "are kept in --out.")] = False,
+    seed: Seed = 0, changes: Changes = None, folder: Out = None, force: Force = False,
+) -> Result:  # fmt: skip
     """Measure the share of its workspace that an arm with failed joints keeps.
 
     In the plane of the arm, in cells of 5 cm: the number of cells that the finger tips reach in

@@ -59,12 +59,9 @@ class Detected:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        uncertainty: object = None,
-        known: KnownArm | None = None,
+        self, setup: Setup, uncertainty: object = None, known: KnownArm | None = None,
         payload: float = 0.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         remaining, latency = Uncertainty.read(uncertainty), 0  # latency in ticks
         self._known = setup  # of the arm as identified
         self._gain = np.ones(len(JOINTS))  # of the torque constants, over the model's

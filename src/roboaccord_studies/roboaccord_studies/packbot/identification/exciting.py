@@ -118,13 +118,9 @@ class IdentificationController:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        speed: float = 0.9,
-        bandwidth: si.RadiansPerSecond = 10.0,
-        margin: si.Metres = 0.05,
-        tries: int = 15,
-    ) -> None:
+        self, setup: Setup, speed: float = 0.9, bandwidth: si.RadiansPerSecond = 10.0,
+        margin: si.Metres = 0.05, tries: int = 15,
+    ) -> None:  # fmt: skip
         self._setup, self._speed, self._margin, self._tries = setup, speed, margin, tries
         self._control = ComputedTorque(setup, bandwidth, uncertain=True)
         self._motions: dict[int, TimedPath] = {}

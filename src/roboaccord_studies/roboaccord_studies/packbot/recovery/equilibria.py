@@ -127,23 +127,15 @@ def equilibria_command(
     faults: Faults = None,
     count: Annotated[int, typer.Option("--poses", min=1, help="Number of random poses.")] = 100,
     plot: Annotated[Path | None, draws("them")] = None,
-    over: Annotated[
-        str,
-        typer.Option(
-            metavar="JOINT [JOINT]",
-            help="Active joints over which to map the equilibria of one loose joint.",
-        ),
-    ] = "",
-    cells: Annotated[
-        int, typer.Option(min=3, help="Grid points of the map for each of them.")
-    ] = 25,
-    bag: Annotated[
-        Path | None, typer.Option("--bag", help="Recorded run to draw in the map.")
-    ] = None,
-    scenario: ScenarioName = "reach",
-    seed: Seed = 0,
-    changes: Changes = None,
-) -> Result:
+    over: Annotated[str, typer.Option(
+        metavar="JOINT [JOINT]",
+        help="Active joints over which to map the equilibria of one loose joint.")] = "",
+    cells: Annotated[int, typer.Option(
+        min=3, help="Grid points of the map for each of them.")] = 25,
+    bag: Annotated[Path | None, typer.Option(
+        "--bag", help="Recorded run to draw in the map.")] = None,
+    scenario: ScenarioName = "reach", seed: Seed = 0, changes: Changes = None,
+) -> Result:  # fmt: skip
     """Find equilibria of an arm with loose joints, and those that it can reach.
 
     Counts, among random poses, the stable equilibria in which loose joints hang, the unstable ones,
@@ -187,14 +179,11 @@ def _map(
         draw_map(mapped, plot, run)
     kinds = Counter(each.kind for cell in mapped.found for each in cell)
     data = {
-        "joint": mapped.joint,
-        "over": to_json(mapped.over),
-        "axes": to_json(mapped.axes),
-        "kinds": to_json(kinds),
-        "parts": to_json(mapped.parts),
+        "joint": mapped.joint, "over": to_json(mapped.over), "axes": to_json(mapped.axes),
+        "kinds": to_json(kinds), "parts": to_json(mapped.parts),
         "folds": to_json([fold.angles for fold in mapped.folds]),
         "equilibria": to_json(mapped.found),
-    }
+    }  # fmt: skip
     words = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
     lines = [
         f"equilibria: {words}; {len(mapped.folds)} folds",

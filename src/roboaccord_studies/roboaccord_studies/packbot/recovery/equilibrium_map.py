@@ -143,12 +143,9 @@ def _boundary(clear: Callable[[float], bool], free: float, not_free: float) -> f
 
 
 def map_equilibria(
-    arm: FailedArm,
-    q: Array,
-    over: Sequence[str],
-    cells: int,
-    done: Callable[[int], object] = lambda n: None,
-) -> EquilibriumMap:
+    arm: FailedArm, q: Array, over: Sequence[str], cells: int, done: Callable[[int],
+    object] = lambda n: None,
+) -> EquilibriumMap:  # fmt: skip
     """Return the equilibria over the angles of one or two active joints, within their limits.
 
     Args:
@@ -181,12 +178,9 @@ def map_equilibria(
 
 
 def _joined(
-    arm: FailedArm,
-    by_cell: list[list[Equilibrium]],
-    poses: list[Array],
-    shape: tuple[int, ...],
+    arm: FailedArm, by_cell: list[list[Equilibrium]], poses: list[Array], shape: tuple[int, ...],
     slack: float,
-) -> tuple[list[list[Equilibrium]], list[Fold]]:
+) -> tuple[list[list[Equilibrium]], list[Fold]]:  # fmt: skip
     """Return equilibria with their parts, and the folds between cells next to each other.
 
     Equilibria of adjacent cells are joined if they are in the same well and close. Where one

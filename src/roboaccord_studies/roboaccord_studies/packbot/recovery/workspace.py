@@ -141,17 +141,11 @@ def seen(arm: FailedArm, seed: int = 0) -> float:
 
 
 def kept(
-    setup: Setup,
-    cases: Iterable[Sequence[Fault]],
-    *,
-    payloads: Sequence[float] = (0.0,),
-    poses: int = POSES,
-    seed: int = 0,
-    sight: bool = False,
-    workers: int | None = None,
-    done: Callable[[tuple[Cells, float | None]], None] = lambda results: None,
-    run: Callable[..., list[tuple[Cells, float | None]]] = run_pieces,
-) -> list[Kept]:
+    setup: Setup, cases: Iterable[Sequence[Fault]], *, payloads: Sequence[float] = (0.0, ),
+    poses: int = POSES, seed: int = 0, sight: bool = False, workers: int | None = None,
+    done: Callable[[tuple[Cells, float | None]], None] = lambda results: None, run: Callable[...,
+    list[tuple[Cells, float | None]]] = run_pieces,
+) -> list[Kept]:  # fmt: skip
     """Return the workspace of the healthy arm, and then that of every case with every payload.
 
     Args:
