@@ -155,15 +155,15 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
     half = SIGMAS * deviation
     rows = zip(names, values.tolist(), half.tolist(), quantities.units, strict=True)
     parameters = {name: Parameter(x, x - h, x + h, unit) for name, x, h, unit in rows}
-    known = {name for name, part in zip(names, remaining, strict=True) if part <= MOST_REMAINING}
-    known -= {*NEVER}
+    narrow = zip(names, remaining <= MOST_REMAINING, strict=True)
+    identified = {name for name, is_narrow in narrow if is_narrow} - {*NEVER}
     reasons = {
         name: Unidentified(float(remaining[i]), _why(names, correlation, i))
         for i, name in enumerate(names)
-        if name not in known
+        if name not in identified
     }
     return Identified(
-        parameters={name: row for name, row in parameters.items() if name in known},
+        parameters={name: row for name, row in parameters.items() if name in identified},
         not_identified=[*reasons],
         unknowns=_parts(result, setup.scenario.control_period),
         all=parameters,
