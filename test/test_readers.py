@@ -61,7 +61,7 @@ FENCED = "in a process of its own with limits, by description/apart.py"
 AGAIN = "after its text was read, in a process of parity with limits"
 WHOLE = "in parts, of any size; a regular file, by contract/files.py before"
 KNOWN = {
-    "packbot/contact/collisions:never_touching": PACKAGE,
+    "packbot/contact/laws:never_touching": PACKAGE,
     "packbot/model/parameters:named_poses": PACKAGE,
     "roboaccord/bag/records:messages": WHOLE,
     "roboaccord/bag/storage:_definitions": PACKAGE,

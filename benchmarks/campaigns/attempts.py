@@ -82,7 +82,7 @@ class Resting(RecoveryController):
     """Let a failed arm come to rest, and make its planner there."""
 
     def _replan(self, state: RobotState) -> None:
-        self.planner = Recoverer(self.arm, state.q, self._seed, self._margin)
+        self.planner = Recoverer(self.arm, state.q, self._seed, self._replanner.margin)
         self.started, self.done = state.time, True
 
 

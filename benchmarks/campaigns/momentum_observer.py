@@ -12,9 +12,10 @@ from packbot.controllers.diagnosis import Detection, Verdict
 from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array, RobotState, clip_efforts
 from roboaccord.scenario import Setup
+from roboaccord_studies.packbot.detection.balance import Balance
 from roboaccord_studies.packbot.detection.bank import BLIND
 from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
-from roboaccord_studies.packbot.detection.filters import Balance, N
+from roboaccord_studies.packbot.detection.filters import N
 from roboaccord_studies.packbot.detection.noise import Noise
 from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
@@ -57,23 +58,23 @@ class MomentumObserver:
         period, self._time = time - self._time, time
         noise = self._noise.see(q, qd, period)
         impulses, stops = self._touching.look(time, q, qd)
-        size = N + len(self._balance.prior)
+        size = N + len(self._balance.unknowns.prior)
         mean, spread = np.zeros(size), np.zeros((size, size))
         mean[:N] = self._last
         tau = clip_efforts(effort, self._limits)
-        keep, free, known, motor, effects, white, _, _ = self._balance.over(
+        tick = self._balance.tick(
             q, mean, spread, np.zeros(N, dtype=np.bool_), tau, period, float(noise[0])
         )
-        mass = np.linalg.inv(free)  # over the period
-        lacking = mass @ (qd - keep @ self._last) - known - motor
+        mass = np.linalg.inv(tick.free)  # over the period
+        lacking = mass @ (qd - tick.keep @ self._last) - tick.modelled - tick.motor
         self._last = qd
         part = period / LAG
         self._residual += part * (lacking - self._residual)
-        self._effort += part * (motor - self._effort)
-        expected = (effects * self._balance.prior) ** 2
+        self._effort += part * (tick.motor - self._effort)
+        expected = (tick.effects * self._balance.unknowns.prior) ** 2
         self._variance += part * (expected.sum(axis=1) - self._variance)
         jitter = noise[1] * period / LAG * np.linalg.norm(mass, axis=1)
-        limit = self._factor * np.sqrt(self._variance + white + jitter**2)
+        limit = self._factor * np.sqrt(self._variance + tick.white + jitter**2)
         self._still = np.where(np.abs(qd) < SIGMAS * noise[1] + SLOW, self._still + period, 0.0)
         touched = impulses.any() or stops.any()
         over = (np.abs(self._residual) > limit) & (not touched)

@@ -31,14 +31,15 @@ from roboaccord.description import Faces
 from roboaccord.scenario import Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
-from packbot.contact import collisions
+from packbot.contact import collisions, laws
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.transition import TransitionController
 from packbot.controllers.velocity import VelocityController
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, LENS, PackbotParameters, pose
-from packbot.simulators.engines import make_engine_simulator, make_world
+from packbot.simulators.engines import make_engine_simulator
+from packbot.simulators.world import make_world
 
 CLOSE = 1e-3  # m: a gap below it is shown as a contact
 TOUCHING = ("contact", "impact")
@@ -106,7 +107,7 @@ class Packbot(Robot):
         "transition": TransitionController,
         "velocity": VelocityController,
     }
-    contacts = {"normal": collisions.normal, "joint_clamp": collisions.joint_clamp}
+    contacts = {"normal": laws.normal, "joint_clamp": laws.joint_clamp}
     velocity_topic = "joint_velocity_command"
     position_topic = "joint_position_command"
     cli = commands_of("packbot", {"collapse": "collapse", "look": "look", "reach": "plan reach"})
@@ -135,7 +136,7 @@ class Packbot(Robot):
         with compiled("the Packbot's reference"):
             from packbot.simulators.reference import PackbotReference
             from packbot.source.variants import JointClampReference
-        if isinstance(setup.contact, collisions.ClampContact):
+        if isinstance(setup.contact, laws.ClampContact):
             return JointClampReference(setup, setup.contact)
         return PackbotReference(setup)
 

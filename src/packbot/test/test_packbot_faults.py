@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from packbot.model.arm import Arm
+from packbot.model.merged import MergedLinks
 from packbot.model.parameters import JOINTS
-from packbot.model.reduced import MergedLinks, camera_table, hand_table, reduce_table
+from packbot.model.tables import camera_table, hand_table, reduce_table
 from rigid_bodies import frames
 from roboaccord.contract.fault import Fault
 from roboaccord.crosscheck.drawn import draw_states

@@ -11,7 +11,7 @@ from packbot.cli import reach as cli
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS, named_poses
-from packbot.model.reduced import camera_table, hand_table
+from packbot.model.tables import camera_table, hand_table
 from packbot.planning.inverse import Inverse, aim, check_reach, lengths_of
 from packbot.planning.rrt import Planner
 from roboaccord import AccordError, Setup, load_scenario

@@ -17,14 +17,8 @@ from roboaccord.contract import results as si
 from roboaccord.run import write_columns
 from roboaccord.scenario import Setup
 
-from packbot.model.reduced import (
-    Inertia,
-    MergedLinks,
-    Table,
-    camera_table,
-    hand_table,
-    reduce_table,
-)
+from packbot.model.merged import Inertia, MergedLinks
+from packbot.model.tables import Table, camera_table, hand_table, reduce_table
 
 SAMPLES = 601  # angles at which the error of merged inertia is measured
 

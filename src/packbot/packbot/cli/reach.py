@@ -32,17 +32,14 @@ CONTROLLERS = ("recover", "ignore")
 @cli.gathers("--target")
 def plan_command(
     to: Annotated[str, Option(metavar="NAME", help="Pose to go to.")] = "",
-    target: Target = "",
-    pitch: Pitch = None,
-    start: Annotated[
-        str, Option("--from", metavar="NAME", help="Pose to start at. Default: the scenario's.")
-    ] = "",
+    target: Target = "", pitch: Pitch = None,
+    start: Annotated[str, Option(
+        "--from", metavar="NAME", help="Pose to start at. Default: the scenario's.")] = "",
     scenario: ScenarioName = "reach",
     margin: Annotated[Metres, Option(min=1e-4, help="Clearance to keep.")] = MARGIN,
     speed: Annotated[Ratio, Option(min=0.01, max=1.0, help="Fraction of the speed limits.")] = 0.8,
-    seed: cli.Seed = 0,
-    changes: cli.Changes = None,
-) -> cli.Result:
+    seed: cli.Seed = 0, changes: cli.Changes = None,
+) -> cli.Result:  # fmt: skip
     """Plan a path through the scenario's terrain, within the limits of speed and effort.
 
     The corners of the path are joined by straight lines in joint space. Between them, too, all
@@ -69,12 +66,9 @@ def plan_command(
             for t in np.linspace(0.0, path.duration, 200)
         )
     planned = Plan(
-        corners=path.corners,
-        times=path.times,
-        duration=path.duration,
-        margin=margin,
+        corners=path.corners, times=path.times, duration=path.duration, margin=margin,
         clearance=closest,
-    )
+    )  # fmt: skip
     rows = {f"{time:.3f}": q for time, q in zip(path.times, path.corners, strict=True)}
     title = "corners of the path, s and rad"
     table = cli.grid_of(("time", *JOINTS), rows, Quantity("rad", form=".4f"), title)
@@ -95,20 +89,12 @@ class Plan:
 
 @cli.gathers("--target")
 def reach_command(
-    target: Target,
-    faults: cli.Faults = None,
-    engine: cli.Engine = "reference",
-    controller: Annotated[
-        str,
-        Option(
-            metavar="NAME",
-            help="Controller: recover; or ignore, the healthy arm's, which ignores failures.",
-        ),
-    ] = "recover",
-    scenario: ScenarioName = "reach",
-    seed: cli.Seed = 0,
-    changes: cli.Changes = None,
-) -> cli.Result:
+    target: Target, faults: cli.Faults = None, engine: cli.Engine = "reference",
+    controller: Annotated[str, Option(
+        metavar="NAME", help="Controller: recover; or ignore, the healthy arm's, which ignores "
+        "failures.")] = "recover",
+    scenario: ScenarioName = "reach", seed: cli.Seed = 0, changes: cli.Changes = None,
+) -> cli.Result:  # fmt: skip
     """Reach for a target, with the remaining joints when some fail.
 
     The controller finds failures by itself, from joint states and its efforts. It stops, swaps the

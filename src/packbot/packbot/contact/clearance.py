@@ -1,12 +1,12 @@
 """Signed distances between the arm's hulls and obstacles, witness points and gradients.
 
-TOLERANCE and CLOSE must stay as measured of coal, stated beside them: larger ones let wrong normals
-through, and test_packbot_clearance compares with an exact method. Which pairs are measured is not
-decided here but by config/packbot.srdf and collisions.py. A quantity of a pair may be added: a
-field of Witness, filled in `_measure`.
-
 coal [Pan 2012; Montaut 2022] measures, through pinocchio's GeometryModel: GJK between hulls that
 are apart, EPA between hulls that overlap. A distance is positive apart, minus the depth in overlap.
+Where two hulls nearly touch, coal's normal is checked, and replaced by a separating axis if wrong.
+
+Which pairs are measured is decided by config/packbot.srdf and laws.py. A quantity of a pair may be
+added: a field of Witness, filled in `_measure`. TOLERANCE and CLOSE must stay as measured of coal:
+larger ones let wrong normals through. test_packbot_clearance compares with an exact method.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import pinocchio as pin
 from roboaccord.contract import Array, ContactPoint, Fixture, Index, MeshFixture
 from roboaccord.scenario import Setup
 
-from packbot.contact.collisions import Fixtures, Shape, normal, read_collisions
+from packbot.contact.collisions import Fixtures, Shape, read_collisions
+from packbot.contact.laws import normal
 from packbot.contact.solids import Hull, box_corners, least_overlap
 from packbot.model.arm import Arm
 
@@ -54,12 +55,12 @@ class Witness:
 
 
 class Clearance:
-    """Measure distances between hulls whose links are pairs that can touch.
+    """Distances between the hulls of links that can touch.
 
     Args:
         model: pinocchio's, of the arm.
         shapes: collision shapes of the links.
-        fixtures: what stands around.
+        fixtures: obstacles.
         link_pairs: names of links or fixtures that can touch.
 
     Attributes:
@@ -91,9 +92,10 @@ class Clearance:
         a, b = reaches(model, self._geometry, self.hulls)[self.pairs.T]
         self.reaches = np.where(self._moves > 0.0, b, np.where(self._moves < 0.0, a, 0.0))
         self._results = self._measuring()
-        self._known = np.full(len(self.pairs), -np.inf)
-        self._known_at = np.zeros((len(self.pairs), model.nv))
-        self._checks: dict[float, pin.BroadPhaseManager_NaiveCollisionManager] = {}
+        # Distances as measured last [m], and the angles at which that was [rad].
+        self._last = np.full(len(self.pairs), -np.inf)
+        self._last_at = np.zeros((len(self.pairs), model.nv))
+        self._checks: dict[float, pin.BroadPhaseManager_NaiveCollisionManager] = {}  # by margin
 
     @classmethod
     def of(cls, setup: Setup) -> Clearance:
@@ -120,29 +122,29 @@ class Clearance:
 
         The hulls of fixtures are in the world already.
         """
-        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found, q)
-        found: Sequence[pin.SE3] = self._found.oMg
-        return found
+        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._measured, q)
+        places: Sequence[pin.SE3] = self._measured.oMg
+        return places
 
     def distances(self, q: Array) -> Array:
         """Return the signed distances of all pairs (p,) [m] at the angles q (7,) [rad]."""
-        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found, q)
-        pin.computeDistances(self._geometry, self._found)
+        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._measured, q)
+        pin.computeDistances(self._geometry, self._measured)
         return np.fromiter(map(_min_distance, self._results), float, len(self._results))
 
     def near(self, q: Array, reach: float) -> Index:
         """Return the pairs closer than `reach` [m] (k,), in order.
 
-        Of the others most are not measured: since they last were, they cannot have come so close.
+        Most others are not measured: they cannot have come so close since they were last.
         """
-        bounds = self._known - (self.reaches * np.abs(q - self._known_at)).sum(axis=1)
+        bounds = self._last - (self.reaches * np.abs(q - self._last_at)).sum(axis=1)
         doubtful = np.flatnonzero(bounds < reach)
-        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found, q)
+        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._measured, q)
         for i in doubtful.tolist():
-            pin.computeDistance(self._geometry, self._found, i)
-            self._known[i] = self._results[i].min_distance
-        self._known_at[doubtful] = q
-        return doubtful[self._known[doubtful] < reach]
+            pin.computeDistance(self._geometry, self._measured, i)
+            self._last[i] = self._results[i].min_distance
+        self._last_at[doubtful] = q
+        return doubtful[self._last[doubtful] < reach]
 
     def closest(self, q: Array) -> tuple[int, float]:
         """Return the pair with the smallest signed distance, and that [m]."""
@@ -157,7 +159,7 @@ class Clearance:
     def witness(self, q: Array, pairs: Sequence[int] | Index) -> Witness:
         """Return distances, witness points, normals and gradients of pairs."""
         pin.computeJointJacobians(self.model, self._data, q)
-        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found)
+        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._measured)
         index = np.asarray(pairs, dtype=np.int64)
         rows = np.array([self._measure(i) for i in index.tolist()]).reshape(-1, 13)
         lines = rows[:, 7:]
@@ -182,12 +184,12 @@ class Clearance:
         return bool(pin.computeCollisions(self.model, self._data, self._checks[margin], q, True))
 
     def _measure(self, i: int) -> tuple[float, ...]:
-        """Return distance, both points, normal n, and p x n of a pair, one after the other.
+        """Return distance, both points, normal n, and p x n of a pair (13,).
 
         A point p moves along n by n . v + (p x n) . w, where (v, w) is its body's twist at the
         world's origin. Both points lie along n, so that p x n is the same for them.
         """
-        measured = pin.computeDistance(self._geometry, self._found, i)
+        measured = pin.computeDistance(self._geometry, self._measured, i)
         distance, n = measured.min_distance, measured.normal
         if not abs(distance) > CLOSE:
             n = self._sure_normal(i, n)
@@ -198,7 +200,7 @@ class Clearance:
 
     def _sure_normal(self, i: int, normal: Array) -> Array:
         """Return coal's normal of a nearly touching pair, or a separating axis if it is wrong."""
-        places = self._found.oMg
+        places = self._measured.oMg
         a, b = (
             self.hulls[hull].placed(places[hull].rotation, places[hull].translation)
             for hull in self.pairs[i].tolist()
@@ -209,11 +211,11 @@ class Clearance:
         return least_overlap(a, b)[1]
 
     def _measuring(self) -> list[coal.DistanceResult]:
-        """Make what distances are measured with, and return where they will be."""
-        self._found = self._geometry.createData()
-        for request in self._found.distanceRequests:
+        """Make the data of distance queries, and return the results that these will fill."""
+        self._measured = self._geometry.createData()
+        for request in self._measured.distanceRequests:
             request.gjk_tolerance = request.epa_tolerance = TOLERANCE
-        return list(self._found.distanceResults)
+        return list(self._measured.distanceResults)
 
     def _checking(self, margin: float) -> pin.BroadPhaseManager_NaiveCollisionManager:
         data = self._geometry.createData()
@@ -242,7 +244,7 @@ def hull_of(fixture: Fixture | MeshFixture) -> Hull:
 def geometry_model(
     model: pin.Model, names: Sequence[str], links: Sequence[str], bodies: Sequence[coal.Convex]
 ) -> pin.GeometryModel:
-    """Return hulls as pinocchio moves them: with their links; or not, where a link is none."""
+    """Return hulls as pinocchio moves them: with their links; those of fixtures stay."""
     geometry = pin.GeometryModel()
     for name, link, body in zip(names, links, bodies, strict=True):
         index = model.getFrameId(link, pin.BODY) if model.existBodyName(link) else 0

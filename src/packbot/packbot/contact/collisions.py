@@ -1,19 +1,17 @@
-"""Collision shapes and environment of the arm, and its contact laws by `friction.law`.
+"""Collision hulls of the arm, and the obstacles around it.
 
-A contact law may be added: a function like `normal` that returns an ArmContact, registered in
-robot.py; a new kind of obstacle is an argument of `make_environment`, which is a key of `terrain`.
-`joint_clamp` is fixed by the report (3.4, appendix C); its `proximity` of 2 mm, which the report
-does not give, and the margin of 0.5 mm may be changed. DENT, for seven digits in STL files, stays.
-Pairs that never touch are in config/packbot.srdf.
-
-Obstacles are those of a scenario's `terrain`: the ground, boxes and convex hulls.
+The hulls of the links are those of the URDF's collision meshes. Obstacles are those of a scenario's
+`terrain`: the ground, boxes and convex hulls.
 
     terrain:
       ground: true
       boxes: {shelf: {size: [0.4, 0.8, 0.02], position: [0.9, 0, 0.6], rpy: [0, 0, 0]}}  # m, rad
       hulls: {rock: {file: rock.obj, position: [1, 0, 0], rpy: [0, 0, 0]}}
 
-A file is looked for in the package's `meshes`, then beside where the command runs.
+A file is looked for in the package's `meshes`, then relative to the working directory.
+
+A kind of obstacle may be added: an argument of `make_environment`, which is a key of `terrain`.
+DENT must stay, because STL files have seven digits. test_packbot_hulls tests what is refused.
 """
 
 from __future__ import annotations
@@ -21,20 +19,23 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from roboaccord import description
-from roboaccord.contract import AccordError, Array, Contact, Fixture, Json, MeshFixture, check_known
-from roboaccord.contract import results as si
+from roboaccord.contract import AccordError, Array, Fixture, Json, MeshFixture, check_known
 from roboaccord.description import Faces
 from roboaccord.numerics import rpy_matrix
 from roboaccord.scenario import Setup
 
 from packbot.contact.solids import Hull, box_corners
+
+DENT = 1e-6  # m: how far inside its own hull a vertex may be; STL files have seven digits
+Fixtures = tuple[Fixture | MeshFixture, ...]
+GROUND = Fixture(
+    name="ground", size=np.array([20.0, 20.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
+)
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,6 @@ def read_collisions(urdf: str) -> list[Shape]:
             hull = Hull.around(form.placed(corners), name)
             shapes.append(Shape(name, link.attrib["name"], hull))
     return shapes
-
-
-DENT = 1e-6  # m: how far inside its own hull a vertex may be; STL files have seven digits
-Fixtures = tuple[Fixture | MeshFixture, ...]
-GROUND = Fixture(
-    name="ground", size=np.array([20.0, 20.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
-)
 
 
 def stand_around(setup: Setup) -> list[tuple[Array, Faces]]:
@@ -93,12 +87,12 @@ def make_environment(
     """
     if not isinstance(ground, bool):
         raise AccordError(f"terrain.ground: {ground!r} is neither true nor false")
-    for key, given in (("boxes", boxes), ("hulls", hulls)):
-        if not isinstance(given, Mapping | None):
-            raise AccordError(f"terrain.{key}: {given!r} is not a list of names")
+    for key, entries in (("boxes", boxes), ("hulls", hulls)):
+        if not isinstance(entries, Mapping | None):
+            raise AccordError(f"terrain.{key}: {entries!r} is not a list of names")
     fixtures: list[Fixture | MeshFixture] = [GROUND] if ground else []
-    fixtures += [_box(name, given) for name, given in (boxes or {}).items()]
-    fixtures += [_hull(name, given) for name, given in (hulls or {}).items()]
+    fixtures += [_box(name, entry) for name, entry in (boxes or {}).items()]
+    fixtures += [_hull(name, entry) for name, entry in (hulls or {}).items()]
     names = [fixture.name for fixture in fixtures]
     for name in names:
         if names.count(name) > 1 or name.endswith("_link") or name == "world":
@@ -106,9 +100,9 @@ def make_environment(
     return tuple(fixtures)
 
 
-def _box(name: str, given: Mapping[str, Json]) -> Fixture | MeshFixture:
+def _box(name: str, entry: Mapping[str, Json]) -> Fixture | MeshFixture:
     key = f"terrain.boxes.{name}"
-    size, position, rpy = _vectors(given, key, "size", "size", "position", "rpy")
+    size, position, rpy = _vectors(entry, key, "size", "size", "position", "rpy")
     if not np.all(size > 0.0):
         raise AccordError(f"{key}.size: three positive lengths [m] are needed")
     if not rpy.any():
@@ -116,12 +110,12 @@ def _box(name: str, given: Mapping[str, Json]) -> Fixture | MeshFixture:
     return _fixture(name, Hull.around(box_corners(size), name), position, rpy)
 
 
-def _hull(name: str, given: Mapping[str, Json]) -> MeshFixture:
+def _hull(name: str, entry: Mapping[str, Json]) -> MeshFixture:
     key = f"terrain.hulls.{name}"
-    position, rpy = _vectors(given, key, "file", "position", "rpy")
-    path = description.share("packbot") / "meshes" / str(given["file"])
+    position, rpy = _vectors(entry, key, "file", "position", "rpy")
+    path = description.share("packbot") / "meshes" / str(entry["file"])
     if not path.is_file():
-        path = Path(str(given["file"]))
+        path = Path(str(entry["file"]))
     return _fixture(name, read_hull(path), position, rpy)
 
 
@@ -130,21 +124,21 @@ def _fixture(name: str, hull: Hull, position: Array, rpy: Array) -> MeshFixture:
     return MeshFixture(name=name, vertices=turned, faces=hull.faces, position=position, convex=True)
 
 
-def _vectors(given: Any, key: str, needed: str, *words: str) -> list[Array]:
-    """Return vectors (3,), 0 where one is not given, of what is given with what is needed."""
-    if not isinstance(given, Mapping) or needed not in given:
+def _vectors(entry: Any, key: str, needed: str, *words: str) -> list[Array]:
+    """Return vectors (3,) of an entry by key, 0 where one is not given; a key may be required."""
+    if not isinstance(entry, Mapping) or needed not in entry:
         raise AccordError(f"{key}.{needed} is missing")
-    check_known(f"unknown key {key}.", given, dict.fromkeys((needed, *words)))
-    return [_vector(given, key, word) for word in words]
+    check_known(f"unknown key {key}.", entry, dict.fromkeys((needed, *words)))
+    return [_vector(entry, key, word) for word in words]
 
 
-def _vector(given: Mapping[str, Json], key: str, word: str) -> Array:
+def _vector(entry: Mapping[str, Json], key: str, word: str) -> Array:
     try:
-        value = np.array(given.get(word, (0.0, 0.0, 0.0)), dtype=float)
+        value = np.array(entry.get(word, (0.0, 0.0, 0.0)), dtype=float)
     except (TypeError, ValueError):
         value = np.empty(0)
     if value.shape != (3,) or not np.isfinite(value).all():
-        raise AccordError(f"{key}.{word}: three numbers are needed, not {given.get(word)!r}")
+        raise AccordError(f"{key}.{word}: three numbers are needed, not {entry.get(word)!r}")
     return value
 
 
@@ -167,88 +161,3 @@ def _deepest(points: Array, hull: Hull) -> float:
     normals, on_faces = hull.normals, hull.vertices[hull.faces[:, 0]]
     depths = (normals * on_faces).sum(axis=1)[:, None] - normals @ points.T
     return float(depths.min(axis=0).max())
-
-
-LEAST_MARGIN = 1e-4  # m: the least at which the reference keeps hulls apart
-
-
-@dataclass(frozen=True, kw_only=True)
-class ArmContact(Contact):
-    """Specify contact of the arm with itself and with obstacles.
-
-    Args:
-        margin: at which the reference takes hulls as touching [m]; they stay apart by it, where
-            normals are well defined (the report's figure 5 shows what happens below).
-    """
-
-    margin: float = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClampContact(ArmContact):
-    """Specify the report's contact scheme, in which joints are stopped; in the reference alone.
-
-    Args:
-        proximity: closer than which a pair stays active [m].
-    """
-
-    proximity: float = 0.0
-
-
-def normal(
-    setup: Setup, mu: float = 0.0, restitution: float = 0.0, margin: si.Metres = 5e-4
-) -> ArmContact:
-    """Make contact along the normal, mapped to the joints by the contact Jacobian.
-
-    Args:
-        setup: robot and scenario.
-        mu: coefficient of friction of every pair.
-        restitution: speed of parting over speed of approach, 0 to 1.
-        margin: at which the reference takes hulls as touching.
-    """
-    if mu < 0:
-        raise ValueError("mu is negative")
-    if not 0 <= restitution <= 1:
-        raise ValueError(f"restitution is {restitution:g}, and must be between 0 and 1")
-    if not margin >= LEAST_MARGIN:
-        raise ValueError(
-            f"margin is {margin:g} m, and must be at least {LEAST_MARGIN:g}: nearer to touching, "
-            "hulls have no steady normals"
-        )
-    return ArmContact(margin=margin, restitution=restitution, **_touching(setup, mu))
-
-
-def joint_clamp(setup: Setup, proximity: si.Metres = 2e-3) -> ClampContact:
-    """Make the report's scheme: stop the joints between two bodies that touch, and hold them.
-
-    Args:
-        setup: robot and scenario.
-        proximity: closer than which a pair stays active; the report names the tolerance
-            without its value.
-    """
-    if not proximity > 0:
-        raise ValueError("proximity must be positive")
-    return ClampContact(proximity=proximity, **_touching(setup, 0.0))
-
-
-@cache
-def never_touching() -> frozenset[frozenset[str]]:
-    """Return the pairs of links whose collisions config/packbot.srdf disables."""
-    top = ET.parse(description.share("packbot") / "config" / "packbot.srdf").getroot()
-    pairs = [(e.attrib["link1"], e.attrib["link2"]) for e in top.findall("disable_collisions")]
-    return frozenset(frozenset(pair) for pair in pairs)
-
-
-def _touching(setup: Setup, mu: float) -> dict[str, Any]:
-    """Return colliding pairs (no link with its parent, none of the SRDF), friction and fixtures."""
-    tree = setup.tree
-    fixtures: Fixtures = setup.terrain
-    links = [link.name for link in tree.links if link.name != "world"]
-    names = [fixture.name for fixture in fixtures]
-    never = {frozenset((j.parent, j.child)) for j in tree.joints} | never_touching()
-    pairs = [*combinations(links, 2), *((a, b) for a in links[1:] for b in names)]
-    return {
-        "pairs": tuple(pair for pair in pairs if frozenset(pair) not in never),
-        "friction": dict.fromkeys([*links, *names], mu),
-        "fixtures": fixtures,
-    }

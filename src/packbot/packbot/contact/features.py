@@ -1,19 +1,18 @@
 """Features of convex polyhedra and joint limits, their gaps and closest points, compiled.
 
-The geometry is fixed: test_packbot_reference compares distances with coal's, and slopes with
-differences. Columns of a row and their numbers (VERTEX to UPPER) stay, for gaps.py and forces.py
-read them by place. ROOM may be raised for hulls with more corners; PARALLEL, a bound of
-rounding, stays.
+The distance of two convex polyhedra is the least of three kinds: a vertex of one to the other, a
+vertex of the other to the one, and an edge to an edge. Each of them by itself has one pair of
+closest points and a normal that turns without jumps, also where two faces are parallel and the
+distance of the polyhedra has a kink. So contact is held on them, one by one.
 
 A row of `features` is (kind, hull a, feature of a, hull b, feature of b, pair):
 VERTEX: a vertex of hull a to hull b; EDGE: an edge of a to an edge of b; LOWER, UPPER: a joint
 (in place of hull a) to its limit. The gap of a pair is its distance less its margin; that of a
 limit is an angle.
 
-The distance of two convex polyhedra is the least of three kinds: a vertex of one to the other, a
-vertex of the other to the one, and an edge to an edge. Each of them by itself has one pair of
-closest points and a normal that turns without jumps, also where two faces are parallel and the
-distance of the polyhedra has a kink. So contact is held on them, one by one.
+The geometry is fixed: test_packbot_reference compares distances with coal's, and slopes with
+differences. Columns of a row and the numbers VERTEX to UPPER stay, because gaps.py and forces.py
+read them. ROOM may be raised for hulls with more corners.
 """
 
 from __future__ import annotations
@@ -22,14 +21,15 @@ import numpy as np
 from roboaccord.numerics import kernel
 
 from packbot.contact.polyhedra import point_to_hull, segments
-from packbot.model.arm import add_row, place_bodies, to_body, to_world
+from packbot.model.chain import add_row, place_bodies, to_body, to_world
 
 VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3
 WIDTH = 6  # of a row of features
-PARALLEL = 1e-6  # sine of the angle below which two edges have no crossing
+PARALLEL = 1e-6  # sine of the angle below which two edges have no crossing but for rounding
 LOOK_AHEAD = 1e-6  # s: rows are differenced over it; hulls turn by far less than their margins
+# Shifts of `measure` in time, in parts of LOOK_AHEAD: now alone, or also after and before.
 PLAIN, TURNING = np.array([0.0]), np.array([1.0, -1.0, 0.0])
-ROOM = 400  # most features of one pair; two faces of 12 corners have 24, and crossings
+ROOM = 400  # most features of one pair: two faces of 12 corners have 24, and crossings of edges
 
 
 @kernel

@@ -1,10 +1,5 @@
 """Contact forces at rest, impulses at impacts, and regularised Coulomb friction of both.
 
-The laws below are fixed: test_packbot_reference checks momentum, complementarity and the energy of
-each impact. SOFT and GIVE, as small as redundant contacts allow, and ROUNDS, RANK and SETTLED,
-which end iterations, may be tuned. Coefficients of friction and restitution are not here but under
-`friction` of a scenario. Another law of friction must replace the methods of Sliding, all together.
-
 With the mass matrix M, the Jacobian J of the gaps g that are closed, and the efforts f:
 
     rest:    0 <= lambda  |_  J a + dJ/dt v >= 0,          a  = M^-1 (f + J^T lambda)
@@ -17,9 +12,13 @@ A contact that presses with lambda and slides with the velocity s (2,) across it
 back by mu lambda s / sqrt(|s|^2 + eps^2): Coulomb's law down to speeds of about eps, below which it
 creeps. That enters the complementarity problem with lambda, so that the two are solved together.
 
-An impact has its friction after the impulses along the normals: impulses against each slip, at
-most mu times those, as long as they take kinetic energy; and what these push together is parted
-again with no bounce. Each of the steps takes energy, and so does the whole.
+The friction of an impact follows the impulses along the normals. Impulses act against each slip, at
+most mu times those along the normal and as long as they take kinetic energy; contacts that they
+push together are parted again without a bounce. No step adds energy.
+
+These laws are fixed: test_packbot_reference checks momentum, complementarity and the energy of each
+impact. The constants bound iterations and rounding and may be tuned. Coefficients are those of a
+scenario's `friction`. Another law of friction must replace all methods of Sliding together.
 """
 
 from __future__ import annotations
@@ -29,12 +28,15 @@ from roboaccord.contract import Array, DivergedError, Index
 from roboaccord.numerics import SOLVED, factor, kernel, solve, solve_by_lemke
 
 from packbot.contact.features import LOWER, add_rows
-from packbot.model.arm import Chain, place_bodies
+from packbot.model.chain import Chain, place_bodies
 
 SOFT = 1e-9  # part of its diagonal that is added to J M^-1 J^T: redundant contacts leave no rank
 # The same at rest: dJ/dt v has 1e-10 m/s^2 of rounding in it, of which redundant contacts at 1e-9
 # would make 0.1 N, and their friction steps of microseconds. It opens gaps by 1e-11 m a step.
 GIVE = 1e-7
+ROUNDS = 50  # of friction and normal impulses at one impact, at most
+RANK = 1e-9  # of the largest singular value: redundant contacts leave smaller ones
+SETTLED = 1e-9  # m/s: change of the joint rates in a round below which the rounds end
 
 
 @kernel
@@ -128,7 +130,7 @@ def open_gaps(mass: Array, jacobian: Array, wanted: Array) -> Array:
 
 
 def _pushes(mass: Array, jacobian: Array, bounds: Array, why: str) -> tuple[Array, Array]:
-    """Return what solves 0 <= x |_ D x + b >= 0 along the gaps (m,), and M^-1 J^T x (n,)."""
+    """Return x (m,) of 0 <= x |_ D x + b >= 0, and M^-1 J^T x (n,); `why` says that none is."""
     m, n = jacobian.shape
     root, pushes, change = np.zeros((n, n)), np.empty(m), np.empty(n)
     factor(mass, root)
@@ -136,11 +138,6 @@ def _pushes(mass: Array, jacobian: Array, bounds: Array, why: str) -> tuple[Arra
     if solve_contacts(root, jacobian, jacobian, bounds, SOFT, active, pushes, change) != SOLVED:
         raise DivergedError(why)
     return pushes, change
-
-
-ROUNDS = 50  # of friction and normal impulses at one impact, at most
-RANK = 1e-9  # redundant contacts leave singular values below that, relative to the largest
-SETTLED = 1e-9  # m/s: change of the joint rates in a round that ends them
 
 
 @kernel
@@ -181,11 +178,11 @@ def across(chain, owner, features, q, witnesses, jacobian):
 
 
 class Sliding:
-    """Compute friction forces and impulses of features.
+    """Friction forces and impulses of features.
 
     Args:
         chain: of `chain_of`.
-        owner: body of each hull (h,).
+        owner: index of the body of each hull (h,).
         mu: coefficient of every pair (p,).
         slip_speed: eps [m/s].
     """
@@ -242,8 +239,8 @@ class Sliding:
                 pull = min(remaining, speed / float(direction @ (tangential[i] @ response)))
                 spent[i] += pull
                 v = v - pull * response
-            more, v = impact(mass, jacobian, v)
-            impulses = impulses + more
+            parting, v = impact(mass, jacobian, v)
+            impulses = impulses + parting
             if np.abs(v - before).max() < SETTLED:
                 break
         return impulses, v
@@ -257,11 +254,10 @@ class Sliding:
         [Painleve 1895]; the impulse that arises ends with the slip [Genot, Brogliato 1999].
         """
         tangential = self._across(features, q, witnesses)[self._coefficients(features) > 0.0]
-        held = np.concatenate([jacobian, tangential.reshape(-1, len(q))])
-        responses = np.linalg.solve(mass, held.T)
-        return np.asarray(
-            v - responses @ (np.linalg.pinv(held @ responses, RANK, hermitian=True) @ held @ v)
-        )
+        stopped = np.concatenate([jacobian, tangential.reshape(-1, len(q))])
+        responses = np.linalg.solve(mass, stopped.T)
+        inverse = np.linalg.pinv(stopped @ responses, RANK, hermitian=True)
+        return np.asarray(v - responses @ (inverse @ stopped @ v))
 
     def _coefficients(self, features: Index) -> Array:
         return np.where(features[:, 0] < LOWER, self.mu[features[:, 5]], 0.0)

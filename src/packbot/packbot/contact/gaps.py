@@ -1,9 +1,12 @@
 """Gaps that are near, and the directions in which contacts and joint stops can push.
 
-There is no number to tune here; `near`, margins and limits are given by simulators/reference.py.
-Bounds in Proximity must never be above the distance, or contacts would be missed
-(test_packbot_reference). A kind of gap may be added: a kind in features.py, with its rows in
-`GapFunctions.features` and a name in `name`.
+`Proximity` keeps lower bounds of all distances and measures again only pairs whose bounds run out;
+of these it finds the features. `GapFunctions` measures the gaps of features and limits, and their
+derivatives. `ClosedGaps` are those in contact.
+
+There is nothing to tune: the reference gives `near`, margins and limits. Bounds in Proximity must
+never be above the distance, or contacts would be missed (test_packbot_reference). A kind of gap may
+be added: a kind in features.py, with its rows in `GapFunctions.features` and a name in `name`.
 """
 
 from __future__ import annotations
@@ -17,15 +20,18 @@ from roboaccord.contract import Array, ContactPoint, Index
 from packbot.contact import features as kernels
 from packbot.contact.clearance import Clearance
 from packbot.contact.polyhedra import pack
-from packbot.model.arm import chain_of
+from packbot.model.chain import chain_of
 
 
 class Proximity:
-    """Keep a lower bound of every pair's distance, and measure again where it runs out.
+    """Lower bounds of the distances of all pairs, and the features of those that are near.
 
     Args:
         clearance: measures distances.
-        near: distance from which on features of hulls are looked at one by one [m].
+        near: distance below which features of hulls are looked at one by one [m].
+
+    Attributes:
+        bounds: no larger than the distances (p,) [m].
     """
 
     def __init__(self, clearance: Clearance, near: float) -> None:
@@ -34,7 +40,7 @@ class Proximity:
         self.shapes = pack(clearance.hulls)
         self.owner, self.reach = clearance.owners, clearance.reaches
         self.bounds = np.zeros(len(clearance.pairs))
-        self._found = np.zeros((kernels.ROOM, kernels.WIDTH), dtype=np.int64)
+        self._rows = np.zeros((kernels.ROOM, kernels.WIDTH), dtype=np.int64)  # for kernels to fill
 
     def restart(self, distances: Array) -> None:
         """Restart from known distances of all pairs (p,) [m]."""
@@ -54,23 +60,23 @@ class Proximity:
         """Return the features of all pairs that are nearer than `near` (m, 6)."""
         look = np.flatnonzero(self.bounds < self.near)
         if not len(look):
-            return self._found[:0].copy()
+            return self._rows[:0].copy()
         witness = self.clearance.witness(q, look)
         self.bounds[look] = witness.distances
-        found = [
+        features = [
             self._of_pair(q, int(pair), along)
             for pair, distance, along in zip(look, witness.distances, witness.normals, strict=True)
             if distance < self.near
         ]
-        return np.concatenate([self._found[:0], *found])
+        return np.concatenate([self._rows[:0], *features])
 
     def _of_pair(self, q: Array, pair: int, along: Array) -> Index:
         a, b = self.clearance.pairs[pair]
         count = kernels.find_features(
             self.chain, self.shapes, self.owner, q, pair, a, b, along, self.near,
-            self._found,
+            self._rows,
         )  # fmt: skip
-        return self._found[:count].copy()
+        return self._rows[:count].copy()
 
 
 @dataclass
@@ -78,8 +84,8 @@ class ClosedGaps:
     """Closed gaps (active contacts).
 
     Args:
-        features: (m, 6).
-        active: where the last solution had a force (m,); a guess for the next.
+        features: their rows (m, 6), as in features.py.
+        active: whether each had a force in the last solution (m,), as a guess for the next.
     """
 
     features: Index = field(default_factory=lambda: np.zeros((0, kernels.WIDTH), dtype=np.int64))
@@ -87,31 +93,30 @@ class ClosedGaps:
 
 
 class GapFunctions:
-    """Measure gaps.
+    """Gaps of hulls and joint limits, and their derivatives.
 
     Args:
-        proximity: knows what is near.
+        proximity: finds what is near.
         margins: of every pair (p,) [m].
         limits: lower and upper angles of the joints (2, n) [rad].
 
     Attributes:
-        held: joints that do not turn (n,). What touches with no other joint between neither opens
-            nor closes, and has no gap here: its force would be anything.
+        held: whether each joint is locked (n,). Contacts that only locked joints could change
+            neither open nor close; they have no gap here, as their force could be anything.
     """
 
     def __init__(self, proximity: Proximity, margins: Array, limits: Array) -> None:
         self.proximity, self.margins, self.limits = proximity, margins, limits
         self._fixed = (proximity.chain, proximity.shapes, proximity.owner)
-        kinds = product((kernels.LOWER, kernels.UPPER), range(limits.shape[1]))
-        rows = [(*each, 0, 0, 0, -1) for each in kinds]
-        self._stops = np.array(rows, dtype=np.int64)
+        ends = product((kernels.LOWER, kernels.UPPER), range(limits.shape[1]))
+        self._stops = np.array([(*end, 0, 0, 0, -1) for end in ends], dtype=np.int64)
         self.held = np.zeros(limits.shape[1], dtype=np.bool_)
 
     def features(self, q: Array) -> Index:
         """Return the features that are near, and the limits (m, 6)."""
         stops = self._stops[np.isfinite(self.limits).ravel()]
-        found = np.concatenate([self.proximity.features(q), stops])
-        return found[self.changing(found)] if self.held.any() else found
+        features = np.concatenate([self.proximity.features(q), stops])
+        return features[self.changing(features)] if self.held.any() else features
 
     def changing(self, features: Index) -> np.ndarray:
         """Return whether a joint that is not held can change gaps (m,)."""
@@ -130,9 +135,9 @@ class GapFunctions:
     ) -> tuple[Array, Array, Array, Array]:
         """Return gaps, rows and witnesses, and dJ/dt v (m,) [m/s^2, rad/s^2]."""
         m, n = len(features), len(q)
-        found = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
-        kernels.measure(*self._fixed, self.limits, self.margins, features, q, v, shifts, *found)
-        return found
+        filled = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
+        kernels.measure(*self._fixed, self.limits, self.margins, features, q, v, shifts, *filled)
+        return filled
 
     def name(self, feature: Array) -> str:
         """Return the name of a contact: `link/hull link/hull`, or the joint at its limit."""
@@ -161,5 +166,5 @@ class GapFunctions:
 
 def same(features: Index, others: Index) -> np.ndarray:
     """Return where features (m, 6) are among others (k, 6), as booleans (m,)."""
-    known = set(map(tuple, others.tolist()))
-    return np.array([tuple(row) in known for row in features.tolist()], dtype=np.bool_)
+    rows = set(map(tuple, others.tolist()))
+    return np.array([tuple(row) in rows for row in features.tolist()], dtype=np.bool_)

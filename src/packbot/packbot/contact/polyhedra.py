@@ -1,7 +1,10 @@
 """Convex polyhedra as kernels take them: closest points of triangles, segments and hulls.
 
-The geometry is fixed: test_packbot_reference compares distances with coal's. FLAT, a bound of
-rounding, stays.
+`pack` turns hulls into arrays, which kernels take as `shape`. The kernels find closest points by
+the regions of Ericson, Real-Time Collision Detection (2005).
+
+The geometry is fixed: test_packbot_reference compares distances with coal's. FLAT and DEGENERATE
+are bounds of rounding and stay.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from roboaccord.numerics import kernel
 from packbot.contact.solids import Hull
 
 FLAT = 1e-9  # sine of the angle below which two triangles lie in one face
+DEGENERATE = 1e-14  # squared sine of the angle below which two segments are parallel
 
 
 def pack(hulls: Sequence[Hull]) -> tuple[Array | Index, ...]:
@@ -31,10 +35,10 @@ def pack(hulls: Sequence[Hull]) -> tuple[Array | Index, ...]:
         for hull in hulls
     ]
     edges = [_edges(hull, rows) for hull, rows in zip(hulls, planes, strict=True)]
-    starts = [np.cumsum([0, *map(len, each)]) for each in (vertices, planes, edges)]
+    starts = [np.cumsum([0, *map(len, arrays)]) for arrays in (vertices, planes, edges)]
     moved = [pairs + start for pairs, start in zip(edges, starts[0], strict=False)]
-    packed = (np.concatenate(each) for each in (vertices, planes, moved))
-    return tuple(part for pair in zip(packed, starts, strict=True) for part in pair)
+    packed = (np.concatenate(arrays) for arrays in (vertices, planes, moved))
+    return tuple(array for pair in zip(packed, starts, strict=True) for array in pair)
 
 
 def _edges(hull: Hull, planes: Array) -> Index:
@@ -152,7 +156,7 @@ def segments(p, u, q, v, near_p, near_q):
         f += v[i] * r
     denominator = a * e - b * b
     s = 0.0
-    if denominator > 1e-14 * a * e:
+    if denominator > DEGENERATE * a * e:
         s = min(max((b * f - c * e) / denominator, 0.0), 1.0)
     t = (b * s + f) / e
     if t < 0.0:

@@ -1,9 +1,13 @@
 """Convex hulls: faces, volume and second moments, and their files.
 
-Sizes of the robot's solids are estimates and may be changed, in config/shapes.yaml; then run
-`accord packbot look --shapes`, for meshes/*.obj and config/hulls.yaml must be what this makes, as a
-test checks. SIDES may be changed, too, and changes all prisms. A new shape is a branch in
-`vertices_of`. Volumes and moments are closed forms, compared with trimesh (test_packbot_hulls).
+Sizes of the robot's solids are in config/shapes.yaml: boxes, prisms, and hulls of several of them.
+`write_shapes` makes meshes/*.obj and config/hulls.yaml of it, which the URDF reads. Faces are
+triangulated in one way only, so that files do not depend on rounding. Volumes and moments are sums
+of closed forms over tetrahedra.
+
+The sizes are estimates and may be changed; then run `accord packbot look --shapes`, for a test
+checks that the files are what this makes. SIDES may be changed as well. A new shape is a branch in
+`vertices_of`. test_packbot_hulls compares volumes and moments with trimesh's.
 """
 
 from __future__ import annotations
@@ -25,12 +29,15 @@ HEAD = """\
 # of meshes/*.obj, each in its own frame. Made of config/shapes.yaml by `accord packbot look
 # --shapes`; the xacro reads it."""
 SIDES = 12  # of a prism; its flats face along the axes
+PARALLEL = 1e-6  # rad: faces whose normals differ by less are one, as rounding bends flat ones
+LEAST_SINE = 1e-9  # of the angle between two edges, below which they have no common normal
+ROUND_OFF = 1e-15  # m, m^2: smaller figures are written as 0
 
 
 def shape_vertices() -> dict[str, Array]:
     """Return the vertices of every solid, each in its own frame (v, 3) [m]."""
-    described = description.read_yaml(description.share("packbot") / "config" / "shapes.yaml")
-    return {name: vertices_of(shape, name) for name, shape in described.items()}
+    shapes = description.read_yaml(description.share("packbot") / "config" / "shapes.yaml")
+    return {name: vertices_of(shape, name) for name, shape in shapes.items()}
 
 
 def write_shapes(folder: Path) -> list[Path]:
@@ -43,10 +50,10 @@ def write_shapes(folder: Path) -> list[Path]:
         write_obj(
             hull, files[-1], f"{name}: made of config/shapes.yaml by `accord packbot look --shapes`"
         )
-        places = dict(zip("xyz", hull.centre, strict=True))
+        centre = dict(zip("xyz", hull.centre, strict=True))
         pairs = [(i, j) for i in range(3) for j in range(i, 3)]
         moments = {"xyz"[i] + "xyz"[j]: hull.moments[i, j] for i, j in pairs}
-        words = [f"{key}: {_number(value)}" for key, value in (places | moments).items()]
+        words = [f"{key}: {_number(value)}" for key, value in (centre | moments).items()]
         lines.append(f"{name}: {{volume: {hull.volume!r}, {', '.join(words)}}}")
     write_text(table, "\n".join(lines) + "\n")
     return [*files, table]
@@ -54,7 +61,7 @@ def write_shapes(folder: Path) -> list[Path]:
 
 def _number(value: float) -> str:
     """Return a number with all digits, round-off replaced by 0."""
-    return repr(float(value) if abs(value) > 1e-15 else 0.0)
+    return repr(float(value) if abs(value) > ROUND_OFF else 0.0)
 
 
 def vertices_of(shape: Mapping[str, Any], name: str) -> Array:
@@ -98,9 +105,6 @@ def prism_corners(axis: str, radius: float, length: float, sides: int) -> Array:
     rings[:, :, (along + 1) % 3] = radius * np.cos(turn)
     rings[:, :, (along + 2) % 3] = radius * np.sin(turn)
     return rings.reshape(-1, 3)
-
-
-PARALLEL = 1e-6  # rad: faces whose normals differ by less are one
 
 
 @dataclass(frozen=True)
@@ -181,9 +185,9 @@ class Hull:
 
 
 def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:
-    """Return flat faces retriangulated, each as a fan from its first vertex (f, 3).
+    """Return flat faces triangulated anew, each as a fan from its first vertex (f, 3).
 
-    How qhull cuts them hangs on the last digits of the vertices.
+    How qhull cuts them depends on the last digits of the vertices.
 
     Args:
         vertices: (v, 3) [m].
@@ -221,7 +225,7 @@ def least_overlap(a: Hull, b: Hull) -> tuple[float, Array]:
     """
     crossed = np.cross(a.edges[:, None], b.edges[None]).reshape(-1, 3)
     sizes = np.linalg.norm(crossed, axis=1)
-    crossed = crossed[sizes > 1e-9] / sizes[sizes > 1e-9, None]
+    crossed = crossed[sizes > LEAST_SINE] / sizes[sizes > LEAST_SINE, None]
     normals = np.concatenate([a.normals, -b.normals, crossed, -crossed])
     overlaps = (normals @ a.vertices.T).max(axis=1) - (normals @ b.vertices.T).min(axis=1)
     least = int(overlaps.argmin())

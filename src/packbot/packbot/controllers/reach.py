@@ -43,19 +43,11 @@ class ReachController:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        target: Sequence[si.Metres] | None = None,
-        pose: str = "",
-        pitch: si.Radians | None = None,
-        look: bool = False,
-        speed: float = 0.8,
-        bandwidth: si.RadiansPerSecond = 10.0,
-        margin: si.Metres = MARGIN,
-        uncertainty: Mapping[str, float] | None = None,
-        identified: str = "",
-        diagnosis: str = "",
-    ) -> None:
+        self, setup: Setup, target: Sequence[si.Metres] | None = None, pose: str = "",
+        pitch: si.Radians | None = None, look: bool = False, speed: float = 0.8,
+        bandwidth: si.RadiansPerSecond = 10.0, margin: si.Metres = MARGIN, uncertainty: Mapping[str,
+        float] | None = None, identified: str = "", diagnosis: str = "",
+    ) -> None:  # fmt: skip
         with compiled("the controller reach"):
             from packbot.planning.rrt import Planner
         self._known = known_arm(identified)

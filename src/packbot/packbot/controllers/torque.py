@@ -1,8 +1,5 @@
 """Computed torque control of the arm, also with failed joints [Craig 2005, section 10.4].
 
-The control laws are fixed, textbook ones; test_packbot_controllers checks the decay of errors.
-INTEGRAL and MOST may be tuned, and AT_STOP, what counts as being at a limit.
-
 With angles r(t) to be followed, the error e = r - q, a bandwidth w, and the efforts tau of rigid
 bodies (RNEA) and f of the joints' friction,
 
@@ -14,9 +11,12 @@ Efforts are held for a period T, in which the friction b of a light joint with t
 brake it wholly (x = b T / m is 8 for the wrist). Friction is therefore taken at the rate by which
 qd changes by T a in a period exactly: k = 1 / (1 - exp(-x)) - 1 / x, between 1/2 and 1.
 
-With less friction than assumed, light joints would run away by that. Where the arm is known to be
-uncertain, friction is taken at the rate that is wanted, r' + w e, and `Integral` takes off what
-gravity, by a payload that is not known, leaves of the error.
+If there is less friction than assumed, light joints run away with that compensation. For an
+uncertain arm friction is therefore taken at the wanted rate r' + w e, and `Integral` removes the
+error that gravity leaves, for example of an unknown payload.
+
+The laws are textbook ones and fixed: test_packbot_controllers checks how errors decay. INTEGRAL,
+MOST_ADDED and AT_STOP may be tuned.
 """
 
 from __future__ import annotations
@@ -34,9 +34,19 @@ from packbot.simulators.engines import joint_friction
 if TYPE_CHECKING:
     from packbot.planning.failed_arm import FailedArm
 
-AT_STOP = 2e-3  # rad
-LEAST = 1e-6  # of x, below which k is 1/2 to round-off
-INTEGRAL, MOST = 0.2, 1.0  # of the bandwidth, and rad that it adds at most
+AT_STOP = 2e-3  # rad from its limit within which a joint counts as being at its stop
+LEAST = 1e-6  # of x; for smaller ones k is 1/2 to round-off
+INTEGRAL = 0.2  # gain k of `Integral` over the bandwidth, a tenth of where it becomes unstable
+MOST_ADDED = 1.0  # rad that the integral adds to an angle at most, against wind-up
+
+
+def braking_weight(x: Array) -> Array:
+    """Return k, by the periods x (7,) over the time constants m / b in which friction brakes.
+
+    k is also the weight of the last rate in the mean rate over the period, 1 - k that of the first.
+    """
+    x = np.maximum(x, LEAST)
+    return np.asarray(1.0 / -np.expm1(-x) - 1.0 / x)
 
 
 class ComputedTorque:
@@ -78,15 +88,15 @@ class ComputedTorque:
         """
         if wanted is not None:
             return np.asarray(self._arm.efforts(q, qd, a) - self._friction.efforts(wanted))
-        x = self._friction.viscous * self._period / np.diag(self._arm.mass_matrix(q))
-        x = np.maximum(x, LEAST)
-        k = 1.0 / -np.expm1(-x) - 1.0 / x
+        k = braking_weight(
+            self._friction.viscous * self._period / np.diag(self._arm.mass_matrix(q))
+        )
         friction = self._friction.efforts(qd + k * self._period * a)
         return np.asarray(self._arm.efforts(q, qd, a) - friction)
 
 
 class Integral:
-    """Add to the angles to be followed what the arm has lacked of them.
+    """Integral of the error, added to the angles to be followed.
 
     With r + s in place of r and s' = k e, the error has the poles of z^3 + 2 w z^2 + w^2 z + k w^2,
     stable for k < 2 w; k is w / 5.
@@ -94,6 +104,9 @@ class Integral:
     Args:
         bandwidth: w [rad/s].
         period: of control [s].
+
+    Attributes:
+        sum: s, what is added (7,) [rad].
     """
 
     def __init__(self, bandwidth: float, period: float) -> None:
@@ -105,8 +118,8 @@ class Integral:
         self.sum = np.zeros(len(JOINTS))
 
     def added(self, r: Array, q: Array) -> Array:
-        """Return the angles r (7,) with what is added, and take the error of q (7,) [rad]."""
-        self.sum = np.clip(self.sum + self._gain * (r - q), -MOST, MOST)
+        """Integrate the error of angles q (7,), and return r (7,) with the integral added [rad]."""
+        self.sum = np.clip(self.sum + self._gain * (r - q), -MOST_ADDED, MOST_ADDED)
         return r + self.sum
 
 
@@ -137,23 +150,23 @@ class FailedTorque(ComputedTorque):
         arm, loose = self._failed, self._failed.loose
         a = a.copy()
         a[arm.frozen] = a[loose] = 0.0
-        pressed = np.zeros(len(a))
+        by_contact = np.zeros(len(a))
         if len(loose):
             mass = self._arm.mass_matrix(q)
-            open_ = self._arm.bias(q, qd) - self._friction.efforts(qd) + mass @ a
-            pressed = self._fall(q, a, mass, open_)
-        efforts = super().efforts(q, qd, a, wanted) - pressed
+            needed = self._arm.bias(q, qd) - self._friction.efforts(qd) + mass @ a
+            by_contact = self._fall(q, a, mass, needed)
+        efforts = super().efforts(q, qd, a, wanted) - by_contact
         efforts[arm.frozen] = efforts[loose] = 0.0
         return efforts
 
-    def _fall(self, q: Array, a: Array, mass: Array, open_: Array) -> Array:
+    def _fall(self, q: Array, a: Array, mass: Array, needed: Array) -> Array:
         """Fill in the accelerations of loose joints; return the efforts (7,) of their contacts.
 
         Args:
             q: angles (7,) [rad].
             a: accelerations (7,) [rad/s^2], 0 of loose joints.
             mass: matrix (7, 7) [kg m^2].
-            open_: efforts (7,) [N m] that the accelerations take so.
+            needed: efforts (7,) [N m] of the motion if loose joints had no acceleration.
         """
         arm = self._failed
         down = arm.gravity(q)
@@ -165,10 +178,10 @@ class FailedTorque(ComputedTorque):
         if len(pairs) and len(loose):
             lines = arm.clearance.witness(q, pairs[:1]).jacobian
             change = -np.linalg.lstsq(lines[:, loose], lines @ a, rcond=None)[0]
-            need = open_[loose] + mass[np.ix_(loose, loose)] @ change
-            force = np.linalg.lstsq(lines[:, loose].T, need, rcond=None)[0]
+            lacking = needed[loose] + mass[np.ix_(loose, loose)] @ change
+            force = np.linalg.lstsq(lines[:, loose].T, lacking, rcond=None)[0]
             if (force > 0.0).all():
                 a[loose] = change
                 return np.asarray(force @ lines)
-        a[loose] = -np.linalg.solve(mass[np.ix_(loose, loose)], open_[loose])
+        a[loose] = -np.linalg.solve(mass[np.ix_(loose, loose)], needed[loose])
         return np.zeros(len(a))

@@ -43,13 +43,9 @@ class TransitionController:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        via: Sequence[si.Radians],
-        length: si.Seconds = 9.0,
-        speed: float = 1.3,
+        self, setup: Setup, via: Sequence[si.Radians], length: si.Seconds = 9.0, speed: float = 1.3,
         bandwidth: si.RadiansPerSecond = 10.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         with compiled("the controller transition"):
             from packbot.planning.failed_arm import FailedArm
             from packbot.planning.transition import PlanarArm

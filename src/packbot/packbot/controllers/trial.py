@@ -155,15 +155,10 @@ def drive(
     motion = KeptMotion(simulator.joints)
     reset_controller(controller, setup.scenario.seed, PLANNING)
     loop.drive(
-        simulator=simulator,
-        controller=controller,
-        initial=setup.initial,
-        duration=LONGEST + 1.0,
-        control_period=setup.scenario.control_period,
-        inputs=Ending(controller, last),
-        observers=(motion, *observers),
-        timeout=PLANNING,
-    )
+        simulator=simulator, controller=controller, initial=setup.initial, duration=LONGEST + 1.0,
+        control_period=setup.scenario.control_period, inputs=Ending(controller, last),
+        observers=(motion, *observers), timeout=PLANNING,
+    )  # fmt: skip
     return motion.trajectory
 
 
@@ -241,21 +236,14 @@ def _judged(
     reason = refused or (failed.reason if failed else "") or next(iter(wrong), None)
     detected = _noticed(setup, failed) if failed else []
     return Reach(
-        reached=not reason,
-        error=error,
-        measured=measured,
-        reason=reason,
+        reached=not reason, error=error, measured=measured, reason=reason,
         nearest=recovery.nearest if recovery else None,
         detected=detected[0] if len(detected) == 1 else detected or None,
         path=run.q[-1:] if motion is None else motion.corners,
         seen=Sight.of(setup).fraction(run.q[-1], target, SEEN) if _looks(setup) else None,
-        touched=touched,
-        load=load,
-        duration=float(run.time[-1]),
-        start=setup.initial.q,
-        trajectory=run,
-        planner=failed.planner if failed else None,
-    )
+        touched=touched, load=load, duration=float(run.time[-1]), start=setup.initial.q,
+        trajectory=run, planner=failed.planner if failed else None,
+    )  # fmt: skip
 
 
 def _noticed(setup: Setup, failed: RecoveryController) -> list[Noticed]:

@@ -48,14 +48,10 @@ class VelocityController:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        acceleration: Annotated[float, si.Quantity("rad/s^2")] = 2.0,
-        bandwidth: si.RadiansPerSecond = 10.0,
-        clearance: si.Metres = 0.02,
-        approach: si.RadiansPerSecond = 0.5,
-        uncertainty: Mapping[str, float] | None = None,
-    ) -> None:
+        self, setup: Setup, acceleration: Annotated[float, si.Quantity("rad/s^2")] = 2.0,
+        bandwidth: si.RadiansPerSecond = 10.0, clearance: si.Metres = 0.02,
+        approach: si.RadiansPerSecond = 0.5, uncertainty: Mapping[str, float] | None = None,
+    ) -> None:  # fmt: skip
         with compiled("the controller velocity"):
             from packbot.contact.clearance import Clearance
         check_positive({"acceleration": acceleration, "approach": approach})

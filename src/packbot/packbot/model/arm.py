@@ -1,12 +1,12 @@
-"""The arm's rigid-body dynamics by pinocchio, and compiled kinematics of its chain.
+"""The arm's rigid-body dynamics and its forward kinematics, by pinocchio [Carpentier et al. 2019].
 
-The equations are fixed: test_packbot_dynamics and test_packbot_kinematics compare them with
-algorithms of another hand. The arm is whatever urdf/packbot.urdf.xacro describes, as long as it has
-JOINTS. A frame to follow, such as a tool, may be added: an `_add` in Kinematics with a name; a new
-inertia of a drive is a parameter.
+`Arm` has accelerations, efforts, mass matrix and energy; `Kinematics` has the places and Jacobians
+of finger tips, camera and link 3. The arm is whatever urdf/packbot.urdf.xacro describes, as long as
+its joints are JOINTS.
 
-pinocchio [Carpentier et al. 2019] is compiled; test/rigid_bodies.py has the same algorithms
-[Featherstone 2008] in numpy, by which it is checked.
+A frame to follow, such as a tool, may be added: an `_add` in Kinematics with a name. The equations
+are fixed: test_packbot_dynamics compares them with those of test/rigid_bodies.py in numpy
+[Featherstone 2008], test_packbot_kinematics with DH tables.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract import Array, Index
-from roboaccord.numerics import kernel
+from roboaccord.contract import Array
 from roboaccord.scenario import Setup
 
 from packbot.model.parameters import JOINTS, LENS, PackbotParameters
@@ -60,8 +59,8 @@ class Arm:
 
     def change(self, parameters: Array) -> None:
         """Take other inertial parameters (70,), which need not be those of rigid bodies."""
-        for j, each in enumerate(parameters.reshape(-1, 10), start=1):
-            self.model.inertias[j] = pin.Inertia.FromDynamicParameters(each)
+        for j, of_link in enumerate(parameters.reshape(-1, 10), start=1):
+            self.model.inertias[j] = pin.Inertia.FromDynamicParameters(of_link)
 
     def acceleration(self, q: Array, qd: Array, effort: Array) -> Array:
         """Return the joint accelerations (7,) [rad/s^2] by the articulated-body algorithm."""
@@ -72,9 +71,10 @@ class Arm:
         return np.asarray(pin.rnea(self.model, self.data, q, qd, qdd))
 
     def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return `efforts` by the links' inertial parameters (7, 70), ten each [Atkeson 1986].
+        """Return the derivative of `efforts` by the inertial parameters (7, 70) [Atkeson 1986].
 
-        Mass, its moments [kg m] and the inertia about the joint [kg m^2] as pinocchio orders them.
+        There are ten for each link: mass, first moments [kg m] and the inertia about the joint
+        [kg m^2], in pinocchio's order.
         """
         return np.asarray(pin.computeJointTorqueRegressor(self.model, self.data, q, qd, qdd))
 
@@ -100,14 +100,14 @@ class Arm:
 
 @dataclass(frozen=True)
 class Placement:
-    """A frame in the world: origin (3,) [m], rotation (3, 3) with x along hand or sight."""
+    """A frame in the world: origin (3,) [m], rotation (3, 3); x is along hand or line of sight."""
 
     position: Array
     rotation: Array
 
 
 class Kinematics:
-    """Do the forward kinematics of a setup: of finger tips (`tip`), `camera` and `link3`.
+    """Forward kinematics of a setup: of the finger tips (`tip`), the `camera` and `link3`.
 
     Args:
         setup: robot and scenario.
@@ -141,8 +141,10 @@ class Kinematics:
 
         Both are in the axes of the world, per joint rate [m, 1].
         """
-        own = self.arm.model, self._data, q, self._frames[frame]
-        return np.asarray(pin.computeFrameJacobian(*own, pin.LOCAL_WORLD_ALIGNED))
+        model, index = self.arm.model, self._frames[frame]
+        return np.asarray(
+            pin.computeFrameJacobian(model, self._data, q, index, pin.LOCAL_WORLD_ALIGNED)
+        )
 
 
 def _add(model: pin.Model, name: str, link: str, position: Array) -> int:
@@ -152,92 +154,3 @@ def _add(model: pin.Model, name: str, link: str, position: Array) -> int:
     origin = body.placement * pin.SE3(np.eye(3), position)
     frame = pin.Frame(name, body.parentJoint, parent, origin, pin.FrameType.OP_FRAME)
     return int(model.addFrame(frame))
-
-
-Chain = tuple[Index, Array, Array, Array, Array]
-MOVED = 4  # place of `moved` in a chain
-
-
-def chain_of(model: pin.Model) -> Chain:
-    """Return the n revolute joints of pinocchio's model, as kernels take them.
-
-    Body 0 is the world, body j is moved by joint j - 1.
-
-    Returns:
-        the body on which each hangs (n + 1,); the origin of each in its parent (n + 1, 3) [m]; its
-        rotation to that, its joint at 0 (n + 1, 3, 3); the joint's axis in the body (n + 1, 3); and
-        1 where a joint moves a body (n + 1, n).
-    """
-    n, places = model.nv, model.jointPlacements
-    moved, axes = np.zeros((n + 1, n)), np.zeros((n + 1, 3))
-    for j in range(1, n + 1):
-        moved[j, [k - 1 for k in model.supports[j] if k > 0]] = 1.0
-        data = model.joints[j].createData()
-        model.joints[j].calc(data, np.zeros(n))
-        axes[j] = np.asarray(data.S).reshape(6)[3:]
-    origins = np.array([place.translation for place in places])
-    turns = np.array([place.rotation for place in places])
-    return np.array(list(model.parents), dtype=np.int64), origins, turns, axes, moved
-
-
-@kernel
-def place_bodies(chain, q, turn, origin, axis):
-    """Fill in rotations (n + 1, 3, 3), origins and joint axes (n + 1, 3) in the world."""
-    parents, places, turns, axes, _ = chain
-    for i in range(3):
-        for k in range(3):
-            turn[0, i, k] = 1.0 if i == k else 0.0
-        origin[0, i] = 0.0
-    joint = np.empty((3, 3))
-    for body in range(1, len(parents)):
-        up = parents[body]
-        x, y, z = axes[body]
-        c, s = np.cos(q[body - 1]), np.sin(q[body - 1])
-        joint[0, 0], joint[1, 1] = c + x * x * (1 - c), c + y * y * (1 - c)
-        joint[0, 1], joint[1, 0] = x * y * (1 - c) - z * s, y * x * (1 - c) + z * s
-        joint[0, 2], joint[2, 0] = x * z * (1 - c) + y * s, z * x * (1 - c) - y * s
-        joint[1, 2], joint[2, 1] = y * z * (1 - c) - x * s, z * y * (1 - c) + x * s
-        joint[2, 2] = c + z * z * (1 - c)
-        for i in range(3):
-            origin[body, i] = origin[up, i]
-            for k in range(3):
-                origin[body, i] += turn[up, i, k] * places[body, k]
-                turn[body, i, k] = 0.0
-                for a in range(3):
-                    for b in range(3):
-                        turn[body, i, k] += turn[up, i, a] * turns[body, a, b] * joint[b, k]
-        for i in range(3):
-            axis[body, i] = 0.0
-            for k in range(3):
-                axis[body, i] += turn[body, i, k] * axes[body, k]
-
-
-@kernel
-def to_world(turn, origin, x, out):
-    """Transform a point x (3,) from a body's frame to the world, into `out`."""
-    for i in range(3):
-        out[i] = origin[i] + turn[i, 0] * x[0] + turn[i, 1] * x[1] + turn[i, 2] * x[2]
-
-
-@kernel
-def to_body(turn, origin, x, out):
-    """Transform a point x (3,) from the world to a body's frame, into `out`."""
-    for i in range(3):
-        out[i] = 0.0
-        for k in range(3):
-            out[i] += turn[k, i] * (x[k] - origin[k])
-
-
-@kernel
-def add_row(chain, origin, axis, body, x, direction, sign, row):
-    """Add to `row` (n,) the Jacobian of a body's point x along a direction, times `sign`."""
-    moved = chain[4]
-    for j in range(len(row)):
-        if moved[body, j] > 0.0:
-            a = axis[j + 1]
-            rx, ry, rz = x[0] - origin[j + 1, 0], x[1] - origin[j + 1, 1], x[2] - origin[j + 1, 2]
-            row[j] += sign * (
-                direction[0] * (a[1] * rz - a[2] * ry)
-                + direction[1] * (a[2] * rx - a[0] * rz)
-                + direction[2] * (a[0] * ry - a[1] * rx)
-            )

@@ -1,30 +1,32 @@
-"""The arm in physics engines and in Gazebo: hulls and joint friction are the reference simulator's.
+"""The arm in physics engines: its model, its joint friction, and checks of its start.
 
-DAMPING_RATIO, measured on MuJoCo's contacts, may be tuned; `engine_options.mujoco.contact_damping`
-of a scenario overrides it. GROUND_MASK and MASK must fit the masks in urdf/gazebo.xacro:
-test_packbot_gazebo compares the pairs that can touch. `joint_friction` must stay the same in every
-simulator. An engine's special need goes into `make_engine_simulator`, an obstacle's form in Gazebo
-into `_model`.
+An engine gets the URDF with the hulls of the reference simulator, and the same friction of joints.
+The report's contact is refused, because only the reference has it.
+
+DAMPING_RATIO may be tuned; `engine_options.mujoco.contact_damping` of a scenario overrides it.
+`joint_friction` must stay the same in every simulator. What a single engine needs goes into
+`make_engine_simulator`. test_packbot_drives and test_packbot_reference compare engines.
 """
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord import engines, gazebo
-from roboaccord.contract import AccordError, AnyEngine, Fixture, MeshFixture
-from roboaccord.run import make_folder, write_text
+from roboaccord import engines
+from roboaccord.contract import AccordError, AnyEngine
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFriction, Simulator
 
-from packbot.contact.collisions import ClampContact, Fixtures
+from packbot.contact.laws import ClampContact
 from packbot.model.parameters import PackbotParameters, check_limits
 
 if TYPE_CHECKING:
     from packbot.contact.clearance import Clearance
+
+# Of MuJoCo's contacts: at its own 1 they rebound with 0.135 of the speed, at 3 with 0.022. More
+# takes longer to open again what an impact has pressed together.
+DAMPING_RATIO = 3.0
 
 
 def check_start(setup: Setup, clearance: Clearance) -> None:
@@ -42,9 +44,9 @@ def check_start(setup: Setup, clearance: Clearance) -> None:
 
 
 def refuse_bad_start(setup: Setup) -> None:
-    """Check a start for a simulator that would start anyhow.
+    """Refuse a bad start in a simulator that would not notice it.
 
-    Without a contact law, or without the libraries that measure distances, all is let be.
+    Nothing is checked without a contact law, or without the libraries that measure distances.
 
     Raises:
         AccordError: as `check_start`.
@@ -58,13 +60,8 @@ def refuse_bad_start(setup: Setup) -> None:
     check_start(setup, Clearance.of(setup))
 
 
-# Of MuJoCo's contacts: at its own 1 they rebound with 0.135 of the speed, at 3 with 0.022. More
-# takes longer to open again what an impact has pressed together.
-DAMPING_RATIO = 3.0
-
-
 def joint_friction(parameters: PackbotParameters) -> JointFriction:
-    """Return the friction of the joints, alike in every simulator."""
+    """Return the friction of the joints, the same in every simulator."""
     coulomb = parameters.of_joints("coulomb")
     stiction = np.maximum(parameters.of_joints("stiction"), coulomb)
     return JointFriction(
@@ -89,65 +86,8 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
     armature = parameters.of_joints("reflected_inertia")
     stops = "false" if setup.contact is None else "true"  # as in the reference
     model = engines.EngineModel.of(
-        setup,
-        urdf=setup.urdf(more={"stops": stops}),
-        friction=joint_friction(parameters),
-        armature=armature if armature.any() else None,
-        contact_events=True,
+        setup, urdf=setup.urdf(more={"stops": stops}), friction=joint_friction(parameters),
+        armature=armature if armature.any() else None, contact_events=True,
         options=engines.preset(setup.scenario.engine_options, contact_damping=DAMPING_RATIO),
-    )
+    )  # fmt: skip
     return engines.simulate_model(model, engine)
-
-
-NAME = "packbot"  # of the world
-# Which links can touch the ground, and everything else: urdf/gazebo.xacro has the links' masks.
-GROUND_MASK, MASK = 0x00F, 0x10F
-COMMENT = """What stands around the Packbot in a scenario: physics alone, without sensors.
-
-     gz sim -s -r worlds/{name}.sdf
-
-     Physics: DART, steps of the scenario, at most real time."""
-
-
-def make_world(setup: Setup) -> Path:
-    """Return the file of the world of a scenario; what it names lies beside it.
-
-    Raises:
-        AccordError: if Gazebo does not have the scenario's contact law or drives, the arm cannot
-            start so, or nothing can be written.
-    """
-    law = setup.scenario.friction.get("law", "none")
-    if law not in ("normal", "none"):
-        raise AccordError(f"Gazebo has no contact law {law}; try friction.law=normal")
-    if setup.parameters.of_joints("reflected_inertia").any():
-        raise AccordError("gz: no reflected inertia; use the reference or mujoco")
-    refuse_bad_start(setup)
-    fixtures: Fixtures = setup.terrain
-    models = "".join(_model(fixture) for fixture in fixtures)
-    step, gravity = setup.scenario.physics_step, setup.parameters.gravity
-    comment = COMMENT.format(name=NAME)
-    text = gazebo.world_text(NAME, comment, models, step=step, gravity=gravity)
-    digest = hashlib.sha256(text.encode())
-    hulls = [fixture for fixture in fixtures if isinstance(fixture, MeshFixture)]
-    for hull in hulls:
-        digest.update(hull.vertices.tobytes() + hull.faces.tobytes())
-    folder = gazebo.cache("packbot") / digest.hexdigest()[:12]
-    world = make_folder(folder, "worlds") / f"{NAME}.sdf"
-    meshes = make_folder(folder, "meshes")
-    for hull in hulls:
-        gazebo.write_faceted(meshes / f"{hull.name}.obj", hull.vertices, hull.faces)
-    write_text(world, text)
-    return world
-
-
-def _model(fixture: Fixture | MeshFixture) -> str:
-    """Return a fixed obstacle as a model of a world."""
-    if isinstance(fixture, MeshFixture):
-        geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
-        return gazebo.static_model(fixture.name, fixture.position, geometry, mask=MASK)
-    shape = fixture.name, fixture.position, gazebo.box(fixture.size)
-    if fixture.name != "ground":
-        return gazebo.static_model(*shape, mask=MASK)
-    return gazebo.static_model(
-        *shape, mask=GROUND_MASK, visual=gazebo.squares(0.5 * fixture.size[2])
-    )

@@ -1,102 +1,26 @@
-"""Energy balance of a run, and equations of motion with active contacts, for the integrator.
+"""Equations of motion with active contacts, for the event-driven integrator.
 
-Nothing here may be tuned: POINTS and WEIGHTS are fixed by Lobatto's rule, STILL is a bound of
-rounding. A loss of energy may be added: a `note_...` in EnergyBook with a channel, and its call in
-stepping.py; test_packbot_energy tests that the book closes. A new force belongs in
-`ConstrainedDynamics.slope`, and in `friction_rates` if it is stiff.
+`slope` solves for the accelerations and the forces of the closed gaps together. `project` takes
+away the drift of the gaps that press, and `stop` the slip of contacts that jam. `friction_rates` is
+the stiff part of the slope, for implicit steps.
+
+Nothing may be tuned here: STILL is a bound of rounding. A new force belongs in
+`ConstrainedDynamics.slope`, and in `friction_rates` if it is stiff. test_packbot_reference and
+test_packbot_events check forces, impacts and steps.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-from roboaccord.contract import Array, DivergedError, Index
-from roboaccord.numerics import SOLVED, Step
-from roboaccord.simulators import JointFriction, losses
+from roboaccord.contract import Array, DivergedError
+from roboaccord.numerics import SOLVED
+from roboaccord.simulators import JointFriction
 
-from packbot.contact.features import LOWER
 from packbot.contact.forces import GIVE, SOFT, Sliding, accelerate
 from packbot.contact.gaps import ClosedGaps, GapFunctions
 from packbot.model.arm import Arm
 
-# Lobatto's rule with four points on (0, 1): exact for polynomials of degree 5.
-POINTS = (0.0, 0.5 - 0.1 * math.sqrt(5.0), 0.5 + 0.1 * math.sqrt(5.0), 1.0)
-WEIGHTS = (1 / 12, 5 / 12, 5 / 12, 1 / 12)
-
-
-class EnergyBook:
-    """Accumulate rises of the energy beyond the work of the efforts.
-
-    Friction and impacts take energy, and contact gives none: what rises is an error.
-
-    Args:
-        arm: whose energy it is.
-        account: of what took energy, which is kept where it is asked for.
-
-    Attributes:
-        rise: sum of all rises [J].
-        largest: of them [J].
-        metered: whether it is asked for.
-    """
-
-    def __init__(self, arm: Arm, account: losses.LossAccount) -> None:
-        self._arm, self.losses = arm, account
-        self.rise = self.largest = 0.0
-        self._last, self.metered = 0.0, False
-        self._q: Array = np.zeros(0)
-
-    def start(self, q: Array, v: Array) -> None:
-        """Restart at a state."""
-        self.rise = self.largest = 0.0
-        self._q, self._last = q, self._arm.energy(q, v)
-
-    def note(self, q: Array, v: Array, efforts: Array) -> None:
-        """Record the state after a step or an event under held `efforts` (n,) [N m]."""
-        energy = self._arm.energy(q, v)
-        work = float(efforts @ (q - self._q))
-        rise = max(0.0, energy - self._last - work)
-        self.rise += rise
-        self.largest = max(self.largest, rise)
-        self._q, self._last = q, energy
-
-    def note_step(self, step: Step, friction: JointFriction, slides: tuple[float, float]) -> None:
-        """Record a step: losses in joint friction and in contact friction.
-
-        Args:
-            step: with its states in between.
-            friction: of the joints.
-            slides: power that the friction of contacts takes before and after it [W].
-        """
-        n = len(step.start) // 2
-        rates = [step.at(point)[n:] for point in POINTS]
-        power = [-float(friction.efforts(v) @ v) for v in rates]
-        self.losses.add(losses.DAMPING, step.size * float(np.dot(WEIGHTS, power)))
-        self.losses.add(losses.FRICTION, 0.5 * step.size * sum(slides))
-
-    def note_impact(
-        self, features: Index, jacobian: Array, impulses: Array, before: Array, after: Array
-    ) -> None:
-        """Record an impact: an impulse's work is its product with the mean of the rates around it.
-
-        Args:
-            features: that were hit.
-            jacobian: of their gaps (m, n).
-            impulses: along the normals (m,) [N s].
-            before, after: velocities (n,), friction apart.
-        """
-        taken = -0.5 * impulses * (jacobian @ (before + after))
-        stops = features[:, 0] >= LOWER
-        self.losses.add(losses.STOPS, float(taken[stops].sum()))
-        self.losses.add(losses.IMPACTS, float(taken[~stops].sum()))
-
-    def note_stop(self, mass: Array, before: Array, after: Array) -> None:
-        """Count a drop of kinetic energy between two velocities (n,) as contact friction."""
-        lost = 0.5 * float(before @ mass @ before - after @ mass @ after)
-        self.losses.add(losses.FRICTION, lost)
-
-
-STILL = 1e-7  # m/s, rad/s: a gap that opens or closes slower does neither
+STILL = 1e-7  # m/s, rad/s: slower opening or closing of a gap is rounding
 
 
 class JammedError(DivergedError):
@@ -104,7 +28,7 @@ class JammedError(DivergedError):
 
 
 class ConstrainedDynamics:
-    """Compute the derivative of a state x = (q, v) with active contacts.
+    """Derivative of a state x = (q, v) with active contacts.
 
     Args:
         arm: dynamics.
@@ -213,10 +137,10 @@ class ConstrainedDynamics:
             q = q + self._least(q, jacobian[hold], -gaps[hold])
             _, jacobian, _ = self.gap_functions.measure(features, q)
         while True:
-            held = v + self._least(q, jacobian[hold], -(jacobian[hold] @ v))
-            closing = ~hold & (jacobian @ held < -STILL)
+            projected = v + self._least(q, jacobian[hold], -(jacobian[hold] @ v))
+            closing = ~hold & (jacobian @ projected < -STILL)
             if not closing.any():
-                return np.concatenate([q, held])
+                return np.concatenate([q, projected])
             hold |= closing
 
     def _least(self, q: Array, jacobian: Array, wanted: Array) -> Array:

@@ -33,12 +33,13 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference, frozen, losses
 
 from packbot.contact.clearance import Clearance
-from packbot.contact.collisions import LEAST_MARGIN, ArmContact
 from packbot.contact.forces import Sliding, open_gaps
 from packbot.contact.gaps import GapFunctions, Proximity
+from packbot.contact.laws import LEAST_MARGIN, ArmContact
 from packbot.model.arm import Arm
+from packbot.simulators.energy import EnergyBook
 from packbot.simulators.engines import check_start, joint_friction
-from packbot.simulators.motion import ConstrainedDynamics, EnergyBook
+from packbot.simulators.motion import ConstrainedDynamics
 from packbot.simulators.stepping import EventDrivenStepper
 
 
@@ -148,12 +149,9 @@ class PackbotReference(ArmSimulator):
         sliding = Sliding(proximity.chain, proximity.owner, mu, options["slip_speed"])
         restitution = self._contact.restitution if self._contact else 0.0
         self._stepper = EventDrivenStepper(
-            ConstrainedDynamics(self.arm, self.joint_friction, gap_functions, sliding),
-            self.energy,
-            options,
-            restitution,
-            self._events,
-        )
+            ConstrainedDynamics(self.arm, self.joint_friction, gap_functions, sliding), self.energy,
+            options, restitution, self._events,
+        )  # fmt: skip
         if self._contact:
             check_start(setup, self.clearance)
         self.reset(setup.initial)

@@ -19,7 +19,8 @@ from packbot.contact.features import LOWER
 from packbot.contact.forces import impact
 from packbot.contact.gaps import ClosedGaps, same
 from packbot.simulators.closing import first_closing
-from packbot.simulators.motion import STILL, ConstrainedDynamics, EnergyBook, JammedError
+from packbot.simulators.energy import EnergyBook
+from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
 from packbot.simulators.stiff import take_stiff_step
 
 EXPLICIT = 3.3  # rate times step size up to which Dormand and Prince's steps are stable

@@ -90,13 +90,10 @@ def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) 
     clearance = Clearance.of(setup)
     return Collapse(
         absolute_deg=absolute_angles(trajectory.joints, trajectory.q[-1]),
-        settle_time=settle_time(trajectory),
-        energy_rise=energy_rise(setup, simulator, trajectory),
-        worst_penetration=max(clearance.depth(q) for q in trajectory.q),
-        events=trajectory.events,
-        trajectory=trajectory,
-        last_speed=float(np.abs(trajectory.qd[-1]).max()),
-    )
+        settle_time=settle_time(trajectory), energy_rise=energy_rise(setup, simulator, trajectory),
+        worst_penetration=max(clearance.depth(q) for q in trajectory.q), events=trajectory.events,
+        trajectory=trajectory, last_speed=float(np.abs(trajectory.qd[-1]).max()),
+    )  # fmt: skip
 
 
 def absolute_angles(joints: Sequence[str], q: Array) -> dict[str, float]:

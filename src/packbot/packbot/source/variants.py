@@ -23,8 +23,8 @@ from roboaccord.numerics import Step, take_step
 from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
-from packbot.contact.collisions import ClampContact
-from packbot.model.arm import MOVED, chain_of, place_bodies
+from packbot.contact.laws import ClampContact
+from packbot.model.chain import MOVED, chain_of, place_bodies
 from packbot.simulators.engines import check_start
 from packbot.simulators.reference import ArmSimulator, read_reference_options
 

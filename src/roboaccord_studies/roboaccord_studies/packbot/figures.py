@@ -1,8 +1,11 @@
-"""The report's figures reproduced: the arm, its joints, hulls, the collapse, and figure 5.
+"""The report's figures reproduced: the arm, its joints, its hulls, the collapse, and figure 5.
+
+`write_figures` draws all of them from three collapses, which cli/figures.py runs. Figure 5 shows
+how far the normal between two casings is off when they are prisms instead of cylinders.
 
 Which figures there are, and their titles, is fixed by the report (Hall 2010, figures 1 to 3, 5 to
-10). Colours, AXIS, CORNER and GAPS of figure 5 may be changed. LAWS must have a word for each of
-`packbot.source.collapse.CONTACTS`, in that order. The collapses are run in cli/figures.py.
+10). Colours, AXIS, CORNER and GAPS may be changed. LAWS must have a word for each of
+`packbot.source.collapse.CONTACTS`, in that order. test_drawn reads what is drawn.
 """
 
 from __future__ import annotations
@@ -45,13 +48,14 @@ from roboaccord_studies.drawing import (
     write_curves,
 )
 
-TIME = "time [s]"
-COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))
+TIME = "time [s]"  # label of axes
+COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))  # of the joints' curves
 HUES = ("#3366cc", "#d1495b", "#12a594", "#e0a030", "#7d5ba6", "#5d6878", "#4f9fd0", "#c2773c")
-AROUND = "#c9b48a"
+AROUND = "#c9b48a"  # colour of obstacles
 AXIS = 0.12  # m: length of an axis as drawn
 THROUGH = 1.5  # s into the fall without contact, which figure 7 shows
-RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12  # of figure 5's prisms: the casings of the elbows
+RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12  # m, m, 1: of the casings of elbows 1 and 2
+BISECTIONS = 60  # of the distance of their centres: down to rounding
 CORNER = 15.0  # degrees: direction of a corner of both prisms
 LAWS = ("contact along the normal", "the report's joint_clamp", "without collision")
 GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}
@@ -77,19 +81,15 @@ def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> l
         for number, title, caption, q in poses
     ]
     return [
-        stills[0],
-        write_joint_axes(setup, drive, folder),
-        write_hulls(setup, drive, folder),
-        write_normals(folder),
-        *stills[1:],
-        write_joints(runs, folder, "9", "position [rad]", "q"),
-        write_joints(runs, folder, "10", "velocity [rad/s]", "qd"),
-        write_energy(setup, runs, folder),
-    ]
+        stills[0], write_joint_axes(setup, drive, folder), write_hulls(setup, drive, folder),
+        write_normals(folder), *stills[1:], write_joints(runs, folder, "9", "position [rad]", "q"),
+        write_joints(runs, folder, "10", "velocity [rad/s]", "qd"), write_energy(setup, runs,
+        folder),
+    ]  # fmt: skip
 
 
 def solids_of(setup: Setup, q: Array) -> list[DrawnSolid]:
-    """Return the hulls at the angles q (7,) [rad], and what stands around but the ground."""
+    """Return the hulls at the angles q (7,) [rad], and the obstacles without the ground."""
     scene = Scene.parse(setup.urdf())
     origins, turns = scene.tree.forward(setup.joints, q, ORIGIN, IDENTITY)
     solids = [
@@ -144,10 +144,9 @@ def write_hulls(setup: Setup, q: Array, folder: Path) -> Still:
     solids = []
     for number, shape in enumerate(read_collisions(setup.urdf())):
         hull, link = shape.hull, names.index(shape.link)
-        place = hull.vertices @ turns[link].T + origins[link]
-        solids.append(
-            DrawnSolid(place, facets(hull.vertices, hull.faces), HUES[number % len(HUES)])
-        )
+        corners = hull.vertices @ turns[link].T + origins[link]
+        faces = facets(hull.vertices, hull.faces)
+        solids.append(DrawnSolid(corners, faces, HUES[number % len(HUES)]))
     caption = f"{len(solids)} convex hulls, {sum(len(s.vertices) for s in solids)} vertices."
     return _write_solids(solids, folder, "3", "Packbot approximated by polyhedra", caption)
 
@@ -158,11 +157,11 @@ def write_joints(
     """Write figure 9 or 10: the joints that move in the plane."""
     curves = []
     plural = {"q": "positions", "qd": "velocities"}[key]
-    for name, more, dashes in (("normal", "", "-"), ("joint_clamp", ", clamped", "--")):
+    for name, suffix, dashes in (("normal", "", "-"), ("joint_clamp", ", clamped", "--")):
         run = runs[name].trajectory
         for joint, values in zip(run.joints, getattr(run, key).T, strict=True):
             if joint in PITCHES:
-                label, column = joint + more, f"{joint}_{name}"
+                label, column = joint + suffix, f"{joint}_{name}"
                 curves.append(Curve(label, column, run.time, values, COLOURS[joint], dashes))
     still = Still(
         folder / f"figure_{number}.svg",
@@ -173,7 +172,7 @@ def write_joints(
 
 
 def write_energy(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> Still:
-    """Write the energy of each collapse, which nothing feeds."""
+    """Write the energy of each collapse, in which no effort does work."""
     arm = Arm.of(setup)
     curves = [
         Curve(label, f"{name}_J", run.trajectory.time, energies(arm, run.trajectory), colour)
@@ -226,7 +225,7 @@ def _error(first: coal.Convex, second: coal.Convex, angle: float, gap: float) ->
     """Return by how much the normal is off [degrees], at the distance of centres with a gap."""
     along = np.array([np.cos(angle), 0.0, np.sin(angle)])
     low, high = 0.5 * sum(RADII), 1.5 * sum(RADII)
-    for _ in range(60):  # bisection: the distance grows with that of the centres
+    for _ in range(BISECTIONS):  # the distance of the hulls grows with that of the centres
         middle = 0.5 * (low + high)
         request, distance = coal.DistanceRequest(), coal.DistanceResult()
         request.gjk_tolerance = request.epa_tolerance = 1e-9

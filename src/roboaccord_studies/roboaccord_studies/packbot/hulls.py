@@ -1,12 +1,13 @@
 """`accord packbot look --hulls`: links as rigid bodies of convex hulls, of any URDF or meshes.
 
-FAR, below which a mesh is reported as far from convex, may be tuned. HULLS names the options of the
-mode, which is added to `look` by an entry point. HEAD and the keys of `figures_of` stay: others
-read them from hulls.yaml and the JSON output (docs/packbot_hulls.md); test_hulls compares volumes,
-centres and inertias with sums over parts. What a shape's points are is in `shapes`.
+Shapes are read from the URDF or the meshes (shapes.py), each becomes a convex hull, and the hulls
+of a link a body of one density. Hulls are written as OBJ, and volumes, centres and inertias as
+hulls.yaml. The report's createCollisionBodies asks for the points of every polyhedron and boxes
+those of a frame; here they are read.
 
-The report's createCollisionBodies asks for the points of every polyhedron and boxes those of a
-frame; here they are read, and volume, centre and inertia come with them.
+FAR may be tuned. HULLS names the options of the mode, which is added to `look` by an entry point.
+HEAD and the keys of `figures_of` stay: others read them from hulls.yaml and the JSON output
+(docs/packbot_hulls.md). test_hulls compares volumes, centres and inertias with sums over parts.
 """
 
 from __future__ import annotations
@@ -40,6 +41,10 @@ from roboaccord.run import make_folder, write_text
 from roboaccord_studies.packbot.shapes import Shape, mesh_shape, read_collisions, split
 
 FAR = 0.9  # of a hull's volume: a mesh that fills less is far from convex
+HEAD = """\
+# Convex hulls of links, made by `accord packbot look --hulls`: m, kg, kg m^2, in the links' frames.
+# Inertia is about the centre of mass; fit is the volume of a shape over its hull's.
+"""
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Body:
 
     @property
     def volume(self) -> float:
-        """Of all hulls; what two share counts twice [m^3]."""
+        """Sum over all hulls; what two of them share counts twice [m^3]."""
         return sum(hull.volume for hull in self.hulls)
 
     @property
@@ -86,13 +91,9 @@ class Body:
 
 
 def make_bodies(
-    shapes: Iterable[Shape],
-    *,
-    density: float,
-    masses: Mapping[str, float],
-    whole: bool = False,
+    shapes: Iterable[Shape], *, density: float, masses: Mapping[str, float], whole: bool = False,
     done: Callable[[], None] = lambda: None,
-) -> list[Body]:
+) -> list[Body]:  # fmt: skip
     """Make the bodies of links, one hull a shape.
 
     Args:
@@ -107,14 +108,14 @@ def make_bodies(
     """
     by_link, volumes = dict[str, list[Shape]](), dict[str, float]()
     for shape in shapes:
-        for part in [shape] if whole else split(shape):
-            by_link.setdefault(part.link, []).append(part)
-            volumes[part.link] = volumes.get(part.link, 0.0) + part.hull.volume
+        for piece in [shape] if whole else split(shape):
+            by_link.setdefault(piece.link, []).append(piece)
+            volumes[piece.link] = volumes.get(piece.link, 0.0) + piece.hull.volume
         done()
     check_known("no link ", masses, by_link)
     return [
-        Body(link, parts, masses.get(link, density * volumes[link]))
-        for link, parts in by_link.items()
+        Body(link, pieces, masses.get(link, density * volumes[link]))
+        for link, pieces in by_link.items()
     ]
 
 
@@ -131,12 +132,6 @@ def complaints(bodies: Iterable[Body]) -> list[str]:
                     f"{100.0 * shape.fit:.0f} % of its hull; split it"
                 )
     return lines
-
-
-HEAD = """\
-# Convex hulls of links, made by `accord packbot look --hulls`: m, kg, kg m^2, in the links' frames.
-# Inertia is about the centre of mass; fit is the volume of a shape over its hull's.
-"""
 
 
 def read_shapes(source: Path) -> list[Shape]:
@@ -174,25 +169,19 @@ def figures_of(body: Body, files: Sequence[str]) -> dict[str, Json]:
     names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     lower, upper = body.box
     return {
-        "mass": body.mass,
-        "volume": body.volume,
-        "centre": body.centre.tolist(),
+        "mass": body.mass, "volume": body.volume, "centre": body.centre.tolist(),
         "inertia": dict(zip(names, body.inertia[np.triu_indices(3)].tolist(), strict=True)),
         "box": {"lower": lower.tolist(), "upper": upper.tolist()},
         "hulls": [
-            {
-                "file": file,
-                "volume": shape.hull.volume,
-                "centre": shape.hull.centre.tolist(),
-                "fit": shape.fit,
-            }
+            {"file": file, "volume": shape.hull.volume, "centre": shape.hull.centre.tolist(),
+             "fit": shape.fit}
             for file, shape in zip(files, body.shapes, strict=True)
         ],
-    }
+    }  # fmt: skip
 
 
 def _file_name(shape: Shape, taken: set[str]) -> str:
-    """Return a file name for a hull that is not taken yet, and take it."""
+    """Return a file name for a hull that is not taken yet, and add it to those taken."""
     plain_name = "".join(c if c.isalnum() or c in "-_." else "_" for c in shape.name)
     name, number = plain_name, 1
     while name in taken:
@@ -212,30 +201,18 @@ def _find(urdf: Path, name: str) -> Path:
 
 
 def hulls_of(
-    hulls: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="URDF", help="Make the hulls of a URDF, or of a folder of meshes, each a link."
-        ),
-    ] = None,
-    density: Annotated[
-        float, Quantity("kg/m^3"), typer.Option(help="Density of all links.")
-    ] = 1000.0,
-    masses: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--mass",
-            metavar="LINK=KG",
-            help="Mass of a link, in place of the density; may be repeated.",
-        ),
-    ] = None,
-    whole: Annotated[
-        bool,
-        typer.Option("--whole", help="Make one hull of each mesh, not one of each connected part."),
-    ] = False,
-    folder: Out = None,
-    force: Force = False,
-) -> Result:
+    hulls: Annotated[Path | None, typer.Option(
+        metavar="URDF",
+        help="Make the hulls of a URDF, or of a folder of meshes, each a link.")] = None,
+    density: Annotated[float, Quantity("kg/m^3"), typer.Option(
+        help="Density of all links.")] = 1000.0,
+    masses: Annotated[list[str] | None, typer.Option(
+        "--mass", metavar="LINK=KG",
+        help="Mass of a link, in place of the density; may be repeated.")] = None,
+    whole: Annotated[bool, typer.Option(
+        "--whole", help="Make one hull of each mesh, not one of each connected part.")] = False,
+    folder: Out = None, force: Force = False,
+) -> Result:  # fmt: skip
     """--hulls: the convex hulls of every link of any robot, and hulls.yaml with their figures.
 
     One hull is made of each collision shape of a URDF: of a box; of a cylinder or a ball, whose
@@ -249,13 +226,13 @@ def hulls_of(
     assert hulls is not None  # that selects the mode
     if not (math.isfinite(density) and density > 0.0):
         raise AccordError(f"--density is {density:g}, and must be positive")
-    given, shapes = dict(map(_mass, masses or ())), read_shapes(hulls)
+    by_link, shapes = dict(map(_mass, masses or ())), read_shapes(hulls)
     with (
         results(folder, "packbot_hulls", force=force) as out_folder,
         counted(len(shapes), "hulls") as advance,
     ):
         bodies = make_bodies(
-            shapes, density=density, masses=given, whole=whole, done=lambda: advance(1)
+            shapes, density=density, masses=by_link, whole=whole, done=lambda: advance(1)
         )
         links = write_bodies(bodies, out_folder)
     for line in complaints(bodies):

@@ -1,9 +1,10 @@
 """Recorded runs of the Packbot: their setup, and what was measured and commanded in them.
 
-Which bags detection and identification take may be changed: identification refuses those that are
-shorter than SHORTEST, that have a failed joint, or in which hulls come within TOUCHING of each
-other; it looks at one state in LOOKED_AT. A `Motion` must have the rows that
-`identification.estimate` reads.
+Detection takes any run with commands. Identification refuses runs that are shorter than SHORTEST,
+that have a failed joint, or in which hulls come within TOUCHING of each other.
+
+Which runs are taken may be changed. A `Motion` must have what `identification.estimate` reads.
+test_identification and test_commands test the refusals.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from roboaccord.bag import BagRun
 from roboaccord.contract import AccordError, Array, clip_efforts, fault_of
 from roboaccord.scenario import Setup
 
-SHORTEST = 5.0  # s
-LOOKED_AT = 10  # ticks between the poses at which contact is looked for
-TOUCHING = 2e-3  # m
+SHORTEST = 5.0  # s: 20 moments of each joint's effort below 2 Hz (`estimate.BAND`)
+CONTACT_EVERY = 10  # ticks between the poses at which contact is looked for
+TOUCHING = 2e-3  # m: closer hulls may touch between these poses
+ROUND_OFF = 1e-7  # s: of times
 
 
 class Motion(NamedTuple):
@@ -34,7 +36,7 @@ def setup_of(run: BagRun) -> Setup:
     """Return the setup of a recorded run.
 
     Raises:
-        AccordError: if it is of no run of the Packbot.
+        AccordError: if it is not a run of the Packbot.
     """
     if run.robot != "packbot" or not run.scenario:
         raise AccordError("the bag is of no run of the Packbot")
@@ -52,12 +54,12 @@ def efforts_in_force(run: BagRun) -> Array:
         raise AccordError(
             "the bag holds no commands, without which no missing effort can be detected"
         )
-    last = np.searchsorted(time, run.trajectory.time - 1e-7) - 1
+    last = np.searchsorted(time, run.trajectory.time - ROUND_OFF) - 1
     return np.where((last >= 0)[:, None], effort[np.maximum(last, 0)], 0.0)
 
 
 def recorded_motion(setup: Setup, run: BagRun) -> Motion:
-    """Return what was measured and commanded.
+    """Return what was measured and commanded in a run.
 
     Raises:
         AccordError: for a motion from which nothing can be identified.
@@ -70,7 +72,7 @@ def recorded_motion(setup: Setup, run: BagRun) -> Motion:
             f"the motion is shorter than {SHORTEST:g} s, too short to identify the arm"
         )
     clearance = Clearance.of(setup)
-    for time, q in zip(motion.time[::LOOKED_AT], motion.q[::LOOKED_AT], strict=True):
+    for time, q in zip(motion.time[::CONTACT_EVERY], motion.q[::CONTACT_EVERY], strict=True):
         pair, distance = clearance.closest(q)
         if distance < TOUCHING:
             a, b = clearance.pair_names(pair)

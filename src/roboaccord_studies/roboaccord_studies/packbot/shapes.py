@@ -1,8 +1,10 @@
 """Collision shapes of any URDF: boxes, cylinders, balls, and the connected parts of meshes.
 
-ROUND and SPHERE, how finely curved shapes are cut, may be tuned: volumes and inertias of the hulls
-that `hulls` makes depend on them. A kind of geometry may be added: a case of `_shape`; what is left
-must be refused by name.
+A shape has points, whose convex hull stands for it, and its exact volume, so that the fit of the
+hull is known. Cylinders become prisms, and balls polyhedra with points of a Fibonacci lattice.
+
+ROUND and SPHERE may be tuned: volumes and inertias of the hulls that `hulls` makes depend on them.
+A kind of geometry may be added: a case of `_shape`; others must be refused by name (test_hulls).
 """
 
 from __future__ import annotations
@@ -103,9 +105,7 @@ def split(shape: Shape) -> list[Shape]:
         scipy.sparse.coo_matrix(sides, shape=(size, size)), directed=False
     )
     components = [shape.faces[label[a] == number] for number in range(count)]
-    components = [
-        faces for faces in components if len(faces)
-    ]  # a point that no face has is not a part
+    components = [faces for faces in components if len(faces)]  # without points that no face has
     if len(components) == 1:
         return [shape]
     return [

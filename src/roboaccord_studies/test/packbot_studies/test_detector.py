@@ -18,9 +18,9 @@ from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_studies.packbot.detection.balance import Balance
 from roboaccord_studies.packbot.detection.detected import detections
 from roboaccord_studies.packbot.detection.detector import Detection, Detector
-from roboaccord_studies.packbot.detection.filters import Balance
 from roboaccord_studies.packbot.detection.noise import Noise
 from roboaccord_studies.packbot.detection.probing import Prober
 from roboaccord_studies.packbot.detection.touching import Touching
@@ -66,17 +66,15 @@ def moving(setup):
 def predicted(setup, x, period, end, unknowns=None, payload=0.0, loose=(), most=0.0):
     """Return the rates after a tick that ends at angles `end`, by the filters' balance."""
     balance = Balance(setup, payload, replace(EXACT, payload=most))
-    state = np.concatenate([x[7:], np.zeros(len(balance.prior))])
+    state = np.concatenate([x[7:], np.zeros(len(balance.unknowns.prior))])
     if unknowns is not None:
         state[7:] = unknowns(balance)
     spread = np.zeros((len(state), len(state)))
     balance.begin(x[:7])
     is_loose = np.isin(np.arange(7), loose)
-    keep, free, known, motor, effects, *_ = balance.over(
-        end, state, spread, is_loose, EFFORT_HELD, period, 0.0
-    )
-    motor = np.where(is_loose, 0.0, motor)
-    return keep @ x[7:] + free @ (known + motor + effects @ state[7:])
+    tick = balance.tick(end, state, spread, is_loose, EFFORT_HELD, period, 0.0)
+    motor = np.where(is_loose, 0.0, tick.motor)
+    return tick.keep @ x[7:] + tick.free @ (tick.modelled + motor + tick.effects @ state[7:])
 
 
 def test_a_tick_is_predicted_to_second_order(setup, moving):
@@ -115,9 +113,9 @@ def test_a_payload_that_is_estimated_is_in_the_mass_matrix(setup, moving):
         rows = np.vstack([loaded.regressor(*s) for s in states])
         change = loaded.parameters - balance._parameters
         fit = np.linalg.lstsq(rows @ balance._basis, rows @ change, rcond=None)[0]
-        found = np.zeros(len(balance.prior))
-        found[7 : 7 + len(fit)] = fit
-        return found
+        x = np.zeros(len(balance.unknowns.prior))
+        x[balance.unknowns.inertial] = fit
+        return x
 
     found = predicted(setup, moving, h, true[:7], unknowns, most=2.0)
     known = predicted(setup, moving, h, true[:7], payload=1.5)

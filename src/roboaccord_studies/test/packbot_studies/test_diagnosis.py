@@ -10,9 +10,11 @@ from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_studies.packbot.detection.balance import Tick
 from roboaccord_studies.packbot.detection.detected import detections
-from roboaccord_studies.packbot.detection.detector import Detector, Tick
-from roboaccord_studies.packbot.detection.diagnosis import Diagnosis, _Case
+from roboaccord_studies.packbot.detection.detector import Detector
+from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
+from roboaccord_studies.packbot.detection.partial import PartialCase
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed")
@@ -54,13 +56,14 @@ def test_a_stuck_encoder_is_told_from_a_frozen_joint_by_the_impulse_that_is_not(
 @pytest.mark.parametrize(("effort", "expected"), [(0.0, None), (5.0, "slipping")])
 def test_a_brake_is_told_from_dry_friction_by_the_effort_that_it_withstands(effort, expected):
     """A joint that swings on with 1.2 N m against it, 1 kg m^2: loose and undriven it may be."""
-    case, period, still = _Case(1, 0.5, (np.zeros(1), np.eye(1)), 0.0), 0.01, np.zeros(7)
+    case, period, still = PartialCase(1, 0.5, (np.zeros(1), np.eye(1)), 0.0), 0.01, np.zeros(7)
     case.named, driven = "loose", effort * np.eye(7)[1]
     for tick in range(100):
         sign = 1.0 if tick % 40 < 20 else -1.0
         before = sign * np.eye(7)[1]
         after = before + period * (driven - 1.2 * sign * np.eye(7)[1])
-        seen = Tick(np.eye(7), period * np.eye(7), still, driven, np.zeros((7, 1)), False, 1e-3)
+        free, effects = period * np.eye(7), np.zeros((7, 1))
+        seen = Tick(np.eye(7), free, still, driven, effects, *3 * [still], noise=1e-3)
         case.take(period * (tick + 1), seen, before, after)
         judged = case.judge()
     assert judged == expected

@@ -1,8 +1,9 @@
 """`accord packbot dynamics`: the arm's rigid-body dynamics in one state.
 
-The tables and their digits may be changed. Fields of `Dynamics`, keys of the JSON output, stay, and
-the order of the joints, JOINTS of `packbot.model.parameters`. The numbers are those of
-`packbot.model.arm`; test_commands checks that accelerations balance the bias.
+The command reads angles, rates and efforts, and prints accelerations, mass matrix and bias, which
+`packbot.model.arm` computes. Tables and digits may be changed. Fields of `Dynamics`, keys of the
+JSON output, and the order of the joints, JOINTS of `packbot.model.parameters`, stay. test_commands
+checks that accelerations balance the bias.
 """
 
 from __future__ import annotations
@@ -18,22 +19,19 @@ from packbot.model.parameters import JOINTS, check_limits
 from roboaccord.cli import Changes, Result, gathers, grid_of, load_setup
 from roboaccord.contract import Array, Quantity
 
-NONE = " ".join("0" for _ in JOINTS)
+NONE = " ".join("0" for _ in JOINTS)  # default of rates and efforts
 
 
 @gathers("--q", "--qd", "--tau")
 def dynamics_command(
-    q: Annotated[
-        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
-    ],
-    qd: Annotated[
-        str, Quantity("rad/s"), typer.Option("--qd", metavar="V1 .. V7", help="Joint rates.")
-    ] = NONE,
-    tau: Annotated[
-        str, Quantity("N m"), typer.Option("--tau", metavar="T1 .. T7", help="Joint efforts.")
-    ] = NONE,
+    q: Annotated[str, Quantity("rad"), typer.Option(
+        "--q", metavar="Q1 .. Q7", help="Joint angles.")],
+    qd: Annotated[str, Quantity("rad/s"), typer.Option(
+        "--qd", metavar="V1 .. V7", help="Joint rates.")] = NONE,
+    tau: Annotated[str, Quantity("N m"), typer.Option(
+        "--tau", metavar="T1 .. T7", help="Joint efforts.")] = NONE,
     changes: Changes = None,
-) -> Result:
+) -> Result:  # fmt: skip
     """Print accelerations, mass matrix and bias efforts in a state, without friction or contact.
 
     Seven values in the order turret shoulder elbow1 elbow2 tilt pan wrist, or NAME=VALUE,.. for
@@ -58,11 +56,11 @@ def dynamics_command(
         mass_matrix=arm.mass_matrix(angles),
         bias=arm.bias(angles, rates),
     )
-    both = dict(zip(JOINTS, zip(dynamics.qdd, dynamics.bias), strict=True))
+    vectors = dict(zip(JOINTS, zip(dynamics.qdd, dynamics.bias), strict=True))
     matrix = dict(zip(JOINTS, dynamics.mass_matrix, strict=True))
     title, form = "mass matrix [kg m^2]", Quantity("", form=".6f")
     return Result(dynamics, [
-        grid_of(("joint", "qdd [rad/s^2]", "bias [N m]"), both, form), "",
+        grid_of(("joint", "qdd [rad/s^2]", "bias [N m]"), vectors, form), "",
         grid_of(("", *JOINTS), matrix, Quantity("", form=".5f"), title),
     ])  # fmt: skip
 

@@ -1,8 +1,10 @@
 """`accord packbot figures`: the report's figures, drawn from three collapses.
 
-The words of the page may be changed; SOURCE, the report's name, stays. The three collapses are
-CONTACTS of `packbot.source.collapse`, the figures those of `packbot.figures`. Fields of `Figures`,
-keys of the JSON output, stay.
+The collapses, CONTACTS of `packbot.source.collapse`, are run one after the other; `packbot.figures`
+of these studies draws the figures, and a page shows them with the command that made them.
+
+The words of the page may be changed. Fields of `Figures`, keys of the JSON output, and SOURCE, the
+report's name, stay. test_drawn tests what is drawn.
 """
 
 from __future__ import annotations
@@ -25,12 +27,10 @@ SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 
 
 def figures_command(
-    folder: Out = None,
-    force: Force = False,
-    duration: Annotated[
-        Seconds, typer.Option(metavar="S", help="Duration of the collapses.")
-    ] = 5.0,
-) -> Result:
+    folder: Out = None, force: Force = False,
+    duration: Annotated[Seconds, typer.Option(
+        metavar="S", help="Duration of the collapses.")] = 5.0,
+) -> Result:  # fmt: skip
     """Draw the report's figures 1 to 3 and 5 to 10, and the energy of the arm.
 
     The arm falls three times: with contact along the normal, with the report's contact
@@ -55,13 +55,10 @@ def figures_command(
         stills = write_figures(setup, runs, out_folder)
         files = [out_folder / "index.html", *(file for still in stills for file in still.files)]
         page = render_plots(
-            "The Packbot's arm falls",
-            f"The figures of {SOURCE}, done again.",
-            stills,
-            command=command_line(),
-            facts={name: words_of(run) for name, run in runs.items()}
-            | made_with("roboaccord-packbot", "pin", "coal"),
-        )
+            "The Packbot's arm falls", f"The figures of {SOURCE}, done again.", stills,
+            command=command_line(), facts={name: words_of(run) for name,
+            run in runs.items()} | made_with("roboaccord-packbot", "pin", "coal"),
+        )  # fmt: skip
         write_text(files[0], page)
     return Result(Figures(files, runs), [file_line(files)])
 

@@ -1,8 +1,7 @@
-"""Options that commands of these studies share.
+"""Options that several commands of these studies share.
 
-`draws` makes the option of a picture, with its words; an option that only one command has is in
-that command. Options may be added once two commands share them; `workspace` and `equilibria` use
-`draws`, whose name must stay.
+`draws` makes the option of a picture; `workspace` and `equilibria` use it. An option of a single
+command is in that command, and may be moved here once a second one takes it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
 """`accord packbot workspace`: what an arm with failed joints still reaches.
 
-PAYLOADS of `--study` are keys of its JSON output and in the names of its pictures: they stay.
-Defaults and tables may be changed; how a workspace is measured is in `recovery.workspace`. A study
-resumes by `ResultsFile.run`: what a piece depends on must be an argument of it.
+Cases are failures, each with a payload; `recovery.workspace` measures what an arm keeps in each.
+With `--study` all joints are measured with all PAYLOADS, and the results are kept in a file from
+which an interrupted study resumes: whatever a result depends on must be an argument of
+`ResultsFile.run`.
+
+Defaults and tables may be changed. PAYLOADS are keys of the JSON output and in the names of
+pictures: they stay, and so do the fields of `Workspace` and `Study` (test_workspace).
 """
 
 from __future__ import annotations
@@ -50,7 +54,7 @@ from roboaccord_studies.packbot.recovery.workspace import (
 )
 from roboaccord_studies.results_file import FILE, ResultsFile
 
-PAYLOADS = (0.0, 5.0, 10.0)  # kg, of the study
+PAYLOADS = (0.0, 5.0, 10.0)  # kg at the finger tips, in the study
 
 Failing = Annotated[
     list[str] | None,
@@ -80,34 +84,22 @@ Keep = Annotated[
 def workspace_command(
     faults: Failing = None,
     payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
-    poses: Annotated[
-        int, typer.Option(min=100, help="Number of random poses of a failed arm.")
-    ] = POSES,
-    angles: Annotated[
-        int, typer.Option(min=1, help="Number of angles at which a joint freezes.")
-    ] = ANGLES,
+    poses: Annotated[int, typer.Option(
+        min=100, help="Number of random poses of a failed arm.")] = POSES,
+    angles: Annotated[int, typer.Option(
+        min=1, help="Number of angles at which a joint freezes.")] = ANGLES,
     keep: Keep = None,
-    sight: Annotated[
-        bool, typer.Option("--sight", help="Measure what the camera can still see.")
-    ] = False,
+    sight: Annotated[bool, typer.Option(
+        "--sight", help="Measure what the camera can still see.")] = False,
     plot: Annotated[Path | None, draws("the cells")] = None,
-    torques: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the torques needed, relative to the limits."),
-    ] = None,
-    study: Annotated[
-        bool,
-        typer.Option(
-            "--study",
-            help="Measure every joint frozen at the angles, with 0, 5 and 10 kg; cases and "
-            "pictures are kept in --out.",
-        ),
-    ] = False,
-    seed: Seed = 0,
-    changes: Changes = None,
-    folder: Out = None,
-    force: Force = False,
-) -> Result:
+    torques: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="Draw the torques needed, relative to the limits.")] = None,
+    study: Annotated[bool, typer.Option(
+        "--study",
+        help="Measure every joint frozen at the angles, with 0, 5 and 10 kg; cases and pictures "
+        "are kept in --out.")] = False,
+    seed: Seed = 0, changes: Changes = None, folder: Out = None, force: Force = False,
+) -> Result:  # fmt: skip
     """Measure the share of its workspace that an arm with failed joints keeps.
 
     In the plane of the arm, in cells of 5 cm: the number of cells that the finger tips reach in
@@ -132,41 +124,41 @@ def workspace_command(
     setup = load_setup("packbot", "collapse", changes)
     measure = partial(kept, setup, poses=poses, seed=seed, sight=sight)
     if study:
-        given_by = {"poses": poses, "angles": angles, "seed": seed, "set": changes}
+        keys = {"poses": poses, "angles": angles, "seed": seed, "set": changes}
         with results(folder, "packbot_workspace", force=force) as out_folder:
-            file = ResultsFile(out_folder / FILE, {"study": "accord packbot workspace", **given_by})
+            file = ResultsFile(out_folder / FILE, {"study": "accord packbot workspace", **keys})
             with closing(file):
                 measure = partial(measure, run=file.run)
                 return Result(_study(measure, _cases(setup, JOINTS, angles), out_folder))
-    given = [parse_fault(text) for text in faults or ()]
-    setup.failing(given)
+    failures = [parse_fault(text) for text in faults or ()]
+    setup.failing(failures)  # refuses what is no failure of this arm
     spread = (
         angles_of(setup, fault, angles) if fault == Fault(fault.joint, "frozen") else [fault]
-        for fault in given
+        for fault in failures
     )
     planar = [JOINTS[i] for i in PLANE]
-    cases = list(map(list, product(*spread))) if given else _cases(setup, planar, angles)
-    if keep is not None and (len(given) != 1 or len(cases) < 2):
+    cases = list(map(list, product(*spread))) if failures else _cases(setup, planar, angles)
+    if keep is not None and (len(failures) != 1 or len(cases) < 2):
         raise AccordError("--keep takes one --fault JOINT=frozen")
     for picture in (plot, torques):
         check_target(picture)
     with counted(1 + len(cases), "workspaces") as advance:  # of some seconds in all
         workspaces = measure(cases, payloads=[payload], workers=1, done=lambda _: advance(1))
     if plot:
-        (draw_workspace if given else draw_kept)(workspaces, plot)
+        (draw_workspace if failures else draw_kept)(workspaces, plot)
     if torques:
         arms = [FailedArm(setup, case, payload=payload) for case in cases]
         needed = [loads(arm, max(poses // len(arms), 1), seed) for arm in arms]
         draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(needed), torques)
     healthy, *failed = workspaces
-    seen = [each.seen for each in failed if each.seen is not None]
+    seen = [case.seen for case in failed if case.seen is not None]
     return Result(Workspace(
-        retained=float(np.median([each.retained for each in failed])),
+        retained=float(np.median([case.retained for case in failed])),
         cases=failed,
         seen=float(np.mean(seen)) if sight else None,
         sees=healthy.seen,
         cells=len(healthy.cells),
-        guard=None if keep is None else guard(setup, given[0].joint, workspaces, keep, poses),
+        guard=None if keep is None else guard(setup, failures[0].joint, workspaces, keep, poses),
     ))  # fmt: skip
 
 
@@ -194,14 +186,14 @@ def _study(measure: Callable[..., list[Kept]], cases: list[list[Fault]], out_fol
     """Measure all joints with all payloads, or what is left of them, and draw pictures."""
     files, shares = list[Path](), dict[str, dict[str, float]]()
     with counted(1 + len(cases) * len(PAYLOADS), "workspaces") as advance:
-        healthy, *found = measure(cases, payloads=PAYLOADS, done=lambda _: advance(1))
+        healthy, *failed = measure(cases, payloads=PAYLOADS, done=lambda _: advance(1))
     for payload in PAYLOADS:
-        some = [each for each in found if each.payload == payload]
+        loaded = [case for case in failed if case.payload == payload]
         files += [out_folder / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
-        draw_workspace([healthy, *some], files[-2])
-        draw_kept([healthy, *some], files[-1])
+        draw_workspace([healthy, *loaded], files[-2])
+        draw_kept([healthy, *loaded], files[-1])
         for joint in JOINTS:
-            of_joint = [each.retained for each in some if each.failed[0].joint == joint]
+            of_joint = [case.retained for case in loaded if case.failed[0].joint == joint]
             shares.setdefault(joint, {})[f"{payload:g}"] = float(np.median(of_joint))
     return Study(shares, len(healthy.cells), files)
 

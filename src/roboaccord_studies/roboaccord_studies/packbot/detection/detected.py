@@ -1,13 +1,14 @@
 """The diagnosis `detected` of the controller `recover`, and `accord packbot detect`, of a bag.
 
-`Detected` puts the arm as it was identified before `Diagnosis`, `findings` compares times with
-those of the recording. Options and figures of `accord packbot detect` may be added, and another
-detector with the methods of `Watcher`, by which campaigns compare them. The methods of `Detected`,
-which `packbot.controllers.diagnosis` asks for, stay, and so do fields of `Findings`, keys of the
-JSON output.
-
 Both look at joint states and commanded efforts alone, of the arm as it is known: by its model, or
-as it was identified. What finds the failures is in `diagnosis`.
+as it was identified. `Detected` removes what was identified from the measurements (encoder zeros,
+torque constants, latency) and hands them to `Diagnosis`, which finds the failures. `findings` does
+that for a recorded run, and compares the times with those of the recorded faults.
+
+Options and figures of `accord packbot detect` may be added, and so may detectors with the methods
+of `Watcher`, by which campaigns compare them. The methods of `Detected`, which
+`packbot.controllers.diagnosis` asks for, and the fields of `Findings`, keys of the JSON output,
+must stay.
 """
 
 from __future__ import annotations
@@ -45,34 +46,33 @@ from roboaccord_studies.packbot.recorded import efforts_in_force, setup_of
 
 
 class Detected:
-    """Watch the arm, state by state.
+    """Diagnosis of an arm as it was identified, state by state.
 
     Args:
         setup: robot and scenario, as they are known before anything is identified.
-        uncertainty: of that, as `Uncertainty.read` takes it.
+        uncertainty: of that arm, as `Uncertainty.read` takes it.
         known: the arm as it was identified, if it was.
-        payload: at the finger tips, beside what was identified [kg].
+        payload: at the finger tips, in addition to what was identified [kg].
 
     Raises:
-        ValueError: for an uncertainty that is none.
+        ValueError: for an uncertainty that is not valid.
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        uncertainty: object = None,
-        known: KnownArm | None = None,
+        self, setup: Setup, uncertainty: object = None, known: KnownArm | None = None,
         payload: float = 0.0,
-    ) -> None:
-        remaining, ticks = Uncertainty.read(uncertainty), 0
-        self._known, self._gain, self._zero = setup, np.ones(len(JOINTS)), np.zeros(len(JOINTS))
+    ) -> None:  # fmt: skip
+        remaining, latency = Uncertainty.read(uncertainty), 0  # latency in ticks
+        self._known = setup  # of the arm as identified
+        self._gain = np.ones(len(JOINTS))  # of the torque constants, over the model's
+        self._zero = np.zeros(len(JOINTS))  # of the encoders [rad]
         if known:
             period = setup.scenario.control_period
-            remaining, ticks = known.uncertainty(remaining, period), known.ticks(period) or 0
+            remaining, latency = known.uncertainty(remaining, period), known.ticks(period) or 0
             self._gain, self._zero = 1.0 + known.of("gain"), known.of("zero")
             self._known, setup = known.setup(setup), known.setup(setup, least=True)
         self._diagnosis = Diagnosis(setup, payload, uncertainty=remaining)
-        self._efforts = deque[Array](maxlen=1 + ticks)  # commanded; the first is in force
+        self._efforts = deque[Array](maxlen=1 + latency)  # commanded; the first is in force
         self.reset()
 
     def reset(self) -> None:
@@ -100,7 +100,7 @@ class Detected:
 
 
 class Watcher(Protocol):
-    """What watches an arm, state by state, as `Detected` does."""
+    """Protocol of whatever watches an arm, state by state, as `Detected` does."""
 
     def reset(self) -> None:
         """Forget all, as at the start of a run."""
@@ -120,8 +120,8 @@ def detections(
         q, qd: as measured (k, 7) [rad, rad/s].
         effort: commanded up to then (k, 7) [N m].
     """
-    rows = zip(time.tolist(), q, qd, effort, strict=True)
-    return [found for t, x, v, u in rows for found in detector.update(RobotState(t, x, v, u), u)]
+    states = map(RobotState, time.tolist(), q, qd, effort)
+    return [finding for state in states for finding in detector.update(state, state.effort)]
 
 
 @dataclass(frozen=True)
@@ -151,25 +151,27 @@ def findings(run: BagRun, payload: float) -> Findings:
     except ValueError as error:
         raise AccordError(str(error)) from None
     motion = run.trajectory
-    found = detections(detector, motion.time, *measured(motion), efforts_in_force(run))
-    recorded = {f.joint: f.time for f in map(fault_of, motion.events) if f}
-    all_ = {each.joint: each for each in found}.values()
-    last = [each for each in all_ if each.kind != "healthy"]  # a name that was taken back
-    began = {each.joint: recorded.get(each.joint, each.time - each.delay) for each in last}
-    faults = [replace(each, delay=each.time - began[each.joint]) for each in last]
+    in_order = detections(detector, motion.time, *measured(motion), efforts_in_force(run))
+    last = {detection.joint: detection for detection in in_order}  # of each joint
+    recorded = {fault.joint: fault.time for fault in map(fault_of, motion.events) if fault}
+    faults = [
+        replace(each, delay=each.time - recorded.get(joint, each.time - each.delay))
+        for joint, each in last.items()
+        if each.kind != "healthy"  # its name was taken back
+    ]
     doubts = Prober(setup, payload).doubts(motion.q[-1], detector.open_explanations())
     return Findings(faults, doubts)
 
 
 def measured(motion: Trajectory) -> tuple[Array, Array]:
-    """Return angles and rates (k, n) as the encoders had them, by the faults among the events."""
+    """Return angles and rates (k, n) as the encoders read them, with the faults of the events."""
     faults = [fault for fault in map(fault_of, motion.events) if fault]
-    kept = JointFaults(faults, motion.joints, motion.joints)
+    injected = JointFaults(faults, motion.joints, motion.joints)
     states = list[RobotState]()
     for i in range(len(motion)):
-        states.append(kept.seen(motion.state(i)).measured)
-        for _ in kept.due(motion.state(i)):
-            pass
+        states.append(injected.seen(motion.state(i)).measured)
+        for _ in injected.due(motion.state(i)):
+            pass  # `due` itself puts them in force
     return np.array([state.q for state in states]), np.array([state.qd for state in states])
 
 

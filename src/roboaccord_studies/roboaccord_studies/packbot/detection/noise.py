@@ -1,8 +1,13 @@
 """Noise of the measured angles and rates, as it is estimated while the arm runs.
 
-`Noise` takes states one by one. What noise, or a step of an encoder, is taken for may be tuned:
-QUIET is the least noise, ADAPT how fast it is learnt, FINEST the finest encoder. MIDDLE is a number
-of statistics and stays. test_counts checks noise and refusals of encoders in counts.
+`Noise` takes states one by one. The second difference of a smooth motion is small beside that of
+white noise, which has six times its variance; the median over the joints leaves out those that are
+jerked. Rates that are differences of angles over the period T are those of encoders in counts. Each
+angle is off by up to half a count s, evenly, and so a rate by s / (T sqrt(6)) as a standard
+deviation.
+
+SETTLED, QUIET, ADAPT and FINEST may be tuned. test_counts checks the noise of encoders in counts,
+and that coarse ones are refused.
 """
 
 from __future__ import annotations
@@ -13,31 +18,25 @@ from functools import reduce
 import numpy as np
 from roboaccord.contract import AccordError, Array
 
-SETTLED = 1.5  # s in which an arm becomes known
-QUIET = (1e-4, 5e-4)  # rad, rad/s: noise is taken for no less
-ADAPT = 0.5  # s in which noise is estimated
-FINEST, ROUND_OFF = 1e-8, 1e-9  # rad: of an encoder, and of multiples of its count
+SETTLED = 1.5  # s in which the unknowns of an arm become known, thrice the time of the noise
+QUIET = (1e-4, 5e-4)  # rad, rad/s: noise is taken for no less than that
+ADAPT = 0.5  # s: time constant of the estimate of the noise
+FINEST = 1e-8  # rad: count below which angles are not in counts; 6e8 a turn
+ROUND_OFF = 1e-9  # rad: of multiples of a count
 MIDDLE = 0.455  # median of chi^2 with one degree of freedom
+SECOND_DIFFERENCE = 6.0  # variance of x1 - 2 x2 + x3 over that of independent x: 1 + 4 + 1
 
 
 class Noise:
-    """Estimate the noise of angles and rates from how they differ from their neighbours.
-
-    The second difference of a smooth motion is small beside that of white noise, which has six
-    times its variance; the median over the joints leaves out those that are jerked.
-
-    Rates that are differences of angles over the period T are those of encoders in counts. Each
-    angle is off by up to half a count s, evenly, and so a rate by s / (T sqrt(6)) as a standard
-    deviation.
+    """Estimate of the noise of angles and rates, by how they differ from their neighbours.
 
     Args:
         first: standard deviations to begin with [rad, rad/s].
-        slowest: limit of the slowest joint, which is not seen to turn by worse rates [rad/s].
+        slowest: speed limit of the slowest joint [rad/s]; counts must show rates below it.
 
     Attributes:
-        count: greatest step of which all moves so far are multiples [rad]; 0 where there is none
-            but round-off, as of an engine whose physics step is the period, or where rates are no
-            differences of the angles.
+        count: greatest step of which all moves so far are multiples [rad]; 0 where it is round-off,
+            or where rates are no differences of the angles.
     """
 
     def __init__(self, first: tuple[float, float], slowest: float = np.inf) -> None:
@@ -46,9 +45,10 @@ class Noise:
 
     def reset(self) -> None:
         """Restart."""
-        self._variance = self._first**2
-        self._seen: list[Array] = []
-        self._counted, self._time, self.count = True, 0.0, 0.0
+        self._variance = self._first**2  # of angles and rates (2,)
+        self._recent: list[Array] = []  # angles and rates (2, 7) of the last three states
+        self._counted = True  # whether all states so far may be in counts
+        self._time, self.count = 0.0, 0.0
 
     def see(self, q: Array, qd: Array, period: float) -> Array:
         """Take a state, and return the standard deviations [rad, rad/s].
@@ -56,12 +56,12 @@ class Noise:
         Raises:
             AccordError: for encoders with too few counts, after a while.
         """
-        self._seen = [*self._seen[-2:], np.array([q, qd])]
-        if len(self._seen) == 3:
-            a, b, c = self._seen
-            squares = np.median((a - 2.0 * b + c) ** 2, axis=1) / (6.0 * MIDDLE)
+        self._recent = [*self._recent[-2:], np.array([q, qd])]
+        if len(self._recent) == 3:
+            a, b, c = self._recent
+            squares = np.median((a - 2.0 * b + c) ** 2, axis=1) / (SECOND_DIFFERENCE * MIDDLE)
             self._variance += (period / ADAPT) * (squares - self._variance)
-        moved, self._time = q - self._seen[max(-2, -len(self._seen))][0], self._time + period
+        moved, self._time = q - self._recent[max(-2, -len(self._recent))][0], self._time + period
         if self._counted:
             self.count = reduce(_divisor, np.abs(moved).tolist(), self.count)
             differences = np.allclose(moved, period * qd, rtol=1e-6, atol=1e-12)
@@ -70,8 +70,8 @@ class Noise:
         counts = self.count * np.array([12.0**-0.5, 6.0**-0.5 / (period or np.inf)])
         if self._time > SETTLED and counts[1] > self._slowest:
             turn = 2.0 * np.pi / self.count
-            least = f"{np.ceil(turn * counts[1] / self._slowest):.0f} are needed"
-            raise AccordError(f"rates by differences of {turn:.0f} counts a turn: {least}")
+            needed = f"{np.ceil(turn * counts[1] / self._slowest):.0f} are needed"
+            raise AccordError(f"rates by differences of {turn:.0f} counts a turn: {needed}")
         return np.asarray(np.maximum(np.maximum(np.sqrt(self._variance), QUIET), counts))
 
 

@@ -1,9 +1,13 @@
 """Failures that cannot be distinguished yet, and the small safe motion that would decide.
 
-SIZES are the motions that are tried, the smallest first; WAIT and GIVES are when a loose joint
-counts as having yielded: all three may be tuned. What is safe must stay: limits, and MARGIN of
-`packbot.planning.reaching` between hulls; so must fields of `Doubt`, keys of `accord packbot
-detect`.
+Whether a joint is healthy is decided by turning it. Whether a joint that failed is frozen or loose
+is decided by a motion after which gravity would turn it if it were loose. The motions of SIZES are
+tried, the smallest first, and one is safe if it keeps the joint limits, and MARGIN of
+`packbot.planning.reaching` between hulls.
+
+SIZES, WAIT, YIELDS and CHECKS may be tuned. What is safe must stay, and so must the fields of
+`Doubt`, keys of the JSON output of `accord packbot detect`. test_detector checks which joints can
+be decided.
 """
 
 from __future__ import annotations
@@ -20,9 +24,10 @@ from packbot.planning.reaching import MARGIN
 from roboaccord.contract import Array, Quantity
 from roboaccord.scenario import Setup
 
-SIZES = (0.1, 0.2, 0.4, 0.8)  # rad that a joint is turned by
+SIZES = (0.1, 0.2, 0.4, 0.8)  # rad by which a joint is turned
 WAIT = 1.0  # s in which a loose joint has to yield
-GIVES = 0.05  # rad
+YIELDS = 0.05  # rad: it has yielded if it turned by more, 50 times the noise of the angles
+CHECKS = 10  # poses along a motion that are checked for contact
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Doubt:
-    """What a joint may be, and what would decide; None where no small safe motion does."""
+    """What a joint may be, and the motion that would decide; None if no small safe one does."""
 
     joint: Annotated[str, Quantity("")]
     explanations: Annotated[tuple[str, ...], Quantity("", name="may be", form="s")]
@@ -66,16 +71,16 @@ class Prober:
         self._limits = p.limits
         self._viscous = p.of_joints("viscous")
 
-    def doubts(self, q: Array, open_: Mapping[str, tuple[str, ...]]) -> list[Doubt]:
-        """Return the doubts at angles q (7,) [rad], with explanations by joint."""
-        failed = {joint for joint, kinds in open_.items() if "healthy" not in kinds}
+    def doubts(self, q: Array, explanations: Mapping[str, tuple[str, ...]]) -> list[Doubt]:
+        """Return the doubts at angles q (7,) [rad], by the open explanations of each joint."""
+        failed = {joint for joint, kinds in explanations.items() if "healthy" not in kinds}
         return [
             Doubt(joint, kinds, self._probe(q, JOINTS.index(joint), "healthy" in kinds, failed))
-            for joint, kinds in open_.items()
+            for joint, kinds in explanations.items()
         ]
 
     def turn(self, q: Array, joint: int) -> Array | None:
-        """Return by how much to turn a joint (7,) [rad] at angles q to see whether it does.
+        """Return the motion (7,) [rad] that shows whether a joint turns, from angles q.
 
         None where no small motion of it is safe.
         """
@@ -83,30 +88,39 @@ class Prober:
         return probe.direction * probe.size * np.eye(len(q))[joint] if probe else None
 
     def _probe(self, q: Array, joint: int, healthy: bool, failed: set[str]) -> Probe | None:
-        """Return the smallest motion: of the joint itself, or one by which gravity turns it."""
-        movers = [joint] if healthy else [i for i, j in enumerate(JOINTS) if j not in failed]
+        """Return the smallest safe motion that decides about a joint.
+
+        Args:
+            q: angles (7,) [rad].
+            joint: index.
+            healthy: whether the joint may be healthy: it is turned itself, not by gravity.
+            failed: names of joints that cannot be moved.
+        """
+        movers = [joint] if healthy else [i for i, name in enumerate(JOINTS) if name not in failed]
         for size in SIZES:
             for mover in movers:
                 for direction in (1, -1):
                     move = direction * size * np.eye(len(q))[mover]
-                    decides = healthy or self._gives(q + move, joint)
+                    decides = healthy or self._yields(q + move, joint)
                     if decides and self._safe(q, move):
                         return Probe(JOINTS[mover], direction, size)
         return None
 
-    def _gives(self, q: Array, joint: int) -> bool:
+    def _yields(self, q: Array, joint: int) -> bool:
+        """Return whether gravity would turn a loose joint against its viscous friction in time."""
         rest = np.zeros_like(q)
         inertia = 1.0 / float(np.linalg.inv(self._arm.mass_matrix(q))[joint, joint])
         effort = float(self._arm.bias(q, rest)[joint])
         viscous = self._viscous[joint]
         lag = inertia / viscous
-        return bool(abs(effort) / viscous * (WAIT + lag * np.expm1(-WAIT / lag)) > GIVES)
+        return bool(abs(effort) / viscous * (WAIT + lag * np.expm1(-WAIT / lag)) > YIELDS)
 
     def _safe(self, q: Array, move: Array) -> bool:
+        """Return whether a motion from angles q keeps within limits and clear of contact."""
         lower, upper = self._limits
         return all(
             (lower <= q + s * move).all()
             and (q + s * move <= upper).all()
             and not self._clearance.touches(q + s * move, MARGIN)
-            for s in np.linspace(0.0, 1.0, 11)[1:]
+            for s in np.linspace(0.0, 1.0, 1 + CHECKS)[1:]
         )

@@ -1,17 +1,17 @@
-"""Uncertainties of the arm, and those of the efforts of its joints that follow.
+"""By how much the arm may differ from its model, and the errors of joint efforts that follow.
 
-The defaults of `Uncertainty` are fixed: of masses by the report's appendix A, else our choice, on
-which drawn arms and every table of docs/packbot_failures.md depend; and so are the fields' names,
-keys of `controller.uncertainty`. LEAST may be tuned: how many combinations `effort_basis` keeps,
-whose variance test_detector compares with that of drawn arms.
+Rigid-body efforts are linear in the inertial parameters pi of the links [Atkeson et al. 1986],
 
-Rigid-body efforts are linear in the inertial parameters of the links [Atkeson et al. 1986],
+    tau = Y(q, qd, qdd) pi.
 
-    tau = Y(q, qd, qdd) pi,
+`effort_basis` expresses all errors of masses, centres of mass, lengths, encoder zeros and payload
+as changes of pi, by least squares over many states. It then keeps the few combinations, by singular
+values, whose efforts are not small beside those that the joints' friction hides.
 
-and errors of masses, centres, lengths, encoder zeros and of what the hand carries are projected on
-that space: over many states, the least squares of what each changes. The singular vectors of all
-of them, in units of what the joints' friction hides, are the few numbers that matter.
+The defaults of `Uncertainty` are fixed: the masses' is the report's appendix A, the others are our
+choice. Drawn arms and every table of docs/packbot_failures.md depend on them. The fields' names are
+keys of `controller.uncertainty` and stay. LEAST may be tuned; test_detector compares the variance
+of the basis with that of drawn arms.
 """
 
 from __future__ import annotations
@@ -26,17 +26,19 @@ from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array
 from roboaccord.scenario import Setup
 
-EXPECTED = 0.5  # of what a payload or dry friction, whose sign is known, may be
-UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform up to 1
-STATES, SEED = 100, 0  # at which the efforts are compared
+EXPECTED = 0.5  # mean of a quantity between 0 and 1, such as a payload over the largest one
+UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform between -1 and 1
+STATES, SEED = 100, 0  # number of random states at which efforts are compared, and their seed
 CHANGES = 2.0  # rad/s^2: standard deviation of the accelerations there
-LEAST = 0.05  # of what friction hides: smaller effects are left to it
-STEP = 1e-6  # of the differences that give derivatives
+LEAST = 0.05  # of the efforts that friction hides: combinations with smaller ones are left out
+STEP = 1e-6  # of forward differences [m, rad]: near the square root of round-off
+LINK_SIZE = 10  # inertial parameters of a link
+DEPENDENT = 1e-9  # relative singular values of the least squares that are round-off
 
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """By how much the arm may differ from its model: half widths, or most.
+    """By how much the arm may differ from its model: half widths of intervals, or upper bounds.
 
     Args:
         mass: of each link [kg]; the report's appendix A.
@@ -48,8 +50,8 @@ class Uncertainty:
         encoder_offset: of each joint [rad].
         quantisation: step of the measured angles [rad].
         latency: of the efforts, in ticks, at most.
-        payload: at the finger tips, beside what is known [kg], at most.
-        payload_offset: of the payload, beside the tips [m].
+        payload: at the finger tips, in addition to the known one [kg], at most.
+        payload_offset: of the payload, in each direction across the hand [m].
         angle_noise, rate_noise: standard deviations to begin with; noise is estimated [rad, rad/s].
     """
 
@@ -68,30 +70,30 @@ class Uncertainty:
     rate_noise: float = 1e-2
 
     def __post_init__(self) -> None:
-        """Refuse what is not a size."""
+        """Refuse what is not a finite number from 0 on."""
         for name, value in asdict(self).items():
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not number or not 0.0 <= value < np.inf:
                 raise ValueError(f"uncertainty.{name}: {value!r} is not a number from 0 on")
 
     @classmethod
-    def read(cls, given: object) -> Uncertainty:
+    def read(cls, value: object) -> Uncertainty:
         """Return the uncertainties of a scenario's key `uncertainty`.
 
         Raises:
-            ValueError: for an unknown key, or what is not a size.
+            ValueError: for an unknown key, or a value that is not a finite number from 0 on.
         """
         keys = [field.name for field in fields(cls)]
-        if given is not None and not isinstance(given, Mapping):
-            raise ValueError(f"uncertainty: {given!r} is not a mapping of keys to sizes")
-        data = dict(given or {})
+        if value is not None and not isinstance(value, Mapping):
+            raise ValueError(f"uncertainty: {value!r} is not a mapping of keys to sizes")
+        data = dict(value or {})
         for name in data:
             if name not in keys:
                 raise ValueError(f"uncertainty: unknown key {name}; known: {', '.join(keys)}")
         return cls(**data)
 
     def scaled(self, scale: float) -> Uncertainty:
-        """Return all of them times a factor."""
+        """Return all uncertainties times a factor."""
         return Uncertainty(**{name: scale * value for name, value in asdict(self).items()})
 
     def hidden(self, limits: Array) -> Array:
@@ -100,13 +102,13 @@ class Uncertainty:
 
 
 def effort_basis(setup: Setup, arm: Arm, uncertainty: Uncertainty, hidden: Array) -> Array:
-    """Return changes of the inertial parameters (70, r), of unit variance, that matter.
+    """Return the combinations of inertial parameters (70, r) that matter, of unit variance.
 
     Args:
         setup: robot and scenario.
         arm: as known, with its payload.
-        uncertainty: of it.
-        hidden: efforts that do not matter (7,) [N m].
+        uncertainty: of the arm.
+        hidden: efforts that friction hides (7,) [N m].
     """
     rng, p = np.random.default_rng(SEED), setup.parameters
     n = len(JOINTS)
@@ -123,6 +125,7 @@ def effort_basis(setup: Setup, arm: Arm, uncertainty: Uncertainty, hidden: Array
             [pin.rnea(model, data, *s) for s in zip(angles, qd, qdd, strict=True)]
         )
 
+    # What lengths and encoder zeros change, at all states, for an error of each.
     nominal = efforts(arm.model, q)
     effects = list[Array]()
     for j in range(1, n + 1):
@@ -132,15 +135,14 @@ def effort_basis(setup: Setup, arm: Arm, uncertainty: Uncertainty, hidden: Array
             effects.append(uncertainty.length * (efforts(other, q) - nominal) / STEP)
         turned = q + STEP * np.eye(n)[j - 1]
         effects.append(uncertainty.encoder_offset * (efforts(arm.model, turned) - nominal) / STEP)
-    projected = np.linalg.lstsq(
-        rows * weights[:, None], np.array(effects).T * weights[:, None], rcond=1e-9
-    )[0]
-    all_ = UNIFORM * np.hstack([_of_links(arm, uncertainty, p.gripper_length), projected])
-    basis, sizes, _ = np.linalg.svd(rows @ all_ * weights[:, None], full_matrices=False)
-    keep = sizes > LEAST * np.sqrt(STATES)
-    # The least-squares combination of the columns that makes each singular vector.
+    # The changes of inertial parameters that come closest to it.
     weighted = rows * weights[:, None]
-    causes = np.linalg.lstsq(weighted, basis[:, keep] * sizes[keep], rcond=1e-9)[0]
+    targets = np.array(effects).T * weights[:, None]
+    projected = np.linalg.lstsq(weighted, targets, rcond=DEPENDENT)[0]
+    errors = UNIFORM * np.hstack([_of_links(arm, uncertainty, p.gripper_length), projected])
+    modes, sizes, _ = np.linalg.svd(rows @ errors * weights[:, None], full_matrices=False)
+    keep = sizes > LEAST * np.sqrt(STATES)
+    causes = np.linalg.lstsq(weighted, modes[:, keep] * sizes[keep], rcond=DEPENDENT)[0]
     return np.ascontiguousarray(causes)
 
 
@@ -150,9 +152,10 @@ def _of_links(arm: Arm, uncertainty: Uncertainty, reach: float) -> Array:
     columns = list[Array]()
 
     def column(joint: int, change: Array) -> None:
-        whole = np.zeros((n, 10))
-        whole[joint - 1] = change
-        columns.append(whole.ravel())
+        """Add the change of one link's parameters; pinocchio counts joints from 1."""
+        parameters = np.zeros((n, LINK_SIZE))
+        parameters[joint - 1] = change
+        columns.append(parameters.ravel())
 
     for j in range(1, n + 1):
         body = arm.model.inertias[j]

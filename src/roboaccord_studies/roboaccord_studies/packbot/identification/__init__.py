@@ -1,5 +1,12 @@
 """Identification of the arm: base parameters, friction and payload from a recorded motion.
 
-Unknowns may be added in unknowns.py; names of PARTS and keys of the JSON output stay, for files of
-identified arms have them.
+exciting          the motion to be recorded, and the controller `identify` that tracks it
+unknowns          what is not known of an arm: order, prior, and arms with given values
+base_parameters   the inertial parameters that a motion can show
+estimate          unknowns by the balance of efforts over the motion
+report            the command `accord packbot identify`: quantities with intervals
+known             the arm as it was identified, for control, planning and detection
+
+Unknowns may be added in unknowns.py. Names of PARTS and keys of the JSON output must stay, because
+files of identified arms have them. Tests: test_identification.
 """

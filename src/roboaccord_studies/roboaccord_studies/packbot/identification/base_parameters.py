@@ -1,9 +1,5 @@
 """Base parameters of the arm: the inertial ones that a motion can show, and random states.
 
-LINKS, MOMENTS and UNITS make the names of the parameters in the JSON output, in pinocchio's order:
-they stay. STATES and CHANGES may be raised; ROUND_OFF must tell a column that depends on others
-from one that does not. test_identification checks the efforts of arms with other lengths.
-
 Efforts tau = Y(q, qd, qdd) pi of rigid bodies [Atkeson et al. 1986] leave some combinations of pi
 (70,) open. Going from the base to the tips, a parameter is a base parameter where its column of Y
 does not depend on those before it; the others are added to these [Gautier 1991],
@@ -11,6 +7,10 @@ does not depend on those before it; the others are added to these [Gautier 1991]
     beta = B pi,   Y = Y_b B,
 
 Y_b being the columns of the base parameters. B depends on the lengths of the arm.
+
+STATES and CHANGES may be raised. LINKS, MOMENTS and UNITS make the names of the parameters in the
+JSON output, in pinocchio's order, and stay. test_identification checks the efforts of arms with
+other lengths.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from roboaccord.contract import Array
 
 STATES, SEED = 60, 0  # random states of the regressor
 CHANGES = 2.0  # rad/s^2: standard deviation of the accelerations there
-ROUND_OFF = 1e-8  # of a column, below which it depends on others
+ROUND_OFF = 1e-8  # relative size of a column below which it depends on others but for rounding
 LINKS = ("turret", "link1", "link2", "link3", "tilt", "pan", "gripper")
 MOMENTS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")  # as pinocchio has them
 UNITS = ("kg", *3 * ("kg m",), *6 * ("kg m^2",))
@@ -51,14 +51,14 @@ def random_states(parameters: PackbotParameters, count: int = STATES) -> Iterato
 
 
 class BaseParameters:
-    """Find the base parameters of an arm.
+    """The base parameters of an arm.
 
     Args:
         arm: as it is known.
         parameters: with its limits.
 
     Attributes:
-        kept: numbers of the parameters to which the others are added (b,).
+        kept: indices of the base parameters among all (b,).
         names, units: of the base parameters: link and moment.
     """
 

@@ -1,20 +1,21 @@
 """Estimate of the arm's unknowns from its motion.
 
-BAND, KNOTS and LAGS may be tuned, and UNMODELLED is an assumption on friction: intervals depend on
-all of them, and must still hold the truth (test_identification, for one arm; for a hundred
-benchmarks/campaigns/identified_arms.py, whose figures are in docs/packbot_identification.md). What
-the unknowns are, and in which order, is in `unknowns`.
-
 The balance of the efforts,
 
     tau(t - d) = (Y(q - z, qd, qdd) pi + b qd + c qd / sqrt(qd^2 + e^2)) / k,
 
 holds at all times, so also for its moments against sines that vanish at both ends [Shinbrot 1957],
-of which those below `BAND` are taken. No derivative of an effort and no sample of an
-acceleration is needed: q is a spline through the measured angles and rates, and the delay d moves
-the sines.
-Noise of sensors, filtered by the arm, makes residuals whose spectrum is estimated from them
-[Zellner 1962; Hannan 1963]; with it and the prior, x is found by Gauss and Newton.
+of which those below `BAND` are taken. No derivative of an effort and no sample of an acceleration
+is needed: q is a spline through the measured angles and rates, and the delay d moves the sines. z
+are encoder zeros, k gains, b and c viscous and dry friction.
+
+Noise of the sensors, filtered by the arm, makes residuals whose spectrum is estimated from them
+[Zellner 1962; Hannan 1963]. With it and the prior, x is found by Gauss and Newton.
+
+The constants may be tuned; UNMODELLED is an assumption on friction. Intervals depend on them and
+must still contain the truth (test_identification for one arm, and for a hundred
+benchmarks/campaigns/identified_arms.py, whose figures are in docs/packbot_identification.md). The
+unknowns and their order are in `unknowns`.
 """
 
 from __future__ import annotations
@@ -26,19 +27,22 @@ from roboaccord.contract import Array
 from roboaccord.scenario import Setup
 from scipy.interpolate import BSpline
 
+from roboaccord_studies.packbot.detection.noise import MIDDLE
 from roboaccord_studies.packbot.identification.base_parameters import State
 from roboaccord_studies.packbot.identification.unknowns import PLACES, SIZE, N, Prior, Unknowns
 from roboaccord_studies.packbot.recorded import Motion
 
-BAND = 2.0  # Hz
-KNOTS, DEGREE = 0.1, 5  # s between the knots of the splines
+BAND = 2.0  # Hz: highest frequency of a sine
+KNOTS, DEGREE = 0.1, 5  # s between the knots of the splines, and their degree
 EVERY = 4  # ticks between states at which rigid bodies are balanced
-ROUNDS = 8  # of Gauss and Newton
+ROUNDS = 8  # iterations of Gauss and Newton
 LAGS = 12  # moments over which residuals may be correlated
-UNMODELLED = 3e-4  # part of the effort limits that friction wanders by beside its law
+UNMODELLED = 3e-4  # of the effort limits: by which friction wanders about its law
 SPAN = 0.3  # Hz over which the spectrum is averaged
-LEAST = 0.1  # of a residual that the estimate leaves
+LEAST = 0.1  # least fraction of a residual's variance that the estimate is taken to leave
 FIRST = 0.01  # of the effort limits: residuals to begin with
+THIRD_DIFFERENCE = 20.0  # variance of a third difference over that of independent samples
+LEAST_NOISE = 1e-5  # rad, rad/s
 
 
 @dataclass(frozen=True)
@@ -57,19 +61,15 @@ class Estimate:
 
     def deviation(self, slopes: Array) -> Array:
         """Return standard deviations of quantities (k,) with slopes (k, u): the larger."""
-        both = (self.covariance, self.robust)
-        squares = np.max([((slopes @ each) * slopes).sum(axis=1) for each in both], axis=0)
+        covariances = (self.covariance, self.robust)
+        squares = np.max([((slopes @ c) * slopes).sum(axis=1) for c in covariances], axis=0)
         return np.asarray(np.sqrt(squares))
 
 
 def noise_of(motion: Motion) -> Array:
     """Return standard deviations of angles and rates (2, 7), by their third differences."""
-    return np.array(
-        [
-            np.sqrt(np.median(np.diff(y, 3, axis=0) ** 2, axis=0) / (20.0 * 0.455))
-            for y in motion[1:3]
-        ]
-    )
+    squares = [np.median(np.diff(y, 3, axis=0) ** 2, axis=0) for y in (motion.q, motion.qd)]
+    return np.sqrt(np.array(squares) / (THIRD_DIFFERENCE * MIDDLE))
 
 
 def smooth(motion: Motion, noise: Array) -> State:
@@ -89,20 +89,25 @@ def smooth(motion: Motion, noise: Array) -> State:
 
 
 class MotionBalance:
-    """Balance the efforts of a motion.
+    """Balance of the efforts of a motion, as moments against m sines.
 
     Args:
         setup: robot and scenario.
         motion: as measured.
+
+    Attributes:
+        unknowns: of the arm.
+        noise: standard deviations of angles and rates (2, 7).
     """
 
     def __init__(self, setup: Setup, motion: Motion) -> None:
         self.unknowns = Unknowns(setup)
-        self.noise = np.maximum(noise_of(motion), 1e-5)
+        self.noise = np.maximum(noise_of(motion), LEAST_NOISE)
         self._motion, state = motion, smooth(motion, self.noise)
         self._rate, self._speed = state.qd, setup.parameters.friction_speed
+        # What viscous friction changes in a physics step (k, 7) [N m].
         self._rise = setup.scenario.physics_step * self.unknowns.viscous * state.qdd
-        self._states = [State(*each) for each in zip(*(x[::EVERY] for x in state), strict=True)]
+        self._states = list(map(State, *(values[::EVERY] for values in state)))
         self._period = float(np.diff(motion.time).mean())
         self._length = float(motion.time[-1] - motion.time[0])
         count = int(2.0 * BAND * self._length)
@@ -133,32 +138,31 @@ class MotionBalance:
         return size * moments, self._period * size * slopes
 
     def residuals(self, x: Array) -> tuple[Array, Array]:
-        """Return the moments that are missing (m, 7), and how they change with x (m, 7, u)."""
+        """Return the moments that are missing (m, 7), and their derivatives by x (m, 7, u)."""
         gain, viscous = 1.0 + x[PLACES["gain"]], 1.0 + x[PLACES["viscous"]]
         moments, late = self.efforts(x)
-        few = EVERY * self._ticks[:, ::EVERY]
-        rate = self._rate
-        rise = self._ticks @ self._rise
-        lost = self._ticks @ (self.unknowns.viscous * rate) + x[PLACES["instant"]] * rise
-        knee = (self._speed * np.exp(x[PLACES["knee"]])) ** 2
-        dry = self._ticks @ (rate / np.sqrt(rate**2 + knee))
-        knee = self._ticks @ (-knee * rate / (rate**2 + knee) ** 1.5)
+        few = EVERY * self._ticks[:, ::EVERY]  # sines at the states of rigid bodies
+        rate, rise = self._rate, self._ticks @ self._rise
+        drag = self._ticks @ (self.unknowns.viscous * rate) + x[PLACES["instant"]] * rise
+        square = (self._speed * np.exp(x[PLACES["knee"]])) ** 2  # e^2
+        dry = self._ticks @ (rate / np.sqrt(rate**2 + square))
+        by_knee = self._ticks @ (-square * rate / (rate**2 + square) ** 1.5)
         rigid = few @ self.unknowns.efforts(x, self._states)
-        taken = rigid + viscous * lost + x[PLACES["coulomb"]] * dry
+        needed = rigid + viscous * drag + x[PLACES["coulomb"]] * dry
         slopes = np.tensordot(few, self.unknowns.slopes(x, self._states), 1)
         joint = np.arange(N)
-        slopes[:, joint, PLACES["viscous"].start + joint] += lost
+        slopes[:, joint, PLACES["viscous"].start + joint] += drag
         slopes[:, joint, PLACES["coulomb"].start + joint] += dry
         slopes[:, joint, PLACES["instant"].start + joint] += viscous * rise
-        slopes[:, joint, PLACES["knee"].start + joint] += x[PLACES["coulomb"]] * knee
-        slopes[:, joint, PLACES["gain"].start + joint] -= taken / gain
+        slopes[:, joint, PLACES["knee"].start + joint] += x[PLACES["coulomb"]] * by_knee
+        slopes[:, joint, PLACES["gain"].start + joint] -= needed / gain
         slopes /= -gain[:, None]
         slopes[:, :, PLACES["latency"].start] += late
-        return moments - taken / gain, slopes
+        return moments - needed / gain, slopes
 
 
 def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
-    """Estimate the unknowns of the arm from a motion, beside what is known before."""
+    """Estimate the unknowns of the arm from a motion and a prior."""
     balance, x = MotionBalance(setup, motion), prior.mean.copy()
     information = np.diag(prior.deviation**-2)
     floor = UNMODELLED * setup.effort_limits / np.sqrt(2.0 * BAND)
@@ -169,13 +173,14 @@ def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
         rows = weights @ slopes
         flat = rows.reshape(-1, SIZE)
         covariance = np.linalg.inv(flat.T @ flat + information)
-        seen = (weights @ missing[:, :, None]).ravel()
-        change = -covariance @ (flat.T @ seen + information @ (x - prior.mean))
+        weighted = (weights @ missing[:, :, None]).ravel()
+        change = -covariance @ (flat.T @ weighted + information @ (x - prior.mean))
         x = x + change
-        unseen = np.maximum(1.0 - ((flat @ covariance) * flat).sum(axis=1), LEAST)
-        left = (missing + slopes @ change) / np.sqrt(unseen.reshape(-1, N))
-        scores = np.einsum("mij,mj,miu->mu", weights, left, rows)
-        weights = whitening(left, balance.frequencies, floor)
+        # The estimate takes some of each residual's variance with it.
+        unexplained = np.maximum(1.0 - ((flat @ covariance) * flat).sum(axis=1), LEAST)
+        residuals = (missing + slopes @ change) / np.sqrt(unexplained.reshape(-1, N))
+        scores = np.einsum("mij,mj,miu->mu", weights, residuals, rows)
+        weights = whitening(residuals, balance.frequencies, floor)
     robust = covariance @ (long_run(scores) + information) @ covariance
     return Estimate(x, np.asarray(covariance, dtype=float), np.asarray(robust, dtype=float))
 
@@ -184,8 +189,8 @@ def long_run(scores: Array) -> Array:
     """Return the covariance (u, u) of the sum of correlated scores (m, u) [Newey, West 1987]."""
     spectrum = scores.T @ scores
     for lag in range(1, LAGS):
-        both = scores[lag:].T @ scores[:-lag]
-        spectrum += (1.0 - lag / LAGS) * (both + both.T)
+        product = scores[lag:].T @ scores[:-lag]
+        spectrum += (1.0 - lag / LAGS) * (product + product.T)
     return np.asarray(spectrum)
 
 

@@ -1,13 +1,12 @@
 """A motion that excites what is to be identified of the arm, and the controller that tracks it.
 
-LOOKS, PART and MOST, time for a better motion, may be tuned; that, or another order of draws, gives
-another motion for a seed, so that runs of the scenario `identify` differ. Arguments of
-`IdentificationController`, keys of scenarios, stay. The motion must be better conditioned than
-random ones (test_identification).
-
-The motion is straight lines in joint space from pose to pose, each chosen among random ones as that
-after which the regressor of base parameters and friction is best conditioned [Armstrong 1989;
+The motion is straight lines in joint space from pose to pose. Each pose is the one among random
+poses after which the regressor of base parameters and friction is best conditioned [Armstrong 1989;
 Gautier and Khalil 1992]. Scenarios name the controller `identify`.
+
+The constants trade time for a better motion and may be tuned; they, or another order of draws, give
+another motion for a seed. Arguments of `IdentificationController` are keys of scenarios and stay.
+test_identification requires a better condition than that of random motions.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ from roboaccord_studies.packbot.identification.base_parameters import (
     random_states,
 )
 
-LOOKS = 0.2  # s between the states of a motion at which the regressor is looked at
-PART = 0.9  # of the limits of angles, in which poses are drawn
-MOST = 1000  # poses that are drawn for a line
-SLOW = 0.02  # rad/s, below which dry friction does not act wholly
+SAMPLING = 0.2  # s between the states of a motion at which the regressor is evaluated
+RANGE = 0.9  # fraction of the limits of angles in which poses are drawn
+MOST_DRAWS = 1000  # poses that are drawn for a line before giving up
+SLOW = 0.02  # rad/s below which dry friction is less, as the detector has it
 
 
 class Regressor:
-    """Evaluate the regressor of base parameters, viscous and dry friction.
+    """Regressor of base parameters, viscous and dry friction.
 
-    Its rows are in parts of the effort limits, its columns in parts of their size at random states.
+    Its rows are relative to the effort limits, its columns to their size at random states.
 
     Args:
         setup: robot and scenario.
@@ -62,7 +61,7 @@ class Regressor:
 
     def of_path(self, path: TimedPath) -> Array:
         """Return the regressor along a motion."""
-        times = np.arange(0.0, path.duration, LOOKS)
+        times = np.arange(0.0, path.duration, SAMPLING)
         return self.rows(State(*path.at(float(time))) for time in times)
 
 
@@ -93,8 +92,8 @@ def _line(
     setup: Setup, planner: Planner, rng: np.random.Generator, start: Array, speed: float
 ) -> TimedPath:
     """Return a straight line to a random pose."""
-    for _ in range(MOST):
-        goal = rng.uniform(*(PART * setup.parameters.limits))
+    for _ in range(MOST_DRAWS):
+        goal = rng.uniform(*(RANGE * setup.parameters.limits))
         touches = planner.clearance.touches(goal, planner.margin)
         if not touches and planner.clear(start, goal):
             try:
@@ -118,13 +117,9 @@ class IdentificationController:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        speed: float = 0.9,
-        bandwidth: si.RadiansPerSecond = 10.0,
-        margin: si.Metres = 0.05,
-        tries: int = 15,
-    ) -> None:
+        self, setup: Setup, speed: float = 0.9, bandwidth: si.RadiansPerSecond = 10.0,
+        margin: si.Metres = 0.05, tries: int = 15,
+    ) -> None:  # fmt: skip
         self._setup, self._speed, self._margin, self._tries = setup, speed, margin, tries
         self._control = ComputedTorque(setup, bandwidth, uncertain=True)
         self._motions: dict[int, TimedPath] = {}

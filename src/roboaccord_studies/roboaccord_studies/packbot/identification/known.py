@@ -1,12 +1,13 @@
 """The arm as it was identified, from a file of `accord identify packbot BAG --json`.
 
-The file's keys are PARTS of `unknowns` and KEYS: they stay, or files of before are refused. KEPT,
-GENTLE, SIGMAS and APART, how far it is relied on, may be tuned. HALVES, what of `Uncertainty` an
-identified part narrows, stays. test_identification checks that control with it keeps to its path.
-
 A setup with the identified masses, centres, lengths, payload and friction is what control, planning
-and detection start from. Zeros of the encoders are taken off angles, and efforts are divided by the
-torque constants. What the motion did not identify is in the estimate as it was known before.
+and detection start from. Encoder zeros are subtracted from angles, and efforts are divided by the
+gains of the torque constants. Where the motion did not identify a quantity, the estimate is what
+was known before.
+
+DRY_REMAINING, GENTLE, SIGMAS and WHOLE, how far the estimate is relied on, may be tuned. PARTS of
+`unknowns` and KEYS are keys of the file and stay. test_identification checks that control with an
+identified arm keeps to its path.
 """
 
 from __future__ import annotations
@@ -29,20 +30,21 @@ from roboaccord_studies.packbot.identification.unknowns import (
     with_friction,
 )
 
-KEPT = 0.5  # part of the uncertainty of dry friction that is left: it holds joints at rest by less
+DRY_REMAINING = 0.5  # fraction of dry friction's uncertainty that remains: less holds at rest
 GENTLE = 0.1  # rad/s below which dry friction is compensated in part, so that noise shakes no joint
-SIGMAS, APART = 3.0, 0.5  # of the latency, and ticks: closer to a whole number it is known
+SIGMAS = 3.0  # standard deviations of the latency, and
+WHOLE = 0.5  # ticks: closer to a whole number of ticks, with these, it is known
 KEYS = ("value", "deviation")
 HALVES = {
     "mass": "mass", "centre": "centre", "length": "length", "torque_constant": "gain",
     "viscous": "viscous", "encoder_offset": "zero",
 }  # fmt: skip
-"""Half widths of `Uncertainty` by the parts of the unknowns."""
+"""Half widths of `Uncertainty`, and the blocks of the unknowns that narrow them."""
 
 
 @dataclass(frozen=True)
 class KnownArm:
-    """Identified values of the unknowns, which `unknowns.PLACES` names.
+    """Identified values of the unknowns, in the blocks of `unknowns.PLACES`.
 
     Args:
         value, deviation: estimate and standard deviation (u,), of the latency in [s].
@@ -72,8 +74,8 @@ class KnownArm:
     @property
     def possible(self) -> bool:
         """Whether all numbers are finite, and friction and torque constants above 0."""
-        whole = np.isfinite([self.value, self.deviation]).all() and (self.deviation > 0.0).all()
-        return bool(whole and min(self.of("gain").min(), self.of("viscous").min()) > -1.0)
+        finite = np.isfinite([self.value, self.deviation]).all() and (self.deviation > 0.0).all()
+        return bool(finite and min(self.of("gain").min(), self.of("viscous").min()) > -1.0)
 
     def of(self, part: str) -> Array:
         """Return the estimate of a part of the unknowns."""
@@ -84,14 +86,14 @@ class KnownArm:
 
         Args:
             setup: of the arm as it was known.
-            least: whether payload and dry friction are the least that `uncertainty` leaves: the
-                detector expects half of that besides.
+            least: whether payload and dry friction are the smallest that `uncertainty` allows,
+                because the detector expects half of that in addition.
         """
-        known = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
+        before = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
         x, payload, dry = self.value.copy(), PLACES["payload"].start, PLACES["coulomb"]
         if least:
             x[payload] -= EXPECTED * self._payload
-            x[dry] -= EXPECTED * KEPT * known.hidden(setup.effort_limits)
+            x[dry] -= EXPECTED * DRY_REMAINING * before.hidden(setup.effort_limits)
         x[payload], x[dry] = max(x[payload], 0.0), np.maximum(x[dry], 0.0)
         draw = Draw(x)
         data = with_friction(draw, setup.scenario).data()
@@ -102,29 +104,31 @@ class KnownArm:
         """Return by how much the arm may differ from `setup(least=True)`.
 
         Args:
-            before: without this.
+            before: by how much it might differ before it was identified.
             period: of control [s].
         """
-        left = {
+        remaining = {
             name: min(getattr(before, name), float(self.deviation[PLACES[part]].max()) / UNIFORM)
             for name, part in HALVES.items()
         }
-        beside = float(self.deviation[PLACES["payload"]][1:].max()) / UNIFORM
-        left["payload_offset"] = beside * abs(float(self.of("payload")[0])) / self._payload
-        left["latency"] = before.latency if self.ticks(period) is None else 0.0
-        return replace(before, **left, coulomb=KEPT * before.coulomb, payload=self._payload)
+        offset = float(self.deviation[PLACES["payload"]][1:].max()) / UNIFORM
+        remaining["payload_offset"] = offset * abs(float(self.of("payload")[0])) / self._payload
+        remaining["latency"] = before.latency if self.ticks(period) is None else 0.0
+        return replace(
+            before, **remaining, coulomb=DRY_REMAINING * before.coulomb, payload=self._payload
+        )
 
     @property
     def _payload(self) -> float:
-        """Width of what the payload may be [kg]."""
+        """Width of the interval of the payload [kg]."""
         return 2.0 * float(self.deviation[PLACES["payload"].start]) / UNIFORM
 
     def ticks(self, period: float) -> int | None:
         """Return the latency of the efforts in whole ticks; None where it may be another."""
         latency, deviation = (float(x[PLACES["latency"]][0]) for x in vars(self).values())
         ticks = max(round(latency / period), 0)
-        off = abs(latency - ticks * period) + SIGMAS * deviation
-        return ticks if off < APART * period else None
+        error = abs(latency - ticks * period) + SIGMAS * deviation
+        return ticks if error < WHOLE * period else None
 
     def seen(self, state: RobotState) -> RobotState:
         """Return a measured state without the zeros of the encoders."""

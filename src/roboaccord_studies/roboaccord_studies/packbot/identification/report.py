@@ -1,15 +1,18 @@
 """Command `accord packbot identify`: what a motion identifies of the arm, with intervals.
 
-LEFT decides what counts as identified, ALIKE and LAW which reason is given for the rest; they may
-be tuned. Names and units of the parameters, made in `Quantities`, and the fields of `Identified`
-stay: they are keys of the JSON output, which `known` reads again. A new quantity is a line of
-`Quantities`, with its name and unit. The estimate itself is in `estimate`.
+The unknowns are estimated from the motion (estimate.py), and turned into quantities with names and
+units: base parameters, friction, payload, ratios of torque constants, latency. A quantity counts as
+identified if its 95 % interval is at most half as wide as it was before the motion. For the others
+the most correlated quantity, or too little excitation, is given as the reason.
+
+The constants may be tuned. A new quantity is a name, a unit and a value in `Quantities`. Names,
+units and the fields of `Identified` are keys of the JSON output, which `known` reads again: they
+stay. test_identification compares intervals with the truth.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -35,12 +38,12 @@ from roboaccord_studies.packbot.identification.unknowns import (
 )
 from roboaccord_studies.packbot.recorded import Motion, recorded_motion, setup_of
 
-SIGMAS = float(norm.ppf(0.975))  # of a 95 % interval
-LEFT = 0.5  # part of the report's own interval that may be left
-SAMPLES, SEED = 100, 0  # of unknowns
-ALIKE = 0.9  # correlation of what cannot be distinguished
-LAW = 0.03  # of dry friction, where noise of the efforts turns a joint: its sign is smeared
-SCALE = "torque_constant_scale"
+SIGMAS = float(norm.ppf(0.975))  # standard deviations in half a 95 % interval
+MOST_REMAINING = 0.5  # fraction of the interval as known before, up to which one is identified
+SAMPLES, SEED = 100, 0  # number of random draws of the unknowns, and their seed
+ALIKE = 0.9  # correlation above which two quantities are hardly distinguished
+LAW = 0.03  # relative error of dry friction of light joints, which noise of the efforts turns
+SCALE = "torque_constant_scale"  # mean of the torque constants over their models'
 NEVER = {SCALE: "not distinguishable from the masses without a known payload"}
 DRIVE = "shoulder"  # to whose torque constant those of the others are compared
 
@@ -76,12 +79,12 @@ class Identified:
     """What a motion identifies of the arm.
 
     Args:
-        parameters: that are identified, by name.
-        not_identified: names of the others.
-        unknowns: estimate of all that is not known, by part: for `known.KnownArm`.
-        all: of both.
-        own: half widths of the intervals as known before.
-        reasons: why the others are not identified.
+        parameters: quantities that are identified, by name.
+        not_identified: names of the other quantities.
+        unknowns: estimate of the unknowns by block, which `known.KnownArm` reads.
+        all: both identified and other quantities, by name.
+        own: half widths of the 95 % intervals as known before, by name.
+        reasons: why the other quantities are not identified.
     """
 
     parameters: dict[str, Parameter]
@@ -93,7 +96,7 @@ class Identified:
 
 
 class Quantities:
-    """Compute physical quantities of the vector of unknowns.
+    """Physical quantities of an arm, by the vector of its unknowns.
 
     Args:
         setup: robot and scenario.
@@ -110,29 +113,24 @@ class Quantities:
         mass = np.diag(self._unknowns.known.mass_matrix(np.zeros(N)))
         self.light = self._unknowns.viscous * self._period > mass
         self._others = [j for j in range(N) if JOINTS[j] != DRIVE]
-        rest = {f"viscous_{j}": "N m s/rad" for j in JOINTS} | {
-            f"coulomb_{j}": "N m" for j in JOINTS
-        }
-        rest |= {"payload_mass": "kg", "payload_y": "m", "payload_z": "m"}
-        rest |= {f"torque_constant_{JOINTS[j]}_to_{DRIVE}": "1" for j in self._others}
-        rest |= {SCALE: "1", "latency": "s"}
-        self.names = [*self._base.names, *rest]
-        self.units = [*self._base.units, *rest.values()]
+        units = {f"viscous_{j}": "N m s/rad" for j in JOINTS}
+        units |= {f"coulomb_{j}": "N m" for j in JOINTS}
+        units |= {"payload_mass": "kg", "payload_y": "m", "payload_z": "m"}
+        units |= {f"torque_constant_{JOINTS[j]}_to_{DRIVE}": "1" for j in self._others}
+        units |= {SCALE: "1", "latency": "s"}
+        self.names = [*self._base.names, *units]
+        self.units = [*self._base.units, *units.values()]
 
     def of(self, x: Array) -> Array:
         """Return the quantities (k,) of unknowns x (u,)."""
         arm, gain = self._unknowns.arm(x), 1.0 + x[PLACES["gain"]]
-        return np.concatenate(
-            [
-                self._base.matrix(arm) @ arm.parameters,
-                self._unknowns.viscous * (1.0 + x[PLACES["viscous"]]),
-                x[PLACES["coulomb"]],
-                x[PLACES["payload"]],
-                gain[self._others] / gain[JOINTS.index(DRIVE)],
-                [gain.mean()],
-                self._period * x[PLACES["latency"]],
-            ]
-        )
+        return np.concatenate([
+            self._base.matrix(arm) @ arm.parameters,
+            self._unknowns.viscous * (1.0 + x[PLACES["viscous"]]),
+            x[PLACES["coulomb"]], x[PLACES["payload"]],
+            gain[self._others] / gain[JOINTS.index(DRIVE)], [gain.mean()],
+            self._period * x[PLACES["latency"]],
+        ])  # fmt: skip
 
     def slopes(self, x: Array) -> Array:
         """Return how they change with x (k, u)."""
@@ -149,47 +147,54 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
         uncertainty: of the arm, as known before.
     """
     prior = Prior.of(uncertainty or Uncertainty(), setup.effort_limits)
-    found, quantities = estimate(setup, motion, prior), Quantities(setup)
-    values, slopes = quantities.of(found.x), quantities.slopes(found.x)
-    covariance = slopes @ found.covariance @ slopes.T
+    result, quantities = estimate(setup, motion, prior), Quantities(setup)
+    names, values = quantities.names, quantities.of(result.x)
     before = _sampled(quantities, prior.mean, np.diag(prior.deviation**2))
-    names = quantities.names
-    correlation = covariance / np.outer(*2 * [np.sqrt(np.diag(covariance))])
-    # Products of unknowns, where both are near 0, have no slope.
-    sampled = _sampled(quantities, found.x, found.covariance)
-    deviation = np.maximum(found.deviation(slopes), sampled)
-    # Where within a physics step an engine samples is not known.
-    deviation[-1] = np.hypot(deviation[-1], UNIFORM * setup.scenario.physics_step)
-    dry = slice(names.index(f"coulomb_{JOINTS[0]}"), names.index(f"coulomb_{JOINTS[-1]}") + 1)
-    smeared = LAW * values[dry] * quantities.light
-    deviation[dry] = np.hypot(deviation[dry], smeared)
-    left = deviation / before
+    deviation, correlation = _deviations(setup, quantities, result)
+    remaining = deviation / before  # fraction of the interval as known before
     half = SIGMAS * deviation
     rows = zip(names, values.tolist(), half.tolist(), quantities.units, strict=True)
-    all_ = {name: Parameter(x, x - more, x + more, unit) for name, x, more, unit in rows}
-    identified = {name for name, part in zip(names, left, strict=True) if part <= LEFT} - {*NEVER}
-    why = partial(_why, names, correlation)
+    parameters = {name: Parameter(x, x - h, x + h, unit) for name, x, h, unit in rows}
+    narrow = zip(names, remaining <= MOST_REMAINING, strict=True)
+    identified = {name for name, is_narrow in narrow if is_narrow} - {*NEVER}
+    reasons = {
+        name: Unidentified(float(remaining[i]), _why(names, correlation, i))
+        for i, name in enumerate(names)
+        if name not in identified
+    }
     return Identified(
-        {name: each for name, each in all_.items() if name in identified},
-        [name for name in names if name not in identified],
-        _parts(found, setup.scenario.control_period),
-        all_,
-        dict(zip(names, (SIGMAS * before).tolist(), strict=True)),
-        {
-            n: Unidentified(float(left[i]), why(i))
-            for i, n in enumerate(names)
-            if n not in identified
-        },
+        parameters={name: row for name, row in parameters.items() if name in identified},
+        not_identified=[*reasons],
+        unknowns=_parts(result, setup.scenario.control_period),
+        all=parameters,
+        own=dict(zip(names, (SIGMAS * before).tolist(), strict=True)),
+        reasons=reasons,
     )
 
 
-def _parts(found: Estimate, period: float) -> dict[str, Unknown]:
+def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple[Array, Array]:
+    """Return standard deviations of quantities (k,), and their correlations (k, k)."""
+    names, slopes = quantities.names, quantities.slopes(result.x)
+    covariance = slopes @ result.covariance @ slopes.T
+    # Products of unknowns, where both are near 0, have no slope.
+    sampled = _sampled(quantities, result.x, result.covariance)
+    deviation = np.maximum(result.deviation(slopes), sampled)
+    # Where within a physics step an engine samples is not known.
+    deviation[-1] = np.hypot(deviation[-1], UNIFORM * setup.scenario.physics_step)
+    dry = slice(names.index(f"coulomb_{JOINTS[0]}"), names.index(f"coulomb_{JOINTS[-1]}") + 1)
+    smeared = LAW * quantities.of(result.x)[dry] * quantities.light
+    deviation[dry] = np.hypot(deviation[dry], smeared)
+    sizes = np.sqrt(np.diag(covariance))
+    return deviation, covariance / np.outer(sizes, sizes)
+
+
+def _parts(result: Estimate, period: float) -> dict[str, Unknown]:
     """Return the unknowns by part, the latency in [s]."""
     unit = np.ones(SIZE)
     unit[PLACES["latency"]] = period
-    x, deviation = unit * found.x, unit * found.deviation(np.eye(SIZE))
-    places = PLACES.items()
-    return {name: Unknown(x[at].tolist(), deviation[at].tolist()) for name, at in places}
+    x, deviation = unit * result.x, unit * result.deviation(np.eye(SIZE))
+    blocks = PLACES.items()
+    return {name: Unknown(x[at].tolist(), deviation[at].tolist()) for name, at in blocks}
 
 
 def _sampled(quantities: Quantities, mean: Array, covariance: Array) -> Array:
@@ -231,14 +236,11 @@ def identify_command(
         uncertainty = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
     except ValueError as error:
         raise AccordError(str(error)) from None
-    found = identify(setup, recorded_motion(setup, run), uncertainty)
-    return Result(found, [
+    result = identify(setup, recorded_motion(setup, run), uncertainty)
+    known, unknown = result.parameters, result.reasons
+    return Result(result, [
+        *tables_of([*known.values()], labels=known, kind=Parameter, title="identified"),
         *tables_of(
-            [*found.parameters.values()], labels=found.parameters, kind=Parameter,
-            title="identified",
-        ),
-        *tables_of(
-            [*found.reasons.values()], labels=found.reasons, kind=Unidentified,
-            title="not identified",
+            [*unknown.values()], labels=unknown, kind=Unidentified, title="not identified"
         ),
     ])  # fmt: skip

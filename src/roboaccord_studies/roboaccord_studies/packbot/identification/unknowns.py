@@ -1,10 +1,13 @@
-"""Unknowns of the arm with their prior, and an arm that is off by them.
+"""Unknowns of the arm with their prior, and arms that have given values of them.
 
-`PARTS` lists them; `Unknowns` makes arms of a vector of them, `drawn_setup` setups of a `Draw`. An
-unknown may be added: an entry of PARTS, with its prior in `Prior.of` and its effect in `Unknowns`
-and `drawn_setup`; those before `length` are inertial (INERTIAL). PARTS that exist stay, as keys of
-identified arms: a file of before is refused once they change. STEP and STEPS, of differences, may
-be tuned.
+All unknowns are one vector x (u,) of named blocks (`PARTS`). `Prior` has what is known before a
+motion, `Unknowns` the efforts of rigid bodies and their derivatives by x, for the estimate.
+`drawn_setup` makes a setup of an arm with such values, for simulations and for control.
+
+An unknown may be added: an entry of PARTS, with its prior in `Prior.of` and its effect in
+`Unknowns` and `drawn_setup`; those before `length` are inertial (INERTIAL). Existing PARTS are keys
+of files of identified arms and stay: older files are refused once they change. test_identification
+and test_detector compare drawn arms with what was drawn.
 """
 
 from __future__ import annotations
@@ -32,10 +35,11 @@ PARTS = {
     "mass": N, "centre": 3 * N, "payload": 3, "length": 3 * N, "zero": N, "gain": N, "viscous": N,
     "coulomb": N, "knee": N, "instant": N, "latency": 1,
 }  # fmt: skip
-"""Lengths of the parts of the vector; the first three are inertial."""
-STEPS = {"mass": 1e-5, "payload": 1e-5}  # of differences that give derivatives
-STEP = 1e-6
-KNEE = 1.5  # of the logarithm of the rate below which dry friction falls
+"""Lengths of the blocks of the vector; the first three are inertial."""
+STEPS = {"mass": 1e-5, "payload": 1e-5}  # kg: of forward differences; the effects are linear
+STEP = 1e-6  # of those of the other unknowns: near the square root of round-off
+KNEE = 1.5  # standard deviation of ln(e), e the rate below which dry friction falls
+KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # of an inertia in a URDF
 ENDS = np.cumsum([0, *PARTS.values()]).tolist()
 PLACES = {name: slice(a, b) for name, (a, b) in zip(PARTS, pairwise(ENDS), strict=True)}
 SIZE = ENDS[-1]
@@ -43,7 +47,7 @@ INERTIAL = slice(0, PLACES["payload"].stop)
 
 
 def vector(parts: Mapping[str, ArrayLike]) -> Array:
-    """Return the vector (u,) of some parts, and 0 else."""
+    """Return the vector (u,) with values of some blocks, and 0 in the others."""
     x = np.zeros(SIZE)
     for name, values in parts.items():
         x[PLACES[name]] = values
@@ -52,7 +56,7 @@ def vector(parts: Mapping[str, ArrayLike]) -> Array:
 
 @dataclass(frozen=True)
 class Prior:
-    """What is known before: means and standard deviations (u,)."""
+    """What is known before a motion: means and standard deviations of the unknowns (u,)."""
 
     mean: Array
     deviation: Array
@@ -75,7 +79,7 @@ class Prior:
 
 
 class Unknowns:
-    """Make arms of the vector x (u,) of what is not known.
+    """Arms and efforts by the vector x (u,) of the unknowns.
 
     Args:
         setup: robot and scenario.
@@ -101,23 +105,23 @@ class Unknowns:
         centres, lengths = (x[PLACES[name]].reshape(N, 3) for name in ("centre", "length"))
         for j in range(1, N + 1):
             body = nominal.inertias[j]
-            part = 1.0 + masses[j - 1] / body.mass
+            ratio = 1.0 + masses[j - 1] / body.mass
             arm.model.inertias[j] = pin.Inertia(
-                part * body.mass, body.lever + centres[j - 1], part * body.inertia
+                ratio * body.mass, body.lever + centres[j - 1], ratio * body.inertia
             )
-            place = nominal.jointPlacements[j]
-            arm.model.jointPlacements[j].translation = place.translation + lengths[j - 1]
-        mass, *beside = x[PLACES["payload"]].tolist()
+            origin = nominal.jointPlacements[j].translation
+            arm.model.jointPlacements[j].translation = origin + lengths[j - 1]
+        mass, *offset = x[PLACES["payload"]].tolist()
         # By its moments: a payload below 0 is possible during the estimation.
-        point = self._tip + np.array([0.0, *beside])
+        point = self._tip + np.array([0.0, *offset])
         load = pin.Inertia(1.0, point, np.zeros((3, 3))).toDynamicParameters()
         hand = self.known.model.getJointId("wrist")
-        both = arm.model.inertias[hand].toDynamicParameters() + mass * load
-        arm.model.inertias[hand] = pin.Inertia.FromDynamicParameters(both)
+        loaded = arm.model.inertias[hand].toDynamicParameters() + mass * load
+        arm.model.inertias[hand] = pin.Inertia.FromDynamicParameters(loaded)
         return arm
 
     def inertial(self, x: Array) -> tuple[Array, Array]:
-        """Return the links' parameters (70,), and how they change with the inertial part."""
+        """Return the links' parameters (70,), and their derivatives by the inertial blocks."""
         nominal = self.arm(x).parameters
         jacobian = np.zeros((len(nominal), INERTIAL.stop))
         for name in ("mass", "centre", "payload"):
@@ -132,7 +136,7 @@ class Unknowns:
         return np.array([arm.efforts(q - zeros, qd, qdd) for q, qd, qdd in states])
 
     def slopes(self, x: Array, states: list[State]) -> Array:
-        """Return how these change with x (k, 7, u)."""
+        """Return the derivatives of `efforts` by x (k, 7, u)."""
         nominal = self.efforts(x, states)
         jacobian = np.zeros((*nominal.shape, SIZE))
         _, inertial = self.inertial(x)
@@ -153,12 +157,12 @@ def _moved(x: Array, i: int, step: float) -> Array:
 
 @dataclass(frozen=True)
 class Draw:
-    """What an arm is off by.
+    """Errors of one arm, as they are drawn at random or were identified.
 
     Args:
-        x: vector of the unknowns (u,), as `PARTS` has it: masses [kg], centres and lengths [m], the
-            payload [kg] and how far it is beside the finger tips [m], zeros [rad], gains and
-            viscous friction as parts, dry friction [N m], and latency [ticks].
+        x: vector of the unknowns (u,), block by block as in `PARTS`: masses [kg], centres and
+            lengths [m], the payload [kg] and its offset from the finger tips [m], zeros [rad],
+            relative errors of gains and viscous friction, dry friction [N m], latency [ticks].
         step: of the encoders [rad].
         noise: of angles and rates [rad, rad/s].
     """
@@ -168,21 +172,21 @@ class Draw:
     noise: tuple[float, float] = (0.0, 0.0)
 
     def of(self, part: str) -> Array:
-        """Return a part of the unknowns."""
+        """Return a block of the unknowns, by its name in `PARTS`."""
         return self.x[PLACES[part]]
 
 
 def with_friction(draw: Draw, scenario: Scenario) -> Scenario:
-    """Return a scenario whose joints have an arm's friction."""
+    """Return a scenario whose joints have the friction of a drawn arm."""
     viscous = (1.0 + draw.of("viscous")) * Setup.of(scenario).parameters.of_joints("viscous")
-    both = {"viscous": viscous, "coulomb": draw.of("coulomb")}
-    friction = {f"{n}_{j}": float(x) for n, each in both.items() for j, x in zip(JOINTS, each)}
+    kinds = {"viscous": viscous, "coulomb": draw.of("coulomb")}
+    friction = {f"{n}_{j}": float(x) for n, values in kinds.items() for j, x in zip(JOINTS, values)}
     data = scenario.data()
     return make_scenario({**data, "parameters": {**data["parameters"], **friction}})
 
 
 def drawn_setup(draw: Draw, scenario: Scenario) -> Setup:
-    """Return a setup of the Packbot with links, lengths and a payload that are off."""
+    """Return a setup of the Packbot with the links, lengths and payload of a drawn arm."""
     robot = copy.copy(find_robot("packbot"))
     as_known = robot.description
 
@@ -195,11 +199,11 @@ def drawn_setup(draw: Draw, scenario: Scenario) -> Setup:
 
 
 def _changed(text: str, draw: Draw, reach: float) -> str:
-    """Return a URDF with what is drawn; the finger tips are at `reach` [m] in the hand."""
+    """Return a URDF with the errors of a draw; the finger tips are at `reach` [m] in the hand."""
     root = ET.fromstring(text)
-    places = (draw.of(part).reshape(N, 3) for part in ("length", "centre"))
+    offsets = (draw.of(part).reshape(N, 3) for part in ("length", "centre"))
     for joint, link, more_mass, length, centre in zip(
-        JOINTS, LINKS, draw.of("mass").tolist(), *places, strict=True
+        JOINTS, LINKS, draw.of("mass").tolist(), *offsets, strict=True
     ):
         _shift(root, f"joint[@name='{joint}']/origin", length)
         inertial = root.find(f"link[@name='{link}_link']/inertial")
@@ -212,21 +216,21 @@ def _changed(text: str, draw: Draw, reach: float) -> str:
         for key, value in inertia.attrib.items():
             inertia.set(key, repr(ratio * float(value)))
         _shift(root, f"link[@name='{link}_link']/inertial/origin", centre)
-    payload, *beside = draw.of("payload").tolist()
+    payload, *offset = draw.of("payload").tolist()
     if payload:
-        _load(root, payload, np.array([reach, *beside]))
+        _load(root, payload, np.array([reach, *offset]))
     return ET.tostring(root, encoding="unicode")
 
 
 def _shift(root: ET.Element, where: str, change: Array) -> None:
     origin = root.find(where)
     assert origin is not None, where
-    place = np.array([float(x) for x in origin.get("xyz", "0 0 0").split()])
-    origin.set("xyz", " ".join(map(repr, (place + change).tolist())))
+    position = np.array([float(x) for x in origin.get("xyz", "0 0 0").split()])
+    origin.set("xyz", " ".join(map(repr, (position + change).tolist())))
 
 
 def _load(root: ET.Element, payload: float, offset: Array) -> None:
-    """Add a payload at a place (3,) [m] to the hand's inertia; its frame is not turned."""
+    """Add a payload at an offset (3,) [m] to the hand's inertia, whose frame is not turned."""
     inertial = root.find("link[@name='gripper_link']/inertial")
     assert inertial is not None
     mass, origin, inertia = (inertial.find(key) for key in ("mass", "origin", "inertia"))
@@ -235,12 +239,9 @@ def _load(root: ET.Element, payload: float, offset: Array) -> None:
     xx, xy, xz, yy, yz, zz = (float(inertia.attrib[k]) for k in KEYS)
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     hand = pin.Inertia(float(mass.attrib["value"]), centre, tensor)
-    both = hand + pin.Inertia(payload, offset, np.zeros((3, 3)))
-    mass.set("value", repr(float(both.mass)))
-    origin.set("xyz", " ".join(map(repr, both.lever.tolist())))
-    values = both.inertia[np.triu_indices(3)]
+    loaded = hand + pin.Inertia(payload, offset, np.zeros((3, 3)))
+    mass.set("value", repr(float(loaded.mass)))
+    origin.set("xyz", " ".join(map(repr, loaded.lever.tolist())))
+    values = loaded.inertia[np.triu_indices(3)]
     for key, value in zip(KEYS, values.tolist(), strict=True):
         inertia.set(key, repr(value))
-
-
-KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")

@@ -1,5 +1,9 @@
-"""Studies of failed arms: equilibria, and the workspace that is kept.
+"""Studies of failed arms: equilibria of loose joints, and the workspace that an arm keeps.
+
+equilibria        the command `accord packbot equilibria`, with its pictures
+equilibrium_map   equilibria over a grid of active angles, and their folds
+workspace         cells that the finger tips reach; the command is cli/workspace.py
 
 Defaults of both commands may be changed; keys of their JSON output stay. How recovery itself plans
-is in `packbot.planning`.
+is in `packbot.planning`. Tests: test_recovery_studies, test_equilibrium_map, test_workspace.
 """

@@ -1,14 +1,13 @@
 """Command `accord packbot equilibria`: where loose joints rest, and a map of that over active ones.
 
-KINDS and LOOK give the kinds their colours; the names, keys and values of the JSON output, stay.
-Colours, words and pictures may be changed. Stable equilibria must be minima of the energy
-(test_recovery_studies). Maps are computed in `equilibrium_map`, arms with failures in
-`packbot.planning`.
-
 With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at
 one, and could be balanced at the other, half a turn away. It is also in equilibrium on a contact or
 a stop that it is pressed against. Among random poses, two stable ones are linked where a
-quasi-static motion of the active joints leads from one to the other.
+quasi-static motion of the active joints leads from one to the other. Maps are computed in
+`equilibrium_map`, arms with failures in `packbot.planning`.
+
+Colours, words and pictures may be changed; names, keys and values of the JSON output stay. Stable
+equilibria must be minima of the energy (test_recovery_studies).
 """
 
 from __future__ import annotations
@@ -38,19 +37,20 @@ from roboaccord_studies.packbot.recovery.equilibrium_map import (
     map_equilibria,
 )
 
-KINDS = {"stable": BLUE, "unstable": RED, "propped": GREEN}
+KINDS = {"stable": BLUE, "unstable": RED, "propped": GREEN}  # of `Equilibria`, with their colours
+MAP_KINDS = {"stable": BLUE, "propped": GREEN, "stop": GREEN, "unstable": RED}  # drawn in order
 
 
 @dataclass(frozen=True)
 class Equilibria:
-    """Equilibria of an arm, all clear and held by the active joints.
+    """Equilibria of an arm, all without contact but what loose joints lie on, and held.
 
     Args:
         stable: poses (7,) [rad] in which loose joints hang.
-        unstable: in which they would be balanced.
-        propped: in which they lie on a contact.
-        linked: number of stable and propped ones to which there is a path from the present one.
-        tree: of those that can be reached from there; None if gravity moves no loose joint.
+        unstable: poses in which they would be balanced.
+        propped: poses in which they lie on a contact.
+        linked: number of stable and propped poses to which a path leads from the present one.
+        tree: of poses that can be reached from there; None if gravity moves no loose joint.
     """
 
     stable: list[Array]
@@ -112,14 +112,11 @@ def draw_equilibria(arm: FailedArm, equilibria: Equilibria, path: Path) -> None:
                 before = equilibria.tree[equilibria.tree.parents[i]]
                 axes.plot(*zip(side(before), side(q)), color=RULE, lw=0.7)
         for kind, colour in KINDS.items():
-            places = [side(q) for q in getattr(equilibria, kind)]
-            if places:
-                axes.scatter(*zip(*places), s=12.0, color=colour, label=kind, zorder=3)
+            points = [side(q) for q in getattr(equilibria, kind)]
+            if points:
+                axes.scatter(*zip(*points), s=12.0, color=colour, label=kind, zorder=3)
         axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
         legend(axes, 3)
-
-
-LOOK = {"stable": BLUE, "propped": GREEN, "stop": GREEN, "unstable": RED}
 
 
 @by_option("over", "cells bag", "poses seed", "fault plot scenario set")
@@ -127,23 +124,15 @@ def equilibria_command(
     faults: Faults = None,
     count: Annotated[int, typer.Option("--poses", min=1, help="Number of random poses.")] = 100,
     plot: Annotated[Path | None, draws("them")] = None,
-    over: Annotated[
-        str,
-        typer.Option(
-            metavar="JOINT [JOINT]",
-            help="Active joints over which to map the equilibria of one loose joint.",
-        ),
-    ] = "",
-    cells: Annotated[
-        int, typer.Option(min=3, help="Grid points of the map for each of them.")
-    ] = 25,
-    bag: Annotated[
-        Path | None, typer.Option("--bag", help="Recorded run to draw in the map.")
-    ] = None,
-    scenario: ScenarioName = "reach",
-    seed: Seed = 0,
-    changes: Changes = None,
-) -> Result:
+    over: Annotated[str, typer.Option(
+        metavar="JOINT [JOINT]",
+        help="Active joints over which to map the equilibria of one loose joint.")] = "",
+    cells: Annotated[int, typer.Option(
+        min=3, help="Grid points of the map for each of them.")] = 25,
+    bag: Annotated[Path | None, typer.Option(
+        "--bag", help="Recorded run to draw in the map.")] = None,
+    scenario: ScenarioName = "reach", seed: Seed = 0, changes: Changes = None,
+) -> Result:  # fmt: skip
     """Find equilibria of an arm with loose joints, and those that it can reach.
 
     Counts, among random poses, the stable equilibria in which loose joints hang, the unstable ones,
@@ -187,14 +176,11 @@ def _map(
         draw_map(mapped, plot, run)
     kinds = Counter(each.kind for cell in mapped.found for each in cell)
     data = {
-        "joint": mapped.joint,
-        "over": to_json(mapped.over),
-        "axes": to_json(mapped.axes),
-        "kinds": to_json(kinds),
-        "parts": to_json(mapped.parts),
+        "joint": mapped.joint, "over": to_json(mapped.over), "axes": to_json(mapped.axes),
+        "kinds": to_json(kinds), "parts": to_json(mapped.parts),
         "folds": to_json([fold.angles for fold in mapped.folds]),
         "equilibria": to_json(mapped.found),
-    }
+    }  # fmt: skip
     words = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
     lines = [
         f"equilibria: {words}; {len(mapped.folds)} folds",
@@ -216,14 +202,12 @@ def draw_map(mapped: EquilibriumMap, path: Path, run: Array | None = None) -> No
     joint, two = JOINTS.index(mapped.joint), len(mapped.over) == 2
     with picture(path, (7.5, 4.0) if two else SIZE, mosaic="ab" if two else "a") as panels:
         axes = panels["a"]
-        for kind, colour in LOOK.items():
-            some = [e.q for cell in mapped.found for e in cell if e.kind == kind]
-            if some:
-                q = np.array(some)
-                x, y = q[:, 1:joint].sum(axis=1), q[:, joint]
-                axes.scatter(
-                    q[:, 1:joint].sum(axis=1), q[:, joint], s=4.0, color=colour, label=kind
-                )
+        for kind, colour in MAP_KINDS.items():
+            of_kind = [e.q for cell in mapped.found for e in cell if e.kind == kind]
+            if of_kind:
+                q = np.array(of_kind)
+                pitches = q[:, 1:joint].sum(axis=1)
+                axes.scatter(pitches, q[:, joint], s=4.0, color=colour, label=kind)
         for fold in mapped.folds:
             pitch = sum(fold.angles[name] for name in PLANE[: joint - 1])
             axes.plot(pitch, fold.angles[mapped.joint], "o", mfc="none", color=INK, label="fold")

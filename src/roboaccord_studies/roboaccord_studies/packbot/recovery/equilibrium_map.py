@@ -1,14 +1,15 @@
 """All equilibria of one loose joint over a grid of the angles of active ones, and their folds.
 
-SLACK decides which neighbouring equilibria are joined, and so the parts; HALVINGS how exact folds
-are. Both may be tuned, which may change figures of docs/packbot_recovery.md. Fields of
+With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at
+one, and could be balanced at the other, half a turn away. It is also in equilibrium on a contact or
+a stop that it is pressed against. Stable ones of neighbouring cells are joined if they are close
+and within half a turn of the same zero, the bottom of their well. Where an equilibrium has no
+neighbour, bisection finds the angles at which it vanishes; that is a fold if it meets the unstable
+one there.
+
+SLACK and HALVINGS may be tuned, which may change figures of docs/packbot_recovery.md. Fields of
 `Equilibrium`, `Part` and `Fold`, keys of the JSON output, stay. test_equilibrium_map tests the two
 zeros and a fold.
-
-With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at
-one, and could be balanced at the other, half a turn away. It is also in equilibrium on
-a contact or a stop that it is pressed against. Stable ones of neighbouring cells are joined where
-they are within half a turn of the same zero, and close.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from roboaccord.contract import AccordError, Array, Quantity
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-PLANE = ("shoulder", "elbow1", "elbow2")
-HALVINGS = 14  # of the bisection for a fold
+PLANE = ("shoulder", "elbow1", "elbow2")  # joints that move the hand in the plane
+HALVINGS = 14  # of the bisection for a fold: a cell's width over 16,000
 SLACK = 0.05  # rad that an equilibrium may move by between cells, beyond thrice their width
 
 
@@ -74,7 +75,7 @@ class EquilibriumMap:
         joint: that is loose.
         over: active joints whose angles make the grid.
         axes: the angles of each [rad].
-        found: all equilibria, cell by cell; the last of `over` changes fastest.
+        found: lists of equilibria by cell; the angle of the last of `over` changes fastest.
         folds: between cells next to each other.
     """
 
@@ -96,18 +97,19 @@ class EquilibriumMap:
 def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
     """Return the equilibria of the loose joint, the others at the angles q (7,) [rad].
 
-    Free angles are looked for in steps of 0.02 rad: what is thinner may be missed.
+    Free angles are looked for in steps of 0.02 rad: smaller obstacles and gaps may be missed.
     """
     (joint,) = arm.loose.tolist()
     past, size = arm.swing(q, joint)
-    carrier = float(q[1:joint].sum())
-    turn = np.angle(np.exp(1j * (-0.5 * np.pi - carrier - (q[joint] - past))))
-    zero = -0.5 * np.pi - carrier - float(turn)
+    # The stable zero of the well numbered 0, which stays the same when the other joints turn.
+    pitch = float(q[1:joint].sum())
+    turn = np.angle(np.exp(1j * (-0.5 * np.pi - pitch - (q[joint] - past))))
+    zero = -0.5 * np.pi - pitch - float(turn)
 
     def at(angle: float) -> Array:
-        there = q.copy()
-        there[joint] = angle
-        return there
+        pose = q.copy()
+        pose[joint] = angle
+        return pose
 
     def make(angle: float, kind: str) -> Equilibrium:
         well = round((angle - zero) / (2.0 * np.pi))
@@ -126,10 +128,11 @@ def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
     angles = np.linspace(low, high, int((high - low) / FALL) + 2).tolist()
     free = [clear(angle) for angle in angles]
     ends = [(end, side, "stop") for end, side, i in ((low, -1, 0), (high, 1, -1)) if free[i]]
-    for (a, b), (here, there) in zip(pairwise(angles), pairwise(free), strict=True):
-        if here != there:
-            end = _boundary(clear, *((a, b) if here else (b, a)))
-            ends.append((end, 1 if here else -1, "propped"))
+    for (a, b), (free_a, free_b) in zip(pairwise(angles), pairwise(free), strict=True):
+        if free_a != free_b:
+            end = _boundary(clear, *((a, b) if free_a else (b, a)))
+            ends.append((end, 1 if free_a else -1, "propped"))
+    # Gravity must press the joint against the end of its free angles.
     equilibria += [make(end, kind) for end, side, kind in ends if side * np.sin(end - zero) < 0.0]
     return sorted(equilibria, key=lambda each: float(each.q[joint]))
 
@@ -143,12 +146,9 @@ def _boundary(clear: Callable[[float], bool], free: float, not_free: float) -> f
 
 
 def map_equilibria(
-    arm: FailedArm,
-    q: Array,
-    over: Sequence[str],
-    cells: int,
+    arm: FailedArm, q: Array, over: Sequence[str], cells: int,
     done: Callable[[int], object] = lambda n: None,
-) -> EquilibriumMap:
+) -> EquilibriumMap:  # fmt: skip
     """Return the equilibria over the angles of one or two active joints, within their limits.
 
     Args:
@@ -166,12 +166,12 @@ def map_equilibria(
         raise AccordError(f"a map takes one loose joint, no frozen one: {', '.join(PLANE)}")
     if not 0 < len(over) < 3 or len({*over}) < len(over) or not {*over} <= {*PLANE} - {*names}:
         raise AccordError(f"--over takes one or two of {', '.join({*PLANE} - {*names})}")
-    places = [JOINTS.index(name) for name in over]
-    axes = tuple(np.linspace(arm.lower[i], arm.upper[i], cells) for i in places)
+    joints = [JOINTS.index(name) for name in over]
+    axes = tuple(np.linspace(arm.lower[i], arm.upper[i], cells) for i in joints)
     by_cell, poses = list[list[Equilibrium]](), list[Array]()
     for angles in product(*axes):
         pose = q.copy()
-        pose[places] = angles
+        pose[joints] = angles
         poses.append(pose)
         by_cell.append(equilibria_at(arm, pose))
         done(1)
@@ -181,12 +181,9 @@ def map_equilibria(
 
 
 def _joined(
-    arm: FailedArm,
-    by_cell: list[list[Equilibrium]],
-    poses: list[Array],
-    shape: tuple[int, ...],
+    arm: FailedArm, by_cell: list[list[Equilibrium]], poses: list[Array], shape: tuple[int, ...],
     slack: float,
-) -> tuple[list[list[Equilibrium]], list[Fold]]:
+) -> tuple[list[list[Equilibrium]], list[Fold]]:  # fmt: skip
     """Return equilibria with their parts, and the folds between cells next to each other.
 
     Equilibria of adjacent cells are joined if they are in the same well and close. Where one
@@ -194,8 +191,8 @@ def _joined(
     """
     (joint,) = arm.loose.tolist()
     index = np.arange(len(by_cell)).reshape(shape)
-    flat = [(i, each) for i, cell in enumerate(by_cell) for each in cell if each.kind != "unstable"]
-    numbers = {(i, id(each)): n for n, (i, each) in enumerate(flat)}
+    stable = [each for cell in by_cell for each in cell if each.kind != "unstable"]
+    numbers = {id(each): number for number, each in enumerate(stable)}
     links, folds = list[tuple[int, int]](), list[Fold]()
     for axis in range(len(shape)):
         ahead = np.moveaxis(index, axis, 0)
@@ -207,16 +204,18 @@ def _joined(
                 and a.well == b.well
                 and abs(a.q[joint] - b.q[joint]) < slack
             ]
-            links += [(numbers[i, id(a)], numbers[j, id(b)]) for a, b in pairs]
-            kept = {id(each) for pair in pairs for each in pair}
-            for here, there in ((i, j), (j, i)):
-                lost = [each for each in by_cell[here] if id(each) not in kept]
-                folds += [f for each in lost if (f := _fold(arm, each, poses[there]))]
-    places = np.array(links, dtype=int).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(links)), tuple(places)), (len(flat), len(flat)))
-    parts = connected_components(graph, directed=False)[1].tolist()
-    of = {id(each): part for (_, each), part in zip(flat, parts, strict=True)}
-    return [[replace(each, part=of.get(id(each), -1)) for each in c] for c in by_cell], folds
+            links += [(numbers[id(a)], numbers[id(b)]) for a, b in pairs]
+            linked = {id(each) for pair in pairs for each in pair}
+            for cell, neighbour in ((i, j), (j, i)):
+                lost = [each for each in by_cell[cell] if id(each) not in linked]
+                folds += [f for each in lost if (f := _fold(arm, each, poses[neighbour]))]
+    ends = np.array(links, dtype=int).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(links)), tuple(ends)), (len(stable), len(stable)))
+    labels = connected_components(graph, directed=False)[1].tolist()
+    parts = {id(each): label for each, label in zip(stable, labels, strict=True)}
+    return [
+        [replace(each, part=parts.get(id(each), -1)) for each in cell] for cell in by_cell
+    ], folds
 
 
 def _fold(arm: FailedArm, last: Equilibrium, beyond: Array) -> Fold | None:
@@ -230,17 +229,21 @@ def _fold(arm: FailedArm, last: Equilibrium, beyond: Array) -> Fold | None:
     if last.kind == "unstable":
         return None
     (joint,) = arm.loose.tolist()
-    here, there = last.q.copy(), beyond.copy()
-    there[joint] = here[joint]
+    with_it, without = last.q.copy(), beyond.copy()  # angles with and without the equilibrium
+    without[joint] = with_it[joint]
     for _ in range(HALVINGS):
-        middle = 0.5 * (here + there)
-        near = [e for e in equilibria_at(arm, middle) if e.well == last.well]
-        kept = [e for e in near if e.kind == last.kind and abs(e.q[joint] - here[joint]) < SLACK]
-        if kept:
-            here = kept[0].q
+        middle = 0.5 * (with_it + without)
+        same = [
+            each.q
+            for each in equilibria_at(arm, middle)
+            if (each.well, each.kind) == (last.well, last.kind)
+            and abs(each.q[joint] - with_it[joint]) < SLACK
+        ]
+        if same:
+            with_it = same[0]
         else:
-            there = middle
-    past, _ = arm.swing(here, joint)
+            without = middle
+    past, _ = arm.swing(with_it, joint)
     if np.pi - abs(past) > SLACK:
         return None
-    return Fold({name: float(here[JOINTS.index(name)]) for name in PLANE})
+    return Fold({name: float(with_it[JOINTS.index(name)]) for name in PLANE})

@@ -1,14 +1,14 @@
 """Workspace that an arm keeps with failed joints, in the plane of the arm.
 
-CELL, POSES, HEALTHY and ANGLES may be changed, but the shares in docs/packbot_recovery.md depend on
-them; test_workspace compares dense ones with the closed form of two links. VIEW, an estimate of the
-camera's cone, may be changed. PLANE, the joints that move the hand in the plane, and the order of
-draws in `_drawn`, for which a seed stands, stay.
-
 The plane is cut into cells of 5 cm. A cell counts if a pose drawn at random has its finger tips
 there, touches nothing, can be held against gravity, and has its loose joints at rest. The turret
-stands straight; camera and wrist are as at the start. A cell that is reached by few poses can be
-missed: what is kept grows with the number of poses, to about 60,000.
+points straight ahead; camera and wrist are as at the start. What an arm keeps is its share of the
+cells of the healthy arm. A cell that few poses reach can be missed: what is kept grows with the
+number of poses, up to about 60,000.
+
+The numbers of poses and angles may be changed, but shares in docs/packbot_recovery.md depend on
+them; test_workspace compares dense ones with the closed form of two links. PLANE and the order of
+draws in `_drawn`, for which a seed stands, stay.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ from roboaccord.report import BLUE, RED, RULE, SQUARE, legend, picture
 from roboaccord.run import run_pieces
 from roboaccord.scenario import Setup, make_scenario
 
-CELL = 0.05  # m
+CELL = 0.05  # m: width of a cell
 POSES = 5_000  # drawn of a failed arm
-HEALTHY = 4  # times as many of the healthy arm, which has one more joint
-HUNG = 20_000  # poses at most, where loose joints must be brought to rest
-FALLEN = 4  # poses to one that is let fall onto something
+HEALTHY = 4  # times as many are drawn of the healthy arm, which has one more joint
+HUNG = 20_000  # poses at most if loose joints must be brought to rest, which takes long
+FALLEN = 4  # of so many poses, one is let fall onto something
 ANGLES = 25  # at which a joint freezes, evenly between its limits
-LOOKS, TARGETS = 600, 25  # poses and targets of the camera
-BEST = 8  # poses nearest to looking at a target, of which the best counts
-VIEW, WIDTH = np.radians(60.0), 0.1  # rad, of the camera's cone, estimate; m, of a target
-ROOM = np.array([-1.0, -1.0, 0.0]), np.array([2.0, 1.0, 1.0])  # m, around the robot
-PLANE = (1, 2, 3)  # joints that move the hand in the plane
+CAMERA_POSES, TARGETS = 600, 25  # drawn for the camera
+BEST = 8  # poses that look most directly at a target, of which the best one counts
+VIEW = np.radians(60.0)  # rad: angle of the camera's cone; an estimate
+WIDTH = 0.1  # m: of a target
+ROOM = np.array([-1.0, -1.0, 0.0]), np.array([2.0, 1.0, 1.0])  # m: corners of the targets' box
+PLANE = (1, 2, 3)  # joints that move the hand in the plane: shoulder and both elbows
 
-Cells = frozenset[tuple[int, int]]
+Cells = frozenset[tuple[int, int]]  # indices along the horizontal and the vertical
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Kept:
         seen: visible fraction of targets; None if that was not asked.
         failed: the faults themselves.
         payload: at the finger tips [kg].
-        cells: that it reaches.
+        cells: that its finger tips reach.
     """
 
     faults: Annotated[list[str], Quantity("", name="failed")]
@@ -68,7 +69,7 @@ class Kept:
 
 
 def tips(p: PackbotParameters, q: Array) -> Array:
-    """Return the finger tips in the plane (k, 2) [m], from the turret's axis and the ground."""
+    """Return the finger tips in the plane (k, 2) [m]: from the turret's axis, above the ground."""
     angles = np.cumsum(q[:, PLANE], axis=1)
     lengths = np.array([p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length])
     r, z = np.cos(angles) @ lengths, np.sin(angles) @ lengths
@@ -116,19 +117,19 @@ def angles_of(setup: Setup, fault: Fault, count: int = ANGLES) -> list[Fault]:
 def loads(arm: FailedArm, poses: int, seed: int = 0) -> Array:
     """Return the torques at rest of clear poses over the joints' limits (k, 7)."""
     drawn = np.concatenate([*_drawn(arm, poses, np.random.default_rng(seed))])
-    held = [arm.holding(q) for q in drawn if not arm.clearance.touches(q)]
-    return np.asarray(np.abs(np.array(held).reshape(-1, len(JOINTS))) / arm.efforts)
+    efforts = [arm.holding(q) for q in drawn if not arm.clearance.touches(q)]
+    return np.asarray(np.abs(np.array(efforts).reshape(-1, len(JOINTS))) / arm.efforts)
 
 
 def seen(arm: FailedArm, seed: int = 0) -> float:
-    """Return the visible fraction of targets, mean over them, each from the best of random poses.
+    """Return the mean visible fraction of targets, each from the best of random poses.
 
-    The poses are clear and held, with loose joints at rest; the camera sees a cone.
+    The poses touch nothing and can be held, with loose joints at rest; the camera sees a cone.
     """
     rng, sight = np.random.default_rng(seed), Sight(arm.clearance, VIEW)
-    targets, drawn = rng.uniform(*ROOM, (TARGETS, 3)), rng.uniform(size=(LOOKS, len(JOINTS)))
-    clear = arm.lower + drawn * (arm.upper - arm.lower)
-    settled = (arm.rest(q) for q in clear if not arm.clearance.touches(q))
+    targets, drawn = rng.uniform(*ROOM, (TARGETS, 3)), rng.uniform(size=(CAMERA_POSES, len(JOINTS)))
+    angles = arm.lower + drawn * (arm.upper - arm.lower)
+    settled = (arm.rest(q) for q in angles if not arm.clearance.touches(q))
     poses = [q for q in settled if q is not None and arm.bears(q)]
     eyes, axes = np.array([sight.eye(q) for q in poses]).reshape(-1, 2, 3).swapaxes(0, 1)
     best = list[float]()
@@ -141,17 +142,11 @@ def seen(arm: FailedArm, seed: int = 0) -> float:
 
 
 def kept(
-    setup: Setup,
-    cases: Iterable[Sequence[Fault]],
-    *,
-    payloads: Sequence[float] = (0.0,),
-    poses: int = POSES,
-    seed: int = 0,
-    sight: bool = False,
-    workers: int | None = None,
-    done: Callable[[tuple[Cells, float | None]], None] = lambda results: None,
-    run: Callable[..., list[tuple[Cells, float | None]]] = run_pieces,
-) -> list[Kept]:
+    setup: Setup, cases: Iterable[Sequence[Fault]], *, payloads: Sequence[float] = (0.0, ),
+    poses: int = POSES, seed: int = 0, sight: bool = False, workers: int | None = None,
+    done: Callable[[tuple[Cells, float | None]], None] = lambda results: None, run: Callable[...,
+    list[tuple[Cells, float | None]]] = run_pieces,
+) -> list[Kept]:  # fmt: skip
     """Return the workspace of the healthy arm, and then that of every case with every payload.
 
     Args:
@@ -188,13 +183,14 @@ def _measure(
 
 @lru_cache(maxsize=1)
 def _bench(data: str) -> tuple[Setup, Clearance]:
+    """Return the setup of a scenario, as JSON, and its clearance, once in a process."""
     setup = Setup.of(make_scenario(json.loads(data)))
     return setup, Clearance.of(setup)
 
 
 @dataclass(frozen=True)
 class Guard:
-    """Limits of a joint within which it may freeze anywhere, and what they cost.
+    """Limits of a joint within which it may freeze anywhere, and their cost.
 
     Args:
         lower, upper: limits [rad]; equal where no angle keeps enough.
@@ -216,21 +212,24 @@ def guard(setup: Setup, joint: str, workspaces: Sequence[Kept], keep: float, pos
         keep: share of the healthy workspace that is to be kept.
         poses: drawn of a failed arm.
     """
-    p, angles = setup.parameters, [each.failed[0].angle or 0.0 for each in workspaces[1:]]
+    p, frozen = setup.parameters, workspaces[1:]
+    angles = [workspace.failed[0].angle or 0.0 for workspace in frozen]
     half = 0.5 * (angles[1] - angles[0]) if len(angles) > 1 else 0.0
-    best, start = (0, 0), 0
-    for end, each in enumerate([*workspaces[1:], None]):
-        if each is None or each.retained < keep:
-            best = max(best, (start, end), key=lambda span: span[1] - span[0])
+    # The longest run of angles that keep enough, from `first` up to but without `last`.
+    (first, last), start = (0, 0), 0
+    for end in range(len(frozen) + 1):
+        if end == len(frozen) or frozen[end].retained < keep:
+            first, last = max((first, last), (start, end), key=lambda span: span[1] - span[0])
             start = end + 1
-    if best[0] == best[1]:
+    if first == last:
         return Guard(0.0, 0.0, 1.0)
-    lower, upper = angles[best[0]] - half, angles[best[1] - 1] + half
+    lower, upper = angles[first] - half, angles[last - 1] + half
     lower = max(lower, getattr(p, f"lower_{joint}"))
     arm, i = FailedArm(setup, ()), JOINTS.index(joint)
     arm.lower[i], arm.upper[i] = lower, upper
-    left = workspace(arm, HEALTHY * poses)
-    return Guard(lower, upper, 1.0 - len(left & workspaces[0].cells) / len(workspaces[0].cells))
+    healthy = workspaces[0].cells
+    within = workspace(arm, HEALTHY * poses) & healthy
+    return Guard(lower, upper, 1.0 - len(within) / len(healthy))
 
 
 def draw_workspace(workspaces: Sequence[Kept], path: Path) -> None:
@@ -244,21 +243,21 @@ def draw_workspace(workspaces: Sequence[Kept], path: Path) -> None:
     with picture(path, SQUARE) as axes:
         corners = np.array(sorted(healthy)) * CELL
         axes.scatter(*(corners + 0.5 * CELL).T, s=9.0, marker="s", color=RULE, linewidths=0)
-        count = {cell: sum(cell in each.cells for each in cases) for cell in sorted(healthy)}
-        kept = [cell for cell, n in count.items() if n]
-        if kept:
-            shade = [count[cell] / len(cases) for cell in kept]
-            places = (np.array(kept) + 0.5) * CELL
-            axes.scatter(*places.T, s=9.0, marker="s", color=BLUE, alpha=shade, linewidths=0)
+        count = {cell: sum(cell in case.cells for case in cases) for cell in sorted(healthy)}
+        reached = [cell for cell, number in count.items() if number]
+        if reached:
+            shade = [count[cell] / len(cases) for cell in reached]
+            centres = (np.array(reached) + 0.5) * CELL
+            axes.scatter(*centres.T, s=9.0, marker="s", color=BLUE, alpha=shade, linewidths=0)
         axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
 
 
 def draw_kept(workspaces: Sequence[Kept], path: Path) -> None:
     """Draw the share of the workspace that is kept over the angle at which a joint is frozen."""
     lines = dict[str, list[tuple[float, float]]]()
-    for each in workspaces[1:]:
-        (fault,) = each.failed
-        lines.setdefault(fault.joint, []).append((fault.angle or 0.0, each.retained))
+    for case in workspaces[1:]:
+        (fault,) = case.failed
+        lines.setdefault(fault.joint, []).append((fault.angle or 0.0, case.retained))
     with picture(path) as axes:
         for joint, points in lines.items():
             axes.plot(*zip(*points, strict=True), label=joint)
@@ -274,8 +273,8 @@ def draw_torques(healthy: Array, failed: Array, path: Path) -> None:
         for loads, colour, name in ((healthy, RULE, "normal arm"), (failed, BLUE, "failed arm")):
             for rank, width in ((1.0, 2.0), (0.95, 6.0), (0.5, 12.0)):
                 ends = np.quantile(loads, rank, axis=0)
-                places = np.arange(len(ends)) + (0.2 if loads is failed else -0.2)
-                axes.vlines(places, 0.0, ends, colors=colour, lw=width, label=name * (rank == 0.5))
+                x = np.arange(len(ends)) + (0.2 if loads is failed else -0.2)
+                axes.vlines(x, 0.0, ends, colors=colour, lw=width, label=name * (rank == 0.5))
         axes.axhline(1.0, color=RED, lw=0.8)
         axes.set_xticks(np.arange(healthy.shape[1]), JOINTS)
         axes.set(ylabel="joint torque over torque limit")

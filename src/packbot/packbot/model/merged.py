@@ -1,0 +1,102 @@
+"""Inertia of the two links at a frozen joint as that of one link.
+
+The report interpolates the inertia of an arm with a frozen joint over the angle of the joint (3.2).
+Here it is exact: a body is moved to the frame of the other and the two are added. The report's
+interpolation, piecewise linear between any number of knots, stands beside it for comparison.
+
+The sum of bodies is fixed: test_packbot_faults compares it with pinocchio's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord import description
+from roboaccord.contract import Array, check_known
+from roboaccord.numerics import axis_angle_matrix
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """A rigid body's mass [kg], centre (3,) [m], and inertia there (3, 3) [kg m^2]."""
+
+    mass: float
+    centre: Array
+    inertia: Array
+
+    def moved(self, rotation: Array, position: Array) -> Inertia:
+        """Return the same body in another frame.
+
+        Args:
+            rotation, position: of this frame in that one (3, 3), (3,) [m].
+        """
+        turned = rotation @ self.inertia @ rotation.T
+        return Inertia(self.mass, position + rotation @ self.centre, turned)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Return both bodies as one, in the same frame."""
+        mass = self.mass + other.mass
+        centre = (self.mass * self.centre + other.mass * other.centre) / mass
+        return Inertia(mass, centre, self._about(centre) + other._about(centre))
+
+    def _about(self, point: Array) -> Array:
+        r = self.centre - point
+        return np.asarray(self.inertia + self.mass * (r @ r * np.eye(3) - np.outer(r, r)))
+
+
+class MergedLinks:
+    """The two links at a frozen joint as one, in the frame of the first of them.
+
+    Args:
+        tree: of the arm.
+        joint: that is frozen.
+
+    Attributes:
+        names: of the two links.
+        limits: of the angle, lower and upper [rad].
+
+    Raises:
+        AccordError: for an unknown joint.
+    """
+
+    def __init__(self, tree: description.Tree, joint: str) -> None:
+        joints = {moving.name: moving for moving in tree.moving}
+        check_known("unknown joint ", joint, joints)
+        self._joint = joints[joint]
+        links = {link.name: Inertia(link.mass, link.centre, link.inertia) for link in tree.links}
+        self.names = self._joint.parent, self._joint.child
+        self._first, self._second = (links[name] for name in self.names)
+        self.limits = self._joint.lower, self._joint.upper
+
+    def exact(self, angle: float) -> Inertia:
+        """Return mass, centre and inertia at an angle [rad]."""
+        turn = self._joint.rotation @ axis_angle_matrix(self._joint.axis, np.array(angle))
+        return self._first + self._second.moved(turn, self._joint.position)
+
+    def interpolated(self, angle: float, knots: int) -> Inertia:
+        """Return them by linear interpolation between `knots` angles, evenly over the limits."""
+        angles = np.linspace(*self.limits, knots)
+        k = int(np.clip(np.searchsorted(angles, angle) - 1, 0, knots - 2))
+        low, high = self.exact(float(angles[k])), self.exact(float(angles[k + 1]))
+        fraction = (angle - angles[k]) / (angles[k + 1] - angles[k])
+        return Inertia(
+            low.mass,
+            (1.0 - fraction) * low.centre + fraction * high.centre,
+            (1.0 - fraction) * low.inertia + fraction * high.inertia,
+        )
+
+    def errors(self, angles: Array, knots: int) -> tuple[Array, Array]:
+        """Return the errors of the interpolation at angles (k,) [rad].
+
+        Returns:
+            distance of the centres (k,) [m], and the largest difference of an entry of the inertia
+            over its largest entry (k,).
+        """
+        pairs = [(self.exact(a), self.interpolated(a, knots)) for a in angles.tolist()]
+        centres = [float(np.linalg.norm(exact.centre - near.centre)) for exact, near in pairs]
+        tensors = [
+            float(np.abs(exact.inertia - near.inertia).max() / np.abs(exact.inertia).max())
+            for exact, near in pairs
+        ]
+        return np.array(centres), np.array(tensors)

@@ -1,0 +1,94 @@
+"""Energy balance of a run: rises beyond the work of the efforts, and what took energy.
+
+Friction and impacts take energy, and contact gives none. What rises beyond the work of the efforts
+is therefore an error of the integration. Losses by channel are only added up where they are asked
+for.
+
+POINTS and WEIGHTS are fixed by Lobatto's rule. A loss may be added: a `note_...` with a channel,
+and its call in stepping.py. test_packbot_energy tests that the balance closes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from roboaccord.contract import Array, Index
+from roboaccord.numerics import Step
+from roboaccord.simulators import JointFriction, losses
+
+from packbot.contact.features import LOWER
+from packbot.model.arm import Arm
+
+# Lobatto's rule with four points on (0, 1): exact for polynomials of degree 5.
+POINTS = (0.0, 0.5 - 0.1 * math.sqrt(5.0), 0.5 + 0.1 * math.sqrt(5.0), 1.0)
+WEIGHTS = (1 / 12, 5 / 12, 5 / 12, 1 / 12)
+
+
+class EnergyBook:
+    """Sum of the rises of energy, and the account of losses.
+
+    Args:
+        arm: whose energy it is.
+        account: of losses by channel.
+
+    Attributes:
+        rise: sum of all rises beyond the work of the efforts [J].
+        largest: rise of all [J].
+        metered: whether losses are asked for.
+    """
+
+    def __init__(self, arm: Arm, account: losses.LossAccount) -> None:
+        self._arm, self.losses = arm, account
+        self.rise = self.largest = 0.0
+        self._energy, self.metered = 0.0, False  # energy at the last state [J]
+        self._q: Array = np.zeros(0)  # its angles [rad]
+
+    def start(self, q: Array, v: Array) -> None:
+        """Restart at a state."""
+        self.rise = self.largest = 0.0
+        self._q, self._energy = q, self._arm.energy(q, v)
+
+    def note(self, q: Array, v: Array, efforts: Array) -> None:
+        """Record the state after a step or an event under held `efforts` (n,) [N m]."""
+        energy = self._arm.energy(q, v)
+        work = float(efforts @ (q - self._q))
+        rise = max(0.0, energy - self._energy - work)
+        self.rise += rise
+        self.largest = max(self.largest, rise)
+        self._q, self._energy = q, energy
+
+    def note_step(self, step: Step, friction: JointFriction, slides: tuple[float, float]) -> None:
+        """Record a step: losses in joint friction and in contact friction.
+
+        Args:
+            step: with its states in between.
+            friction: of the joints.
+            slides: power that the friction of contacts takes before and after it [W].
+        """
+        n = len(step.start) // 2
+        rates = [step.at(point)[n:] for point in POINTS]
+        power = [-float(friction.efforts(v) @ v) for v in rates]
+        self.losses.add(losses.DAMPING, step.size * float(np.dot(WEIGHTS, power)))
+        self.losses.add(losses.FRICTION, 0.5 * step.size * sum(slides))
+
+    def note_impact(
+        self, features: Index, jacobian: Array, impulses: Array, before: Array, after: Array
+    ) -> None:
+        """Record an impact: an impulse's work is its product with the mean of the rates around it.
+
+        Args:
+            features: of the contacts and stops that were hit (m, 6).
+            jacobian: of their gaps (m, n).
+            impulses: along the normals (m,) [N s].
+            before, after: velocities (n,), without the friction of the impact.
+        """
+        loss = -0.5 * impulses * (jacobian @ (before + after))
+        stops = features[:, 0] >= LOWER
+        self.losses.add(losses.STOPS, float(loss[stops].sum()))
+        self.losses.add(losses.IMPACTS, float(loss[~stops].sum()))
+
+    def note_stop(self, mass: Array, before: Array, after: Array) -> None:
+        """Count a drop of kinetic energy between two velocities (n,) as contact friction."""
+        lost = 0.5 * float(before @ mass @ before - after @ mass @ after)
+        self.losses.add(losses.FRICTION, lost)
