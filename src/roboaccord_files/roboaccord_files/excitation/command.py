@@ -36,7 +36,7 @@ from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.setup import Setup, is_file
 
-from roboaccord_files.excitation.regressor import check_fixed
+from roboaccord_files.excitation.regressor import check_fixed, check_joints
 from roboaccord_files.excitation.search import Limits, Search, Tried
 
 RATE = 2.0  # rad/s or m/s, of joints whose file states no velocity limit
@@ -129,7 +129,8 @@ def search_of(setup: Setup, duration: float, harmonics: int) -> Search:
     Raises:
         AccordError: for a robot whose motions the regressor does not describe.
     """
-    check_fixed(setup, setup.scenario.robot, "a motion can be found")
+    for check in (check_fixed, check_joints):
+        check(setup, setup.scenario.robot, "a motion can be found")
     limits = Limits.of(setup.tree, setup.joints, velocity_limits(setup), setup.effort_limits)
     gravity = np.array([0.0, 0.0, -setup.parameters.gravity])
     return Search(setup.tree, setup.joints, gravity, limits, duration, harmonics)

@@ -35,12 +35,23 @@ class Identified:
 
     @classmethod
     def of(
-        cls, tree: Tree, joints: Sequence[str], gravity: Array, motion: Sequence[Array]
+        cls,
+        tree: Tree,
+        joints: Sequence[str],
+        gravity: Array,
+        motion: Sequence[Array],
+        *,
+        friction: bool = True,
     ) -> Identified:
-        """Return what positions, rates and accelerations (3, k, n) show."""
-        base = BaseParameters.of(tree, joints, gravity)
+        """Return what positions, rates and accelerations (3, k, n) show.
+
+        Args:
+            tree, joints, gravity, friction: as of `regressor`.
+            motion: the three.
+        """
+        base = BaseParameters.of(tree, joints, gravity, friction=friction)
         q, qd, qdd = motion
-        columns = base.scaled(regressor(tree, joints, gravity, q, qd, qdd))
+        columns = base.scaled(regressor(tree, joints, gravity, q, qd, qdd, friction))
         values, axes = np.linalg.eigh(columns.T @ columns)
         least = np.maximum(values, LOST * values[-1])
         own = 1.0 / np.sqrt((axes**2 / least).sum(axis=1))  # what no other column explains

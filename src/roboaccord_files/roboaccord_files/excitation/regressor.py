@@ -35,7 +35,17 @@ class Parameter(NamedTuple):
 
 
 def check_fixed(setup: Setup, name: str, what: str) -> None:
-    """Refuse a robot whose motions the regressor does not describe.
+    """Refuse a robot whose base moves; arguments are those of `check_joints`.
+
+    Raises:
+        AccordError: if it does.
+    """
+    if setup.scenario.base != "fixed" or setup.tree.frame:
+        raise AccordError(f"{name}: the base moves; {what} only for a fixed base")
+
+
+def check_joints(setup: Setup, name: str, what: str) -> None:
+    """Refuse a robot whose joints the regressor does not describe.
 
     Args:
         setup: of the robot.
@@ -43,10 +53,8 @@ def check_fixed(setup: Setup, name: str, what: str) -> None:
         what: cannot be done, such as "a log can be checked".
 
     Raises:
-        AccordError: for a base that moves, a joint that mimics another, or no joint.
+        AccordError: for a joint that mimics another, or no joint.
     """
-    if setup.scenario.base != "fixed" or setup.tree.frame:
-        raise AccordError(f"{name}: the base moves; {what} only for a fixed base")
     if mimic := [joint.name for joint in setup.tree.moving if joint.mimic]:
         reason = f"{mimic[0]} mimics another joint"
         raise AccordError(f"{name}: {reason}; {what} only where none does")
@@ -55,11 +63,14 @@ def check_fixed(setup: Setup, name: str, what: str) -> None:
 
 
 def moving_links(tree: Tree, joints: Sequence[str]) -> list[Link]:
-    """Return the links that one of these joints moves, in the order of the tree."""
+    """Return the links that one of these joints moves, in the order of the tree.
+
+    Those without mass, as between the degrees of freedom of a joint, have no parameters.
+    """
     carried = {tree.links[0].name: False}
     for joint in tree.joints:
         carried[joint.child] = carried[joint.parent] or joint.name in joints
-    return [link for link in tree.links if carried[link.name]]
+    return [x for x in tree.links if carried[x.name] and (x.mass or x.inertia.any())]
 
 
 def parameters_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> list[Parameter]:

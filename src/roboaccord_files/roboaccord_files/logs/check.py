@@ -76,7 +76,9 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
         (log.joints[worst], float(windows.noise[worst])),
         log.columns,
         log.notes,
-        motion=Identified.of(body.tree, body.joints, body.gravity, [*windows.nodes]),
+        motion=Identified.of(
+            body.tree, body.joints, body.gravity, [*windows.nodes], friction=log.base is None
+        ),
     )
     if check.noise > NOISY:
         return check

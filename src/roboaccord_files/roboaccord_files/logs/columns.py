@@ -9,7 +9,7 @@ and test_log_readers.py guess of several programs must stay.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -113,13 +113,16 @@ def kind_of(name: str, joint: str = "") -> str:
     return next((kind for kind, known in WORDS.items() if words & {*known.split()}), "")
 
 
-def base_columns(names: Sequence[str], joints: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield which columns hold the pose of a base: x, y, z, qw, qx, qy or qz, and the name."""
+def base_columns(names: Iterable[str], joints: Sequence[str]) -> dict[str, Column]:
+    """Return the columns of a base's pose, by `base/x`, y, z, qw, qx, qy and qz."""
+    found = dict[str, Column]()
     for name in names:
         words = words_of(name)
         parts = [w for w in words if re.fullmatch(r"[xyz]|q[wxyz]", w)]
-        if parts and not BASES.isdisjoint(words) and not joint_of(name, joints):
-            yield parts[-1], name
+        other = joint_of(name, joints) or kind_of(name) in ("qd", "effort")
+        if parts and not BASES.isdisjoint(words) and not other:
+            found[f"base/{parts[-1]}"] = Column(name, unit_of(name))
+    return found
 
 
 def _holds(text: str, joint: str) -> bool:

@@ -23,10 +23,11 @@ from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.setup import is_file
 
-from roboaccord_files.excitation.regressor import check_fixed
+from roboaccord_files.excitation.regressor import check_fixed, check_joints
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.figure import draw
+from roboaccord_files.logs.flight import where_known
 from roboaccord_files.logs.log import Choice, read_log
 
 
@@ -75,14 +76,18 @@ def crosscheck_log(
         raise AccordError(f"{path} is a log: --robot FILE names the file of its robot")
     every = ["parameters.dry_friction=1"] if is_file(str(robot)) else []
     setup = load_setup(str(robot), "", [*every, *changes_of(settings), *changes], **options)
-    check_fixed(setup, str(robot), "a log can be checked")
+    check_joints(setup, str(robot), "a log can be checked")
     hinges = (joint for joint in setup.tree.moving if joint.name in setup.tree.hinges)
     limits = {joint.name: float(np.abs(joint.ends).max()) for joint in hinges}
     choice = Choice(topic, names, run, passive, effort)
     log = read_log(path, setup.joints, columns or {}, limits, choice)
+    if not log.base:
+        check_fixed(setup, str(robot), "a log can be checked without its pose")
     parameters = setup.parameters
     friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
-    body = LogBody.of(setup.tree, log.joints, parameters.gravity, *friction)
+    tree = log.base.carrying(setup.tree) if log.base else setup.tree
+    body = LogBody.of(tree, log.joints, parameters.gravity, *friction)
+    log = where_known(log, body) if log.base else log
     found = check_log(log, body, effort)
     if out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)

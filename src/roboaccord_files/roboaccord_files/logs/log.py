@@ -17,11 +17,21 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.clock import chosen_run, evened, seconds
-from roboaccord_files.logs.columns import FACTORS, RAW, Column, assigned, kind_of, unit_of, words_of
+from roboaccord_files.logs.columns import (
+    FACTORS,
+    RAW,
+    Column,
+    assigned,
+    base_columns,
+    kind_of,
+    unit_of,
+    words_of,
+)
+from roboaccord_files.logs.floating import FloatingBase, continuous
 from roboaccord_files.logs.merge import merged
 from roboaccord_files.logs.table import Table
 from roboaccord_files.logs.tables import read_table
-from roboaccord_files.logs.units import check_base, check_units, rate_notes
+from roboaccord_files.logs.units import check_units, rate_notes
 
 SI = {"time": "s", "q": "rad or m", "qd": "rad/s or m/s", "effort": "N m or N"}
 WRITTEN = {"nm": "Nm", "n": "N", "mnm": "mNm", "a": "A", "ma": "mA"}
@@ -69,6 +79,8 @@ class Log:
         measured: unit of each joint's efforts as written, such as Nm, A or counts; "" if unknown.
         passive: joints whose efforts are 0 or lack.
         qd: rates (k, n), SI, NaN where there are none; None where no joint has any.
+        base: whose six joints stand before those of the robot; None where it does not move.
+        swings: those of the stretches in which the origin of the base is a pivot.
     """
 
     joints: tuple[str, ...]
@@ -82,6 +94,13 @@ class Log:
     measured: Mapping[str, str] = field(default_factory=dict)
     passive: tuple[str, ...] = ()
     qd: Array | None = None
+    base: FloatingBase | None = None
+    swings: Sequence[slice] = ()
+
+    @property
+    def driven(self) -> tuple[str, ...]:
+        """The joints of the robot, without those of its base."""
+        return self.joints[len(self.base.joints) if self.base else 0 :]
 
 
 def read_log(
@@ -105,34 +124,51 @@ def read_log(
     Raises:
         AccordError: if it cannot be read, columns are missing, or the units cannot be right.
     """
-    table = read_table(path, [choice.names + each for each in joints], choice.topic, given.values())
+    names = [choice.names + joint for joint in joints]
+    table = read_table(path, names, choice.topic, given.values())
     try:
-        check_base(table, joints)
-        found = _taken(table, joints, given, choice)
-        time, unit, digit = seconds(table.columns[found["time"].name], found["time"])
-        found["time"] = found["time"]._replace(unit=unit)
-        rows, runs = chosen_run(time, choice.run, FEWEST_SAMPLES)
-        columns = {key: _scaled(table, each)[rows] for key, each in found.items() if key != "time"}
-        samples = merged(time[rows], columns, [joint for joint in joints if joint in limits])
-        lacking = [joint for joint in joints if f"effort/{joint}" not in found]
-        q, qd, effort = (samples.of(kind, joints) for kind in ("q", "qd", "effort"))
-        effort[:, [joint in lacking for joint in joints]] = 0.0
-        passive = tuple(joint for joint, each in zip(joints, effort.T) if not each.any())
-        if len(passive) == len(joints) and table.published and not choice.passive:
-            zero = "the efforts are all zero: this publisher does not measure them"
-            raise AccordError(f"{zero}; {_cure(table, joints)}")
-        shown = {key: _shown(key, column) for key, column in found.items()}
-        clock = evened(samples.time - samples.time[:1], digit)
-        log = in_stretches(tuple(joints), clock, q, effort, shown, (), qd)
-        angles = dict(zip(joints, log.q.T))
-        rates = dict(zip(joints, log.qd.T)) if log.qd is not None else {}
-        check_units(log.time, angles, found, limits)
-        notes = [*log.notes, *table.notes, *runs, *samples.notes]
-        notes += [f"no effort of {joint}: taken for 0" for joint in lacking]
-        notes += [*rate_notes(log.time, angles, rates), *_unused(table, found)]
+        return _log_of(table, tuple(joints), given, limits, choice)
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
-    units = {joint: found.get(f"effort/{joint}", Column("")).unit for joint in joints}
+
+
+def _log_of(
+    table: Table,
+    joints: tuple[str, ...],
+    given: Mapping[str, str],
+    limits: Mapping[str, float],
+    choice: Choice,
+) -> Log:
+    """Return a table as a log; arguments and what is raised are those of `read_log`."""
+    taken = _taken(table, joints, given, choice)
+    time, unit, digit = seconds(table.columns[taken["time"].name], taken["time"])
+    taken["time"] = taken["time"]._replace(unit=unit)
+    rows, runs = chosen_run(time, choice.run, FEWEST_SAMPLES)
+    columns = {key: _scaled(table, each)[rows] for key, each in taken.items() if key != "time"}
+    pose = base_columns(table.columns, joints)
+    columns |= continuous({key: _scaled(table, each)[rows] for key, each in pose.items()})
+    samples = merged(time[rows], columns, [joint for joint in joints if joint in limits])
+    base, place = FloatingBase.of(samples.columns)
+    lacking = [joint for joint in joints if f"effort/{joint}" not in taken]
+    q, qd, effort = (samples.of(kind, joints) for kind in ("q", "qd", "effort"))
+    effort[:, [joint in lacking for joint in joints]] = 0.0
+    passive = tuple(joint for joint, each in zip(joints, effort.T) if not each.any())
+    if len(passive) == len(joints) and table.published and not choice.passive:
+        zero = "the efforts are all zero: this publisher does not measure them"
+        raise AccordError(f"{zero}; {_cure(table, joints)}")
+    shown = {key: _shown(key, column) for key, column in taken.items()}
+    clock, none = evened(samples.time - samples.time[:1], digit), np.full(place.shape, np.nan)
+    every = (*base.joints, *joints) if base else joints
+    q, effort, qd = map(np.column_stack, ([place, q], [0.0 * place, effort], [none, qd]))
+    log = replace(in_stretches(every, clock, q, effort, shown, (), qd), base=base)
+    angles = dict(zip(joints, log.q[:, -len(joints) :].T))
+    rates = dict(zip(joints, log.qd[:, -len(joints) :].T)) if log.qd is not None else {}
+    check_units(log.time, angles, taken, limits)
+    notes = [*log.notes, *table.notes, *runs, *samples.notes]
+    notes += [f"no effort of {joint}: taken for 0" for joint in lacking]
+    used = taken | pose if base else taken
+    notes += [*rate_notes(log.time, angles, rates), *_unused(table, used)]
+    units = {joint: taken.get(f"effort/{joint}", Column("")).unit for joint in joints}
     written = {joint: WRITTEN.get(unit, unit) for joint, unit in units.items()}
     return replace(log, notes=notes, measured=written, passive=passive)
 

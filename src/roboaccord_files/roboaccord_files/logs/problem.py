@@ -87,7 +87,7 @@ class LogProblem(Problem):
 
     @cached_property
     def _beside(self) -> Mapping[Hypothesis, Prior]:
-        return {**BESIDE, **self.reading.factors(self.log.joints)}
+        return {**BESIDE, **self.reading.factors(self.log.driven)}
 
     @property
     def beside(self) -> Mapping[Hypothesis, Prior]:

@@ -29,6 +29,7 @@ class Response:
         q, qd, qdd: motion at samples and between (w (2 k + 1), n).
         nodes: the same at a few of these times (3, w m, n).
         rests: joints that do not move in all the log (n,).
+        held: joints that unknown forces hold in a window (w, n), those that rest among them.
         scale: what positions are measured by (n,) [rad or m].
     """
 
@@ -40,6 +41,7 @@ class Response:
     qdd: Array
     nodes: Array
     rests: Array
+    held: Array
     scale: Array
     _steps: Array
     _nodes: int
@@ -79,8 +81,9 @@ class Response:
         self._step = self._solve @ (np.eye(2 * n) + half)
 
     def _held_still(self) -> Array:
-        """Return the inertia (n, n) of what holds joints that rest in all the log."""
-        return np.diag(np.where(self.rests, HOLD, 0.0))
+        """Return the inertia (w (2 k + 1), n, n) of what holds joints that do not move."""
+        held = np.where(self.held, HOLD, 0.0).repeat(2 * self.size + 1, axis=0)
+        return np.asarray(held[:, None, :] * np.eye(self.joints))
 
     def _fine(self, efforts: Array) -> Array:
         """Return efforts (w (2 k + 1), n, c), which lack in the motion, as of `_propagate`."""

@@ -46,13 +46,13 @@ def groups_of(log: Log, tree: Tree, scaled: bool) -> list[Group]:
     crossed = [link.name for link in tree.links[1:] if np.triu(link.inertia, 1).any()]
     driven = () if scaled else ("gear",)
     kinds = (*driven, *OF_JOINTS[1:], "axis", "zero", OFFSET, FILTER, SPRING, BACKLASH)
-    every = [EVERY] if len(log.joints) > 1 else []
+    every = [EVERY] if len(log.driven) > 1 else []
     found: list[Group] = [
-        (Hypothesis(DRY, joint, i),) for joint, i in product(log.joints, range(1, len(SPEEDS)))
+        (Hypothesis(DRY, joint, i),) for joint, i in product(log.driven, range(1, len(SPEEDS)))
     ]
     found += [components(Hypothesis(*each)) for each in product(OF_LINKS, links)]
     found += [(Hypothesis(PRODUCTS, each),) for each in [*crossed, *every] if crossed]
-    found += [components(Hypothesis(*each)) for each in product(kinds, log.joints)]
+    found += [components(Hypothesis(*each)) for each in product(kinds, log.driven)]
     found += [(Hypothesis(*each),) for each in product(driven, every)]
     found += [(Hypothesis("gravity", "", UPWARDS),), (Hypothesis("clock"),)]
     found += [tuple(Hypothesis(TILT, "", axis) for axis in (0, 1))]
@@ -64,8 +64,9 @@ def starts_of(log: Log, tree: Tree, slopes: Slopes) -> Iterator[tuple[Group, Seq
     latest = min(LATEST, min(s.stop - s.start for s in log.segments) // 10)
     yield (DELAY,), [float(1 + each) for each in range(-latest, latest + 1)]
     for quantity, where, sizes in starts(log):
-        yield (Hypothesis(quantity, where),), sizes
-    every = EVERY if len(log.joints) > 1 else log.joints[0]
+        if where in (*log.driven, EVERY):
+            yield (Hypothesis(quantity, where),), sizes
+    every = EVERY if len(log.driven) > 1 else log.driven[0]
     yield (Hypothesis(FILTER, every),), [log.period * x for x in FILTERS]
     for link in [link for link in tree.links[1:] if link.mass][-1:]:
         mass, *place = components(Hypothesis(PAYLOAD, link.name))
@@ -83,7 +84,8 @@ def likely(windows: Windows, body: LogBody, efforts: Array) -> list[tuple[Cause,
         body: that the efforts move.
         efforts: of all samples (k, n).
     """
-    unit, joints = np.eye(windows.joints), windows.log.joints
+    unit, driven = np.eye(windows.joints), windows.log.driven
+    first = windows.joints - len(driven)  # behind the joints of a base
     at = np.linspace(0, len(windows.qd) - 1, FEW_TIMES).astype(int)
     motion = np.stack([x[at] for x in (windows.q, windows.qd, windows.qdd)])
     acting = efforts[windows.samples.repeat(2, axis=1)[:, 1:].ravel()[at]]
@@ -95,7 +97,11 @@ def likely(windows: Windows, body: LogBody, efforts: Array) -> list[tuple[Cause,
         undone = acting @ (change if "effort" in own else unit)
         return float((((undone - needed) / size) ** 2).sum())
 
-    every, plain = list(exchanges(joints, ("q", "effort"))), off((), unit)
+    every, plain = list(exchanges(driven, ("q", "effort"))), off((), unit)
+    for i, (cause, own, change) in enumerate(every):
+        whole = unit.copy()
+        whole[first:, first:] = change
+        every[i] = cause, own, whole
     offs = [off(own, change) for _, own, change in every]
     least = ranked(range(len(every)), offs.__getitem__)[:LIKELIEST]
     return [every[i] for i in sorted(least) if offs[i] < plain]

@@ -1,26 +1,23 @@
-"""Whether samples can be what they are taken for: units, rates, and a base that stays.
+"""Whether samples can be what they are taken for: units and rates.
 
-The bounds may be tuned: SLOWEST and ASTRAY decide what is refused, APART what is noted, MOVES what
-a fixed base may seem to move. ASTRAY must lie between what a joint overshoots and 57, degrees to
-radians.
+The bounds may be tuned: SLOWEST and ASTRAY decide what is refused, APART what is noted. ASTRAY must
+lie between what a joint overshoots and 57, degrees to radians.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from roboaccord.contract.checks import FAST, divergence
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
-from roboaccord_files.logs.columns import Column, base_columns
-from roboaccord_files.logs.table import Table
+from roboaccord_files.logs.columns import Column
 
 SLOWEST = 0.5  # s: a longer period is none of seconds
 ASTRAY = 5.0  # times a hinge's limit: farther than any overshoot, nearer than degrees
 APART = 0.1  # of the rates: more is noted
-MOVES = 0.01  # m, and of a quaternion
 DEGREES = 180.0 / np.pi
 NEAR = 0.02  # of that, by which rates of positions are those given
 
@@ -73,21 +70,3 @@ def rate_notes(time: Array, q: Mapping[str, Array], qd: Mapping[str, Array]) -> 
             raise AccordError(f"{joint}: positions in degrees beside rates in radians? {cure}")
         off = f"{apart / np.sqrt(len(given)):.2g} rad/s off d(position)/dt"
         yield f"rates of {joint} are {off}; they are not used"
-
-
-def check_base(table: Table, joints: Sequence[str]) -> None:
-    """Refuse the log of a base that moves.
-
-    Raises:
-        AccordError: stating how far.
-    """
-    pose = {p: table.numbers(name) for p, name in base_columns([*table.columns], joints)}
-    cure = "a log can be checked only for a robot whose base is fixed to the world"
-    rows = np.array([pose[part] for part in "xyz" if part in pose])
-    rows = rows[:, np.isfinite(rows).all(axis=0)] if len(rows) else rows
-    far = np.linalg.norm(rows - rows[:, :1], axis=0).max(initial=0.0) if rows.size else 0.0
-    if far > MOVES:
-        raise AccordError(f"the base moves {far:.3g} m; {cure}")
-    turns = (np.abs(each[np.isfinite(each)]) for part, each in pose.items() if part[0] == "q")
-    if any(each.size and np.ptp(each) > MOVES for each in turns):
-        raise AccordError(f"the base turns; {cure}")

@@ -87,6 +87,9 @@ class Windows(Response):
         self.body = body
         self.noise = self.smooth.noise
         self.rests = np.ptp(log.q, axis=0) <= np.maximum(RESTS * self.noise, STILL)
+        self.held = np.tile(self.rests, (len(starts), 1))
+        for s in log.swings:  # about a pivot, on which unknown forces act
+            self.held[(starts >= s.start) & (starts < s.stop), :3] = True
         self._linearise()
         q, qd, qdd = self.nodes
         self._moved = link_motions(body.tree, body.joints, body.gravity, q - body.zero, qd, qdd)
@@ -120,7 +123,8 @@ class Windows(Response):
     def capped(self) -> Iterator[tuple[str, float, Array]]:
         """Yield joints that move at no more than a rate [rad/s], and the windows of that (w,)."""
         rates = np.abs(self.qd).reshape(len(self.samples), -1, self.joints)
-        for j, joint in enumerate(self.log.joints):
+        for joint in self.log.driven:
+            j = self.log.joints.index(joint)
             most = float(np.quantile(rates[..., j], TOP))
             near = rates[..., j] > (1.0 - CAP) * most
             if most > 0.0 and near.mean() > CAPPED and not near.any(axis=1).all():
