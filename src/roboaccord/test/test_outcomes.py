@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Code, Finding, because, excuse, verdict_of
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.event_ticks import EventTicks
+from roboaccord.crosscheck.beside import Beside
+from roboaccord.crosscheck.engines import check_names
 from roboaccord.crosscheck.extrapolation import (
     extrapolate,
     has_settled,
@@ -25,14 +26,18 @@ from roboaccord.crosscheck.extrapolation import (
 from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.acceleration import AccelerationCheck, ModelCheck, relative
-from roboaccord.crosscheck.levels.one_step import OneStepCheck
-from roboaccord.crosscheck.levels.scheme import Beside, SchemeCheck
 from roboaccord.crosscheck.levels.statistics import compare_cells
-from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck, Seeds, uncertainty_of
+from roboaccord.crosscheck.levels.trajectory import Seeds
+from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
+from roboaccord.crosscheck.measures.event_ticks import EventTicks
+from roboaccord.crosscheck.measures.one_step import OneStepCheck
+from roboaccord.crosscheck.measures.scheme import SchemeCheck
+from roboaccord.crosscheck.measures.uncertainty import uncertainty_of
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.report import remarks
 from roboaccord.crosscheck.run import judge_case
-from roboaccord.crosscheck.runs import REFERENCE, Job, Runs, check_names
+from roboaccord.crosscheck.runs import Job, Runs
+from roboaccord.engines import REFERENCE
 from roboaccord.engines.differences import Difference, compare_limits, compare_link
 from roboaccord.engines.model import LinkProperties
 from roboaccord.run.sweep import Cell
@@ -84,7 +89,7 @@ def outcomes(
 @pytest.mark.parametrize("order", [-0.5, 1e-17, 0.2])
 def test_where_errors_hardly_fall_the_uncertainty_is_that_of_half_an_order(order: float) -> None:
     """3 / (1 - 2^-1/2) times what two steps differ by: no division by 0, nothing negative."""
-    found = uncertainty_of(replace(RUNS, order=order), 1e-3)
+    found = uncertainty_of(4e-3, 1e-9, 1e-3, order, 1)
     assert found.numerical == pytest.approx(3e-3 / (1.0 - 2.0**-0.5))
 
 

@@ -11,9 +11,9 @@ from roboaccord.cli.crosscheck import Profile, in_profile
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Finding, Outcome, because, excuse
 from roboaccord.contract.state import Command
+from roboaccord.crosscheck.engines import Engines, make_engines
 from roboaccord.crosscheck.report import remarks
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.crosscheck.runs import Engines, make_engines
 from roboaccord.engines import name_of, simulate_model, spec
 from roboaccord.engines.spec import read_settings
 from roboaccord.engines.twin import twin_of

@@ -3,7 +3,7 @@
 A trait of its look may be added: a field of `Look` with a default, written in `encode` and read in
 `_look`, which must take older bags without it. The names of the values stay, for they stand in
 bags. Colours are those of description/materials.py; when it fades or is reset is decided by
-crosscheck/cause.py.
+crosscheck/companion.py.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ import numpy as np
 from roboaccord.contract.results import Json, quantities, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.levels.one_step import OneStepCheck
-from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
+from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
+from roboaccord.crosscheck.measures.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.rotations import quaternion_rpy
 from roboaccord.report.curves import (
