@@ -15,7 +15,7 @@ from roboaccord.bag.reader import read_run
 from roboaccord.cli.main import run
 from roboaccord.report import Comparison, RunSignals, compare, plot
 from roboaccord.report.overlay import over_time
-from roboaccord.report.signals import last_runs
+from roboaccord.report.run_folders import last_runs
 from roboaccord.run.runner import Run, RunRequest, run_direct
 
 pytestmark = pytest.mark.thorough

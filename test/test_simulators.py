@@ -17,7 +17,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Proxy, Simulator
-from roboaccord.testing.conformance import simulator_of
+from roboaccord.testing.robot_runs import simulator_of
 
 TICKS = 3
 CASES = [

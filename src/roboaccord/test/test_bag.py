@@ -25,9 +25,10 @@ from mcap.records import Chunk, McapRecord, Message
 from mcap.stream_reader import StreamReader, breakup_chunk
 from roboaccord.bag import topics as names
 from roboaccord.bag.reader import read_run
+from roboaccord.bag.spool import FLUSH_PERIOD
 from roboaccord.bag.storage import RunWriter, _definitions
 from roboaccord.bag.transforms import RobotTransforms
-from roboaccord.bag.writer import FLUSH_PERIOD, BagWriter, write_trajectory
+from roboaccord.bag.writer import BagWriter, write_trajectory
 from roboaccord.cdr import JointStateCodec, OdometryCodec
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command

@@ -19,7 +19,7 @@ from roboaccord.engines.spec import read_settings
 from roboaccord.engines.twin import twin_of
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.scenario.scenario import Tolerances
-from roboaccord.testing.engines import DRIVE, model_of, start
+from roboaccord.testing.small_robots import DRIVE, model_of, start
 from running import setup_of
 
 pytestmark = pytest.mark.thorough

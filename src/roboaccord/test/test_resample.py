@@ -12,7 +12,8 @@ import toy_robot
 from compared_bags import compare
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from roboaccord.bag.compare import Pair, Resampling, find_jumps
+from roboaccord.bag.compare import Pair
+from roboaccord.bag.resampling import Resampling, find_jumps
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.checks import NANOSECONDS, tick_time
 from roboaccord.contract.state import RobotState

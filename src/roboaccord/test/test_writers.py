@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from roboaccord.bag.folder import read_metadata
+from roboaccord.bag.metadata import read_metadata
 from roboaccord.bag.storage import RunWriter
 from roboaccord.cli import console
 from roboaccord.cli.folder import MARKER, results, set_aside

@@ -26,7 +26,8 @@ from roboaccord.contract.modes import by_option
 from roboaccord.contract.results import Quantity, Seconds, to_json, unit_of
 from roboaccord.report.comparison import Comparison, Parting, compare
 from roboaccord.report.overlay import plot
-from roboaccord.report.signals import RUNS, RunSignals, last_runs
+from roboaccord.report.run_folders import RUNS, last_runs
+from roboaccord.report.signals import RunSignals
 from roboaccord.run.output import fresh, make_folder
 
 COLUMNS = 5  # of runs in a table of 80 columns

@@ -89,9 +89,7 @@ def run_crosscheck(
     )
     ends = run_pieces(conclude, [(case, chosen) for case in cases[1:]])
     resolution = {case.name: errors for case, (_, errors) in zip(cases[1:], ends) if errors}
-    for engine in simulators.names:
-        bag = fresh(out / f"{NOT_WORDS.sub('_', engine).strip('_')}_bag")
-        write_trajectory(bag, setup, engine, simulators.version(engine), runs.shown(engine))
+    write_bags(setup, simulators, runs, out)
     report = report_of(
         setup,
         chosen,
@@ -137,6 +135,13 @@ def run_until_decided(
         if cases[0].chaotic or not any(finding.smaller for finding in findings):
             break
     return runs, cases
+
+
+def write_bags(setup: Setup, engines: Engines, runs: Runs, out: Path) -> None:
+    """Write the run of each simulator at the scenario's physics step as a bag."""
+    for engine in engines.names:
+        bag = fresh(out / f"{NOT_WORDS.sub('_', engine).strip('_')}_bag")
+        write_trajectory(bag, setup, engine, engines.version(engine), runs.shown(engine))
 
 
 def conditions(

@@ -71,13 +71,13 @@ def kinks(simulator: Simulator, run: Trajectory, step: float) -> NDArray[np.bool
     """
     out = np.zeros(len(run) - 1, dtype=bool)
     share_of_tick = step / np.diff(run.time)
-    for part in simulator.parts():
-        law = part.intended.friction if isinstance(part, EngineSimulator) else None
+    for model in simulator.parts():
+        law = model.intended.friction if isinstance(model, EngineSimulator) else None
         if law is None or not law.any_dry:
             continue
         width = law.speed if law.stiction is None else min(law.speed, law.stribeck_speed)
         dry = law.constant if law.stiction is None else law.stiction
-        for joint in (name for name, most in zip(part.joints, dry, strict=True) if most > 0.0):
+        for joint in (name for name, most in zip(model.joints, dry, strict=True) if most > 0.0):
             recorded = joint in run.joints
             rates = run.qd[:, [run.joints.index(joint)]] if recorded else run.twist[:, 3:]
             low, high = (f(rates[:-1], rates[1:]) for f in (np.minimum, np.maximum))
