@@ -14,7 +14,7 @@ from roboaccord.crosscheck import levels
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation
 from roboaccord.crosscheck.engines import make_engines
 from roboaccord.crosscheck.levels import LEVELS
-from roboaccord.crosscheck.measures.scheme import NoTwin
+from roboaccord.crosscheck.levels.scheme import NoTwin
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.rates import Rates
 from roboaccord.crosscheck.report import RUN_LEVELS, remarks

@@ -4,6 +4,9 @@ A storage of rosbag2 may be added: a suffix in SUFFIXES and an entry point `robo
 class derived from McapScan that reads it. Names of keys and suffixes are fixed by rosbag2. A
 warning may be added: a `yield` in `doubts`.
 
+Bags in folders of runs are found here, too: a run folder has its bag as `bag`. Which folders count
+is documented in docs/cli.md and stays.
+
 Beside plain MCAP, `ros2 bag record` writes sqlite3, and compresses either by zstd: whole files,
 whose names then end in .zstd and which another package reads, or single messages.
 """
@@ -26,6 +29,7 @@ from roboaccord.contract.plugins import load
 
 PACKED = ".zstd"
 SUFFIXES = (".mcap", ".db3")
+RUNS = Path("runs")  # where commands put run folders
 _MAGIC = b"\x28\xb5\x2f\xfd"  # of a zstd frame [RFC 8878]; a CDR message begins with 0
 
 
@@ -136,3 +140,32 @@ def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
     if count != present and (complete or count):
         return f"{file} counts {count} messages, {present} are there"
     return ""
+
+
+def find_bag(run: Path) -> Path:
+    """Return the newest bag in a run folder; a bag itself is returned as it is."""
+    if run.is_dir() and not any(map(is_storage, run.iterdir())):
+        return max(_bags_in(run, "*"), key=_written, default=run)
+    return run
+
+
+def last_runs(count: int, folder: Path = RUNS) -> list[Path]:
+    """Return the newest bags in a folder of runs, the older first, without those of cross-checks.
+
+    Raises:
+        AccordError: if there are fewer.
+    """
+    inside = [bag for bag in _bags_in(folder, "*/*") if bag.name == "bag"]
+    bags = sorted({*_bags_in(folder, "*"), *inside}, key=_written)
+    if len(bags) < count:
+        have = f"{len(bags)} recorded runs" if bags else "no recorded run"
+        raise AccordError(f"{folder} holds {have}: name {count}, or record one with accord run")
+    return bags[-count:]
+
+
+def _bags_in(folder: Path, depth: str) -> list[Path]:
+    return [*{file.parent for file in folder.glob(f"{depth}/*") if is_storage(file)}]
+
+
+def _written(bag: Path) -> tuple[int, str]:
+    return max(file.stat().st_mtime_ns for file in bag.iterdir() if is_storage(file)), str(bag)

@@ -234,9 +234,7 @@ def _play(scan: McapScan, setup: Setup, observer: Observer, switchings: list[Eve
             if all(time in waiting for waiting in halves.values()):
                 _, q, qd, effort = halves[states][time]
                 _, position, orientation, twist = halves[odometry][time]
-                for (
-                    waiting
-                ) in halves.values():  # both topics are in order, so nothing older can come
+                for waiting in halves.values():  # both topics are in order: nothing older can come
                     waiting.clear()
                 while switchings and switchings[0].time < time - SLACK:
                     switching = switchings.pop(0)

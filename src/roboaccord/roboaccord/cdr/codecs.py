@@ -89,14 +89,8 @@ class JointStateCodec:
         if self._broken is None or self._broken.joints != names:
             self._broken = JointStateCodec(names, self._frame_id)
         seen = state.measured
-        q, qd, effort = (
-            np.concatenate([measured, true[joints]])
-            for measured, true in (
-                (seen.q, state.q),
-                (seen.qd, state.qd),
-                (state.effort, state.effort),
-            )
-        )
+        pairs = (seen.q, state.q), (seen.qd, state.qd), (state.effort, state.effort)
+        q, qd, effort = (np.concatenate([measured, true[joints]]) for measured, true in pairs)
         return self._broken.encode(RobotState(state.time, q, qd, effort))
 
     def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:

@@ -17,7 +17,7 @@ from functools import partial
 from roboaccord.contract.outcome import Code, Outcome, Reason, because
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.measures.scheme import SchemeCheck
+from roboaccord.crosscheck.levels.scheme import SchemeCheck
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.twin_ticks import check_twin
 from roboaccord.engines import engine_names
@@ -143,11 +143,7 @@ class CauseFinder:
         recent = Trajectory.from_states(self._setup.joints, states, events)
         step = verdict.step
         far = because(Code.STEP_FAR, share=step.relative, allowed=step.allowed)
-        schemes = [
-            reason
-            for finding in verdict.levels.get("scheme", {}).values()
-            for reason in finding.reasons
-        ]
+        schemes = [r for f in verdict.levels.get("scheme", {}).values() for r in f.reasons]
         self._worst = Suspect(
             since=self._since,
             link=self._link(self._check.worst),

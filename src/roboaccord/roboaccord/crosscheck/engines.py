@@ -89,11 +89,7 @@ def make_engines(
             if refused is None or engine_spec.changes:
                 raise
             refused(name, error)
-    same = {
-        e: engine_spec.plain
-        for e, engine_spec in specs.items()
-        if is_same(others, specs, engine_spec)
-    }
+    same = {name: s.plain for name, s in specs.items() if is_same(others, specs, s)}
     for name in same:
         del others[name], specs[name]
     return Engines(reference, others, specs, same)

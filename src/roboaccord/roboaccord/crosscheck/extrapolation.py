@@ -110,9 +110,8 @@ def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Re
     first, last = estimates(errors, order)
     remainders = np.maximum.accumulate(np.abs(last), axis=0)
     spread = np.maximum.accumulate(np.abs(last - first), axis=0)
-    changes = np.maximum.accumulate(np.abs(errors[-2] - errors[-STEPS]), axis=0) / (
-        2.0**order - 1.0
-    )
+    changes = np.maximum.accumulate(np.abs(errors[-2] - errors[-STEPS]), axis=0)
+    changes /= 2.0**order - 1.0
     count = len(spread)
     later = np.minimum(np.arange(count) + max(1, round(AHEAD * count)), count - 1)
     largest, ratios = _largest(remainders, spread[later], changes[later], floor)

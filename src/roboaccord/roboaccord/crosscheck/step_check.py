@@ -11,6 +11,7 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class StepCheck:
         self._reference = PeriodReference(setup, engine, version, transport)
         self._drive = DriveTicks(self.setup, MOST_LATE if FREE in transport else 0)
         self._after_event = 0  # periods to come in which the twin is not compared
-        self._events: list[tuple[float, str]] = []
+        self._events: list[float] = []  # times of the events to come, as a heap
         self._efforts: deque[Array] = deque(maxlen=1 + (MOST_DELAY if engine == GAZEBO else 0))
         self._trials: list[list[PeriodErrors]] = []
         self._delay = None if engine == GAZEBO else 0
@@ -80,7 +81,7 @@ class StepCheck:
         """Take events of the run, before the period in which they happened."""
         events = list(events)
         for event in events:
-            heapq.heappush(self._events, (event.time, event.kind))
+            heapq.heappush(self._events, event.time)
         faults = [fault for fault in map(fault_of, events) if fault]
         if unforeseen := [fault for fault in faults if not self._foreseen(fault)]:
             self._reference.failing(unforeseen)
@@ -114,7 +115,10 @@ class StepCheck:
             wrench, twist: commanded for the period.
             command: efforts commanded for the period; None where they are not known.
         """
-        kinds = self._due(after)
+        happened = False
+        while self._events and self._events[0] <= after.time + TIME_ROUND_OFF:
+            heapq.heappop(self._events)
+            happened = True
         periods = round((after.time - before.time) / self._period)
         if periods != 1:
             self.skipped += max(periods, 1)
@@ -131,45 +135,29 @@ class StepCheck:
         commands = [Command(self._efforts[d], *rest, in_force=True) for d in delays]
         if self._reference.twin and not (wrench is None and twist is None):
             self._reference.twin.stop("a wrench or a twist is commanded")
-        return self._compare(before, after, commands, kinds)
-
-    def _due(self, after: RobotState) -> list[str]:
-        """Return the kinds of the events up to a state."""
-        kinds = []
-        while self._events and self._events[0][0] <= after.time + TIME_ROUND_OFF:
-            kinds.append(heapq.heappop(self._events)[1])
-        return kinds
+        return self._compare(before, after, commands, happened=happened)
 
     def _compare(
-        self,
-        before: RobotState,
-        after: RobotState,
-        commands: Sequence[Command],
-        kinds: Sequence[str],
+        self, before: RobotState, after: RobotState, commands: Sequence[Command], *, happened: bool
     ) -> list[RobotState]:
-        """Compare a control period under one command for each possible delay.
+        """Compare a control period under one command for each possible delay; see `take`.
 
         Args:
             before, after: samples.
             commands: in force, by delay.
-            kinds: of the events in it.
-
-        Returns:
-            the errors of the states that are compared by now.
+            happened: whether there was an event in it.
         """
         sampled = (self.compared + len(self._trials)) % SAMPLED == 0
         with_twin = (sampled or not self._reference.has_contacts) and not self._after_event
         try:
-            compared = [
-                self._reference.compare(before, after, command, with_twin=with_twin)
-                for command in commands
-            ]
+            compare = partial(self._reference.compare, before, after, with_twin=with_twin)
+            compared = [compare(command) for command in commands]
         except AccordError as error:  # as of a ball that was driven off its terrain
             why = because(Code.REFUSED_STATE, time=before.time, text=str(error))
             self._refused = self._refused or why
             self.left_out += 1
             return []
-        happened = bool(kinds) or any(events for _, events in compared)
+        happened = happened or any(events for _, events in compared)
         self._after_event = 2 if happened else max(self._after_event - 1, 0)
         trials = [errors for errors, _ in compared]
         chaotic = self.setup.scenario.crosscheck.statistics

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.numerics.ranking import descending
 from roboaccord.numerics.rotations import quaternion_product, quaternion_vector
 from roboaccord.simulators.base import Simulator
 
@@ -85,3 +86,8 @@ def names(joints: tuple[str, ...]) -> list[tuple[str, str]]:
 def evenly(count: int, most: int) -> Index:
     """Return indices spread evenly over `count` items, at most `most` of them."""
     return np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.int64))
+
+
+def worst_and_even(sizes: Array, most: int) -> Index:
+    """Return sorted indices of the largest sizes (k,), half of `most`, and of others evenly."""
+    return np.unique([*descending(sizes)[: most // 2], *evenly(len(sizes), most).tolist()])

@@ -36,11 +36,8 @@ def text_of(explanation: Explanation) -> str:
             text = f"cannot be distinguished: {'; '.join(sets[:MANY])}{more}"
         case Conclusion.NO_SINGLE_CAUSE:
             text = f"no known error explains all but {explanation.left:.1g} of it"
-            text += (
-                f"; closest: {together(explanation.most)}; {look_at}"
-                if explanation.most
-                else f"; {look_at}"
-            )
+            text += f"; closest: {together(explanation.most)}" * bool(explanation.most)
+            text += f"; {look_at}"
         case Conclusion.NOTHING_EXPLAINS:
             text = f"no one to three known errors explain it; {look_at}"
         case Conclusion.EVENTS:

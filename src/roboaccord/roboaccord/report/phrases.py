@@ -162,6 +162,11 @@ def event_unexplained(of: Figures) -> str:
     return "; ".join(filter(None, [text, *law(of)]))
 
 
+def event_misplaced(of: Figures) -> str:
+    """State that log and motion differ on a stop."""
+    return f"{event(of)}: {MISPLACED[of['what']]}"
+
+
 def event_missing(of: Figures) -> str:
     """State that only one of both has an event."""
     text = f"{event(of)} is not what the reference does from the same state"

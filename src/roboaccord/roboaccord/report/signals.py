@@ -19,6 +19,7 @@ import numpy as np
 
 from roboaccord.bag.columns import columns, table
 from roboaccord.bag.compare import signals_of
+from roboaccord.bag.folder import find_bag
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.errors import AccordError
@@ -26,7 +27,6 @@ from roboaccord.contract.results import LEFT_OUT, Quantity, Word
 from roboaccord.contract.state import Array
 from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
-from roboaccord.report.run_folders import find_bag
 from roboaccord.run.energy_book import Stored, net_work
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import Run

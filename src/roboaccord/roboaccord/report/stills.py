@@ -60,14 +60,13 @@ def _figures(result: object, what: Sequence[str]) -> list[Mapping[str, Any]]:
     match result:
         case Report():
             by_id = figures.figures_of(result)
-            for name in what:
-                check_known("unknown figure ", name, by_id)
+            for figure in what:
+                check_known("unknown figure ", figure, by_id)
             first = "convergence" if "convergence" in by_id else "path"
-            return [by_id[name] for name in what or (first,)]
-    if (entry_point := f"plot.{type(result).__name__}") in entries(
-        "functions"
-    ):  # of another package
-        return [load("functions", entry_point)(result)]
+            return [by_id[figure] for figure in what or (first,)]
+    name = f"plot.{type(result).__name__}"
+    if name in entries("functions"):  # of another package
+        return [load("functions", name)(result)]
     raise AccordError(f"{type(result).__name__} has no figure")
 
 

@@ -14,31 +14,9 @@ from typing import Any
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason
 from roboaccord.crosscheck.causes.explain import MOST
 from roboaccord.crosscheck.report import Report
+from roboaccord.report import phrases
 from roboaccord.report.cause_words import hidden, text_of, with_interval
-from roboaccord.report.phrases import (
-    MISPLACED,
-    Figures,
-    allowed,
-    disobeyed,
-    energy,
-    event,
-    event_missing,
-    event_unexplained,
-    few_judged,
-    gains,
-    instead,
-    medians,
-    missing,
-    model,
-    not_invariant,
-    off_by_angle,
-    off_by_share,
-    only_gains,
-    reads,
-    step_unexplained,
-    stepping_explains,
-    switch,
-)
+from roboaccord.report.phrases import Figures
 
 
 def words_of(what: Reason | Finding | Report | Sequence[Reason]) -> str:
@@ -113,11 +91,9 @@ def _suspect(of: Figures) -> str:
 
 def _residuals(of: Figures) -> str:
     """Return the residuals in windows of a log, and what explains them."""
-    explanation, text = (
-        of["of"],
-        "residuals of {share:.3g%} of what the efforts do in {window} steps",
-    )
-    text = FORMS.format(text, **of)
+    explanation = of["of"]
+    form = "residuals of {share:.3g%} of what the efforts do in {window} steps"
+    text = FORMS.format(form, **of)
     if explanation.causes:
         sets = (explanation.causes, *explanation.instead)
         return f"{text}: {'; or '.join('; '.join(map(with_interval, causes)) for causes in sets)}"
@@ -135,8 +111,8 @@ def _level(of: Figures) -> str:
 TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.TEXT: _text,
     Code.BELOW_ROUND_OFF: "below round-off",
-    Code.ALLOWED: allowed,
-    Code.FEW_JUDGED: few_judged,
+    Code.ALLOWED: phrases.allowed,
+    Code.FEW_JUDGED: phrases.few_judged,
     Code.FEW_STEPS: "{steps} physics steps are needed for a verdict: --refine {steps}",
     Code.COARSE: lambda of: (
         "the physics step is too large to find out why; halve the step, to "
@@ -148,17 +124,17 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.KINEMATIC: "the reference is kinematic: one step compares the rates in its place",
     Code.HIDDEN: lambda of: hidden(**of),
     Code.CAUSE: lambda of: text_of(of["of"]),
-    Code.MODEL: model,
+    Code.MODEL: phrases.model,
     Code.ACCELERATION: "accelerations differ by {error:.2g} relative, allowed {allowed:.0e}",
     Code.OFF_BY: "{size:.2g} {unit} off",
-    Code.OFF_BY_SHARE: off_by_share,
-    Code.OFF_BY_ANGLE: off_by_angle,
-    Code.INSTEAD: instead,
-    Code.READS: reads,
-    Code.MISSING: missing,
+    Code.OFF_BY_SHARE: phrases.off_by_share,
+    Code.OFF_BY_ANGLE: phrases.off_by_angle,
+    Code.INSTEAD: phrases.instead,
+    Code.READS: phrases.reads,
+    Code.MISSING: phrases.missing,
     Code.NO_COMMAND: "no efforts are commanded; the motion shows whether a wrench or a twist acts",
-    Code.DISOBEYED: disobeyed,
-    Code.SWITCH_DISOBEYED: switch,
+    Code.DISOBEYED: phrases.disobeyed,
+    Code.SWITCH_DISOBEYED: phrases.switch,
     Code.NO_TWIN: "no twin: {text}",
     Code.NOT_THE_TWIN: "{quantity} of {where} differs by {error:.2g} in the tick at t = {time:g} s "
     "from our equations under the engine's own scheme, but round-off explains only {floor:.1g}",
@@ -173,16 +149,16 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.NOT_REPEATED: "the same run again differs by {apart:.2g} from t = {time:g} s on, first in "
     "{quantity} of {where}",
     Code.NO_MOVE: lambda of: of["text"] or "there is nothing to move",
-    Code.NOT_INVARIANT: not_invariant,
+    Code.NOT_INVARIANT: phrases.not_invariant,
     Code.NO_FREE_TICK: "every tick has an event or a joint at its stop",
     Code.REFERENCE_ERRS: "the reference's own error is {share:.2g%} of the change or more",
     Code.STEP_ORDER: "the error falls with order {order:.2f} only, at least {least:g} is expected",
     Code.STEP_REMAINDER: "at a physics step of 0 the {where} has an error of {left:.2g} (rms), but "
     "time stepping explains only {bound:.2g}",
     Code.STEP_SHARE: "{share:.2g%} in one step",
-    Code.STEP_UNEXPLAINED: step_unexplained,
+    Code.STEP_UNEXPLAINED: phrases.step_unexplained,
     Code.STEP_TOO_LARGE: "one step differs by {share:.3g%} of the change, allowed {limit:g%}",
-    Code.STEPPING_EXPLAINS: stepping_explains,
+    Code.STEPPING_EXPLAINS: phrases.stepping_explains,
     Code.STEPPING_HIDES: "time stepping explains {share:.3g%} of the change, which hides what is "
     "smaller: halve the physics step",
     Code.NO_STEP: "no step could be compared",
@@ -205,22 +181,22 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.UNSETTLED: "the difference of median {figure} is known to +-{precision:.2g} {unit} only, "
     "from seeds and physics step: take more seeds or a smaller step",
     Code.NO_FIGURE_AT_STEP: "at another physics step there is no {figure}: take a smaller step",
-    Code.MEDIANS: medians,
+    Code.MEDIANS: phrases.medians,
     Code.NO_EVENTS: "nothing happens that an engine logs",
     Code.NO_RESTART: _text,
-    Code.EVENT_UNEXPLAINED: event_unexplained,
-    Code.EVENT_MISPLACED: lambda of: f"{event(of)}: {MISPLACED[of['what']]}",
-    Code.EVENT_MISSING: event_missing,
+    Code.EVENT_UNEXPLAINED: phrases.event_unexplained,
+    Code.EVENT_MISPLACED: phrases.event_misplaced,
+    Code.EVENT_MISSING: phrases.event_missing,
     Code.NO_BOOK: _text,
-    Code.ONLY_GAINS: only_gains,
+    Code.ONLY_GAINS: phrases.only_gains,
     Code.ENERGY_OF_TWIN: lambda of: FORMS.format(
         "the rest of the energy book differs by {left:.2g} J (rms in {length:gm} ms) from that of "
         "our equations under the engine's own scheme, but round-off explains only {bound:.1g} J; "
         "at t = {time:g} s it {gains} more than they do",
         **of,
-        gains=gains(of),
+        gains=phrases.gains(of),
     ),
-    Code.ENERGY: energy,
+    Code.ENERGY: phrases.energy,
     Code.SUSPECT: _suspect,
     Code.STEP_FAR: "{share:.3g%} of the change of a step where {allowed:.3g%} are allowed",
     Code.LARGEST_ERROR: "largest error beside what the time step explains",

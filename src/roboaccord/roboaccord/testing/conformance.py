@@ -35,18 +35,7 @@ from roboaccord.scenario.files import scenario_names
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import GROUP, Robot, Setup, find_robot
 from roboaccord.simulators.base import Simulator
-from roboaccord.testing.robot_runs import (
-    SEED,
-    TICKS,
-    Keeper,
-    at_rest,
-    controller_of,
-    coordinates,
-    fingerprint,
-    run_of,
-    setup_of,
-    simulator_of,
-)
+from roboaccord.testing import robot_runs as runs
 from roboaccord.testing.small_robots import assert_same
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")  # names of ROS, in lower case
@@ -81,11 +70,11 @@ class RobotConformance:
         return find_robot(self.robot)
 
     def _simulator(self, scenario: str, engine: str) -> Simulator:
-        return simulator_of(self.robot, scenario, engine)
+        return runs.simulator_of(self.robot, scenario, engine)
 
     def _healthy(self, scenario: str, engine: str) -> tuple[Setup, Simulator, Simulator]:
         """Return setup, reference and engine without the scenario's faults of joints."""
-        setup = setup_of(self.robot, scenario)
+        setup = runs.setup_of(self.robot, scenario)
         simulators = self._simulator(scenario, "reference"), self._simulator(scenario, engine)
         if setup.faults:
             setup = setup.failing([])
@@ -106,7 +95,7 @@ class RobotConformance:
     def test_names_of_links_and_joints(self, scenario: str) -> None:
         """Links end in _link; arrays have the joints of the description and of the simulators."""
         assert NAME.fullmatch(scenario)
-        setup = setup_of(self.robot, scenario)
+        setup = runs.setup_of(self.robot, scenario)
         for link in setup.tree.links:
             assert NAME.fullmatch(link.name), link.name
             assert link.name.endswith("_link") or link.name == "world", link.name
@@ -127,7 +116,7 @@ class RobotConformance:
 
     def test_limits(self, scenario: str, engine: str) -> None:
         """Every simulator clips efforts to the same limits, and reports them as clipped."""
-        setup = setup_of(self.robot, scenario)
+        setup = runs.setup_of(self.robot, scenario)
         limits = setup.effort_limits
         assert limits.shape == (len(setup.joints),)
         assert (limits > 0).all()
@@ -146,20 +135,20 @@ class RobotConformance:
 
     def test_a_run_is_the_same_again(self, scenario: str, engine: str) -> None:
         """Equal bit for bit: from a second simulator and controller, and after a reset."""
-        setup, controller = setup_of(self.robot, scenario), controller_of(self.robot, scenario)
-        simulator = self._simulator(scenario, engine)
-        once = run_of(setup, simulator, controller).sha256()
-        assert run_of(setup, simulator, controller).sha256() == once, "after a reset"
-        kinds = {setup_of(self.robot, n).scenario.controller.get("name"): n for n in self.slow}
+        setup, simulator = runs.setup_of(self.robot, scenario), self._simulator(scenario, engine)
+        controller = runs.controller_of(self.robot, scenario)
+        once = runs.run_of(setup, simulator, controller).sha256()
+        assert runs.run_of(setup, simulator, controller).sha256() == once, "after a reset"
+        kinds = {runs.setup_of(self.robot, n).scenario.controller.get("name"): n for n in self.slow}
         if engine == REFERENCE and (scenario in kinds.values() or scenario not in self.slow):
             controller = make_controller(
                 setup
             )  # a slow kind of controller is set up twice only once
-        assert run_of(setup, make_simulator(setup, engine), controller).sha256() == once
+        assert runs.run_of(setup, make_simulator(setup, engine), controller).sha256() == once
 
     def test_it_is_made_where_its_scenario_starts(self, scenario: str, engine: str) -> None:
         """A new simulator is in the state of a reset, bit for bit."""
-        setup = setup_of(self.robot, scenario)
+        setup = runs.setup_of(self.robot, scenario)
         self._simulator(scenario, engine)
         simulator = make_simulator(setup, engine)
         initial, reset = simulator.state(), simulator.reset(setup.initial)
@@ -169,14 +158,14 @@ class RobotConformance:
 
     def test_states_have_memory_of_their_own(self, scenario: str, engine: str) -> None:
         """A stored state neither changes nor can be changed; nor does a given command."""
-        setup = setup_of(self.robot, scenario)
-        simulator, keeper = self._simulator(scenario, engine), Keeper()
-        run_of(setup, simulator, controller_of(self.robot, scenario), keeper=keeper)
+        setup = runs.setup_of(self.robot, scenario)
+        simulator, keeper = self._simulator(scenario, engine), runs.Keeper()
+        runs.run_of(setup, simulator, runs.controller_of(self.robot, scenario), keeper=keeper)
         effort = 0.5 * setup.effort_limits
         keeper.on_state(simulator.step(Command(effort), setup.scenario.control_period))
         effort[:] = np.nan
         keeper.on_state(simulator.state())
-        assert len(keeper.kept) == TICKS + 3
+        assert len(keeper.kept) == runs.TICKS + 3
         for state, arrays, switches in keeper.kept:
             assert state.switches == switches
             for name, before in arrays.items():
@@ -193,9 +182,9 @@ class RobotConformance:
 
     def test_accelerations(self, scenario: str, other: str) -> None:
         """An engine has the reference's accelerations in random states."""
-        setup = setup_of(self.robot, scenario)
+        setup = runs.setup_of(self.robot, scenario)
         reference, engine = self._simulator(scenario, "reference"), self._simulator(scenario, other)
-        for state, effort in draw_states(setup, STATES, SEED):
+        for state, effort in draw_states(setup, STATES, runs.SEED):
             expected = reference.acceleration(state, effort)
             accelerations = engine.acceleration(state, effort)
             if expected is None or accelerations is None:
@@ -211,18 +200,17 @@ class RobotConformance:
             pytest.skip(f"{other} has several models, which accelerations compare")
         if {joint.name for joint in engine.tree.moving} - {*engine.joints}:
             pytest.skip("the model has uncommanded joints")
-        for state, _ in draw_states(setup, STATES, SEED):
-            rest = at_rest(state)
+        for state, _ in draw_states(setup, STATES, runs.SEED):
+            rest, efforts = runs.at_rest(state), np.eye(len(setup.joints))
             mass, gravity = engine.mass_matrix(rest), engine.gravity_forces(rest)
-            efforts = np.eye(len(setup.joints))
             base = len(mass) - len(efforts)
-            free = coordinates(setup, reference.acceleration(rest, np.zeros(len(efforts))))
+            free = runs.coordinates(setup, reference.acceleration(rest, np.zeros(len(efforts))))
             if free is None:
                 pytest.skip(f"{scenario}: the reference is kinematic")
             size = np.abs(mass).max() * max(1.0, np.abs(free).max())
             np.testing.assert_allclose(mass @ free, -gravity, atol=1e-9 * size)
             for i, effort in enumerate(efforts):
-                driven = coordinates(setup, reference.acceleration(rest, effort))
+                driven = runs.coordinates(setup, reference.acceleration(rest, effort))
                 assert driven is not None
                 expected = np.eye(len(mass))[base + i]
                 np.testing.assert_allclose(mass @ (driven - free), expected, atol=1e-8)
@@ -247,8 +235,9 @@ class RobotConformance:
             for values in (given, {**given, name: other})
         )
         for scenario in scenario_names(self._robot.package):
-            old, new = (setup_of(self.robot, scenario, *changes) for changes in (before, after))
-            marks = (fingerprint(self.robot, scenario, *changes) for changes in (before, after))
+            cases = [(self.robot, scenario, *changes) for changes in (before, after)]
+            old, new = (runs.setup_of(*case) for case in cases)
+            marks = (runs.fingerprint(*case) for case in cases)
             if old.urdf() != new.urdf() or next(marks) != next(marks):
                 return True
         return False

@@ -33,25 +33,7 @@ from roboaccord.engines.spec import Available, Feature, Missing
 from roboaccord.engines.twin import twin_of
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.joints import JointFriction
-from roboaccord.testing.small_robots import (
-    DESCRIPTIONS,
-    DRIVE,
-    DURATION,
-    EFFORTS,
-    END,
-    JOINTS,
-    REST,
-    SEED,
-    STATES,
-    accelerate,
-    assert_same,
-    base_of,
-    drawn,
-    dynamics,
-    model_of,
-    start,
-    truth,
-)
+from roboaccord.testing import small_robots as robots
 
 STEPS = (4e-3, 2e-3)  # s: at which the error is measured, well above round-off
 SAME = 1e-8  # relative, of accelerations: the default tolerance of level 1
@@ -79,7 +61,7 @@ class EngineConformance:
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Parametrise a test by the descriptions and settings that it asks for."""
         if "robot" in metafunc.fixturenames:
-            metafunc.parametrize("robot", DESCRIPTIONS)
+            metafunc.parametrize("robot", robots.DESCRIPTIONS)
         if "setting" in metafunc.fixturenames:
             settings = ({}, *self.settings)
             names = [", ".join(map(str, keys.values())) or "default" for keys in settings]
@@ -87,7 +69,8 @@ class EngineConformance:
 
     def _of(self, robot: str, setting: Setting, **changes: Any) -> EngineSimulator:
         """Return the simulator of a description, with settings of the engine."""
-        return self._simulator(replace(model_of(robot), options={self.engine: setting}, **changes))
+        options = {self.engine: setting}
+        return self._simulator(replace(robots.model_of(robot), options=options, **changes))
 
     def _simulator(self, model: EngineModel) -> EngineSimulator:
         if isinstance(look := spec(self.engine).look(), Missing):
@@ -104,16 +87,16 @@ class EngineConformance:
     def test_accelerations_are_those_of_the_tree(self, robot: str, setting: Setting) -> None:
         """Within 1e-8 in random states, by the articulated-body algorithm, without the engine."""
         simulator = self._of(robot, setting)
-        for state, effort in drawn(robot):
+        for state, effort in robots.drawn(robot):
             accelerations = simulator.acceleration(state, effort)
             assert accelerations
-            expected = accelerate(robot, state, effort)
+            expected = robots.accelerate(robot, state, effort)
             assert relative(np.append(accelerations.base, accelerations.joints), expected) < SAME
 
     def test_masses_and_gravity_are_those_of_the_tree(self, robot: str) -> None:
         """The mass matrix and gravity forces, whatever the engine's own coordinates are."""
-        simulator, tree = self._simulator(model_of(robot)), dynamics(robot)
-        for state, _ in drawn(robot):
+        simulator, tree = self._simulator(robots.model_of(robot)), robots.dynamics(robot)
+        for state, _ in robots.drawn(robot):
             pose = state.position, quaternion_matrix(state.orientation)
             mass, gravity = tree.mass_matrix(state.q, *pose), tree.gravity_forces(state.q, *pose)
             np.testing.assert_allclose(simulator.mass_matrix(state), mass, atol=1e-10)
@@ -124,9 +107,9 @@ class EngineConformance:
         errors = []
         for step in STEPS:
             simulator = self._of(robot, setting, physics_step=step)
-            simulator.reset(start(robot))
-            end = simulator.step(Command(DRIVE), DURATION)
-            errors.append(float(np.abs(end.q - truth(robot)).max()))
+            simulator.reset(robots.start(robot))
+            end = simulator.step(Command(robots.DRIVE), robots.DURATION)
+            errors.append(float(np.abs(end.q - robots.truth(robot)).max()))
         order = observed_order(STEPS, errors, ROUND_OFF)
         assert order == pytest.approx(simulator.order, abs=WITHIN)
 
@@ -134,51 +117,51 @@ class EngineConformance:
         """Its twin, our equations under that scheme, ends the motion in the same state."""
         if spec(self.engine).scheme is None:
             pytest.skip(f"the integration scheme of {self.engine} is not specified")
-        model = replace(model_of(robot), options={self.engine: setting}, friction=DRAG)
+        model = replace(robots.model_of(robot), options={self.engine: setting}, friction=DRAG)
         engine, twin = self._simulator(model), simulate_model(model, twin_of(self.engine))
         ends = []
         for simulator in (engine, twin):
-            simulator.reset(start(robot))
-            ends.append(simulator.step(Command(DRIVE), DURATION))
-        assert_same(ends[1], ends[0], SAME_SCHEME)
+            simulator.reset(robots.start(robot))
+            ends.append(simulator.step(Command(robots.DRIVE), robots.DURATION))
+        robots.assert_same(ends[1], ends[0], SAME_SCHEME)
 
     def test_a_state_that_is_set_is_read_back(self, robot: str, setting: Setting) -> None:
         """After a reset, and after questions about other states."""
         simulator = self._of(robot, setting)
-        for state, effort in drawn(robot):
+        for state, effort in robots.drawn(robot):
             read = simulator.reset(state)
-            assert_same(read, state, 1e-12, 1e-7)
-            simulator.mass_matrix(start(robot))
-            simulator.acceleration(start(robot), effort)
-            assert_same(simulator.state(), read, 1e-12, 1e-7)
+            robots.assert_same(read, state, 1e-12, 1e-7)
+            simulator.mass_matrix(robots.start(robot))
+            simulator.acceleration(robots.start(robot), effort)
+            robots.assert_same(simulator.state(), read, 1e-12, 1e-7)
 
     def test_a_reset_leaves_nothing_behind(self, robot: str, setting: Setting) -> None:
         """The same motion again, bit for bit."""
         simulator = self._of(robot, setting)
-        simulator.reset(start(robot))
-        first = simulator.step(Command(0.1 * EFFORTS), 0.02)
-        simulator.reset(start(robot))
-        assert_same(simulator.step(Command(0.1 * EFFORTS), 0.02), first)
+        simulator.reset(robots.start(robot))
+        first = simulator.step(Command(0.1 * robots.EFFORTS), 0.02)
+        simulator.reset(robots.start(robot))
+        robots.assert_same(simulator.step(Command(0.1 * robots.EFFORTS), 0.02), first)
 
     def test_efforts_are_clipped_to_their_limits(self, robot: str) -> None:
         """And reported as they act."""
-        limited = replace(model_of(robot), effort_limits=np.array([2.0, 3.0]))
+        limited = replace(robots.model_of(robot), effort_limits=np.array([2.0, 3.0]))
         simulator, ends = self._simulator(limited), list[RobotState]()
         for factor in (1.0, 5.0):
-            simulator.reset(start(robot))
+            simulator.reset(robots.start(robot))
             ends.append(simulator.step(Command(factor * np.array([-2.0, 3.0])), 0.01))
             np.testing.assert_array_equal(ends[-1].effort, [-2.0, 3.0])
         np.testing.assert_array_equal(ends[0].qd, ends[1].qd)
 
     def test_a_stop_holds_what_pushes_against_it(self) -> None:
         """The cart comes to rest there, an event names the joint, and a pull frees it."""
-        simulator = self._simulator(model_of("cart"))
-        simulator.reset(start("cart"))
+        simulator = self._simulator(robots.model_of("cart"))
+        simulator.reset(robots.start("cart"))
         end = simulator.step(Command(np.array([PUSH, 0.0])), 1.0)
-        assert END - BEYOND < end.q[0] < END + BEYOND
+        assert robots.END - BEYOND < end.q[0] < robots.END + BEYOND
         events = {(event.kind, event.subject) for event in simulator.take_events()}
         assert events == {("joint_stop", "shoulder")}
-        assert simulator.step(Command(np.array([-PUSH, 0.0])), 0.2).q[0] < END - 0.05
+        assert simulator.step(Command(np.array([-PUSH, 0.0])), 0.2).q[0] < robots.END - 0.05
 
     def test_rotors_turn_with_their_joints_alone(self) -> None:
         """Reflected inertia adds to the diagonal of the mass matrix, where the engine has it."""
@@ -186,8 +169,8 @@ class EngineConformance:
             pytest.skip(spec(self.engine).lacks["armature"])
         rotors = np.array([0.2, 0.1])
         with_rotors = self._simulator(replace(PENDULUMS, armature=rotors))
-        more = with_rotors.mass_matrix(start("pendulums"))
-        more = more - self._simulator(PENDULUMS).mass_matrix(start("pendulums"))
+        more = with_rotors.mass_matrix(robots.start("pendulums"))
+        more = more - self._simulator(PENDULUMS).mass_matrix(robots.start("pendulums"))
         np.testing.assert_allclose(more, np.diag(rotors), atol=1e-13)
 
     def test_a_feature_it_lacks_is_refused(self) -> None:
@@ -205,7 +188,8 @@ class EngineConformance:
         wrist = replace(PENDULUMS, joints=("shoulder", "wrist"))
         assert "joint wrist is missing" in self._refusal(wrist)
         simulator = self._simulator(PENDULUMS)
-        for command in (Command(REST, twist=np.ones(6)), Command(REST, wrench=np.ones(6))):
+        rest = Command(robots.REST)
+        for command in (replace(rest, twist=np.ones(6)), replace(rest, wrench=np.ones(6))):
             with pytest.raises(AccordError, match=f"^{self.engine}.*") as refused:
                 simulator.step(command, STEPS[0])
             assert "\n" not in str(refused.value)
@@ -219,25 +203,25 @@ class EngineConformance:
 
     def test_its_reader_reads_the_same_tree(self, robot: str) -> None:
         """Joints, mass and accelerations; skipped for an engine that reads no descriptions."""
-        self._simulator(model_of(robot))
-        engine, urdf = spec(self.engine), DESCRIPTIONS[robot]
+        self._simulator(robots.model_of(robot))
+        engine, urdf = spec(self.engine), robots.DESCRIPTIONS[robot]
         if engine.reader is None:
             pytest.skip(f"{self.engine} reads no descriptions")
         tree = read_tree(urdf)
-        question = draw_question(tree, base_of(robot), SEED)
+        question = draw_question(tree, robots.base_of(robot), robots.SEED)
         reading = engine.load(engine.reader)(urdf, question, "default", {})
         expected = TreeReading(tree, question)
-        assert {*reading.joints} == {*JOINTS}
-        for state in question.states[:STATES]:
+        assert {*reading.joints} == {*robots.JOINTS}
+        for state in question.states[: robots.STATES]:
             have = reading.acceleration(state)
             assert relative(have, expected.acceleration(state)) < SAME
 
 
-PENDULUMS = model_of("pendulums")
+PENDULUMS = robots.model_of("pendulums")
 TOUCHING = Contact(pairs=(("base_link", "lower_link"),), friction={})
 FEATURES: Mapping[Feature, EngineModel] = {
     "armature": replace(PENDULUMS, armature=np.array([0.2, 0.1])),
-    "armature_impacts": replace(model_of("cart"), armature=np.array([0.2, 0.1])),
+    "armature_impacts": replace(robots.model_of("cart"), armature=np.array([0.2, 0.1])),
     "bearing": replace(PENDULUMS, base="ball"),
     "contact": replace(PENDULUMS, contact=TOUCHING),
     "soft_stops": replace(PENDULUMS, stop_softness=2.0),

@@ -8,28 +8,214 @@ energy from nowhere, or lost to an unknown channel. No reference is needed, nor 
 An engine whose ticks are its twin's (scheme.py) has the twin's book up to round-off: where nothing
 happens the two are compared, and time stepping explains nothing.
 
-Parts are compared in measures/energy_parts.py, with its numbers; ORDER is fixed by the trapezoidal
-rule of energy_book.py. Bounds are set in extrapolation.py and, for the twin, in twin_comparison.py.
+SAMPLED and FEW may be tuned: how many parts are simulated again, and at how many round-off is
+measured. EPSILON and SLOW, the round-off of a book, stay: larger ones hide losses. ORDER is fixed
+by the trapezoidal rule of energy_book.py. Bounds are set in extrapolation.py and, for the twin, in
+measures/twin_comparison.py. Names of `EnergyCheck` are keys of summary.json and stay.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
 import numpy as np
+from numpy.typing import NDArray
 
 from roboaccord.contract.outcome import Code, Finding, because
+from roboaccord.contract.results import Quantity, Seconds
+from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.extrapolation import engines_of, no_restart
+from roboaccord.crosscheck.causes.ticks import parts_of
+from roboaccord.crosscheck.extrapolation import (
+    SAFETY,
+    engines_of,
+    go,
+    has_settled,
+    no_restart,
+    remainder_of_samples,
+    rms,
+)
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.measures.energy_parts import EnergyCheck, EnergyParts
-from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, is_twin
+from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck, is_twin
+from roboaccord.crosscheck.links import link_centres
+from roboaccord.crosscheck.measures.twin_comparison import ROUNDINGS, SHAKEN
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.special_ticks import at_stops, left_out
+from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, Index, worst_and_even
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.twin import twin_of
+from roboaccord.numerics.ranking import first_largest
+from roboaccord.run import energy_book
 from roboaccord.run.energy_book import EnergyBook, NoBook
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower
 
+SAMPLED = 40  # parts of a run: half of them the worst, half at even distances
+FEW = 8  # round-off is measured in every eighth of them
+EPSILON = 1e-13  # relative to the largest energy: sums of some hundred terms in double precision
 ORDER = 2  # of the trapezoidal rule, by which losses are integrated
+SLOW = 1e-3  # m/s: at rest the kinetic energy of this speed is the scale of round-off
+
+
+@dataclass(frozen=True)
+class EnergyCheck:
+    """Energy that the book does not account for, at a physics step of 0 (its rest).
+
+    Args:
+        left, bound: rms rest over parts of the run, and what time stepping and round-off explain.
+        worst: largest rest of a part; negative where energy came from nowhere.
+        time, length: when that part begins, and how long it is.
+        sure: whether an excess is certain: in the asymptotic range, or beyond all that the steps
+            change.
+        step: the smallest physics step.
+        unmeasured: channels of losses that are not measured; then only gains are judged.
+        twin: whether `left` is the difference from the twin's rest, with round-off as its bound.
+    """
+
+    left: Annotated[float, Quantity("J", "rest at a physics step of 0", form=".2g")]
+    bound: Annotated[float, Quantity("J", "what time stepping explains of it", form=".2g")]
+    worst: Annotated[float, Quantity("J", "rest there, where it is largest", form=".2g")]
+    time: Seconds
+    length: Seconds
+    sure: bool
+    step: Seconds
+    unmeasured: tuple[str, ...] = ()
+    twin: bool = False
+
+
+@dataclass(frozen=True)
+class EnergyParts:
+    """Parts of a run between samples of its book, each of which can be simulated again."""
+
+    setup: Setup
+    run: Trajectory
+    book: EnergyBook
+
+    @cached_property
+    def ends(self) -> Index:
+        """Samples of the run at which parts begin and end (p + 1,)."""
+        return np.searchsorted(self.run.time, self.book.time - TIME_ROUND_OFF)
+
+    def compare(
+        self, engine: EngineSpec, parts: Index
+    ) -> tuple[list[EnergyCheck], NDArray[np.bool_]]:
+        """Compare parts with those of the engine's twin.
+
+        Returns:
+            a check, or none where nothing was compared; and in which parts a joint is stopped,
+            which no twin simulates (p,).
+        """
+        twin, *shaken = (make_simulator(self.setup, twin_of(engine, seed)) for seed in (0, *SHAKEN))
+        residuals, stopped = self._residuals(twin, parts)
+        chosen, residuals = parts[~stopped], residuals[~stopped]
+        if not len(chosen):
+            return [], stopped
+        sampled = slice(None, None, FEW)
+        changed = (self._residuals(simulator, chosen[sampled])[0] for simulator in shaken)
+        round_off = max(rms(values - residuals[sampled]) for values in changed)
+        lost = self._lost_by_setting(make_simulator(self.setup, engine), chosen)
+        differences = np.diff(self.book.rest)[chosen] - residuals
+        largest = first_largest(np.abs(differences))
+        check = EnergyCheck(
+            rms(differences),
+            ROUNDINGS * round_off + SAFETY * rms(lost) + self._floor(),
+            float(differences[largest]),
+            *self._span(chosen[largest]),
+            sure=True,
+            step=twin.physics_step,
+            twin=True,
+        )
+        return [check], stopped
+
+    def check(
+        self, simulators: Sequence[Simulator], parts: Index, order: int | None
+    ) -> EnergyCheck:
+        """Check parts, given by their indices, at three physics steps.
+
+        Parts in which something happens have no order (None): there the bound is the change with
+        the steps.
+        """
+        chosen, book = self.choose(parts), self.book
+        residuals = np.array([self._residuals(simulator, chosen)[0] for simulator in simulators])
+        errors = residuals - residuals[0] + np.diff(book.rest)[chosen]
+        unmeasured = tuple(name for name in CHANNELS if book.how[name] == energy_book.UNMEASURED)
+        if unmeasured:
+            errors = np.minimum(errors, 0.0)
+        floor = self._floor()
+        remainder = remainder_of_samples([*errors[:, :, None]], order or 1, np.array([floor]))
+        explained = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
+        settled = remainder.asymptotic and has_settled([*errors], order or 1)
+        return EnergyCheck(
+            remainder.size,
+            remainder.bound if order else max(remainder.bound, explained + floor),
+            float(errors[-1, remainder.sample]),
+            *self._span(chosen[remainder.sample]),
+            sure=settled or remainder.size > explained,
+            step=simulators[-1].physics_step,
+            unmeasured=unmeasured,
+        )
+
+    def choose(self, parts: Index) -> Index:
+        """Return the parts with the largest rests, and others at even distances."""
+        return parts[worst_and_even(np.abs(np.diff(self.book.rest)[parts]), SAMPLED)]
+
+    def _residuals(self, simulator: Simulator, parts: Index) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the rest of each part in a simulator [J], and whether a twin is stopped (p,)."""
+        simulator.meter()
+        setup, stored = self.setup, self._stored(simulator)
+        law = energy_book.law_of(setup.force_law)
+        residuals, stopped = np.empty(len(parts)), np.zeros(len(parts), dtype=bool)
+        for row, part in enumerate(parts.tolist()):
+            run, taken = go(simulator, self.run, *self.ends[part : part + 2].tolist())
+            before, after = (sum(stored.of(run.state(i))) for i in (0, -1))
+            lost = sum(taken.values()) + sum(event.energy for event in run.events)
+            if FRICTION not in taken and law:
+                power = LawPower(setup.tree, run.joints, law)
+                lost += float(energy_book.integrate_law(power, run)[-1])
+            residuals[row] = float(energy_book.net_work(run)[-1]) - (after - before) - lost
+            stopped[row] = any(model.stopped for model in parts_of(simulator))
+        return residuals, stopped
+
+    def _lost_by_setting(self, simulator: Simulator, parts: Index) -> Array:
+        """Return the change of energy when an engine sets the states at the ends of parts (p,) [J].
+
+        DART returns the rotation of a free base by a truncated series, with an error of 2e-12 rad.
+        """
+        changes, stored = dict[int, float](), self._stored(simulator)
+        for i in np.unique(self.ends[[parts, parts + 1]]).tolist():
+            state = self.run.state(i)
+            changes[i] = abs(sum(stored.of(simulator.reset(state))) - sum(stored.of(state)))
+        return np.array([changes[i] + changes[k] for i, k in self.ends[[parts, parts + 1]].T])
+
+    def _stored(self, simulator: Simulator) -> energy_book.Stored:
+        beside = self.setup.parameters.gravity, simulator.armature, simulator.spring
+        return energy_book.Stored(self.setup.tree, self.run.joints, *beside)
+
+    def _span(self, part: int) -> tuple[float, float]:
+        """Return when a part begins, and how long it is [s]."""
+        begin, end = self.book.time[part : part + 2].tolist()
+        return begin, end - begin
+
+    def _floor(self) -> float:
+        """Return the round-off of a difference of two numbers of the book [J].
+
+        Heights are sums over the joints, with the round-off of distances. A robot at rest has that
+        of a slow motion.
+        """
+        setup, book = self.setup, self.book
+        masses = np.array([link.mass for link in setup.tree.links])
+        mass = float(masses.sum())
+        reach = np.linalg.norm(link_centres(setup.tree, self.run), axis=2).max(axis=0)
+        height = float(masses @ reach) * abs(setup.parameters.gravity)
+        items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
+        largest = max(float(np.abs(item).max()) for item in items)
+        return float(EPSILON * max(largest, height, 0.5 * mass * SLOW**2))
 
 
 def check_energy(

@@ -40,11 +40,10 @@ from roboaccord.crosscheck.measures.event_matching import (
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.special_ticks import at_stops
-from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, evenly
+from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, worst_and_even
 from roboaccord.engines import REFERENCE
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.numerics.ranking import descending
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
@@ -203,9 +202,8 @@ def resolution(setup: Setup, engine: Simulator, event: Event) -> float:
 
 def choose(events: Sequence[Event]) -> list[Event]:
     """Return events with the largest impulses, and others at even distances, in order of time."""
-    large = descending(np.array([event.impulse for event in events]))[: SAMPLED // 2]
-    even = evenly(len(events), SAMPLED).tolist()
-    return [events[i] for i in sorted({*large, *even})]
+    impulses = np.array([event.impulse for event in events])
+    return [events[i] for i in map(int, worst_and_even(impulses, SAMPLED))]
 
 
 class EventsLevel(Level[EventsCheck]):

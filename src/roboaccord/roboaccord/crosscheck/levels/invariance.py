@@ -111,10 +111,8 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
             refused[move.name] = str(error)
     for pairs in PAIRS:
         floor = measure_floor(simulator, run, plain, pairs)
-        changes = {
-            name: worst(run, errors_of_move, floor) for name, errors_of_move in errors.items()
-        }
-        if not any(errors_of_move.outside for errors_of_move in changes.values()):
+        changes = {name: worst(run, of_move, floor) for name, of_move in errors.items()}
+        if not any(shift.outside for shift in changes.values()):
             break
     law: ContactLaw = ""
     turned = changes.get(HALF_RIGHT.name)

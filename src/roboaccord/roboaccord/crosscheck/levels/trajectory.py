@@ -13,9 +13,13 @@ from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because
 from roboaccord.crosscheck.beside import Beside, by_twin
 from roboaccord.crosscheck.extrapolation import coarse, few_steps
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.measures.convergence import ConvergenceCheck, check_convergence, floor_of
+from roboaccord.crosscheck.measures.convergence import (
+    NO_UNCERTAINTY,
+    ConvergenceCheck,
+    check_convergence,
+    floor_of,
+)
 from roboaccord.crosscheck.measures.predictions import settling
-from roboaccord.crosscheck.measures.uncertainty import NO_UNCERTAINTY
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
@@ -51,9 +55,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
             return replace(Finding.does_not_apply(because(Code.CHAOTIC)), stands_in=True)
         finding = judge_runs(check, tolerances)
         twin, obeys, _ = check.beside
-        same_start = all(
-            distance[0] <= check.floor for distance in check.distance.values()
-        )  # at their starts
+        same_start = all(d[0] <= check.floor for d in check.distance.values())
         if twin and obeys and same_start and tolerances.of(check.engine) is None:
             finding = by_twin(finding, twin)
         if finding.outcome != Outcome.OUTSIDE and check.range <= check.floor:

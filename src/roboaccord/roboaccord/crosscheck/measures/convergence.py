@@ -2,7 +2,8 @@
 
 SHORTEST and ORDER_FLOOR may be tuned: how long a motion before a kink must be, and how far above
 the floor an error shows an order. Names of `ConvergenceCheck` are keys of summary.json and stay.
-The bound on the remainder is set in extrapolation.py.
+The bound on the remainder is set in extrapolation.py. GRID_... are fixed by the grid convergence
+index [Roache 1998; Eca and Hoekstra 2014; ASME V&V 20], which test_outcomes tests.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from roboaccord.crosscheck.extrapolation import (
     remainder_over_time,
 )
 from roboaccord.crosscheck.links import largest_distance, name_coordinate
-from roboaccord.crosscheck.measures.uncertainty import Uncertainty, uncertainty_of
 from roboaccord.crosscheck.runs import Job, Runs
 from roboaccord.crosscheck.special_ticks import kinks
 from roboaccord.crosscheck.ticks import ROUND_OFF
@@ -36,6 +36,53 @@ from roboaccord.simulators.base import Simulator
 SHORTEST = 10  # samples before a kink, from which they are judged: fewer are hardly a motion
 STOPS = ("joint_stop", "impact")  # events that no scheme steps with its order
 ORDER_FLOOR = 10.0  # floors: the floor changes a larger error by less than a tenth
+GRID_SAFETY, GRID_UNSURE = 1.25, 3.0  # factors, where the observed order fits or not [Roache 1998]
+GRID_LEAST = 0.5  # smallest order; no power law holds below it [Eca and Hoekstra 2014]
+GRID_ORDER = 0.9  # share of the scheme's order from which on it fits [Eca and Hoekstra 2014]
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """Comparison error and uncertainties at the scenario's physics step [ASME V&V 20].
+
+    Args:
+        comparison_error: largest distance of any link from the reference, E.
+        numerical: effect of the physics step, by the grid convergence index: the extrapolated
+            difference of the runs at h and h/2, times 1.25 where the order is the scheme's, else
+            times 3.
+        input: effect of parameters; 0, since engine and reference read the same description and
+            level `acceleration` compares their models.
+        data: error of the reference, and effect of round-off on both.
+        order: observed order, at most the scheme's.
+    """
+
+    comparison_error: Annotated[float, Quantity("m", "comparison error E")]
+    numerical: Annotated[float, Quantity("m", "numerical uncertainty")]
+    input: Annotated[float, Quantity("m", "input uncertainty")]
+    data: Annotated[float, Quantity("m", "data uncertainty")]
+    order: Annotated[float, Quantity("1", "of convergence")]
+
+
+NO_UNCERTAINTY = Uncertainty(np.nan, np.nan, np.nan, np.nan, np.nan)
+
+
+def uncertainty_of(
+    error: float, floor: float, change: float, order: float | None, expected_order: int
+) -> Uncertainty:
+    """Return comparison error and uncertainties.
+
+    Args:
+        error: largest distance of any link from the reference, at the largest step [m].
+        floor: of the reference [m].
+        change: largest distance of any link between the runs at the two largest steps [m].
+        order: that was observed; None where the errors show none.
+        expected_order: of the engine's integrator.
+    """
+    order = min(order or expected_order, expected_order)
+    fits = order >= GRID_ORDER * expected_order
+    power = 2.0 ** max(order, GRID_LEAST)
+    factor = (GRID_SAFETY if fits else GRID_UNSURE) * power / (power - 1.0)
+    return Uncertainty(error, factor * change, 0.0, floor, order)
 
 
 @dataclass(frozen=True)
@@ -149,17 +196,11 @@ def check_convergence(
         end, before = int(rough[0]) + 1, None
         if end > SHORTEST:
             start = Floor(floor.coordinates[:end], floor.distance[:end])
-            early = (
-                [values[:end] for values in errors],
-                {dt: values[:end] for dt, values in distance.items()},
-            )
+            early = [e[:end] for e in errors], {dt: d[:end] for dt, d in distance.items()}
             before = check(*early, order, start)
         whole = replace(whole, kink=float(truth.time[end - 1]), before=before)
-        hits = [
-            [values for values in by_step[dt].events if values.kind in STOPS]
-            for dt in runs.steps[-STEPS:]
-        ]
-        if len({tuple((values.kind, values.subject) for values in events) for events in hits}) > 1:
+        hits = [[e for e in by_step[dt].events if e.kind in STOPS] for dt in runs.steps[-STEPS:]]
+        if len({tuple((e.kind, e.subject) for e in events) for events in hits}) > 1:
             # Runs that hit different stops are not in the asymptotic range.
             whole = replace(whole, settled=False, asymptotic=False)
     if len(jobs) < 2:

@@ -45,12 +45,8 @@ def comes_freely(
     if held[first : max(at - 1, 0)].any():
         return False
     both = (run.events, go(reference, run, first, last).run.events)
-    others = [
-        other.time
-        for events in both
-        for other in events
-        if other.kind == STOP and other.subject != event.subject
-    ]
+    stops = [e for events in both for e in events if e.kind == STOP]
+    others = [stop.time for stop in stops if stop.subject != event.subject]
     return not any(run.time[first] < time <= run.time[at] + TIME_ROUND_OFF for time in others)
 
 

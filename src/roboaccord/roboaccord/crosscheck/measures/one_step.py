@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Annotated
 
 import numpy as np
@@ -131,9 +132,8 @@ def check_steps(
     free = ~np.any(rough, axis=0)[chosen]
     expected = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
     reference = make_simulator(tightened(setup), physics_step=fine)
-    predictions = {
-        dt: predict(reference, run, chosen) for dt, run in sorted(runs.items(), reverse=True)
-    }
+    by_step = sorted(runs.items(), reverse=True)
+    predictions = {dt: predict(reference, run, chosen) for dt, run in by_step}
     rougher = make_simulator(setup, physics_step=twice_or_half(fine, period))
     floor = measure_floor(rougher, runs[fine], predictions[fine], chosen) + settling(setup, engine)
     smooth = free if free.any() else ~free
@@ -161,13 +161,7 @@ def check_free_steps(
         not any(restart.events or at_stops(simulators[0], restart).any() for restart in restarts)
         for restarts in zip(*again, strict=True)
     ]
-    free, again = (
-        free[kept],
-        [
-            [restart for restart, keep in zip(restarts, kept, strict=True) if keep]
-            for restarts in again
-        ],
-    )
+    free, again = free[kept], [[*compress(restarts, kept)] for restarts in again]
     if len(free) < FEWEST:
         return None
     reference = make_simulator(tightened(setup), physics_step=fine)
@@ -176,10 +170,9 @@ def check_free_steps(
     floor = measure_floor(rougher, run, predictions, free) + settling(setup, engine)
     by_step = {}
     for simulator, restarts in zip(simulators, again, strict=True):
-        differences = [
-            difference(a.state(1), b.state(1)) for a, b in zip(again[0], restarts, strict=True)
-        ]
-        shifted = predictions.judged - judged_of(np.array(differences))
+        ends = zip(again[0], restarts, strict=True)
+        changes = np.array([difference(a.state(1), b.state(1)) for a, b in ends])
+        shifted = predictions.judged - judged_of(changes)
         by_step[simulator.physics_step] = replace(predictions, judged=shifted)
     expected = order if setup.contact is None else 1
     checked = check_orders(run, free, by_step, order, floor, np.ones(len(free), dtype=bool))
@@ -230,10 +223,8 @@ def check_orders(
         free: which of them show the orders: no event and no kink (k,).
         floor: rms of the reference's own error (n + 12,).
     """
-    smooth, steps = (
-        {dt: prediction.errors[free] for dt, prediction in predictions.items()},
-        sorted(predictions)[:STEPS],
-    )
+    smooth = {dt: at_step.errors[free] for dt, at_step in predictions.items()}
+    steps = sorted(predictions)[:STEPS]
     orders = [
         observed_order(steps, [rms(smooth[dt][:, columns]) for dt in steps], 0.0)
         for columns in _columns(len(run.joints))
@@ -247,9 +238,8 @@ def check_orders(
     )
     if len(predictions) < STEPS:
         return checked
-    remainder = remainder_of_samples(
-        [prediction.judged for prediction in predictions.values()], order, floor
-    )
+    judged = [at_step.judged for at_step in predictions.values()]
+    remainder = remainder_of_samples(judged, order, floor)
     return replace(
         checked,
         left=remainder.size,
