@@ -156,13 +156,13 @@ def codes_in(value: object) -> set[str]:
 
 
 def test_each_code_has_words_and_they_are_made_of_its_figures() -> None:
-    found = [f for each in made_up() for f in each.values()]
+    findings = [f for item in made_up() for f in item.values()]
     excuses = {"one_step": {"dart": "it rebounds"}}
-    said = [*remarks(excuse(found, excuses), excuses)]
+    reasons = [*remarks(excuse(findings, excuses), excuses)]
     assert set(words.TEXTS) == set(Code)
-    assert codes_in([*found, *said]) == set(Code) - ELSEWHERE
-    assert all(bool(each.reason) is bool(each.reasons) for each in found)
-    assert all(str(each) for each in said)
+    assert codes_in([*findings, *reasons]) == set(Code) - ELSEWHERE
+    assert all(bool(item.reason) is bool(item.reasons) for item in findings)
+    assert all(str(item) for item in reasons)
 
 
 @pytest.mark.parametrize("texts", TEXTS.values(), ids=TEXTS)

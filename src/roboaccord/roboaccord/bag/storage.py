@@ -155,9 +155,7 @@ class FastMcapWriter(McapWriter):
             size, start, name, len(packed), last, len(data) - size, places, first, len(content)
         )
         self.chunks.append(summary := BytesIO())
-        summary.write(
-            _record(index_of)[RECORD.size :]
-        )  # rosbags takes its length from the position
+        summary.write(_record(index_of)[RECORD.size :])  # rosbags takes its size by `tell`
         self._emit(memoryview(data))
         self.chunk = PendingChunk(2**63 - 1, 0, BytesIO(), defaultdict(list))
 

@@ -19,6 +19,8 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import RELEASE
 
+RESOLVED = 4.0  # physics steps across the width of dry friction from which a scheme resolves it
+
 
 def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bool_] | None:
     """Return in which ticks something touches (k - 1,); None if the engine does not report it.
@@ -40,11 +42,6 @@ def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bo
             return None
         touched[i + 1] = bool(contacts)
     return touched[:-2] | touched[1:-1] | touched[2:]
-
-
-RESOLVED = (
-    4.0  # physics steps across the width of dry friction, from which it is smooth to a scheme
-)
 
 
 def left_out(run: Trajectory, period: float) -> NDArray[np.bool_]:

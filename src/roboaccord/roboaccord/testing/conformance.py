@@ -141,9 +141,7 @@ class RobotConformance:
         assert runs.run_of(setup, simulator, controller).sha256() == once, "after a reset"
         kinds = {runs.setup_of(self.robot, n).scenario.controller.get("name"): n for n in self.slow}
         if engine == REFERENCE and (scenario in kinds.values() or scenario not in self.slow):
-            controller = make_controller(
-                setup
-            )  # a slow kind of controller is set up twice only once
+            controller = make_controller(setup)  # of slow kinds, only once each
         assert runs.run_of(setup, make_simulator(setup, engine), controller).sha256() == once
 
     def test_it_is_made_where_its_scenario_starts(self, scenario: str, engine: str) -> None:

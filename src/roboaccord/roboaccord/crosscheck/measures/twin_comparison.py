@@ -23,9 +23,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-ROUNDINGS = (
-    50.0  # times the effect of one rounding of each number: an engine rounds many times a tick
-)
+ROUNDINGS = 50.0  # times the effect of one rounding of each number: an engine has many in a tick
 SHAKEN = (1, 2)  # seeds of the twins whose numbers are changed by a rounding
 LOSS = 4e-10  # relative, of a state that is set: twice what DART cuts off; more is an error
 
