@@ -7,7 +7,7 @@ import pytest
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import find_robot, robot_names
 from roboaccord.testing import RobotConformance
-from roboaccord.testing.conformance import controller_of, setup_of
+from roboaccord.testing.robot_runs import controller_of, setup_of
 
 pytestmark = pytest.mark.thorough
 pytest.mark.slow(RobotConformance.test_every_parameter_counts)

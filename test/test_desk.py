@@ -11,11 +11,11 @@ import matplotlib.image
 import numpy as np
 import pytest
 from roboaccord import AccordError, Setup, load_scenario
+from roboaccord.bag.folder import last_runs
 from roboaccord.bag.reader import read_run
 from roboaccord.cli.main import run
 from roboaccord.report import Comparison, RunSignals, compare, plot
 from roboaccord.report.overlay import over_time
-from roboaccord.report.signals import last_runs
 from roboaccord.run.runner import Run, RunRequest, run_direct
 
 pytestmark = pytest.mark.thorough

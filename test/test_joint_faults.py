@@ -21,7 +21,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.proxy import Proxy
-from roboaccord.testing.conformance import simulator_of
+from roboaccord.testing.robot_runs import simulator_of
 from running import run_in, setup_of
 
 pytestmark = pytest.mark.thorough

@@ -21,7 +21,7 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.faults import GAP_SPEED
-from roboaccord.testing.conformance import simulator_of
+from roboaccord.testing.robot_runs import simulator_of
 
 ENGINES = [
     pytest.param(

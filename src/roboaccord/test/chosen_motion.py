@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.crosscheck.levels.trajectory import ROUND_OFF
+from roboaccord.crosscheck.ticks import ROUND_OFF
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.kinematics import TreeKinematics
@@ -152,13 +152,13 @@ class ChosenMotion:
     def displaced(self, m: Moment, away: Array, faster: Array, change: Array) -> Moment:
         """Return a moment away from the motion, by differences as `apart` has them (c,)."""
         count = len(self.axes)
-        place, rate, more = np.zeros((3, 6))
-        for all_six, own in zip((place, rate, more), (away, faster, change)):
+        offset, rate, more = np.zeros((3, 6))
+        for all_six, own in zip((offset, rate, more), (away, faster, change)):
             all_six[self.axes] = own[:count]
-        rotation = quaternion_matrix(turn_quaternion(place[3:])) @ m.rotation
+        rotation = quaternion_matrix(turn_quaternion(offset[3:])) @ m.rotation
         return Moment(
             m.q + away[count:], m.qd + faster[count:], m.qdd + change[count:],
-            m.position + place[:3], rotation, m.twist + rate, m.change + more,
+            m.position + offset[:3], rotation, m.twist + rate, m.change + more,
         )  # fmt: skip
 
 

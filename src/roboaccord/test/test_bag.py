@@ -25,9 +25,10 @@ from mcap.records import Chunk, McapRecord, Message
 from mcap.stream_reader import StreamReader, breakup_chunk
 from roboaccord.bag import topics as names
 from roboaccord.bag.reader import read_run
+from roboaccord.bag.spool import FLUSH_PERIOD
 from roboaccord.bag.storage import RunWriter, _definitions
 from roboaccord.bag.transforms import RobotTransforms
-from roboaccord.bag.writer import FLUSH_PERIOD, BagWriter, write_trajectory
+from roboaccord.bag.writer import BagWriter, write_trajectory
 from roboaccord.cdr import JointStateCodec, OdometryCodec
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
@@ -74,12 +75,12 @@ def copy(bag: Path, target: Path) -> Path:
 
 
 def read_with_rosbags(bag: Path) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+    messages: dict[str, list[Any]] = {}
     with Reader(bag) as reader:
         for connection, time_ns, data in reader.messages():
             made = STORE.deserialize_cdr(data, connection.msgtype)
-            found.setdefault(connection.topic, []).append((time_ns, made))
-    return found
+            messages.setdefault(connection.topic, []).append((time_ns, made))
+    return messages
 
 
 def test_a_run_is_read_back_exactly(tmp_path: Path) -> None:
@@ -99,15 +100,15 @@ def test_a_run_is_read_back_exactly(tmp_path: Path) -> None:
 
 def test_rosbags_reads_the_same(tmp_path: Path) -> None:
     trajectory = toy_robot.record(tmp_path / "bag")
-    found = read_with_rosbags(tmp_path / "bag")
-    states = found["/toy/joint_states"]
+    messages = read_with_rosbags(tmp_path / "bag")
+    states = messages["/toy/joint_states"]
     assert [t for t, _ in states] == [round(t * 1e9) for t in trajectory.time]
     np.testing.assert_array_equal([m.position for _, m in states], trajectory.q)
-    bases = [m.pose.pose.position for _, m in found["/toy/odom"]]
+    bases = [m.pose.pose.position for _, m in messages["/toy/odom"]]
     np.testing.assert_array_equal([(p.x, p.y, p.z) for p in bases], trajectory.position)
-    assert len(found["/toy/joint_trajectory"]) == len(trajectory) - 1
-    assert [m.status[0].name for _, m in found["/toy/events"]] == ["impact"]
-    assert 100 <= len(found["/tf"]) <= 102  # 2 s at 50 Hz
+    assert len(messages["/toy/joint_trajectory"]) == len(trajectory) - 1
+    assert [m.status[0].name for _, m in messages["/toy/events"]] == ["impact"]
+    assert 100 <= len(messages["/tf"]) <= 102  # 2 s at 50 Hz
 
 
 def test_message_definitions_are_those_of_rosbags() -> None:
@@ -126,7 +127,7 @@ def test_message_definitions_are_those_of_rosbags() -> None:
 
 def test_fast_storage_writes_the_records_of_rosbags(tmp_path: Path) -> None:
     """They differ in what rosbags leaves at zero, and in the library that the header names."""
-    found = []
+    files_of = []
     for kind in (Writer, RunWriter):
         path = tmp_path / kind.__name__ / "bag"
         made = kind(path, version=9, storage_plugin=StoragePlugin.MCAP)
@@ -145,7 +146,7 @@ def test_fast_storage_writes_the_records_of_rosbags(tmp_path: Path) -> None:
         places = {"summary_start", "summary_offset_start", "offset", "chunk_start_offset"}
         places |= {"group_start", "message_index_offsets", "library", "data"}
         places |= {"chunk_length", "compressed_size"}  # sequence numbers compress less than zeros
-        found.append(
+        files_of.append(
             [
                 (type(r), {k: zero.get(k, v) for k, v in vars(r).items() if k not in places})
                 for r in records
@@ -153,8 +154,8 @@ def test_fast_storage_writes_the_records_of_rosbags(tmp_path: Path) -> None:
         )
         data = [r.data for r in records if isinstance(r, Message)]
         assert data == [bytes([i % 251]) * (i % 1999) for i in range(3000)]
-        found[-1].append((path / "metadata.yaml").read_text())
-    assert found[0] == found[1]
+        files_of[-1].append((path / "metadata.yaml").read_text())
+    assert files_of[0] == files_of[1]
 
 
 def parts(record: McapRecord) -> list[McapRecord]:
@@ -429,7 +430,7 @@ def foreign_bag(path: Path, rates: tuple[int, int], *, velocity: bool = True) ->
             "/joint_states": "sensor_msgs/msg/JointState",
             "/odometry": "nav_msgs/msg/Odometry",
         }
-        made = {t: writer.add_connection(t, k, typestore=STORE) for t, k in kinds.items()}
+        connections = {t: writer.add_connection(t, k, typestore=STORE) for t, k in kinds.items()}
         for tick in range(101):
             state = toy_robot.state_at(tick)
             order = [1, 0] if tick % 2 else [0, 1]
@@ -443,9 +444,9 @@ def foreign_bag(path: Path, rates: tuple[int, int], *, velocity: bool = True) ->
             wall = 10**18 + 7 * tick
             if tick % rates[0] == 0:
                 data = raw(message("sensor_msgs/msg/JointState", *fields))
-                writer.write(made["/joint_states"], wall, data)
+                writer.write(connections["/joint_states"], wall, data)
             if rates[1] and tick % rates[1] == 0:
-                writer.write(made["/odometry"], wall, raw(odometry(state, "w", "c")))
+                writer.write(connections["/odometry"], wall, raw(odometry(state, "w", "c")))
     return path
 
 

@@ -139,7 +139,7 @@ def marker(number: int, kind: int, action: int, **given: Any) -> Any:
     """Make a marker in the frame odom at 2.5 s, its fields in the order of the definition."""
     rgba = message("std_msgs/msg/ColorRGBA", *given.get("rgba", (0.0,) * 4))
     points = [message("geometry_msgs/msg/Point", *p) for p in given.get("points", ())]
-    place = message("geometry_msgs/msg/Point", *given.get("at", (0.0,) * 3))
+    point = message("geometry_msgs/msg/Point", *given.get("at", (0.0,) * 3))
     turn = message("geometry_msgs/msg/Quaternion", 0.0, 0.0, 0.0, 1.0)
     scale = message("geometry_msgs/msg/Vector3", *given.get("scale", (0.0,) * 3))
     empty = np.zeros(0, np.uint8)
@@ -147,7 +147,7 @@ def marker(number: int, kind: int, action: int, **given: Any) -> Any:
     return message(
         "visualization_msgs/msg/Marker",
         header(given.get("time", 2.5), "odom"), given.get("ns", "contacts"), number, kind, action,
-        message("geometry_msgs/msg/Pose", place, turn), scale, rgba,
+        message("geometry_msgs/msg/Pose", point, turn), scale, rgba,
         message("builtin_interfaces/msg/Duration", 0, 0), False, points, [],
         "", texture, [], "", "", message("visualization_msgs/msg/MeshFile", "", empty), False,
     )  # fmt: skip
@@ -157,17 +157,17 @@ def test_contacts_are_markers_that_replace_all_before() -> None:
     """50 N make an arrow of 10 cm; one without force has 3 cm, the largest 50 cm."""
     at, normal = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.6, 0.8])
     touch = [ContactPoint(("a", "b"), at, normal, force, 1e-4) for force in (50.0, 0.0, 1e9)]
-    made = [marker(0, 0, 3)]
+    markers = [marker(0, 0, 3)]
     lengths = 0.1, 0.03, 0.5
     for i, length in enumerate(lengths):
         ball, arrow = (0.012, 0.012, 0.012), (0.006, 0.014, 0.02)
-        made += [
+        markers += [
             marker(2 * i, 2, 0, at=at, scale=ball, rgba=(0.9, 0.1, 0.1, 1.0)),
             marker(2 * i + 1, 0, 0, points=[at, at + length * normal], scale=arrow,
                    rgba=(1.0, 0.6, 0.0, 1.0)),
         ]  # fmt: skip
     for count in (0, 1, 3):
-        array = message("visualization_msgs/msg/MarkerArray", made[: 1 + 2 * count])
+        array = message("visualization_msgs/msg/MarkerArray", markers[: 1 + 2 * count])
         assert cdr.encode_contacts(2.5, touch[:count]) == raw(array)
         seen, (arrows,) = read_arrows([raw(array)])
         assert seen.tolist() == [2.5]
@@ -178,12 +178,12 @@ def test_contacts_are_markers_that_replace_all_before() -> None:
 def test_surfaces_are_lists_of_triangles() -> None:
     """A square is two triangles, counter-clockwise as its corners are."""
     square = np.array([[0.0, 0, 0], [2, 0, 0], [2, 1, 0], [0, 1, 0]])
-    made = marker(
+    triangles = marker(
         0, 11, 0, time=0.0, ns="ground", scale=(1.0, 1.0, 1.0), rgba=(0.5, 0.25, 1.0, 1.0),
         points=square[[0, 1, 2, 0, 2, 3]],
     )  # fmt: skip
     surface = Surface("ground", square, ((0, 1, 2, 3),), np.array([0.5, 0.25, 1.0]))
-    array = message("visualization_msgs/msg/MarkerArray", [made])
+    array = message("visualization_msgs/msg/MarkerArray", [triangles])
     assert cdr.encode_surfaces([surface]) == raw(array)
 
 

@@ -45,13 +45,13 @@ def test_the_same_run_passes_with_zero_difference(bags: Path) -> None:
 def test_a_known_difference_is_measured_and_placed(bags: Path) -> None:
     result = compare(bags / "a", [bags / "larger"], signals=["q/turn", "base/*"])
     assert result.verdict == "fail"
-    found = result.pairs[0].signals
-    assert set(found) == {"q/turn", *(name for name in SIGNALS if name.startswith("base/"))}
-    assert found["base/yaw"].max == 0.0
+    deviations = result.pairs[0].signals
+    assert set(deviations) == {"q/turn", *(name for name in SIGNALS if name.startswith("base/"))}
+    assert deviations["base/yaw"].max == 0.0
     t = np.arange(201) * 0.01
-    assert found["q/turn"].max == pytest.approx(0.01 * np.sin(t).max(), rel=1e-12)
-    assert found["q/turn"].at == t[np.sin(t).argmax()]
-    assert found["q/turn"].rms == pytest.approx(0.01 * np.sqrt(np.mean(np.sin(t) ** 2)))
+    assert deviations["q/turn"].max == pytest.approx(0.01 * np.sin(t).max(), rel=1e-12)
+    assert deviations["q/turn"].at == t[np.sin(t).argmax()]
+    assert deviations["q/turn"].rms == pytest.approx(0.01 * np.sqrt(np.mean(np.sin(t) ** 2)))
     assert compare(bags / "a", [bags / "larger"], tolerance=0.011).verdict == "pass"
 
 

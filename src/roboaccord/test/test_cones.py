@@ -19,7 +19,8 @@ from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import yaw_quaternion
-from roboaccord.testing.engines import PUSH, model_of, start
+from roboaccord.testing.engines import PUSH
+from roboaccord.testing.small_robots import model_of, start
 from running import or_skip
 
 pytestmark = pytest.mark.thorough

@@ -105,12 +105,12 @@ def test_nothing_else_is_read_in_silence(
         harm(raw, chance)
         (bag / name).write_bytes(raw)
         caplog.clear()
-        refused, found = "", None
+        refused, read = "", None
         try:
-            found = content(bag)
+            read = content(bag)
         except AccordError as error:
             refused = str(error)
-        assert found == whole or caplog.messages or refused
+        assert read == whole or caplog.messages or refused
         assert "\n" not in refused
         for other, data in before.items():
             (bag / other).write_bytes(data)
@@ -120,21 +120,21 @@ def test_nothing_else_is_read_in_silence(
 def records_of(file: Path) -> list[tuple[Any, int, int]]:
     """Return the records of a file as MCAP's makers read them, with where each starts and ends."""
     raw = file.read_bytes()
-    found, at = [], len(MAGIC)
+    records, at = [], len(MAGIC)
     with file.open("rb") as stream:
         for record in StreamReader(stream, emit_chunks=True).records:
             (length,) = struct.unpack_from("<Q", raw, at + 1)
-            found.append((record, at, at + 9 + length))
+            records.append((record, at, at + 9 + length))
             at += 9 + length
-    return found
+    return records
 
 
-def harm(bag: Path, kind: type, place: str) -> None:
+def harm(bag: Path, kind: type, field: str) -> None:
     """Change a bit in the last record of a kind."""
     file = bag / "bag.mcap"
     _, start, end = [r for r in records_of(file) if isinstance(r[0], kind)][-1]
     raw = bytearray(file.read_bytes())
-    raw[{"opcode": start, "length": start + 2, "content": end - 9}[place]] ^= 4
+    raw[{"opcode": start, "length": start + 2, "content": end - 9}[field]] ^= 4
     file.write_bytes(raw)
 
 
@@ -147,9 +147,9 @@ def cut_short(bag: Path) -> Path:
 
 
 @pytest.mark.parametrize("kind", [Chunk, MessageIndex, Metadata])
-@pytest.mark.parametrize("place", ["opcode", "length", "content"])
-def test_damage_to_the_data_is_refused(bag: Path, kind: type, place: str) -> None:
-    harm(bag, kind, place)
+@pytest.mark.parametrize("field", ["opcode", "length", "content"])
+def test_damage_to_the_data_is_refused(bag: Path, kind: type, field: str) -> None:
+    harm(bag, kind, field)
     with pytest.raises(AccordError, match=r"is damaged at byte \d+: .*accord recover") as caught:
         read_run(bag)
     with pytest.raises(AccordError, match=r"is damaged at byte"):

@@ -101,27 +101,27 @@ def feed(ticks: DriveTicks, force: Array, commands: list[Array | None]) -> Drive
 
 def test_the_joint_that_is_off_first_is_named_by_its_own_efforts() -> None:
     """Another joint goes wrong later, in another way, and efforts of others are far larger."""
-    made = setup_of("packbot", "reach")
+    setup = setup_of("packbot", "reach")
     rng = np.random.default_rng(5)
-    meant = rng.uniform(-1.0, 1.0, (3000, len(made.joints)))
+    meant = rng.uniform(-1.0, 1.0, (3000, len(setup.joints)))
     meant[:, 1] *= 5.0
     force = meant.copy()
     force[10:, 3] *= 1.0 - 1e-6
     force[2500:, 0] *= -1.0
-    found = feed(DriveTicks(made), force, list(meant))
-    assert (found.where, found.joints, found.off) == (made.joints[3], 2, 2990)
+    found = feed(DriveTicks(setup), force, list(meant))
+    assert (found.where, found.joints, found.off) == (setup.joints[3], 2, 2990)
     assert found.time == pytest.approx(0.1)
     assert [each.kind for each in found.kinds] == ["scaled"]
-    assert kinds_of(meant, meant, 0, made.joints) == []
+    assert kinds_of(meant, meant, 0, setup.joints) == []
 
 
 @pytest.mark.parametrize("lost", [40, 41, 43])
 def test_commands_that_were_not_recorded_condemn_nothing_that_is_late(lost: int) -> None:
     """Where nothing waits for a command, one that acts three ticks late may be an unknown one."""
-    made = setup_of("packbot", "reach")
-    meant = np.random.default_rng(6).uniform(-1.0, 1.0, (100, len(made.joints)))
-    force = np.concatenate([np.zeros((3, len(made.joints))), meant[:-3]])
+    setup = setup_of("packbot", "reach")
+    meant = np.random.default_rng(6).uniform(-1.0, 1.0, (100, len(setup.joints)))
+    force = np.concatenate([np.zeros((3, len(setup.joints))), meant[:-3]])
     commands: list[Array | None] = list(meant)
     commands[lost] = None
-    assert feed(DriveTicks(made, late=20), force, commands).off == 0
-    assert feed(DriveTicks(made), force, commands).off == 99
+    assert feed(DriveTicks(setup, late=20), force, commands).off == 0
+    assert feed(DriveTicks(setup), force, commands).off == 99

@@ -19,7 +19,7 @@ from roboaccord.engines import installed as listing
 from roboaccord.engines import simulate_model
 from roboaccord.engines.spec import Available, EngineSpec, Missing, read_settings
 from roboaccord.run.versions import libraries
-from roboaccord.testing.engines import model_of
+from roboaccord.testing.small_robots import model_of
 
 LIBRARIES = ("dartpy", "mujoco", "pydrake", "numpy")
 PAGE = Path(__file__).parents[3] / "docs/new_engine.md"

@@ -175,12 +175,12 @@ def test_only_a_servo_chatters(tmp_path: Path) -> None:
 
 
 def test_a_run_says_that_a_servo_chatters_and_from_when_the_motion_diverges(tmp_path: Path) -> None:
-    said = list[str]()
+    lines = list[str]()
     setup = setup_of(robot(tmp_path), "duration=1", "initial.q.two=0.1", frequency=400)
-    run = ra.run(setup, tell=said.append, out=tmp_path / "out")
-    assert [line[:13] for line in said] == ["the servo of ", "the motion di"]
+    run = ra.run(setup, tell=lines.append, out=tmp_path / "out")
+    assert [line[:13] for line in lines] == ["the servo of ", "the motion di"]
     found = ra.crosscheck(run)
-    assert found.finding.outcome == "not_judged" and found.finding.reason == said[1]
+    assert found.finding.outcome == "not_judged" and found.finding.reason == lines[1]
     quiet = list[str]()
     setup = setup_of(robot(tmp_path), "duration=0.1", "initial.q.two=0.1")
     assert ra.run(setup, tell=quiet.append, out=tmp_path / "sound").motion.divergence == ""
@@ -211,10 +211,12 @@ def test_slides_that_are_level_stand_and_the_cure_moves_them(tmp_path: Path) -> 
         setup = load_setup(str(path), "", ["crosscheck.duration=0.02", *more])
         report = ra.crosscheck(setup, engines=["mujoco"], out=tmp_path / f"out{len(more)}")
         verdicts.append(report.verdict)
-        assert not any(each.parameter == "gravity" for each in report.resolution.get("mujoco", ()))
+        assert not any(
+            error.parameter == "gravity" for error in report.resolution.get("mujoco", ())
+        )
         assert (Code.EXCITED in [note.code for note in report.notes]) is not bool(more)
     assert verdicts == ["pass", "pass"]  # one moves as the check excites it, one as it is told
     setup = load_setup(str(path), "", ["crosscheck.duration=0.02"])
     still = run_crosscheck(setup, ["mujoco"], refine=3, out=tmp_path / "still")
     assert still.verdict == "undecided"
-    assert not any(each.parameter == "gravity" for each in still.resolution.get("mujoco", ()))
+    assert not any(error.parameter == "gravity" for error in still.resolution.get("mujoco", ()))

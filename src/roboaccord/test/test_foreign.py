@@ -31,7 +31,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def ours(tmp_path: Path) -> Path:
     toy_robot.record(tmp_path / "own")
     return tmp_path / "own"
 
@@ -49,27 +49,27 @@ def write(
     prefix: str = "",
 ) -> Path:
     """Write messages as rosbag2 does, at the times of a wall clock."""
-    made = Writer(path, version=9, storage_plugin=StoragePlugin[storage.upper()])
+    bag_writer = Writer(path, version=9, storage_plugin=StoragePlugin[storage.upper()])
     if mode != CompressionMode.NONE:
-        made.set_compression(mode, CompressionFormat.ZSTD)
-    known: dict[str, Any] = {}
-    with made as writer:
+        bag_writer.set_compression(mode, CompressionFormat.ZSTD)
+    connections: dict[str, Any] = {}
+    with bag_writer as writer:
         for i, (topic, kind, _, data) in enumerate(messages):
             name = topic if topic.startswith("/tf") else prefix + topic
-            if name not in known:
-                known[name] = writer.add_connection(name, kind, typestore=STORE)
-            writer.write(known[name], 10**18 + i, data)
+            if name not in connections:
+                connections[name] = writer.add_connection(name, kind, typestore=STORE)
+            writer.write(connections[name], 10**18 + i, data)
     return path
 
 
-def check_same(bag: Path, own: Path) -> None:
-    run, expected = read_run(bag), read_run(own)
+def check_same(bag: Path, ours: Path) -> None:
+    run, expected = read_run(bag), read_run(ours)
     assert run.trajectory.sha256() == expected.trajectory.sha256()
     assert run.trajectory.events == expected.trajectory.events
     assert (run.robot, run.engine, run.urdf) == ("toy", "engine", expected.urdf)
     assert run.scenario == expected.scenario and run.complete
     np.testing.assert_array_equal(run.commands.effort, expected.commands.effort)
-    assert compare(own, [bag]).verdict == "pass"
+    assert compare(ours, [bag]).verdict == "pass"
 
 
 @pytest.mark.parametrize(
@@ -82,22 +82,22 @@ def check_same(bag: Path, own: Path) -> None:
     ],
 )
 def test_any_storage_of_rosbag2_is_the_same_run(
-    own: Path, tmp_path: Path, storage: str, mode: str
+    ours: Path, tmp_path: Path, storage: str, mode: str
 ) -> None:
-    bag = write(tmp_path / "bag", messages_of(own), storage, CompressionMode[mode])
+    bag = write(tmp_path / "bag", messages_of(ours), storage, CompressionMode[mode])
     (file,) = (path for path in bag.iterdir() if path.suffix != ".yaml")
     assert (file.suffix == ".zstd") == (mode == "FILE")
-    check_same(bag, own)
-    check_same(file, own)
+    check_same(bag, ours)
+    check_same(file, ours)
     (bag / "metadata.yaml").unlink()  # as after a crash of the recorder
-    check_same(bag, own)
+    check_same(bag, ours)
 
 
 @pytest.mark.parametrize("storage", ["mcap", *late("sqlite3")])
 @pytest.mark.parametrize("listed", [True, False])
-def test_a_split_bag_is_one_run(own: Path, tmp_path: Path, storage: str, listed: bool) -> None:
+def test_a_split_bag_is_one_run(ours: Path, tmp_path: Path, storage: str, listed: bool) -> None:
     """Twelve files, whose order is that of their numbers and not of their letters."""
-    messages, bag = messages_of(own), tmp_path / "bag"
+    messages, bag = messages_of(ours), tmp_path / "bag"
     bag.mkdir()
     parts = np.array_split(np.arange(len(messages)), 12)
     names, last = [], {}
@@ -111,29 +111,29 @@ def test_a_split_bag_is_one_run(own: Path, tmp_path: Path, storage: str, listed:
         inside = last["rosbag2_bagfile_information"]
         inside |= {"relative_file_paths": names, "message_count": len(messages)}
         (bag / "metadata.yaml").write_text(yaml.safe_dump(last))
-    check_same(bag, own)
+    check_same(bag, ours)
 
 
-def test_the_robot_of_a_namespace_is_found(own: Path, tmp_path: Path) -> None:
-    check_same(write(tmp_path / "bag", messages_of(own), prefix="/lab/a"), own)
+def test_the_robot_of_a_namespace_is_found(ours: Path, tmp_path: Path) -> None:
+    check_same(write(tmp_path / "bag", messages_of(ours), prefix="/lab/a"), ours)
 
 
 def test_of_two_robots_one_is_read_and_named(
-    own: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ours: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     twice = [
         (prefix + topic, *rest)
-        for topic, *rest in messages_of(own)
+        for topic, *rest in messages_of(ours)
         for prefix in ("/a", "/b")
         if not topic.startswith("/tf")
     ]
-    check_same(write(tmp_path / "bag", twice), own)
+    check_same(write(tmp_path / "bag", twice), ours)
     assert "holds /a/toy and /b/toy; /a/toy is read" in caplog.text
 
 
 @pytest.mark.parametrize("mode", ["NONE", "FILE"])
-def test_a_damaged_database_is_refused_in_one_line(own: Path, tmp_path: Path, mode: str) -> None:
-    bag = write(tmp_path / "bag", messages_of(own), "sqlite3", CompressionMode[mode])
+def test_a_damaged_database_is_refused_in_one_line(ours: Path, tmp_path: Path, mode: str) -> None:
+    bag = write(tmp_path / "bag", messages_of(ours), "sqlite3", CompressionMode[mode])
     (file,) = (path for path in bag.iterdir() if path.suffix != ".yaml")
     raw = file.read_bytes()
     for harmed in (b"hello", raw[: len(raw) // 2], b""):
@@ -146,10 +146,10 @@ def test_a_damaged_database_is_refused_in_one_line(own: Path, tmp_path: Path, mo
 @pytest.mark.parametrize(("value", "reason"), [(np.nan, "not finite"), (1e200, r"beyond 1e\+75")])
 @pytest.mark.parametrize("field", ["q", "qd", "effort"])
 def test_motion_that_is_not_finite_is_refused(
-    own: Path, tmp_path: Path, field: str, value: float, reason: str
+    ours: Path, tmp_path: Path, field: str, value: float, reason: str
 ) -> None:
     """Efforts of a foreign bag apart: ros2_control publishes NaN where nothing is measured."""
-    codec = JointStateCodec(read_run(own).trajectory.joints)
+    codec = JointStateCodec(read_run(ours).trajectory.joints)
 
     def spoilt(message: tuple[str, str, int, bytes]) -> tuple[str, str, int, bytes]:
         topic, kind, time_ns, data = message
@@ -160,7 +160,7 @@ def test_motion_that_is_not_finite_is_refused(
             data = codec.encode(SimpleNamespace(time=time, encoders=(), **columns))
         return topic, kind, time_ns, data
 
-    messages = [spoilt(message) for message in messages_of(own)]
+    messages = [spoilt(message) for message in messages_of(ours)]
     bag = write(tmp_path / "own_nan", messages)
     with pytest.raises(AccordError, match=f"are {reason} at t = "):
         read_run(bag)

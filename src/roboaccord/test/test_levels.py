@@ -85,12 +85,12 @@ def test_it_appears_everywhere_by_its_rows_alone(tmp_path: Path) -> None:
     assert report.checks["twice"] == {"mujoco": 2.0 * travel}
     assert [*report.levels][-2:] == ["joint_travel", "twice"]
     assert set(report.levels) < {level.name for level in LEVELS} | {"joint_travel", "twice"}
-    found = report.levels.joint_travel["mujoco"]
-    assert (found.outcome, found.codes) == ("outside", ("travel_differs",))
-    assert (found.quantity, found.where, found.level) == ("travel", "elbow", "joint_travel")
+    finding = report.levels.joint_travel["mujoco"]
+    assert (finding.outcome, finding.codes) == ("outside", ("travel_differs",))
+    assert (finding.quantity, finding.where, finding.level) == ("travel", "elbow", "joint_travel")
     figure, head = f"{travel:.6e}", "of the engine [rad]"
     assert report.rows["joint_travel"]["mujoco"]["of the engine"] == Entry(travel, "rad", ".6e")
-    reason = f"mujoco: travel differs: off {found.size:.4g}, allowed 1e-30"
+    reason = f"mujoco: travel differs: off {finding.size:.4g}, allowed 1e-30"
     assert reason in report.reasons and report.verdict == "fail"
     console, page = Console(width=200, file=StringIO(), record=True), render_report(report)
     console.print(*shown_of(report), sep="\n")
@@ -109,13 +109,13 @@ def test_a_scenario_excuses_it_and_allows_it_more(tmp_path: Path) -> None:
     """Then it counts no more; and a name that no level has is refused."""
     excuse = "crosscheck.excuse={joint_travel: {mujoco: it warms up}}"
     report = checked(tmp_path / "excused", TIGHT, excuse)
-    found = report.levels.joint_travel["mujoco"]
-    assert (found.outcome, found.excuse, report.excused) == ("excused", "it warms up", 1)
+    finding = report.levels.joint_travel["mujoco"]
+    assert (finding.outcome, finding.excuse, report.excused) == ("excused", "it warms up", 1)
     assert any(
         "joint_travel excused: it warms up (travel differs" in line for line in report.remarks
     )
     assert not any("travel differs" in line for line in report.reasons) and report.verdict != "fail"
-    wide = f"crosscheck.tolerances.level.joint_travel={2.0 * (found.size or 0.0)!r}"
+    wide = f"crosscheck.tolerances.level.joint_travel={2.0 * (finding.size or 0.0)!r}"
     assert checked(tmp_path / "wide", wide).levels.joint_travel["mujoco"].outcome == "within"
     for key in ("tolerances.level={joint_travl: 1}", "excuse={joint_travl: {mujoco: it warms up}}"):
         with pytest.raises(AccordError, match="did you mean joint_travel"):

@@ -116,11 +116,11 @@ def wrong(**changes: object) -> Change:
 
 def tilted(simulator: Simulator) -> Simulator:
     """Tilt gravity by 1e-3 about y, by forces of the engine's own."""
-    for part in engine_parts(simulator):
-        pull = 1e-3 * part.intended.gravity * np.array([1.0, 0.0, 0.0])
-        pushes = {link.name: link.mass * pull for link in part.tree.links if link.mass}
-        part._take_law(PushedLaw(part._law, pushes))
-        part._compile()
+    for model in engine_parts(simulator):
+        pull = 1e-3 * model.intended.gravity * np.array([1.0, 0.0, 0.0])
+        pushes = {link.name: link.mass * pull for link in model.tree.links if link.mass}
+        model._take_law(PushedLaw(model._law, pushes))
+        model._compile()
     return simulator
 
 
@@ -264,12 +264,12 @@ def test_a_joint_that_is_elsewhere_in_the_engines_file_is_named(
     joint = tree.find("joint[@name='panda_joint4']")
     origin = joint.find("origin") if joint is not None else None
     assert joint is not None and origin is not None
-    place = np.array(origin.get("xyz", "").split(), float) + what
+    position = np.array(origin.get("xyz", "").split(), float) + what
     axis = np.array(joint.find("axis").get("xyz", "").split(), float)  # type: ignore[union-attr]
     turned = rpy_matrix(*map(float, origin.get("rpy", "").split()))
     turned = turned @ axis_angle_matrix(axis, turn)
     rpy = quaternion_rpy(matrix_quaternion(turned))
-    origin.set("xyz", " ".join(map(repr, place.tolist())))
+    origin.set("xyz", " ".join(map(repr, position.tolist())))
     origin.set("rpy", " ".join(map(repr, map(float, rpy))))
     tree.write(tmp_path / "panda.urdf")
     run = run_of(setup_of(str(tmp_path / "panda.urdf")), spec("dart"))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
+from roboaccord.crosscheck.engines import make_engines
 from roboaccord.crosscheck.levels.acceleration import ModelCheck, check_model
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.crosscheck.runs import make_engines
 from roboaccord.falsify import KINDS, Perturbation, parse_perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario

@@ -11,15 +11,15 @@ from roboaccord.cli.crosscheck import Profile, in_profile
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Finding, Outcome, because, excuse
 from roboaccord.contract.state import Command
+from roboaccord.crosscheck.engines import Engines, make_engines
 from roboaccord.crosscheck.report import remarks
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.crosscheck.runs import Engines, make_engines
 from roboaccord.engines import name_of, simulate_model, spec
 from roboaccord.engines.spec import read_settings
 from roboaccord.engines.twin import twin_of
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.scenario.scenario import Tolerances
-from roboaccord.testing.engines import DRIVE, model_of, start
+from roboaccord.testing.small_robots import DRIVE, model_of, start
 from running import setup_of
 
 pytestmark = pytest.mark.thorough
@@ -83,15 +83,15 @@ def test_what_a_scenario_allows_an_engine_holds_in_both_profiles_or_in_one() -> 
     assert [one.of(name) for name in ("dart", "dart (expert)")] == [1e-3, 1e-4]
     assert [one.of(name) for name in ("mujoco", "mujoco (expert)")] == [1e-2, None]
     assert Tolerances(trajectory={"dart": 1e-3}).of("dart (expert)") == 1e-3
-    found = Finding(Outcome.OUTSIDE, level="one_step", engine="dart (expert)")
+    finding = Finding(Outcome.OUTSIDE, level="one_step", engine="dart (expert)")
     reasons = {"one_step": {"dart": "placed by steps"}}
-    assert excuse([found], reasons)[0].outcome == "excused"
+    assert excuse([finding], reasons)[0].outcome == "excused"
     of_default = {"one_step": {"dart (default)": "its friction is a box"}}
-    assert excuse([found], of_default) == [found]
-    assert excuse([replace(found, engine="dart")], of_default)[0].outcome == "excused"
-    (said,) = remarks([replace(found, outcome=Outcome.WITHIN)], reasons)
-    assert said.code == Code.NO_EXCUSE_NEEDED
-    assert str(said) == "dart (expert): one_step needs no excuse here"
+    assert excuse([finding], of_default) == [finding]
+    assert excuse([replace(finding, engine="dart")], of_default)[0].outcome == "excused"
+    (remark,) = remarks([replace(finding, outcome=Outcome.WITHIN)], reasons)
+    assert remark.code == Code.NO_EXCUSE_NEEDED
+    assert str(remark) == "dart (expert): one_step needs no excuse here"
 
 
 def test_an_engine_whose_settings_are_its_expert_ones_runs_once() -> None:

@@ -23,10 +23,10 @@ from roboaccord.crosscheck.levels.acceleration import (
 from roboaccord.crosscheck.levels.energy import EnergyCheck
 from roboaccord.crosscheck.levels.events import EventDifference, EventsCheck
 from roboaccord.crosscheck.levels.invariance import InvarianceCheck, Shift
-from roboaccord.crosscheck.levels.one_step import OneStepCheck
 from roboaccord.crosscheck.levels.repeat import RepeatCheck
 from roboaccord.crosscheck.levels.scheme import SchemeCheck
-from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
+from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
+from roboaccord.crosscheck.measures.one_step import OneStepCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.report import Report
 from roboaccord.engines.differences import Difference
@@ -71,12 +71,12 @@ def findings() -> Report:
         how={**channels, "impacts": "not measured"}, reason=None,
     )  # fmt: skip
     off = because(Code.TEXT, text="accelerations differ by 0.01, allowed 1e-08 </script>")
-    apart = because(Code.RUN_REMAINDER, where="x of a_link", left=1e-7, bound=1e-8)
-    found = {
+    remainder = because(Code.RUN_REMAINDER, where="x of a_link", left=1e-7, bound=1e-8)
+    by_level = {
         "acceleration": Finding.outside(off, quantity="mass", where="a_link"),
         "scheme": Finding.outside(where="elbow", size=2e-12),
         "one_step": Finding.within(),
-        "trajectory": Finding(Outcome.EXCUSED, (apart,), excuse="it rebounds"),
+        "trajectory": Finding(Outcome.EXCUSED, (remainder,), excuse="it rebounds"),
     }
     share = because(Code.OFF_BY_SHARE, share=0.01, signed=True)
     mass = Difference("mass", "a_link", 0.01, 1e-6, share)
@@ -102,7 +102,7 @@ def findings() -> Report:
     levels = [level for level in LEVELS if level.name in checks]
     return Report(
         robot="arm", scenario="swing", verdict="fail",
-        levels=Levels.of(replace(f, level=n, engine="dart") for n, f in found.items()),
+        levels=Levels.of(replace(f, level=n, engine="dart") for n, f in by_level.items()),
         checks=checks,
         rows={
             level.name: {engine: level.rows(check) for engine, check in checks[level.name].items()}

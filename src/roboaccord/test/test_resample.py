@@ -12,7 +12,8 @@ import toy_robot
 from compared_bags import compare
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from roboaccord.bag.compare import Pair, Resampling, find_jumps
+from roboaccord.bag.compare import Pair
+from roboaccord.bag.resampling import Resampling, find_jumps
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.checks import NANOSECONDS, tick_time
 from roboaccord.contract.state import RobotState
@@ -79,11 +80,11 @@ def test_positions_between_samples_are_cubics_where_the_recorded_rates_fit(rates
     for pair in both_ways(part_of(whole, 2, 0), part_of(whole, 3, 1)):
         assert pair.interpolated == 50 + 34 - 2 * 17 and not pair.stamps_left
         cubic, line = h**4 / 384, h**2 / 8
-        found = {name: d.max for name, d in pair.signals.items() if name[:2] in ("q/", "ba")}
+        largest = {name: d.max for name, d in pair.signals.items() if name[:2] in ("q/", "ba")}
         bound = cubic if rates == 1.0 else line
-        assert found.pop("q/turn") <= 1.01 * bound
-        assert all(off <= 10.0 * bound for off in found.values())
-        assert rates == 1.0 or max(found.values()) > 0.1 * line
+        assert largest.pop("q/turn") <= 1.01 * bound
+        assert all(off <= 10.0 * bound for off in largest.values())
+        assert rates == 1.0 or max(largest.values()) > 0.1 * line
 
 
 def both_ways(one: Trajectory, other: Trajectory) -> tuple[Pair, Pair]:
@@ -114,11 +115,11 @@ def test_one_motion_is_equal_to_itself_at_any_rate(
     whole = motion(hits, seed)
     pair, _ = both_ways(part_of(whole, *one), part_of(whole, *other))
     h = PERIOD * max(one[0], other[0])
-    for name, found in pair.signals.items():
+    for name, deviation in pair.signals.items():
         curvature = {"q/turn": W**2, "qd/turn": W**3}.get(name, 0.0)
         bound = h**2 / 8 * curvature + 1e-12
         if name != "q/slide":  # bends at hits; there a chord is off by more
-            assert found.max <= bound, name
+            assert deviation.max <= bound, name
     shared = set(range(one[1], TICKS + 1, one[0])) & set(range(other[1], TICKS + 1, other[0]))
     assert ("effort/turn" in pair.signals) >= bool(shared)
 
@@ -180,10 +181,10 @@ def test_only_the_time_that_both_cover_is_compared() -> None:
     other = Trajectory.from_states(toy_robot.JOINTS, states[20:])
     for pair in both_ways(one, other):
         assert pair.duration == pytest.approx(0.1, abs=1e-12)
-        assert all(found.max == 0.0 for found in pair.signals.values())
+        assert all(deviation.max == 0.0 for deviation in pair.signals.values())
     moved = replace(states[25], q=states[25].q + 0.5)
     other = Trajectory.from_states(toy_robot.JOINTS, [*states[20:25], moved, *states[26:]])
     for pair in both_ways(one, other):
-        found = pair.signals["q/turn"]
-        assert found.max == pytest.approx(0.5) and found.at == states[25].time
-        assert found.rms == pytest.approx(0.5 / np.sqrt(11))  # of 11 samples that both have
+        deviation = pair.signals["q/turn"]
+        assert deviation.max == pytest.approx(0.5) and deviation.at == states[25].time
+        assert deviation.rms == pytest.approx(0.5 / np.sqrt(11))  # of 11 samples that both have

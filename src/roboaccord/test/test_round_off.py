@@ -62,16 +62,16 @@ def said_by_kernels(module: str, code: str, *words: str | Path) -> dict[str, str
     flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     lines = f"import pathlib, sys, {module} as t; print(*{code}, sep='\\n')"
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    said = {
+    lines = {
         kernel: subprocess.run(
             [sys.executable, "-c", lines, *words], check=True, text=True, stdout=subprocess.PIPE,
             env={**os.environ, "OPENBLAS_CORETYPE": kernel, "PYTHONPATH": paths},
         ).stdout
         for kernel, flag in KERNELS.items() if flag in flags
     }  # fmt: skip
-    if len(said) < 2:
+    if len(lines) < 2:
         pytest.skip("the processor has one kind of kernels")
-    return said
+    return lines
 
 
 @pytest.mark.slow

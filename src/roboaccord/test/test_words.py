@@ -12,11 +12,14 @@ import pytest
 from roboaccord.contract.outcome import Cause, Code, Finding, Reason, because, excuse, verdict_of
 from roboaccord.crosscheck import levels
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation
+from roboaccord.crosscheck.engines import make_engines
 from roboaccord.crosscheck.levels import LEVELS
+from roboaccord.crosscheck.levels.scheme import NoTwin
 from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.rates import Rates
 from roboaccord.crosscheck.report import RUN_LEVELS, remarks
 from roboaccord.crosscheck.run import conclude, measure_one
-from roboaccord.crosscheck.runs import QUIET, make_engines, run_jobs
+from roboaccord.crosscheck.runs import QUIET, run_jobs
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import words
@@ -46,14 +49,12 @@ VALUES: Mapping[str, Sequence[Any]] = {
 }  # fmt: skip
 EVENT = levels.events.EventDifference("joint_stop", "a", 0.5, "impulse", 1.0, 2.0, 1e-3, 1e-6)
 SHIFTS = {move: levels.invariance.Shift(1e-6, 1e-12, "rate", "a", 0.1) for move in ("one", "two")}
-NO_TWIN = levels.scheme.NoTwin("a ball stands in a frame")
+NO_TWIN = NoTwin("a ball stands in a frame")
 LATE = [levels.drive.Disobedience("late", 1.0)]
 RECORDED = levels.recorded_step.RecordedStep(
     100, 100, 0, 0, 0, 1e-6, 1e-5, 1e-4, 2e-3, tolerance=1e-3, largest=1.0
 )
-FAR = levels.one_step.Rates(
-    "base", 0.5, 0.1, because(Code.STEPPING_EXPLAINS, share=0.1, scheme=True)
-)
+FAR = Rates("base", 0.5, 0.1, because(Code.STEPPING_EXPLAINS, share=0.1, scheme=True))
 WALL = because(Code.REFUSED_STATE, time=0.1, text="a wall")
 FOUND = Explanation(Conclusion.NAMED, (Cause("mass", "a", 0.01, unit="1"),))
 MADE: Mapping[str, Sequence[Any]] = {
@@ -155,13 +156,13 @@ def codes_in(value: object) -> set[str]:
 
 
 def test_each_code_has_words_and_they_are_made_of_its_figures() -> None:
-    found = [f for each in made_up() for f in each.values()]
+    findings = [f for item in made_up() for f in item.values()]
     excuses = {"one_step": {"dart": "it rebounds"}}
-    said = [*remarks(excuse(found, excuses), excuses)]
+    reasons = [*remarks(excuse(findings, excuses), excuses)]
     assert set(words.TEXTS) == set(Code)
-    assert codes_in([*found, *said]) == set(Code) - ELSEWHERE
-    assert all(bool(each.reason) is bool(each.reasons) for each in found)
-    assert all(str(each) for each in said)
+    assert codes_in([*findings, *reasons]) == set(Code) - ELSEWHERE
+    assert all(bool(item.reason) is bool(item.reasons) for item in findings)
+    assert all(str(item) for item in reasons)
 
 
 @pytest.mark.parametrize("texts", TEXTS.values(), ids=TEXTS)

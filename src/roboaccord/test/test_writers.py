@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from roboaccord.bag.folder import read_metadata
+from roboaccord.bag.metadata import read_metadata
 from roboaccord.bag.storage import RunWriter
 from roboaccord.cli import console
 from roboaccord.cli.folder import MARKER, results, set_aside
@@ -91,11 +91,11 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], Made]:
     console.call.set(console.Call("study"))
 
     def write(out: Path, during: Callable[[Path], Any] = lambda _: None) -> Made:
-        with results(out, "", force=True) as place:
-            during(place)
-            write_text(place / "a.json", "{}")
-            make_folder(place, "sub")
-            write_text(place / "sub" / "b.json", "{}")
+        with results(out, "", force=True) as folder:
+            during(folder)
+            write_text(folder / "a.json", "{}")
+            make_folder(folder, "sub")
+            write_text(folder / "sub" / "b.json", "{}")
         return sorted(path.relative_to(out) for path in out.rglob("*") if path.is_file())
 
     return write
@@ -198,11 +198,13 @@ def writes(path: Path) -> Iterator[str]:
         if not (isinstance(node, ast.Call) and NAMES.fullmatch(name)):
             continue
         top = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
-        given = [ast.unparse(each) for each in (*node.args, *(k.value for k in node.keywords))]
+        given = [
+            ast.unparse(argument) for argument in (*node.args, *(k.value for k in node.keywords))
+        ]
         if name == "open" and top == "os":
             opens = "os.O_RDONLY" not in given[1]
         else:
-            opens = any(re.fullmatch(r"'[rbt]*[wax+].*'", each) for each in given)
+            opens = any(re.fullmatch(r"'[rbt]*[wax+].*'", argument) for argument in given)
         by_name = opens if "open" in name else top and (top, name) != ("path", "save")
         if by_name and "draft" not in (top, *given):
             yield f"{top}.{name}({', '.join(given)})"
@@ -210,12 +212,12 @@ def writes(path: Path) -> Iterator[str]:
 
 def test_no_module_writes_a_file_but_the_one() -> None:
     """Others open what `writing` gives them, by the name of `draft`."""
-    found = set()
+    writers = set()
     for package in PACKAGES:
         for path in (ROOT / "src" / package / package).rglob("*.py"):
             if any(writes(path)):
-                found.add("/".join(path.with_suffix("").parts[-2:]))
-    assert found == set(" ".join(ELSEWHERE).split())
+                writers.add("/".join(path.with_suffix("").parts[-2:]))
+    assert writers == set(" ".join(ELSEWHERE).split())
 
 
 def test_a_name_that_is_no_utf8_can_be_written(tmp_path):

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.crosscheck.levels.one_step import OneStepCheck, check_steps
+from roboaccord.crosscheck.measures.one_step import OneStepCheck, check_steps
 from roboaccord.engines import spec
 from roboaccord.gazebo.twin import on_ground
 from roboaccord.run.loop import make_simulator, run_setup

@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 from roboaccord import Setup, load_scenario, make_simulator
 from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
-from roboaccord.crosscheck.levels.events import EventsLevel, check_events, comes_freely
-from roboaccord.crosscheck.levels.one_step import check_free_steps, judge_step
+from roboaccord.crosscheck.levels.events import EventsLevel, check_events
+from roboaccord.crosscheck.levels.one_step import judge_step
+from roboaccord.crosscheck.measures.event_matching import comes_freely
+from roboaccord.crosscheck.measures.one_step import check_free_steps
 from roboaccord.crosscheck.runs import twice_or_half
-from roboaccord.crosscheck.ticks import at_stops
+from roboaccord.crosscheck.special_ticks import at_stops
 from roboaccord.engines import spec
 from roboaccord.falsify import wrap
 from roboaccord.run.energy_book import energy_of

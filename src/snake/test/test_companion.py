@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from roboaccord.bag.second import Look, decode_looks
-from roboaccord.crosscheck.cause import HORIZON, CauseFinder, Companion, farthest
+from roboaccord.crosscheck.cause import CauseFinder
+from roboaccord.crosscheck.companion import HORIZON, Companion, farthest
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.description.materials import OPACITY, RED, SKIN
 from roboaccord.description.scene import Scene

@@ -11,7 +11,7 @@ from roboaccord.bag.reader import read_run
 from roboaccord.contract.contact import CFM, PyramidFriction
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
-from roboaccord.crosscheck.levels.scheme import compare
+from roboaccord.crosscheck.measures.twin_comparison import compare
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.crosscheck.ticks import by_group
 from roboaccord.description.kinematics import TreeKinematics

@@ -15,7 +15,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.outcome import Code
 from roboaccord.contract.state import RobotState
-from roboaccord.crosscheck import step_check
+from roboaccord.crosscheck import period_reference
 from roboaccord.crosscheck.levels.recorded_step import COARSE
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.crosscheck.step_check import StepCheck
@@ -104,7 +104,7 @@ def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, facto
     def made(setup, physics_step=None):
         return Decay(setup.at_step(physics_step) if physics_step else setup)
 
-    monkeypatch.setattr(step_check, "make_simulator", made)
+    monkeypatch.setattr(period_reference, "make_simulator", made)
     check, h, k = StepCheck(setup, "somebody", ""), setup.scenario.physics_step, 20.0
     n = len(setup.joints)
     qd = np.linspace(1.0, 2.0, n)

@@ -13,7 +13,8 @@ from roboaccord.contract.outcome import Code
 from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.levels.invariance import InvarianceLevel, check_invariance
-from roboaccord.crosscheck.levels.one_step import OneStepCheck, check_one_step, predict
+from roboaccord.crosscheck.measures.one_step import OneStepCheck, check_one_step
+from roboaccord.crosscheck.measures.predictions import predict
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.engines import simulate_model, spec
 from roboaccord.engines.model import EngineModel

@@ -1,7 +1,7 @@
-"""A recorded run as a table: one row a control tick, and what its columns are.
+"""A recorded run as a table with one row for each control tick, and the names of its columns.
 
-Columns may be added at the end, with a unit (`_BASE`, `_TURNING`, `_SLIDING`). Those that exist
-must keep name and order, for scripts of users read them in exported files.
+Columns may be added at the end, with a unit (`_BASE`, `_TURNING`, `_SLIDING`). Existing columns
+must keep name and order: users' scripts read them in exported files.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def columns(run: BagRun) -> list[str]:
 
 
 def table(run: BagRun) -> Array:
-    """Return one row a control tick: time, q, qd, effort, position, orientation, twist, switches.
+    """Return a row for each tick: time, q, qd, effort, position, orientation, twist, switches.
 
-    A switch that is on counts as 1.
+    A switch is 1 for on.
     """
     return np.column_stack([run.trajectory.rows(), *run.trajectory.switches.values()])
 

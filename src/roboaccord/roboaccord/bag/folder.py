@@ -1,11 +1,14 @@
 """The folder of a bag: its files, its metadata.yaml, and warnings about them.
 
-A storage of rosbag2 may be added: an ending in SUFFIXES and an entry point `roboaccord.storages`, a
-class derived from McapScan that reads it. Names of keys and endings are fixed by rosbag2. A warning
-may be added: a `yield` in `doubts`.
+A storage of rosbag2 may be added: a suffix in SUFFIXES and an entry point `roboaccord.storages`, a
+class derived from McapScan that reads it. Names of keys and suffixes are fixed by rosbag2. A
+warning may be added: a `yield` in `doubts`.
 
-Beside plain MCAP `ros2 bag record` knows sqlite3, and zstd around either: it compresses whole
-files, whose names then end in .zstd and which another package reads, or each message by itself.
+Bags in folders of runs are found here, too: a run folder has its bag as `bag`. Which folders count
+is documented in docs/cli.md and stays.
+
+Beside plain MCAP, `ros2 bag record` writes sqlite3, and compresses either by zstd: whole files,
+whose names then end in .zstd and which another package reads, or single messages.
 """
 
 from __future__ import annotations
@@ -13,20 +16,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from zstandard import ZstdError
 
-from roboaccord.bag.records import McapScan, load_yaml, unzstd
+from roboaccord.bag.metadata import custom_data, read_metadata
+from roboaccord.bag.records import McapScan
 from roboaccord.bag.topics import LOST_EVENTS
+from roboaccord.bag.unpacking import unzstd
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import is_file, read_text
+from roboaccord.contract.files import is_file
 from roboaccord.contract.plugins import load
 
 PACKED = ".zstd"
 SUFFIXES = (".mcap", ".db3")
-_MAGIC = b"\x28\xb5\x2f\xfd"  # of a frame of zstd [RFC 8878]; a message of CDR begins with 0
-INFORMATION = "rosbag2_bagfile_information"
+RUNS = Path("runs")  # where commands put run folders
+_MAGIC = b"\x28\xb5\x2f\xfd"  # of a zstd frame [RFC 8878]; a CDR message begins with 0
 
 
 def is_storage(path: Path) -> bool:
@@ -35,10 +39,10 @@ def is_storage(path: Path) -> bool:
 
 
 def scan_of(path: Path) -> McapScan:
-    """Return what reads a storage file, by its name.
+    """Return the reader of a storage file, by the file's name.
 
     Raises:
-        AccordError: if the package that reads others than plain MCAP is not installed.
+        AccordError: if the package for other storages than plain MCAP is not installed.
     """
     sqlite = path.name.removesuffix(PACKED).endswith(".db3")
     if not (sqlite or path.suffix == PACKED):
@@ -49,7 +53,7 @@ def scan_of(path: Path) -> McapScan:
 
 
 def unpacked(data: bytes, scan: McapScan) -> bytes:
-    """Return the bytes of a message, which may have been compressed by itself.
+    """Return the bytes of a message, which may be compressed by itself.
 
     Raises:
         AccordError: if it cannot be decompressed, or unpacks to far too much.
@@ -57,11 +61,11 @@ def unpacked(data: bytes, scan: McapScan) -> bytes:
     if not data.startswith(_MAGIC):
         return data
     try:
-        found = unzstd(data, scan.room + 1)
+        content = unzstd(data, scan.room + 1)
     except ZstdError as error:
         raise AccordError(f"a message cannot be decompressed: {error}") from None
-    scan.spend(len(found))
-    return found
+    scan.spend(len(content))
+    return content
 
 
 def bag_files(bag: Path) -> list[Path]:
@@ -77,12 +81,12 @@ def bag_files(bag: Path) -> list[Path]:
         raise AccordError(f"{bag} is not a bag: it does not exist")
     names = read_metadata(bag).get("relative_file_paths")
     listed = [bag / Path(str(name)).name for name in names] if isinstance(names, list) else []
-    there = sorted((path for path in bag.iterdir() if is_storage(path)), key=_in_order)
+    present = sorted((path for path in bag.iterdir() if is_storage(path)), key=_in_order)
     files = [path for path in listed if path.is_file()]
     if 0 < len(files) < len(listed):
         missing = next(path.name for path in listed if path not in files)
         raise AccordError(f"{bag} is damaged: {missing} of its metadata.yaml is missing")
-    files = files or there
+    files = files or present
     for path in files:
         if not is_storage(path):
             raise AccordError(f"{bag} is not a bag: {path.name} is neither of MCAP nor of sqlite3")
@@ -93,28 +97,12 @@ def bag_files(bag: Path) -> list[Path]:
 
 
 def _in_order(path: Path) -> list[tuple[int, str]]:
-    """Return a key that sorts the parts of a split bag, whose names end in numbers."""
+    """Return a key that sorts the files of a split bag, whose names end in numbers."""
     return [(int(word) if word.isdigit() else -1, word) for word in re.split(r"(\d+)", path.name)]
 
 
-def read_metadata(bag: Path) -> dict[str, Any]:
-    """Return the content of a bag folder's metadata.yaml, or nothing where there is none."""
-    try:
-        text = read_text(bag / "metadata.yaml")
-    except AccordError:
-        return {}
-    found = load_yaml(text).get(INFORMATION)
-    return found if isinstance(found, dict) else {}
-
-
-def custom_data(metadata: dict[str, Any]) -> dict[str, str]:
-    """Return what the writer of a bag put into its metadata."""
-    found = metadata.get("custom_data")
-    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
-
-
 def doubts(bag: Path, scans: Sequence[McapScan]) -> Iterator[str]:
-    """Yield a line for whatever a reader should know of a bag whose messages can be read."""
+    """Yield warnings about a bag whose messages can be read."""
     for scan in scans:
         yield from _doubts_of_file(scan)
     if bag.is_dir() and (line := doubt_of_metadata(bag, scans)):
@@ -139,7 +127,7 @@ def _doubts_of_file(scan: McapScan) -> Iterator[str]:
 
 
 def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
-    """Return what is wrong with the metadata.yaml of files that were read, or ""."""
+    """Return a warning about the metadata.yaml of files that were read, or ""."""
     file = bag / "metadata.yaml"
     if not (metadata := read_metadata(bag)):
         return f"{file} is missing or damaged; {scans[0].path.name} is read without it"
@@ -148,7 +136,36 @@ def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
     if inside and metadata != inside:
         names = [n for n in {**inside, **metadata} if inside.get(n) != metadata.get(n)]
         return f"{file} differs from {scans[0].path.name}, which is used, in {names[0]}"
-    count, there = metadata.get("message_count"), sum(scan.counts.total() for scan in scans)
-    if count != there and (complete or count):
-        return f"{file} counts {count} messages, {there} are there"
+    count, present = metadata.get("message_count"), sum(scan.counts.total() for scan in scans)
+    if count != present and (complete or count):
+        return f"{file} counts {count} messages, {present} are there"
     return ""
+
+
+def find_bag(run: Path) -> Path:
+    """Return the newest bag in a run folder; a bag itself is returned as it is."""
+    if run.is_dir() and not any(map(is_storage, run.iterdir())):
+        return max(_bags_in(run, "*"), key=_written, default=run)
+    return run
+
+
+def last_runs(count: int, folder: Path = RUNS) -> list[Path]:
+    """Return the newest bags in a folder of runs, the older first, without those of cross-checks.
+
+    Raises:
+        AccordError: if there are fewer.
+    """
+    inside = [bag for bag in _bags_in(folder, "*/*") if bag.name == "bag"]
+    bags = sorted({*_bags_in(folder, "*"), *inside}, key=_written)
+    if len(bags) < count:
+        have = f"{len(bags)} recorded runs" if bags else "no recorded run"
+        raise AccordError(f"{folder} holds {have}: name {count}, or record one with accord run")
+    return bags[-count:]
+
+
+def _bags_in(folder: Path, depth: str) -> list[Path]:
+    return [*{file.parent for file in folder.glob(f"{depth}/*") if is_storage(file)}]
+
+
+def _written(bag: Path) -> tuple[int, str]:
+    return max(file.stat().st_mtime_ns for file in bag.iterdir() if is_storage(file)), str(bag)

@@ -1,9 +1,9 @@
-"""Runs read back from bags: our own, unfinished ones, and what `ros2 bag record` made.
+"""Runs read from bags: our own, unfinished ones, and those of `ros2 bag record`.
 
-What else a run is to hold may be added: a field of `BagRun` with a default, filled in `run_of` from
+To read more of a run, add a field with a default to `BagRun` and fill it in `run_of` from
 content.py. Keys of `to_json` stay. A trajectory is read back bit for bit (test_bag), and its hash
-is compared with the one of the run (test_damage): nothing may be smoothed or corrected here.
-`BagRun.setup` must open no file that a bag names (test_bag_is_data).
+is compared with the recorded one (test_damage): nothing may be smoothed or corrected here.
+`BagRun.setup` must not open any file that a bag names (test_bag_is_data).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from roboaccord.bag import topics as names
 from roboaccord.bag.content import Content
 from roboaccord.bag.folder import bag_files, scan_of
 from roboaccord.bag.records import McapScan
+from roboaccord.bag.resampling import SLACK
 from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
 from roboaccord.cdr.messages import decode_events, decode_string, decode_wrench
 from roboaccord.contract.errors import AccordError
@@ -30,11 +31,9 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.files import recorded_setup
 from roboaccord.scenario.setup import Setup
 
-ROUND_OFF = 1e-9  # s
-
 
 class Commands(NamedTuple):
-    """Hold the commands of a run: times of the states answered (k,) [s], and values (k, m)."""
+    """Commands of a run: times of the states they answer (k,) [s], and values (k, m)."""
 
     time: Array
     effort: Array
@@ -45,7 +44,7 @@ NO_COMMANDS = Commands(np.zeros(0), np.zeros((0, 0)))
 
 @dataclass(frozen=True, kw_only=True)
 class BagRun(Drawn):
-    """Hold a run as read from a bag.
+    """Run that was read from a bag.
 
     Args:
         robot: name, from the topics; "" where they have no namespace.
@@ -53,14 +52,14 @@ class BagRun(Drawn):
         has_base: whether the bag holds the motion of the base; else it stays at the origin.
         commands: efforts (k, n) [N m] by the time of the state they answer.
         wrenches: as `commands`, wrenches on the base (k, 6) [N, N m]; empty for most robots.
-        twists: likewise, commanded twists (k, 6) [m/s, rad/s].
-        findings: what the controller found out about the robot, in order of time.
+        twists: as `commands`, twists (k, 6) [m/s, rad/s].
+        findings: of the controller about the robot, in order of time.
         scenario: as plain data; empty for a foreign bag.
         engine, engine_version, transport: of the run; "" for a foreign bag.
-        versions: of what the run was made with.
+        versions: of the software of the run.
         urdf: the description, or "".
-        contacts: messages of the contacts, as `bag.transforms.read_arrows` takes them.
-        sha256: hash of the trajectory as the run had it; None for a run that came to no end.
+        contacts: messages with contacts, for `bag.transforms.read_arrows`.
+        sha256: hash of the trajectory when it was recorded; None for an incomplete run.
         complete: whether the file was closed properly.
     """
 
@@ -82,7 +81,7 @@ class BagRun(Drawn):
     complete: bool = True
 
     def setup(self, changes: Sequence[str] = ()) -> Setup:
-        """Return robot and scenario; the file of a robot is not opened, as of `recorded_setup`.
+        """Return robot and scenario without opening the robot's file, see `recorded_setup`.
 
         Args:
             changes: `KEY=VALUE` of the scenario.
@@ -90,7 +89,7 @@ class BagRun(Drawn):
         return recorded_setup(self.scenario, self.robot, self.urdf, changes)
 
     def to_json(self) -> dict[str, Json]:
-        """Return what the run was; the motion is in `trajectory`."""
+        """Return facts of the run; the motion is in `trajectory`."""
         motion = self.trajectory
         names = "robot engine engine_version transport complete sha256 scenario versions".split()
         return {
@@ -105,7 +104,7 @@ class BagRun(Drawn):
 def read_run(bag: Path) -> BagRun:
     """Read a run from a bag folder or one of its files, MCAP or sqlite3, finished or not.
 
-    What is unfinished, or carries no checksums, is read, and logged.
+    An unfinished bag, or one without checksums, is read with a warning in the log.
 
     Raises:
         AccordError: if it is not a bag, is damaged, or holds no joint states.
@@ -114,7 +113,7 @@ def read_run(bag: Path) -> BagRun:
 
 
 def checked_run(content: Content) -> BagRun:
-    """Return the run of a bag that was read; see `read_run`."""
+    """Return the run of a bag's content; see `read_run`."""
     check_whole(content.bag, content.scans)
     run = run_of(content)
     if content.hashes and content.hashes != {run.trajectory.sha256()}:
@@ -126,10 +125,10 @@ def checked_run(content: Content) -> BagRun:
 
 
 def check_whole(bag: Path, scans: Sequence[McapScan]) -> None:
-    """Refuse files of a bag, which were read, that are damaged.
+    """Refuse damaged files of a bag that was read.
 
     Raises:
-        AccordError: naming the place, and what helps.
+        AccordError: with the place of the damage, and what helps.
     """
     for scan in scans:
         if scan.damage and not scan.whole:
@@ -138,10 +137,10 @@ def check_whole(bag: Path, scans: Sequence[McapScan]) -> None:
 
 
 def run_of(content: Content) -> BagRun:
-    """Return the run that the messages of a bag make, damaged or not.
+    """Return the run in the messages of a bag, damaged or not.
 
     Raises:
-        AccordError: if there are no joint states, or messages are not what they should be.
+        AccordError: if there are no joint states, or a message cannot be decoded.
     """
     robot = content.robot
     facts = content.facts()
@@ -150,8 +149,8 @@ def run_of(content: Content) -> BagRun:
     efforts = EffortCodec(joints)
     commands = content.commands(names.EFFORTS, efforts.decode)
     wrenches, twists = (content.commands(n, decode_wrench) for n in (names.WRENCH, names.TWIST))
-    own = content.raw(f"{content.namespace}/{names.DESCRIPTION}")
-    descriptions = own or content.raw(f"/{names.DESCRIPTION}")
+    in_namespace = content.raw(f"{content.namespace}/{names.DESCRIPTION}")
+    descriptions = in_namespace or content.raw(f"/{names.DESCRIPTION}")
     q, qd, effort = (values[keep] for values in states[1:])
     trajectory = Trajectory(
         joints, time, q, qd, effort, base[:, :3], base[:, 3:7], base[:, 7:],
@@ -180,15 +179,15 @@ def run_of(content: Content) -> BagRun:
 def _in_force(
     rows: Sequence[tuple[float, Array]], time: Array, missing: float = 0.0
 ) -> Array | None:
-    """Return what was commanded up to each time (k, m), None where nothing was."""
+    """Return the command in force up to each time (k, m); None without any."""
     if not rows:
         return None
-    found = np.full((len(time), len(rows[0][1])), missing)
+    in_force = np.full((len(time), len(rows[0][1])), missing)
     stamps = np.searchsorted(time, [row[0] for row in rows])
     for stamp, (answered, values) in zip(stamps, rows, strict=True):
-        if stamp + 1 < len(time) and time[stamp] - answered < ROUND_OFF:
-            found[stamp + 1] = values
-    return found
+        if stamp + 1 < len(time) and time[stamp] - answered < SLACK:
+            in_force[stamp + 1] = values
+    return in_force
 
 
 def _commands(rows: Sequence[tuple[float, Array]], width: int) -> Commands:
@@ -197,23 +196,23 @@ def _commands(rows: Sequence[tuple[float, Array]], width: int) -> Commands:
 
 
 def play(bag: Path, setup: Setup, observer: Observer) -> None:
-    """Tell an observer of what a bag of one robot holds, in the order in which it was recorded.
+    """Play a bag of one robot to an observer, in the order of the recording.
 
     Joint states and odometry of one stamp make a state, whichever comes first; a state without its
-    other half is left out. Switches are as events tell, from the state after an event on.
+    other half is left out. Switches follow the events, from the state after an event on.
 
     Raises:
         AccordError: if it is not a bag, or is damaged.
     """
     for file in bag_files(bag):
         scan = scan_of(file)
-        turns = _turns(scan_of(file), setup) if setup.initial.switches else []
-        _play(scan, setup, observer, turns)
+        switchings = _switchings(scan_of(file), setup) if setup.initial.switches else []
+        _play(scan, setup, observer, switchings)
         if scan.damage and not scan.whole:
             raise AccordError(f"{scan.path} is damaged {scan.damage}")
 
 
-def _play(scan: McapScan, setup: Setup, observer: Observer, turns: list[Event]) -> None:
+def _play(scan: McapScan, setup: Setup, observer: Observer, switchings: list[Event]) -> None:
     states, odometry, events = (
         f"/{setup.robot.name}/{name}" for name in (names.STATES, names.ODOMETRY, names.EVENTS)
     )
@@ -235,23 +234,23 @@ def _play(scan: McapScan, setup: Setup, observer: Observer, turns: list[Event]) 
             if all(time in waiting for waiting in halves.values()):
                 _, q, qd, effort = halves[states][time]
                 _, position, orientation, twist = halves[odometry][time]
-                for waiting in halves.values():  # nothing older is waited for: both are in order
+                for waiting in halves.values():  # both topics are in order: nothing older can come
                     waiting.clear()
-                while turns and turns[0].time < time - ROUND_OFF:
-                    turn = turns.pop(0)
-                    switches = {**switches, turn.subject: turn.kind.endswith("_on")}
+                while switchings and switchings[0].time < time - SLACK:
+                    switching = switchings.pop(0)
+                    switches = {**switches, switching.subject: switching.kind.endswith("_on")}
                 base = position, orientation, twist
                 observer.on_state(RobotState(time, q, qd, effort, *base, switches))
 
 
-def _turns(scan: McapScan, setup: Setup) -> list[Event]:
-    """Return the events that turn switches on or off, which may come after later states."""
+def _switchings(scan: McapScan, setup: Setup) -> list[Event]:
+    """Return the events of switches, which may be recorded after later states."""
     topic, switches = f"/{setup.robot.name}/{names.EVENTS}", setup.initial.switches
-    found = [
+    events = [
         event
         for message in scan.messages()
         if scan.channels[message.channel].topic == topic
         for event in decode_events(message.data)
     ]
-    found.sort(key=lambda event: event.time)
-    return [e for e in found if e.subject in switches and e.kind.endswith(("_on", "_off"))]
+    events.sort(key=lambda event: event.time)
+    return [e for e in events if e.subject in switches and e.kind.endswith(("_on", "_off"))]

@@ -1,9 +1,9 @@
-"""The reference (the analytical model) as a second robot, in the bag of a run: motion and look.
+"""Motion and appearance of the reference (the analytical model) as a second robot in a bag.
 
-A trait of its look may be added: a field of `Look` with a default, written in `encode` and read in
-`_look`, which must take older bags without it. The names of the values stay, for they stand in
-bags. Colours are those of description/materials.py; when it fades or is reset is decided by
-crosscheck/cause.py.
+To add to its appearance, add a field with a default to `Look`, written in `encode` and read in
+`_look`, which must accept older bags without it. Names of the values are in bags and stay. Colours
+are those of description/materials.py; when it fades or is reset is decided in
+crosscheck/companion.py.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from roboaccord.description.materials import BLUE, OPACITY, Colour, translucent
 
 @dataclass(frozen=True)
 class Look:
-    """Hold how a second robot looks from a time on.
+    """Appearance of the second robot from a time on.
 
     Args:
         time: [s].
-        opacity: 0 to 1; it falls as the horizon of the motion comes nearer.
-        anew: how often it was reset past that.
-        link: that is red; "" for none.
+        opacity: 0 to 1; it falls towards the horizon of the motion.
+        anew: number of resets beyond that.
+        link: red link; "" for none.
         since: when its error began to count [s].
         line: the cause, in one line.
     """
@@ -43,7 +43,7 @@ class Look:
 
     @property
     def colours(self) -> tuple[float, str]:
-        """What its colours follow from."""
+        """What the colours depend on."""
         return self.opacity, self.link
 
     def paint(self, urdf: str, colour: Colour = BLUE) -> str:
@@ -51,17 +51,17 @@ class Look:
         return translucent(urdf, self.opacity, [self.link], colour)
 
     def encode(self, robot: str) -> bytes:
-        """Return it as a message of `/diagnostics`."""
+        """Return the appearance as a message of `/diagnostics`."""
         values = {name: str(getattr(self, name)) for name in ("opacity", "anew", "link", "since")}
         status = Status(_name(robot), self.line, robot, values, int(bool(self.line)))
         return encode_statuses(self.time, [status])
 
 
 def decode_looks(data: bytes, robot: str) -> list[Look]:
-    """Return how the second robot looks by a message of `/diagnostics`; nothing of others.
+    """Return the second robot's appearances in a message of `/diagnostics`.
 
     Raises:
-        AccordError: for a message that is not what it should be.
+        AccordError: for a message that cannot be decoded.
     """
     time, statuses = decode_statuses(data)
     return [_look(time, status) for status in statuses if status.name == _name(robot)]
@@ -76,7 +76,7 @@ def _look(time: float, status: Status) -> Look:
 
 
 def read_pair(bag: Path) -> tuple[BagRun, Trajectory | None, Sequence[Look]]:
-    """Read a run as `read_run` does, and how the second robot moves and looks, if there is one."""
+    """Read a run as `read_run` does, and motion and appearance of the second robot, if any."""
     content = Content.of(bag)
     run = checked_run(content)
     topic = f"{content.namespace}/{names.REFERENCE_STATES}"

@@ -1,14 +1,14 @@
-"""The rosbag2 writer as the recorder needs it: fast, checked, flushed on demand, latched topics.
+"""Writer of rosbag2 files for the recorder: fast, checked, flushed on demand, with latched topics.
 
 The layout is fixed, byte for byte, by MCAP and rosbags: test_bag compares each record with those
 that rosbags writes, and checksums with the specification. `_CHUNK` may be tuned. The classes
-override private parts of rosbags, which setup.cfg bounds (rosbags<0.12): look at them with each new
-version. The metadata of a bag in progress are in unfinished.yaml, definitions and hashes of the
-types that a run records in messages.json: rosbags takes .2 s to load all types that it knows.
+override private parts of rosbags, whose version setup.cfg bounds (rosbags<0.12): check them with
+each new version. unfinished.yaml has the metadata of a bag in progress, messages.json definitions
+and hashes of the recorded types, since rosbags takes 0.2 s to load all types that it knows.
 
-rosbags writes each field of a message's header by itself; packing the header at once makes the
-recorder a third cheaper. It also leaves every checksum of MCAP at zero, "not available"; here
-chunks, data section and summary carry theirs, and the messages of a channel are counted.
+rosbags writes each field of a message's header separately; packing the header at once makes the
+recorder a third cheaper. It also leaves all checksums of MCAP at zero ("not available"); here
+chunks, data section and summary have theirs, and the messages of a channel are numbered.
 """
 
 from __future__ import annotations
@@ -35,26 +35,28 @@ from rosbags.rosbag2.enums import CompressionMode
 from rosbags.rosbag2.metadata import dump_qos_v9
 from rosbags.rosbag2.storage_mcap import McapWriter, PendingChunk
 
-from roboaccord.bag.records import MAGIC, RECORD, SEQUENCE
+from roboaccord.bag.frames import MAGIC, RECORD
+from roboaccord.bag.records import SEQUENCE
 from roboaccord.bag.topics import LIBRARY, Topic, distribution_version
 from roboaccord.bag.transforms import typestore
 from roboaccord.contract.files import drafting, writing
 
 _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log and publish time
-_HEAD, _FIXED = 9, 22  # bytes of a message record before its length counts, and beside its data
-_CHUNK = 1 << 20  # bytes, as rosbags has it
+_HEAD = 9  # bytes of a message record that its length does not count: opcode and length
+_FIXED = 22  # further bytes of a message record before its data
+_CHUNK = 1 << 20  # bytes of a chunk, as in rosbags
 _CRC = struct.Struct("<I")
 _PLACE = struct.Struct("<Q")
 _INDEX_HEAD = struct.Struct("<BQHI")  # opcode, length, channel, bytes that follow
 _DATA_END = RECORD.size + _CRC.size  # bytes of the record that ends the data section
-_FOOTER = 20  # bytes of the content of the footer: two places and a checksum
+_FOOTER = 20  # bytes of the footer's content: two offsets and a checksum
 _FOREVER = rosbag.QosTime(9223372036, 854775807)  # RMW_DURATION_INFINITE
 _LATCHED = rosbag.Qos(
     rosbag.QosHistory.KEEP_LAST, 1, rosbag.QosReliability.RELIABLE,
     rosbag.QosDurability.TRANSIENT_LOCAL, _FOREVER, _FOREVER, rosbag.QosLiveliness.AUTOMATIC,
     _FOREVER, False,
 )  # fmt: skip
-Message = tuple[rosbag.Connection, int, bytes | memoryview]  # with its time [ns]
+Message = tuple[rosbag.Connection, int, bytes | memoryview]  # connection, time [ns] and data
 
 
 def _record(record: Header | Chunk | ChunkIndex) -> bytearray:
@@ -64,39 +66,39 @@ def _record(record: Header | Chunk | ChunkIndex) -> bytearray:
 
 
 class _Section(BytesIO):
-    """Gather a part of a file that is completed before it is written; places are the file's."""
+    """Buffer of a part of a file that is completed before it is written; `tell` is the file's."""
 
     def __init__(self, start: int) -> None:
         super().__init__()
         self._start = start
 
     def tell(self) -> int:
-        """Return the place in the file."""
+        """Return the offset in the file."""
         return self._start + super().tell()
 
     def close(self) -> None:
-        """Stay open: what was gathered is still to be written."""
+        """Stay open: the content is still to be written."""
 
 
 @cache
 def _definitions() -> dict[str, dict[str, Any]]:
-    """Return definition and hash of the message types of a run, as `Writer` takes them."""
+    """Return definition and hash of the message types of a run, as arguments of `Writer`."""
     text = files(__package__).joinpath("messages.json").read_text(encoding="utf-8")
     return json.loads(text)  # type: ignore[no-any-return]
 
 
 class FastMcapWriter(McapWriter):
-    """Write messages with one packed header each, all checksums, and chunks that zstd compresses.
+    """Writer of messages with packed headers, all checksums, and chunks compressed by zstd.
 
-    The compression is the chunks' own, for which metadata.yaml has no word.
+    Chunks are compressed within the file, which metadata.yaml does not state.
     """
 
-    bio: Any  # a section of the file, while it is gathered
+    bio: Any  # the file, or the section that is being filled
 
     def __init__(self, path: Path, _: CompressionMode) -> None:
         super().__init__(path, CompressionMode.STORAGE)
         header = Header("ros2", f"{LIBRARY}-{distribution_version('roboaccord')}")
-        self.bio = self.bio.detach()  # what is written, is written
+        self.bio = self.bio.detach()  # unbuffered
         self.bio.seek(0)
         self.bio.truncate()
         self._crc = 0
@@ -112,26 +114,26 @@ class FastMcapWriter(McapWriter):
         """Append messages, and close every chunk that is full."""
         stats, pack, kind = self.channel_stats, _MESSAGE.pack, int(Opcode.MESSAGE)
         chunk, at = self.chunk, self.chunk.bio.tell()
-        parts: list[bytes | memoryview] = []
+        pieces: list[bytes | memoryview] = []
         first, last = chunk.message_start_time, chunk.message_end_time
         for connection, time, data in messages:
             key, length = connection.id, _FIXED + len(data)
             chunk.msgs[key].append((time, at))
             stats[key] += 1
-            parts += pack(kind, length, key, stats[key] & SEQUENCE, time, time), data
+            pieces += pack(kind, length, key, stats[key] & SEQUENCE, time, time), data
             at += _HEAD + length
             first, last = time if time < first else first, time if time > last else last
             if at > _CHUNK:
-                self._append(parts, first, last)
+                self._append(pieces, first, last)
                 self.close_chunk()
-                chunk, at, parts = self.chunk, 0, []
+                chunk, at, pieces = self.chunk, 0, []
                 first, last = chunk.message_start_time, chunk.message_end_time
-        self._append(parts, first, last)
+        self._append(pieces, first, last)
 
-    def _append(self, parts: Sequence[bytes | memoryview], first: int, last: int) -> None:
+    def _append(self, pieces: Sequence[bytes | memoryview], first: int, last: int) -> None:
         """Append messages to the pending chunk, whose times are now `first` to `last` [ns]."""
-        if parts:
-            self.chunk.bio.write(b"".join(parts))
+        if pieces:
+            self.chunk.bio.write(b"".join(pieces))
             self.chunk.message_start_time, self.chunk.message_end_time = first, last
             self.message_start_time = min(first, self.message_start_time)
             self.message_end_time = max(last, self.message_end_time)
@@ -153,12 +155,12 @@ class FastMcapWriter(McapWriter):
             size, start, name, len(packed), last, len(data) - size, places, first, len(content)
         )
         self.chunks.append(summary := BytesIO())
-        summary.write(_record(index_of)[RECORD.size :])  # its length is taken from the position
+        summary.write(_record(index_of)[RECORD.size :])  # rosbags takes its size by `tell`
         self._emit(memoryview(data))
         self.chunk = PendingChunk(2**63 - 1, 0, BytesIO(), defaultdict(list))
 
     def close(self, version: int, metadata: str) -> None:
-        """Write what is pending, the summary and the footer, with their checksums."""
+        """Write the pending chunk, the summary and the footer, with their checksums."""
         if self.chunk.bio.tell():
             self.close_chunk()
         stream = self.bio
@@ -179,19 +181,19 @@ class FastMcapWriter(McapWriter):
         self.bio.close()
 
     def _emit(self, data: bytes | memoryview) -> None:
-        """Write a part of the file, all of it or nothing."""
+        """Write a part of the file completely or not at all."""
         self._crc = crc32(data, self._crc)
-        start, left = self.bio.tell(), memoryview(data)
+        start, rest = self.bio.tell(), memoryview(data)
         try:
-            while left:
-                left = left[self.bio.write(left) :]
+            while rest:
+                rest = rest[self.bio.write(rest) :]
         except OSError:
             self.bio.truncate(start)
             raise
 
 
 class RunWriter(Writer):
-    """Write rosbag2 bags in the MCAP format whose content can be flushed at any time."""
+    """Writer of rosbag2 bags in the MCAP format that can be flushed at any time."""
 
     STORAGE_PLUGINS: Mapping[StoragePlugin, Any] = {StoragePlugin.MCAP: FastMcapWriter}
 
@@ -208,27 +210,29 @@ class RunWriter(Writer):
                 self.max_timestamp = time
 
     def flush(self) -> None:
-        """Close the pending chunk and hand it to the operating system."""
+        """Close the pending chunk and pass it to the operating system."""
         storage = self.storage
         assert isinstance(storage, FastMcapWriter)
         if storage.chunk.msgs:
             storage.close_chunk()
 
     def close(self) -> None:
-        """Write what is pending, then metadata.yaml in place of the preliminary one."""
+        """Write what is pending, then metadata.yaml, which replaces the preliminary one."""
         with drafting(self.path / "metadata.yaml") as self.metapath:
             super().close()
 
     def abort(self) -> None:
-        """Close without index; what is in the file already stays."""
+        """Close without an index; what is in the file remains."""
         super().abort()
         self.metapath.with_suffix(".yaml.tmp").unlink(missing_ok=True)
 
     def add_topic(self, topic: Topic) -> rosbag.Connection:
         """Add a topic of a type that rosbags knows."""
         profiles = [_LATCHED] if topic.latched else []
-        known = _definitions().get(topic.kind) or {"typestore": typestore()}
-        return self.add_connection(topic.name, topic.kind, offered_qos_profiles=profiles, **known)
+        definition = _definitions().get(topic.kind) or {"typestore": typestore()}
+        return self.add_connection(
+            topic.name, topic.kind, offered_qos_profiles=profiles, **definition
+        )
 
     def write_unfinished(self, robot: str) -> None:
         """Write the metadata.yaml of a bag that is being written, with no message counted.
@@ -241,9 +245,9 @@ class RunWriter(Writer):
         """
         text = files(__package__).joinpath("unfinished.yaml").read_text(encoding="utf-8")
         data, file = yaml.safe_load(text), f"{self.path.name}.mcap"
-        known = data["rosbag2_bagfile_information"]
-        known["relative_file_paths"] = [known["files"][0]["path"]] = [file]
-        known["custom_data"]["robot"] = robot
+        information = data["rosbag2_bagfile_information"]
+        information["relative_file_paths"] = [information["files"][0]["path"]] = [file]
+        information["custom_data"]["robot"] = robot
         for connection in self.connections:
             ext: Any = connection.ext
             topic = {
@@ -254,6 +258,6 @@ class RunWriter(Writer):
                 "type_description_hash": connection.digest,
             }
             counted = {"topic_metadata": topic, "message_count": 0}
-            known["topics_with_message_count"].append(counted)
+            information["topics_with_message_count"].append(counted)
         with writing(self.path / "metadata.yaml") as draft:
             draft.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")

@@ -1,9 +1,9 @@
-"""Topics of a bag: names, message types, qualities of service, and metadata of a run.
+"""Topics of a bag: names, message types and which are latched; facts of a run.
 
 A topic may be added: a name, its type in KINDS, and a place in STEPPED (every bag), OPTIONAL (where
 it is used), SECOND or FIRST; LATCHED if late subscribers need it. ROS nodes take the same names
-(roboaccord_ros, graph/names.py). Existing names and the keys of `facts` are in bags of users and
-stay, and a new key of `facts` must be missing without harm.
+(roboaccord_ros, graph/names.py). Existing names and the keys of `facts` are in users' bags and
+stay; readers must accept older bags without a new key.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.scenario.surroundings import surfaces_around
 
 LIBRARY = "roboaccord"
-"""Begins the library in the header of a file whose checksums and counts are all there."""
+"""Start of the library's name in the header of a file with all checksums and counts."""
 
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, WRENCH, TWIST, CONTACTS = "events", "wrench", "twist", "contacts"
@@ -28,20 +28,20 @@ FINDINGS = "findings"  # of the controller
 SURROUNDINGS = "surroundings"
 TARGET_TWIST, TARGET_JOINTS = "target/twist", "target/joints"
 CMD_VEL = "cmd_vel"
-LOST_EVENTS = "lost_events"  # key of the custom data
+LOST_EVENTS = "lost_events"  # key of the custom data: number of events that were not recorded
 DESCRIPTION, SCENARIO = "robot_description", "scenario"
 TF, TF_STATIC = "/tf", "/tf_static"
-REFERENCE = "reference"  # of the second robot: the part of a topic, and the prefix of its frames
+REFERENCE = "reference"  # of the second robot: part of its topics, and prefix of its frames
 REFERENCE_STATES, REFERENCE_ODOMETRY, REFERENCE_DESCRIPTION = (
     f"{REFERENCE}/{name}" for name in (STATES, ODOMETRY, DESCRIPTION)
 )
 DIAGNOSTICS = "diagnostics"
-FREE = " (free)"  # of the transport of a run whose simulator waits for no command
+FREE = " (free)"  # suffix of the transport of a run whose simulator does not wait for commands
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Name a topic, its message type, and whether late subscribers get the last message."""
+    """Topic: name, message type, and whether late subscribers get the last message."""
 
     name: str
     kind: str
@@ -79,12 +79,12 @@ def run_topics(robot: str) -> list[Topic]:
 
 
 def optional_topics(robot: str) -> list[Topic]:
-    """Return the topics that a bag has where the robot uses them."""
+    """Return the topics that a bag has if the robot uses them."""
     return [topic_of(robot, name) for name in OPTIONAL]
 
 
 def reference_topics(robot: str) -> list[Topic]:
-    """Return the topics that a bag has where the reference ran as a second robot."""
+    """Return the topics that a bag has if the reference ran as a second robot."""
     return [topic_of(robot, name) for name in SECOND]
 
 
@@ -109,10 +109,10 @@ def switch_topic(robot: str, switch: str) -> Topic:
 
 
 def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str:
-    """Return as JSON what must be known to repeat a run: scenario, engine, seed and versions.
+    """Return what is needed to repeat a run, as JSON: scenario, engine, seed and versions.
 
-    The states of all switches at the start are there too, the robot's defaults included, so that
-    a reader needs no robot to follow them.
+    It includes the initial states of all switches, also the robot's defaults, so that a reader can
+    follow them without the robot.
     """
     data: dict[str, Json] = {
         "scenario": setup.scenario.data(),
@@ -133,7 +133,7 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
 
 
 def first_messages(setup: Setup, facts: str) -> dict[str, bytes]:
-    """Return what is published once, before the first state, by name below /R."""
+    """Return the messages that are published once, before the first state, by name below /R."""
     around = encode_surfaces(surfaces_around(setup))
     texts = {DESCRIPTION: encode_string(setup.urdf()), SCENARIO: encode_string(facts)}
     return {**texts, SURROUNDINGS: around}

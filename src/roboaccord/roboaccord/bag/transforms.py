@@ -1,9 +1,9 @@
 """Frames of a robot as tf2_msgs/msg/TFMessage, and contact points as markers, for viewers.
 
-PERIOD, how often contacts are published, may be tuned. Names of frames (`odom`, `base_link`, links)
-are fixed by REP-105 and the URDF. The template of `TransformCodec` must be the bytes that rosbags
-writes, and poses the forward kinematics (test_bag checks both). Both are fast enough to be recorded
-at any rate. How a contact looks is in cdr/messages.py.
+PERIOD, the period of contacts, may be tuned. Names of frames (`odom`, `base_link`, links) are fixed
+by REP-105 and the URDF. The template of `TransformCodec` must have the bytes that rosbags writes,
+and poses must be those of forward kinematics (test_bag checks both). Both are fast enough to be
+recorded at any rate. The appearance of a contact is in cdr/messages.py.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from rosbags.typesys import Stores, get_typestore
 
+from roboaccord.bag.resampling import SLACK
 from roboaccord.cdr import HEADER, CdrWriter, encode_contacts, stamp
 from roboaccord.cdr.messages import ARROW
 from roboaccord.contract.contact import ContactPoint
@@ -27,15 +28,14 @@ from roboaccord.simulators.base import Simulator
 
 _NUMBERS = 7  # translation and quaternion
 _STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-PERIOD = 1.0 / 30.0  # s of simulated time
-_ROUND_OFF = 1e-9  # s
+PERIOD = 1.0 / 30.0  # s of simulated time: the frame rate of a viewer
 
 
 Find = Callable[[RobotState], Sequence[ContactPoint]]
 
 
 class TransformCodec:
-    """Write TFMessages over given frames: a template whose numbers are overwritten.
+    """Codec of TFMessages for given frames: a template whose numbers are overwritten.
 
     Args:
         frames: parent and child of each of the k transforms.
@@ -60,16 +60,16 @@ class TransformCodec:
         self._places = np.add.outer(np.array(starts, dtype=np.intp), np.arange(_NUMBERS))
 
     def encode(self, time: float, poses: Array) -> bytes:
-        """Return poses (k, 7), translation [m] then quaternion x y z w, at a time [s]."""
+        """Return poses (k, 7), translation [m] and quaternion x y z w, at a time [s] as bytes."""
         self._words[self._stamps], self._words[self._stamps + 1] = stamp(time)
         self._numbers[self._places] = poses
         return bytes(self._buffer)
 
 
 class RobotTransforms:
-    """Turn states into transforms: `odom` to `base_link`, and each joint's parent to its child.
+    """Transforms of states: `odom` to `base_link`, and each joint's parent to its child.
 
-    A link `world` stays at `odom`: RViz reports a link without a transform as an error.
+    A link `world` is fixed to `odom`, since RViz reports a link without a transform as an error.
 
     Args:
         tree: of the robot.
@@ -146,15 +146,15 @@ def _times_axis(quaternions: Array, axes: Array) -> Array:
 def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
     """Return a function that finds the contacts of a state.
 
-    They are the simulator's own. Where there is no simulator, but Gazebo that reports none, they
-    are those that the robot's geometry shows.
+    They are the simulator's own. For Gazebo, which reports none, they follow from the robot's
+    geometry.
 
     Args:
         setup: robot and scenario.
-        simulator: that is in the state, or None.
+        simulator: that is in the state; None for Gazebo.
 
     Returns:
-        None where nothing touches, or contacts are unknown.
+        None for a robot without contacts, or where they are not known.
     """
     if setup.contact is None:
         return None
@@ -178,17 +178,17 @@ def read_arrows(messages: Sequence[bytes]) -> tuple[Array, list[Array]]:
 
 @cache
 def typestore() -> Any:
-    """Return what reads messages; a new one compiles the code for each type again, for 20 ms."""
+    """Return the decoder of messages, made once: each compiles code for a type in 20 ms."""
     return get_typestore(Stores.ROS2_JAZZY)
 
 
 class ContactMarkers(Observer):
-    """Publish contacts at a fixed rate; an observer.
+    """Observer that publishes contacts at a fixed rate.
 
     Args:
-        find: finds the contacts of the state that is observed.
-        send: takes the state and message bytes.
-        wanted: whether anybody listens.
+        find: returns the contacts of the observed state.
+        send: called with the state and the message's bytes.
+        wanted: whether there is a subscriber.
     """
 
     def __init__(
@@ -201,9 +201,9 @@ class ContactMarkers(Observer):
         self._next = self._last = 0.0
 
     def on_state(self, state: RobotState) -> None:
-        """Give the contacts of a state, if they are due."""
+        """Send the contacts of a state, if they are due."""
         again = state.time < self._last  # the simulation was reset
         self._last = state.time
-        if (again or state.time >= self._next - _ROUND_OFF) and self._wanted():
+        if (again or state.time >= self._next - SLACK) and self._wanted():
             self._next = state.time + PERIOD
             self._send(state, encode_contacts(state.time, self._find(state)))

@@ -1,12 +1,12 @@
 """Codecs of the messages of every tick: states, odometry, efforts.
 
-Layouts are fixed by ROS, and test_cdr compares them with rosbags; TRUE, the end of a name for what
-a failed encoder hides, stands in bags and stays. A message may be added: a class like EffortCodec,
-with a test of its bytes, of foreign order and of wrong lengths. Speed is the purpose: measure with
-`make speed` after a change.
+Layouts are fixed by ROS, and test_cdr compares them with rosbags; TRUE, the suffix of a name for
+the value behind a failed encoder, is in bags and stays. A message may be added: a class like
+EffortCodec, with a test of its bytes, of foreign order and of wrong lengths. The purpose is speed:
+measure with `make speed` after a change.
 
 Names never change within a run, so a message is a template whose numbers are overwritten. A codec
-has one buffer: use one codec a thread.
+has one buffer: use one codec for each thread.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from roboaccord.cdr import wire
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 
-_POSE, _TWIST, _COVARIANCE = 7, 6, 36  # numbers of an Odometry, in this order, each with the last
-TRUE = "/true"  # end of the name under which a joint truly is whose encoder has failed
+_POSE, _TWIST, _COVARIANCE = 7, 6, 36  # numbers of an Odometry: pose, covariance, twist, covariance
+TRUE = "/true"  # suffix of the name with the true values of a joint whose encoder has failed
 
 
 def read_joint_state(data: bytes) -> tuple[float, list[str], Array, Array, Array]:
@@ -35,15 +35,15 @@ def read_joint_state(data: bytes) -> tuple[float, list[str], Array, Array, Array
 class JointStateCodec:
     """Convert between states and sensor_msgs/msg/JointState.
 
-    A joint whose encoder has failed stands under its name as the encoder has it, and once more,
-    with `TRUE` at the end of its name, as it truly is.
+    A joint whose encoder has failed is sent twice: with the encoder's values under its name, and
+    with its true values under its name with the suffix `TRUE`.
 
     Args:
         joints: joint names, n of them, in the order of the arrays.
         frame_id: of the header.
 
     Attributes:
-        encoders: of the message that was decoded last, as of `RobotState`.
+        encoders: failed encoders of the last decoded message, as in `RobotState`.
     """
 
     def __init__(self, joints: Sequence[str], frame_id: str = "") -> None:
@@ -60,15 +60,15 @@ class JointStateCodec:
         self._q, self._qd, self._effort = (wire.view(self._buffer, s, count) for s in starts)
         self._start = starts[0]
         self._fixed = wire.Fixed(writer, self._start)
-        # Beyond the names only two counts are fixed: those of velocity and effort.
+        # After the names only two counts are fixed: those of velocity and effort.
         ends = [start + 8 * count for start in starts[:2]]
         gap = ends[1] - ends[0] - 4
         self._head = struct.Struct(f"<2s2xiI{ends[0] - wire.FRAME_AT}xI{gap}xI")
         self._stride = (starts[1] - starts[0]) // 8
         self._expected = (count, count)
         self._frame_id = frame_id
-        self._other: JointStateCodec | None = None  # of a sender with other names, or another order
-        self._order, self._own = np.zeros((2, count), np.intp)
+        self._other: JointStateCodec | None = None  # for a sender with other names or another order
+        self._order, self._measured = np.zeros((2, count), np.intp)
         self._broken: JointStateCodec | None = None
         self.encoders: tuple[tuple[int, float, float], ...] = ()
 
@@ -83,41 +83,40 @@ class JointStateCodec:
         return bytes(self._buffer)
 
     def _encode_broken(self, state: RobotState) -> bytes:
-        """Return a state with encoders that have failed as message bytes."""
+        """Return a state with failed encoders as message bytes."""
         joints = [joint for joint, *_ in state.encoders]
         names = (*self.joints, *(self.joints[joint] + TRUE for joint in joints))
         if self._broken is None or self._broken.joints != names:
             self._broken = JointStateCodec(names, self._frame_id)
         seen = state.measured
-        q, qd, effort = (
-            np.concatenate([own, true[joints]])
-            for own, true in ((seen.q, state.q), (seen.qd, state.qd), (state.effort, state.effort))
-        )
+        pairs = (seen.q, state.q), (seen.qd, state.qd), (state.effort, state.effort)
+        q, qd, effort = (np.concatenate([measured, true[joints]]) for measured, true in pairs)
         return self._broken.encode(RobotState(state.time, q, qd, effort))
 
     def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:
         """Return time [s], q, qd and effort (n,) of a message, by name in any order.
 
-        Joints have their true angles, where the message states them.
+        Joints have their true values where the message states them.
 
         Raises:
             AccordError: naming the joint that is missing, or has no value.
         """
         self.encoders = ()
-        found = self._decode_own(data)
-        if found is None and self._other is not None:
-            found = self._other._decode_own(data)
-            if found is not None:
-                return self._sorted(*found)
-        return found or self._decode_foreign(data)
+        values = self._decode_own(data)
+        if values is None and self._other is not None:
+            values = self._other._decode_own(data)
+            if values is not None:
+                return self._sorted(*values)
+        return values or self._decode_foreign(data)
 
     def _sorted(
         self, time: float, q: Array, qd: Array, effort: Array
     ) -> tuple[float, Array, Array, Array]:
-        """Return what is under other names, or in another order, as `decode` does."""
-        own, order = self._own, self._order
+        """Return values of other names or another order in the order of `decode`."""
+        measured, order = self._measured, self._order
         self.encoders = tuple(
-            (j, float(q[own[j]]), float(qd[own[j]])) for j in np.flatnonzero(own != order).tolist()
+            (j, float(q[measured[j]]), float(qd[measured[j]]))
+            for j in np.flatnonzero(measured != order).tolist()
         )
         return time, q[order], qd[order], effort[order]
 
@@ -128,7 +127,7 @@ class JointStateCodec:
             if (counts[0], counts[1]) == self._expected:
                 n, stride = len(self.joints), self._stride
                 numbers = np.frombuffer(data, wire.DOUBLE, n + 2 * stride, self._start)
-                return (  # arrays of their own, which a state freezes as they are
+                return (  # copies, which a state freezes
                     wire.unstamp(sec, nanosec),
                     numbers[:n].copy(),
                     numbers[stride : stride + n].copy(),
@@ -138,13 +137,13 @@ class JointStateCodec:
 
     def _decode_foreign(self, data: bytes) -> tuple[float, Array, Array, Array]:
         time, names, q, qd, effort = read_joint_state(data)
-        own = wire.by_name(names, self.joints, "JointState")
-        true = [name + TRUE if name + TRUE in names else name for name in self.joints]
-        order = wire.by_name(names, true, "JointState")
+        measured = wire.by_name(names, self.joints, "JointState")
+        true_names = [name + TRUE if name + TRUE in names else name for name in self.joints]
+        order = wire.by_name(names, true_names, "JointState")
         for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
             wire.check_length(values, names, field, "JointState")
-        self._own, self._order = (np.array(each, np.intp) for each in (own, order))
-        self._other = JointStateCodec(names)  # whoever sends one sends more of them
+        self._measured, self._order = (np.array(indices, np.intp) for indices in (measured, order))
+        self._other = JointStateCodec(names)  # the same sender will send more
         return self._sorted(time, q, qd, effort)
 
 
@@ -218,7 +217,7 @@ class EffortCodec:
         self._effort = wire.view(self._buffer, self._start, len(self.joints))
 
     def encode(self, time: float, effort: Array) -> bytes:
-        """Return efforts (n,) [N m] that answer the state of `time` [s] as message bytes."""
+        """Return efforts (n,) [N m], commanded in answer to the state of `time` [s], as bytes."""
         wire.stamp_into(self._buffer, time)
         self._effort[:] = effort
         return bytes(self._buffer)

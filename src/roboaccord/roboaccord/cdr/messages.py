@@ -3,8 +3,8 @@
 How contacts look in RViz may be changed: DIAMETER, ARROW_SIZE, LENGTH_PER_FORCE, SHORTEST, LONGEST,
 RED, ORANGE. Layouts and the numbers of types and actions are fixed by ROS (test_cdr). Names of an
 event's values are in bags and stay: a new one is written where it is not 0 and read with a default,
-as `size` is. Of markers a contact is a sphere at its point and an arrow by its force, a surface a
-list of triangles.
+as `size` is. A contact has two markers, a sphere at its point and an arrow for its force; a surface
+is a list of triangles.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from roboaccord.description.solids import Surface
 NAMESPACE = "contacts"
 ARROW, SPHERE, TRIANGLES = 0, 2, 11  # types of a marker
 ADD, DELETE_ALL = 0, 3  # actions of a marker
-DIAMETER = 0.012  # m, of a sphere
-ARROW_SIZE = np.array([0.006, 0.014, 0.02])  # shaft and head across, head along [m]
+DIAMETER = 0.012  # of a sphere [m]
+ARROW_SIZE = np.array([0.006, 0.014, 0.02])  # diameters of shaft and head, length of head [m]
 LENGTH_PER_FORCE = 0.002  # m/N: the weight of 5 kg is an arrow of 10 cm
-SHORTEST, LONGEST = 0.03, 0.5  # m; the shortest also shows a normal whose force is unknown
+SHORTEST, LONGEST = 0.03, 0.5  # of an arrow [m]; the shortest also shows an unknown force
 RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)
 NONE = (0.0, 0.0, 0.0, 0.0)
 NO_POINTS = np.zeros((0, 3))
@@ -78,7 +78,7 @@ def decode_wrench(data: bytes) -> tuple[float, Array]:
 
 
 class Status(NamedTuple):
-    """Hold a diagnostic_msgs/msg/DiagnosticStatus; level 0 is OK, 1 is WARN."""
+    """A diagnostic_msgs/msg/DiagnosticStatus; level 0 is OK, 1 is WARN."""
 
     name: str
     message: str
@@ -111,19 +111,19 @@ def decode_statuses(data: bytes) -> tuple[float, list[Status]]:
     reader = CdrReader(data, "DiagnosticArray")
     time = reader.time()
     reader.string()
-    found = []
+    statuses = []
     for _ in range(reader.count()):
         level = reader.raw(1)[0]
         name, message, hardware_id = reader.string(), reader.string(), reader.string()
         values = {reader.string(): reader.string() for _ in range(reader.count())}
-        found.append(Status(name, message, hardware_id, values, level))
-    return time, found
+        statuses.append(Status(name, message, hardware_id, values, level))
+    return time, statuses
 
 
 def encode_events(events: Sequence[Event], robot: str) -> bytes:
     """Return events as a diagnostic_msgs/msg/DiagnosticArray with a status each, level OK.
 
-    The message has the time of the first one; a status of another time states it as a value.
+    The message has the time of the first event; another event's time is a value of its status.
     """
     first = events[0].time
     return encode_statuses(first, [_status(event, robot, stamp(first)) for event in events])
@@ -132,8 +132,8 @@ def encode_events(events: Sequence[Event], robot: str) -> bytes:
 def _status(event: Event, robot: str, first: tuple[int, int]) -> Status:
     values = {"impulse": repr(float(event.impulse))}
     values |= {n: repr(float(v)) for n in ("energy", "size") if (v := getattr(event, n))}
-    if (own := stamp(event.time)) != first:
-        values["time"] = f"{own[0]}.{own[1]:09d}"
+    if (stamp_of_event := stamp(event.time)) != first:
+        values["time"] = f"{stamp_of_event[0]}.{stamp_of_event[1]:09d}"
     return Status(event.kind, event.subject, robot, values)
 
 
@@ -162,7 +162,7 @@ def _event(status: Status, time: float) -> Event:
 def encode_contacts(time: float, contacts: Sequence[ContactPoint], frame_id: str = "odom") -> bytes:
     """Return the contacts at a time [s] as message bytes; the first marker deletes all others.
 
-    Of each contact the sphere has an even number and the arrow the next one.
+    The sphere of each contact has an even number, its arrow the next one.
     """
     writer = CdrWriter.without_stamp()
     writer.count(1 + 2 * len(contacts))
@@ -184,7 +184,7 @@ def contact_arrow(contact: ContactPoint) -> Array:
 
 
 def encode_surfaces(surfaces: Sequence[Surface], frame_id: str = "odom") -> bytes:
-    """Return surfaces as message bytes: of each the triangles, in a namespace of its name."""
+    """Return the triangles of surfaces as message bytes, in a namespace for each surface."""
     writer = CdrWriter.without_stamp()
     writer.count(len(surfaces))
     for surface in surfaces:

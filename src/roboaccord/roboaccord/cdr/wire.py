@@ -1,13 +1,12 @@
 """The wire format: little-endian CDR (OMG DDSI-RTPS 2.2, chapter 10).
 
-All that exists is fixed: alignment, header and stamps are the standard's, and test_cdr compares
-bytes with rosbags. Another primitive type may be added: a method of CdrWriter and one of CdrReader,
-with the alignment of its size. `stamp` and `unstamp` must return times of ticks exactly, or hashes
-of runs over ROS would differ from direct ones. What is read comes from anybody: each length is
-checked.
+Alignment, header and stamps are fixed by the standard, and test_cdr compares bytes with rosbags. A
+primitive type may be added: a method of CdrWriter and one of CdrReader, aligned by its size.
+`stamp` and `unstamp` must return times of ticks exactly, or hashes of runs over ROS would differ
+from direct ones. Messages come from anybody, so each length is checked.
 
-A message starts with a 4-byte encapsulation header, from whose end alignment counts, as ROS
-middlewares and rosbag2 have it.
+A message starts with a 4-byte encapsulation header, after which alignment counts, as in ROS
+middlewares and rosbag2.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
-HEADER = b"\x00\x01\x00\x00"
+HEADER = b"\x00\x01\x00\x00"  # encapsulation: little-endian CDR, no options
 NANOSECONDS = 1_000_000_000
 DOUBLE = np.dtype("<f8")
 STAMP = struct.Struct("<iI")
@@ -40,7 +39,7 @@ def unstamp(sec: int, nanosec: int) -> float:
 
 
 class CdrWriter:
-    """Build a message, item by item."""
+    """Writer of a message, item by item."""
 
     def __init__(self, time: float = 0.0) -> None:
         self.data = bytearray(HEADER + STAMP.pack(*stamp(time)))
@@ -48,7 +47,7 @@ class CdrWriter:
 
     @classmethod
     def without_stamp(cls) -> Self:
-        """Begin a message that has no header of its own, such as an array."""
+        """Begin a message without a stamp, such as an array."""
         writer = cls()
         del writer.data[len(HEADER) :]
         return writer
@@ -81,13 +80,13 @@ class CdrWriter:
         return start
 
     def numbers(self, values: Array) -> None:
-        """Write numbers, as many as there are, without their count."""
+        """Write numbers without their count."""
         start = self.doubles(values.size)
         self.data[start:] = np.asarray(values, DOUBLE).tobytes()
 
 
 class CdrReader:
-    """Take a message of any publisher apart, item by item."""
+    """Reader of a message of any publisher, item by item."""
 
     def __init__(self, data: bytes, kind: str) -> None:
         self.data = data
@@ -98,11 +97,11 @@ class CdrReader:
 
     def raw(self, size: int, align: int = 1) -> bytes:
         self.at += -(self.at - len(HEADER)) % align
-        part = bytes(self.data[self.at : self.at + size])
-        if len(part) != size:
+        content = bytes(self.data[self.at : self.at + size])
+        if len(content) != size:
             raise AccordError(f"a {self.kind} is cut off after {len(self.data)} bytes")
         self.at += size
-        return part
+        return content
 
     def count(self) -> int:
         return int.from_bytes(self.raw(4, 4), "little")
@@ -125,14 +124,14 @@ class CdrReader:
 
 
 def view(buffer: bytearray, start: int, number: int) -> Array:
-    """Return numbers inside a buffer, to be read and overwritten in place."""
+    """Return a view of numbers in a buffer, to read or overwrite them in place."""
     return np.ndarray((number,), DOUBLE, buffer, start)
 
 
 class Fixed:
-    """Hold the bytes between stamp and numbers, which are the same in every message of a run.
+    """Bytes between stamp and numbers, which are the same in every message of a run.
 
-    What a writer leaves in the padding differs: zeros here, whatever was in memory in rclpy.
+    Padding is not compared: it is zero here, and whatever was in memory in rclpy.
     """
 
     def __init__(self, writer: CdrWriter, stop: int) -> None:
@@ -143,13 +142,13 @@ class Fixed:
         self._mask[[at - FRAME_AT for at in writer.padding if at < stop]] = 0
 
     def begins(self, data: bytes) -> bool:
-        """Return whether a message has this layout, and is whole."""
+        """Return whether a message has this layout and is complete."""
         if len(data) < self._size or data[:2] != HEADER[:2]:
             return False
-        part = data[FRAME_AT : self._stop]
-        if part == self.data:
+        fixed = data[FRAME_AT : self._stop]
+        if fixed == self.data:
             return True
-        return not ((np.frombuffer(part, np.uint8) ^ self._bytes) & self._mask).any()
+        return not ((np.frombuffer(fixed, np.uint8) ^ self._bytes) & self._mask).any()
 
 
 def stamp_into(buffer: bytearray, time: float) -> None:
@@ -163,11 +162,11 @@ def by_name(names: Sequence[str], joints: Sequence[str], kind: str) -> list[int]
     Raises:
         AccordError: for a joint that is missing.
     """
-    place = {name: i for i, name in enumerate(names)}
+    index = {name: i for i, name in enumerate(names)}
     for joint in joints:
-        if joint not in place:
+        if joint not in index:
             raise AccordError(f"{joint} is missing in a {kind}")
-    return [place[joint] for joint in joints]
+    return [index[joint] for joint in joints]
 
 
 def check_length(values: Array, names: Sequence[str], field: str, kind: str) -> None:

@@ -18,6 +18,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from roboaccord.bag.compare import TURNS, Pair
+from roboaccord.bag.folder import RUNS, last_runs
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import call, command_line, figure_lines, make_table
 from roboaccord.cli.options import complete_bag, refuse_missing_bag
@@ -26,7 +27,7 @@ from roboaccord.contract.modes import by_option
 from roboaccord.contract.results import Quantity, Seconds, to_json, unit_of
 from roboaccord.report.comparison import Comparison, Parting, compare
 from roboaccord.report.overlay import plot
-from roboaccord.report.signals import RUNS, RunSignals, last_runs
+from roboaccord.report.signals import RunSignals
 from roboaccord.run.output import fresh, make_folder
 
 COLUMNS = 5  # of runs in a table of 80 columns

@@ -22,8 +22,8 @@ from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import quantities
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.acceleration import AccelerationCheck
-from roboaccord.crosscheck.levels.one_step import OneStepCheck
-from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
+from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
+from roboaccord.crosscheck.measures.one_step import OneStepCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.report import Report
 from roboaccord.report.cause_words import summary_of

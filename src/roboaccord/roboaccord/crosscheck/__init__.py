@@ -1,13 +1,15 @@
-"""The cross-check: an engine against the reference, the analytical model, level by level.
-
-A level is a class in a file of levels/, entered in `LEVELS` there; level.py says what it must do,
-docs/new_level.md shows one. Names in `__init__.pyi`, all that other packages may import, stay:
-test/test_door.py.
+"""Cross-check: an engine against the reference, the analytical model, level by level.
 
 1. accelerations at random states, without time stepping;
 2. one control period at a time, from recorded states, in a twin of the engine (`scheme`) and in the
    reference (`one_step`); the same run again (`repeat`);
 3. whole trajectories at dt, dt/2, dt/4: agreement is shown by convergence.
+
+run.py runs a whole check, recorded.py that of a bag, step_check.py that of a live run. levels/ has
+a file for each level (interface in level.py), measures/ what the larger ones measure, causes/ the
+search for what is off, report.py the result. Thresholds marked as tunable may be changed after
+`make sound` and `make planted`. Names in `__init__.pyi`, all that other packages may import, and
+keys of `--json` and summary.json stay. Tests: src/roboaccord/test, and test_*crosscheck* of robots.
 """
 
 from roboaccord.numerics.lazy import lazy_names

@@ -1,6 +1,6 @@
 from .cause import CauseFinder as CauseFinder
-from .cause import Companion as Companion
 from .cause import Suspect as Suspect
+from .companion import Companion as Companion
 from .level import Entry as Entry
 from .level import Level as Level
 from .motion import CheckCase as CheckCase

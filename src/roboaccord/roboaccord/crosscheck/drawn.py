@@ -1,7 +1,7 @@
-"""Random states and efforts, alike for one seed, at which engines and twins are compared.
+"""Random states and efforts, reproducible by a seed, at which engines and twins are compared.
 
-The order in which `draw_states` draws is fixed: another order gives other figures, here and in the
-conformance suites. A robot may draw states of its own (`Robot.draw_state`).
+The order of the draws is fixed: another order gives other figures, here and in the conformance
+suites. A robot may draw states of its own (`Robot.draw_state`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from roboaccord.simulators.stop_watch import StopWatch
 
 
 def draw_any(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]:
-    """Return a state with joints within their limits and the base where it can go, and efforts."""
+    """Return a state within the joints' limits, with the base where it can be, and efforts."""
     lower, upper = StopWatch.of(setup.tree, setup.joints).limits
     n = len(setup.joints)
     motion = setup.base.draw(setup.initial, rng)
+    # Not at the limits, where stops act; a joint that turns freely is drawn within one turn.
     ends = 0.95 * np.maximum(lower, -np.pi), 0.95 * np.minimum(upper, np.pi)
     q, qd = rng.uniform(*ends), rng.normal(size=n)
     state = RobotState(0.0, q, qd, np.zeros(n), *motion)
@@ -27,7 +28,7 @@ def draw_any(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]
 
 
 def draw_states(setup: Setup, count: int, seed: int) -> Iterator[tuple[RobotState, Array]]:
-    """Yield random states and efforts, alike for one seed."""
+    """Yield random states and efforts, the same for the same seed."""
     rng = np.random.default_rng(seed)
     for index in range(count):
         yield setup.robot.draw_state(setup, rng, index) or draw_any(setup, rng)

@@ -1,23 +1,23 @@
 """Richardson extrapolation to a physics step of 0, and the bound on its remainder.
 
 SAFETY, RANGE, AHEAD, RISING and NEAREST may be tuned. They decide what is outside at every level
-that goes by the physics step: after a change run `make sound` (false alarms) and `make planted`
+that compares physics steps: after a change run `make sound` (false alarms) and `make planted`
 (missed errors). The formulas are fixed by the papers below, and so is STEPS = 3, which two
 estimates need; test_outcomes tests both on powers of the step.
 
-With runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)), two runs give
-x_0 but for the next order [Richardson 1911]. The two estimates that three runs give differ by more
-than twice what the finer of them errs by, so their difference bounds what time stepping explains.
+With runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)). Two runs give
+an estimate of x_0 up to the next order [Richardson 1911]. Three runs give two estimates, whose
+difference is more than twice the error of the finer one: it bounds what time stepping explains.
 
-That holds in the asymptotic range, where the next order is small beside the first. The runs show it
-by themselves: the difference of the estimates over that of the coarser two runs, as norms over all
-coordinates, is the share of the next order [Roache 1998; Eca and Hoekstra 2014]. One coordinate's
-difference may be small by chance, that of all is not. So what exceeds its own bound is sure only
-if it exceeds that share of what the coordinate itself changes by, too.
+That holds in the asymptotic range, where the next order is small beside the first. The runs show
+whether they are there: the difference of the estimates over that of the coarser two runs, as norms
+over all coordinates, is the share of the next order [Roache 1998; Eca and Hoekstra 2014]. The
+difference of one coordinate may be small by chance, the norm over all is not. An excess over the
+bound is therefore certain only if it also exceeds that share of the coordinate's own change.
 
-An engine starts again from states of its own run, at smaller and smaller physics steps. A short
-path from the same state is not chaotic, whatever the motion is; so how the step changes it shows
-what time stepping makes of the recorded run there.
+An engine can also start again from states of its own run, at smaller and smaller physics steps. A
+short path from one state is not chaotic even if the motion is, so the change with the step shows
+the effect of time stepping on the recorded run there.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-SAFETY = 2.0  # on the difference of the two estimates
-AHEAD = 0.05  # of a run
-STEPS = 3  # physics steps that it takes
-RANGE = 0.5  # share of the next order up to which a range is asymptotic
-RISING = 0.1  # difference of orders at two pairs of steps from which on they rise
-NEAREST = 0.75  # below the order of the scheme, from which on that is another's
+SAFETY = 2.0  # times the difference of the two estimates, itself twice the error of the finer
+AHEAD = 0.05  # of a run: the difference of the estimates passes through 0 for less than that
+STEPS = 3  # physics steps, which two estimates need
+RANGE = 0.5  # share of the next order up to which the range is asymptotic
+RISING = 0.1  # more from the finer than from the coarser pair of steps: the order is still rising
+NEAREST = 0.75  # below the scheme's order: an observed order that is farther off is another power
 
 
 @dataclass(frozen=True)
 class Remainder:
-    """Hold the remainder at a step of 0 of the coordinate that exceeds its bound most.
+    """Remainder at a step of 0, of the coordinate that exceeds its bound most.
 
     Args:
-        size: of what is left.
-        bound: of what time stepping, round-off and the reference explain.
+        size: of the remainder.
+        bound: what time stepping, round-off and the reference's error explain.
         coordinate: index.
         sample: index of the first sample at which the bound is exceeded, or of the largest ratio.
-        asymptotic: whether an excess is sure: True too where there is none.
+        asymptotic: whether an excess is certain; also True where there is none.
     """
 
     size: float
@@ -67,17 +67,17 @@ class Remainder:
 
 
 def few_steps() -> Reason:
-    """Return that there are too few physics steps for a verdict."""
+    """Return the reason that there are too few physics steps for a verdict."""
     return because(Code.FEW_STEPS, steps=STEPS)
 
 
 def coarse(step: float, *reasons: Reason, smaller: bool = True) -> Finding:
-    """Return that an error is off its course outside the asymptotic range, and what to do.
+    """Return the finding on an error outside the asymptotic range, which decides nothing.
 
     Args:
-        step: the smallest [s].
+        step: the smallest physics step [s].
         reasons: what is off.
-        smaller: whether half of it would decide.
+        smaller: whether a smaller step would decide.
     """
     return Finding.not_judged(*reasons, because(Code.COARSE, step=step), smaller=smaller)
 
@@ -97,23 +97,24 @@ def estimates(errors: Sequence[Array], order: int) -> tuple[Array, Array]:
 def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Remainder:
     """Return the remainder of errors (k, c) that grow with time, by their running maximum.
 
-    The difference of the estimates passes through 0 now and then. So what it bounds is held against
-    its largest value up to `AHEAD` of the run later.
+    The difference of the estimates passes through 0 now and then, so a remainder is compared with
+    the largest difference up to `AHEAD` of the run later.
 
     Args:
         errors: of the k samples and c coordinates, from the largest step to the smallest.
         order: of the scheme.
-        floor: what is not time stepping (k, c).
+        floor: errors that are not due to time stepping (k, c).
     """
     first, last = estimates(errors, order)
-    left = np.maximum.accumulate(np.abs(last), axis=0)
-    apart = np.maximum.accumulate(np.abs(last - first), axis=0)
-    moved = np.maximum.accumulate(np.abs(errors[-2] - errors[-STEPS]), axis=0) / (2.0**order - 1.0)
-    count = len(apart)
+    remainders = np.maximum.accumulate(np.abs(last), axis=0)
+    spread = np.maximum.accumulate(np.abs(last - first), axis=0)
+    changes = np.maximum.accumulate(np.abs(errors[-2] - errors[-STEPS]), axis=0)
+    changes /= 2.0**order - 1.0
+    count = len(spread)
     later = np.minimum(np.arange(count) + max(1, round(AHEAD * count)), count - 1)
-    found, shown = _largest(left, apart[later], moved[later], floor)
-    over = np.flatnonzero(shown[:, found.coordinate] > 1.0)
-    return replace(found, sample=int(over[0])) if over.size else found
+    largest, ratios = _largest(remainders, spread[later], changes[later], floor)
+    over = np.flatnonzero(ratios[:, largest.coordinate] > 1.0)
+    return replace(largest, sample=int(over[0])) if over.size else largest
 
 
 def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> Remainder:
@@ -122,45 +123,48 @@ def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> R
     Args:
         errors: of the k samples and c coordinates, from the largest step to the smallest.
         order: of the scheme.
-        floor: what is not time stepping, as a root mean square (c,).
+        floor: errors that are not due to time stepping, as a root mean square (c,).
     """
     first, last = estimates(errors, order)
-    moved = (errors[-2] - errors[-STEPS]) / (2.0**order - 1.0)
-    left, apart, changed = (
-        np.sqrt(np.mean(each**2, axis=0, keepdims=True)) for each in (last, last - first, moved)
+    differences = (errors[-2] - errors[-STEPS]) / (2.0**order - 1.0)
+    remainders, spread, changes = (
+        np.sqrt(np.mean(values**2, axis=0, keepdims=True))
+        for values in (last, last - first, differences)
     )
-    found, _ = _largest(left, apart, changed, floor)
-    return replace(found, sample=first_largest(np.abs(last[:, found.coordinate])))
+    largest, _ = _largest(remainders, spread, changes, floor)
+    return replace(largest, sample=first_largest(np.abs(last[:, largest.coordinate])))
 
 
-def _largest(left: Array, apart: Array, moved: Array, floor: Array) -> tuple[Remainder, Array]:
-    """Return the remainder that exceeds its bound most, and what each has of its bound (k, c).
+def _largest(
+    remainders: Array, spread: Array, changes: Array, floor: Array
+) -> tuple[Remainder, Array]:
+    """Return the remainder that exceeds its bound most, and the ratios to the bounds (k, c).
 
-    Where any excess is sure, of those that are: in the asymptotic range, and beyond its share.
+    If any excess is certain, only those count: in the asymptotic range, and beyond its share.
 
     Args:
-        left: what is left at a step of 0.
-        apart: difference of the estimates.
-        moved: difference of the coarser two runs, as an error at a step of 0.
-        floor: what is not time stepping.
+        remainders: errors at a step of 0 (k, c).
+        spread: difference of the two estimates (k, c).
+        changes: difference of the coarser two runs, as an error at a step of 0 (k, c).
+        floor: errors that are not due to time stepping (k, c).
     """
-    bound = SAFETY * apart + floor
-    beyond = np.linalg.norm(np.maximum(apart - SAFETY * floor, 0.0), axis=1)
-    share = beyond / np.maximum(np.linalg.norm(moved, axis=1), np.finfo(float).tiny)
-    wide = SAFETY * share[:, None] * moved + floor
-    sure = (share[:, None] <= RANGE) & (left > np.maximum(bound, wide))
-    ratio = left / np.maximum(bound, np.finfo(float).tiny)
-    shown = np.where(sure, ratio, 0.0) if sure.any() else ratio
-    sample, coordinate = map(int, np.unravel_index(first_largest(shown), shown.shape))
-    size, most = float(left[sample, coordinate]), float(bound[sample, coordinate])
-    return Remainder(size, most, coordinate, sample, sure.any() or size <= most), shown
+    bound = SAFETY * spread + floor
+    beyond = np.linalg.norm(np.maximum(spread - SAFETY * floor, 0.0), axis=1)
+    next_order = beyond / np.maximum(np.linalg.norm(changes, axis=1), np.finfo(float).tiny)
+    by_share = SAFETY * next_order[:, None] * changes + floor
+    sure = (next_order[:, None] <= RANGE) & (remainders > np.maximum(bound, by_share))
+    ratio = remainders / np.maximum(bound, np.finfo(float).tiny)
+    ratios = np.where(sure, ratio, 0.0) if sure.any() else ratio
+    sample, coordinate = map(int, np.unravel_index(first_largest(ratios), ratios.shape))
+    size, most = float(remainders[sample, coordinate]), float(bound[sample, coordinate])
+    return Remainder(size, most, coordinate, sample, sure.any() or size <= most), ratios
 
 
 def has_settled(errors: Sequence[Array], order: int) -> bool:
-    """Return whether errors fall by one power of the step, which need not be that of the scheme.
+    """Return whether errors fall with one power of the step, which need not be the scheme's.
 
-    Either all of them do; or the differences of the runs fall by the power of the scheme, and the
-    rest is what does not fall. A power that still rises to the scheme's has not settled.
+    Either the errors themselves do; or the differences of the runs fall with the scheme's power,
+    beside a constant rest. A power that still rises towards the scheme's has not settled.
     """
     one, two, three = errors[-STEPS:]
     sizes = [max(float(np.linalg.norm(e)), np.finfo(float).tiny) for e in (one, two, three)]
@@ -178,7 +182,7 @@ def _fits(coarse: Array, fine: Array, factor: float) -> bool:
 
 
 def observed_order(steps: Sequence[float], errors: Sequence[float], floor: float) -> float | None:
-    """Return the slope of log error over log step of what exceeds the floor; None below two."""
+    """Return the slope of log error over log step of errors above the floor; None below two."""
     above = [(h, e) for h, e in zip(steps, errors, strict=True) if e > floor]
     if len(above) < 2:
         return None
@@ -187,11 +191,11 @@ def observed_order(steps: Sequence[float], errors: Sequence[float], floor: float
 
 
 class Restart(NamedTuple):
-    """Hold the motion of a simulator from a state of a run, over some of its control periods.
+    """Motion of a simulator from a state of a run, over some of its control periods.
 
     Args:
         run: states, efforts and events.
-        lost: energy taken by channel [J].
+        lost: energy dissipated by channel [J].
     """
 
     run: Trajectory
@@ -208,14 +212,14 @@ def no_restart(simulator: Simulator) -> str:
     """Return why an engine cannot start from the states of a run; "" where it can."""
     if simulator.unplaced:
         return simulator.unplaced
-    names = {j.name for part in engine_parts(simulator) for j in part.tree.moving}
-    known = {name for part in engine_parts(simulator) for name in part.joints}
-    hidden = ", ".join(sorted(names - known))
+    moving = {j.name for part in engine_parts(simulator) for j in part.tree.moving}
+    recorded = {name for part in engine_parts(simulator) for name in part.joints}
+    hidden = ", ".join(sorted(moving - recorded))
     return f"the record lacks {hidden}" if hidden else ""
 
 
 def go(simulator: Simulator, run: Trajectory, first: int, last: int) -> Restart:
-    """Let a simulator go from one sample of a run to another, as that was commanded."""
+    """Simulate from one sample of a run to another, under the recorded commands."""
     states, commands, events = [simulator.reset(run.state(first))], [], list[Event]()
     simulator.take_losses()
     lost: dict[str, float] = {}
@@ -227,3 +231,8 @@ def go(simulator: Simulator, run: Trajectory, first: int, last: int) -> Restart:
         for channel, energy in simulator.take_losses().items():
             lost[channel] = lost.get(channel, 0.0) + energy
     return Restart(Trajectory.from_states(run.joints, states, events, commands), lost)
+
+
+def rms(values: Array) -> float:
+    """Return the root mean square of all values; 0 of none."""
+    return float(np.sqrt(np.mean(values**2))) if values.size else 0.0

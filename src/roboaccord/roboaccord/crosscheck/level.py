@@ -1,10 +1,10 @@
-"""What a level of the cross-check is: it measures, judges what it measured, and lists its figures.
+"""Interface of a level of the cross-check: it measures, judges its measurement and lists figures.
 
-A level of one's own derives from `Level`, and is given to `crosscheck(levels=...)`; one of the tree
-is a file in levels/ and an entry of LEVELS there. Nothing else has to know it: terminal, page and
-`--json` show its `rows`, a scenario excuses it and gives it a tolerance by its name.
-docs/new_level.md shows one. Levels are measured in their order, in other processes, so that checks
-are plain data. A level of anything but a motion, as of a robot's file, derives from `LevelOf`.
+Your own level derives from `Level` and is passed to `crosscheck(levels=...)`; a level of this
+package is a file in levels/ and an entry of LEVELS there. Nothing else has to know it: terminal,
+page and `--json` show its `rows`, and a scenario excuses it or sets its tolerance by its name.
+docs/new_level.md shows one. Levels are measured in order, in other processes, so checks are plain
+data. A level that checks anything but a motion, such as a robot's file, derives from `LevelOf`.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from roboaccord.contract.outcome import Finding
 from roboaccord.contract.results import Json, to_json
 
-if TYPE_CHECKING:  # which need what a robot's file does not: a loop, bags, scenarios
+if TYPE_CHECKING:  # they import loop, bags and scenarios, which levels of files do not need
     from roboaccord.crosscheck.motion import CheckCase
     from roboaccord.scenario.scenario import Tolerances
 
-LISTED = 6  # things that a table names
-K = TypeVar("K")
-C = TypeVar("C")
+LISTED = 6  # names in a cell of a table, which then still fits a terminal
+K = TypeVar("K")  # case: what is measured
+C = TypeVar("C")  # check: the measurement
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Hold a figure of a level for terminal, page and JSON.
+    """Figure of a level for terminal, page and JSON.
 
     Args:
         value: in SI units; a sequence is joined by commas.
-        unit: of it; "" where it has none.
+        unit: of the value; "" where it has none.
         form: how a number is formatted.
     """
 
@@ -50,17 +50,17 @@ Rows = Mapping[str, Entry]
 
 
 def listed(names: Sequence[str]) -> Entry:
-    """Return a figure that names what is off, as far as a table has room."""
+    """Return an entry that lists names, as many as a table has room for."""
     more = [f"and {len(names) - LISTED} more"] * (len(names) > LISTED)
     return Entry("; ".join([*names[:LISTED], *more]) or "nothing")
 
 
 class LevelOf(ABC, Generic[K, C]):
-    """Measure a case, whatever is checked of an engine, and judge it by tolerances.
+    """Measure a case of any kind, and judge the measurement by tolerances.
 
     Attributes:
         name: in findings, excuses and tolerances.
-        title: of its table; "" for none.
+        title: of the table; "" for no table.
     """
 
     name: ClassVar[str]
@@ -72,7 +72,7 @@ class LevelOf(ABC, Generic[K, C]):
 
     @abstractmethod
     def judge(self, check: C, tolerances: Tolerances) -> Finding:
-        """Return the outcome, with what is off; no cause is sought here."""
+        """Return the outcome, with what is off; causes are sought later, in causes/."""
 
     def rows(self, check: C) -> Rows:
         """Return the figures of a check, by heading."""
@@ -80,13 +80,13 @@ class LevelOf(ABC, Generic[K, C]):
 
 
 class Level(LevelOf[Any, C]):
-    """Measure one engine's motion, and judge it by its own tolerances.
+    """Measure one engine's motion, and judge it by the level's tolerances.
 
     Attributes:
-        of_motion: whether it follows from the motion, and is not judged where the reference
-            diverges.
-        of_reference: whether it measures the reference, too, which is not judged.
-        substitute: name of the level whose outcome stands in for this one where it says so.
+        of_motion: whether the level looks at the motion; then it is not judged where the
+            reference diverges.
+        of_reference: whether the reference is measured, too; it is never judged.
+        substitute: name of the level whose outcome stands in where `judge` says so.
     """
 
     of_motion: ClassVar[bool] = True

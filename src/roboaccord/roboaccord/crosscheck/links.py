@@ -1,6 +1,7 @@
-"""Coordinates by which motions are compared: centres of links, joints, axes of the base.
+"""Coordinates in which motions are compared: centres of links, joints, axes of the base.
 
-`coordinates` and `name_coordinate` must list the same columns.
+`coordinates` and `name_coordinate` must list the same columns. They are fixed: bounds of levels and
+names in findings follow from them.
 """
 
 from __future__ import annotations
@@ -39,6 +40,6 @@ def name_coordinate(tree: Tree, joints: Sequence[str], index: int) -> str:
     return names[index]
 
 
-def largest_distance(apart: Array) -> Array:
-    """Return the largest length over the links (k,) of differences (k, links, 3)."""
-    return np.asarray(np.sqrt((apart**2).sum(axis=2)).max(axis=1))
+def largest_distance(differences: Array) -> Array:
+    """Return the largest length (k,) over the links of differences (k, links, 3)."""
+    return np.asarray(np.sqrt((differences**2).sum(axis=2)).max(axis=1))

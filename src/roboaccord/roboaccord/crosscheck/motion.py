@@ -1,8 +1,8 @@
-"""Where the motions of a check come from, and what the levels of one engine share.
+"""Case of one engine: its runs, and whatever several levels need, computed once.
 
-PICKED may be tuned: at so many ticks a level looks, where it looks at single ticks. What several
-levels need is computed once here, as a cached property. A motion is that of an engine which runs
-here, with the runs at smaller steps; recorded.py has those of a bag and of a run that goes on.
+The runs are those of an engine that runs in this check, at several physics steps; recorded.py and
+step_check.py have those of a bag and of a live run. PICKED may be tuned: the number of single ticks
+that a level looks at. Properties are read by levels of others (docs/new_level.md) and stay.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-PICKED = 2000  # ticks
+PICKED = 2000  # ticks: of an error in 1 of 500 ticks, 4 are expected among them
 
 
 @dataclass(frozen=True)
 class CheckCase:
-    """Hold what the levels measure of one engine.
+    """One engine of a check: its runs, and what the levels have measured of it.
 
     Args:
         setup: robot and scenario.
         source: the engine, or `reference`.
-        name: of it.
+        name: of the engine.
         runs: of the engine and of the reference.
-        samples: of a chaotic motion, its figures over seeds by engine.
+        samples: figures of a chaotic motion over seeds, by engine.
         every: whether levels look at every tick.
         checks: of the levels before, by name.
-        known_book: energy balance of the run, where it is known.
+        known_book: energy book of the run, where it was computed before.
     """
 
     setup: Setup
@@ -56,37 +56,37 @@ class CheckCase:
 
     @property
     def engine(self) -> EngineSpec:
-        """The engine."""
+        """Specification of the engine."""
         return spec(self.source)
 
     @property
     def run(self) -> Trajectory:
-        """Its run at the scenario's physics step."""
+        """The engine's run at the scenario's physics step."""
         return self.runs.shown(self.name)
 
     @property
     def again(self) -> Trajectory:
-        """The same run, repeated."""
+        """A repetition of that run."""
         return self.runs.shown(self.name, again=True)
 
     @property
     def by_step(self) -> Mapping[float, Trajectory]:
-        """Its runs by physics step."""
+        """The engine's runs by physics step."""
         return self.runs.of(self.name)
 
     @property
     def chaotic(self) -> bool:
-        """Whether statistics over seeds compare the motion."""
+        """Whether the motion is compared by statistics over seeds."""
         return self.setup.scenario.crosscheck.statistics is not None
 
     @cached_property
     def reference(self) -> Simulator:
-        """The reference, to be put in any state."""
+        """Simulator of the reference, which can start from any state."""
         return make_simulator(self.setup)
 
     @cached_property
     def simulator(self) -> Simulator:
-        """The engine, likewise."""
+        """Simulator of the engine, which can start from any state."""
         return make_simulator(self.setup, self.source)
 
     @cached_property
@@ -96,7 +96,7 @@ class CheckCase:
 
     @cached_property
     def book(self) -> EnergyBook | NoBook:
-        """The energy balance of the run."""
+        """Energy book of the run."""
         if self.known_book:
             return self.known_book
         same = all(np.array_equal(*both) for both in zip(states(self.run), states(self.again)))
@@ -104,9 +104,10 @@ class CheckCase:
         return energy_of(self.setup, self.source, self.run, taken)
 
     def picked(self, ticks: Index) -> Index:
-        """Return the ticks to look at: all, or `PICKED` spread over the motion, drawn by the seed.
+        """Return the ticks to look at: all, or `PICKED` of them, drawn by the scenario's seed.
 
-        One is drawn from each of as many equal parts, so that no period of a gait hides any.
+        One is drawn from each of as many equal parts of the motion, so that none falls into step
+        with a gait.
         """
         if self.every or len(ticks) <= PICKED:
             return ticks

@@ -1,17 +1,18 @@
-"""The growth of round-off in a motion: its floor, its rate, and until when runs can agree.
+"""Growth of round-off in a motion: its floor, its rate, and the time up to which runs can agree.
 
-HORIZON is stated in docs/validation.md and stays; so do the fields of `Noise`, keys of `--json`.
-test_noise tests floor, rate and horizon by an exponential and by Lyapunov rates along runs.
+HORIZON is stated in docs/validation.md and docs/ros.md and stays; so do the fields of `Noise`, keys
+of `--json`. test_noise tests floor, rate and horizon by an exponential and by Lyapunov rates along
+runs.
 
-Every simulator runs the scenario again from the same start, from a start of which one value has its
-last bit changed, and from one with that value changed by 1e-9. With d(t) the largest distance of
-any link between two runs so far, the floor is d(T) of the first two at the end T, the horizon the
-time at which it comes to 1 mm, and
+Every simulator runs the scenario again from the same start, from a start with the last bit of one
+value changed, and from one with that value changed by 1e-9. With d(t) the largest distance of any
+link between such a run and the first one up to t, the floor is the larger d(T) of the former two at
+the end T, the horizon the time at which it reaches 1 mm, and
 
     rate = ln(d(t) / d(0)) / t
 
-of the third, where t is T, or the time at which d comes to 1 mm if that is before: the finite-time
-Lyapunov rate along the motion [Benettin et al. 1980], free of the round-off of the steps.
+of the third, where t is T or the time at which d reaches 1 mm, whichever is earlier: the
+finite-time Lyapunov rate along the motion [Benettin et al. 1980], free of the steps' round-off.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from roboaccord.crosscheck.runs import NOISE, NUDGE, Job, Runs
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.scenario import Tolerances, limit_of
 
-HORIZON = 1e-3  # m
+HORIZON = 1e-3  # m: 1e6 times NUDGE, and small against any robot here
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Hold what round-off makes of a motion.
+    """Effect of round-off on a motion.
 
     Args:
         floor: largest distance of any link from itself in a run with other round-off.
-        rate: mean slope of the logarithm of a small distance; None where there is none.
-        horizon: when the floor comes to 1 mm; None where it does not within the run.
+        rate: mean growth rate of a small distance; None where it does not grow.
+        horizon: when the floor reaches 1 mm; None where it does not within the run.
     """
 
     floor: Annotated[float, Quantity("m", "distance that round-off grows to", "", ".1g", "mm")]
@@ -51,31 +52,35 @@ class Noise:
 
 def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise]:
     """Return the noise of each simulator at the scenario's physics step."""
-    found = {}
+    noise_by_name = {}
     for name in names:
         jobs = [Job(name, runs.steps[0], **how) for how in ({}, *({how: True} for how in NOISE))]
         centres = (runs.centres(tree, job) for job in jobs)
-        found[name] = measure_noise(runs.found[jobs[0]].time, *centres)
-    return found
+        noise_by_name[name] = measure_noise(runs.found[jobs[0]].time, *centres)
+    return noise_by_name
 
 
 def measure_noise(time: Array, centres: Array, again: Array, bit: Array, nudged: Array) -> Noise:
-    """Return the noise of a run by the links' centres (k, links, 3) of it and of the others.
+    """Return the noise of a run by links' centres (k, links, 3) [m].
 
-    Those are its repetition, and runs from starts that are changed.
+    Args:
+        time: of the samples (k,) [s].
+        centres: of the run.
+        again: of its repetition.
+        bit, nudged: of runs from a start that is changed by the last bit, and by NUDGE.
     """
-    repeated, changed, apart = (
+    repeated, changed, distances = (
         np.maximum.accumulate(largest_distance(other - centres)) for other in (again, bit, nudged)
     )
     noise = np.maximum(repeated, changed)
-    horizon, end = _horizon(noise), _horizon(apart)
-    last = len(apart) - 1 if end is None else end
+    horizon, end = _horizon(noise), _horizon(distances)
+    last = len(distances) - 1 if end is None else end
     elapsed = float(time[last] - time[0])
-    start = max(apart[0], NUDGE * HORIZON)  # a lever is 1 mm at least
-    diverges = elapsed > 0.0 and apart[last] >= start
+    start = max(distances[0], NUDGE * HORIZON)  # NUDGE [rad] on a lever of 1 mm at least
+    diverges = elapsed > 0.0 and distances[last] >= start
     return Noise(
         floor=float(noise[-1]),
-        rate=float(np.log(apart[last] / start) / elapsed) if diverges else None,
+        rate=float(np.log(distances[last] / start) / elapsed) if diverges else None,
         horizon=None if horizon is None else float(time[horizon]),
     )
 
@@ -86,12 +91,12 @@ def _horizon(distance: Array) -> int | None:
 
 
 def refuse_tolerances(tolerances: Tolerances, noise: Mapping[str, Noise], least: float) -> None:
-    """Refuse tolerances of trajectories that noise would exceed.
+    """Refuse tolerances of trajectories below the noise.
 
     Args:
         tolerances: of the scenario.
         noise: by engine.
-        least: floor of the reference with which they are compared [m].
+        least: floor of the reference [m].
 
     Raises:
         AccordError: naming the key and the floor.
@@ -106,9 +111,9 @@ def refuse_tolerances(tolerances: Tolerances, noise: Mapping[str, Noise], least:
 
 
 def sensitive(noise: Mapping[str, Noise]) -> list[Reason]:
-    """Return until when runs of a sensitive motion can agree, by engine."""
+    """Return a note on each engine whose runs can agree only up to a horizon."""
     return [
-        because(Code.SENSITIVE, engine=engine, horizon=found.horizon)
-        for engine, found in noise.items()
-        if found.horizon is not None
+        because(Code.SENSITIVE, engine=engine, horizon=effect.horizon)
+        for engine, effect in noise.items()
+        if effect.horizon is not None
     ]

@@ -1,9 +1,8 @@
-"""A recorded run: every control period against the reference's, and against the engine's twin.
+"""Check of a bag: every control period against the reference's, and against the engine's twin.
 
-How a period is judged is changed in step_check.py, which the live node uses, too, so that both give
-one verdict (test_live_crosscheck compares them). What a bag may lack is decided here: a scenario,
-wrenches and twists, the twin of its engine. test_recorded (snake) holds verdicts of sound and of
-wrong runs.
+Periods are judged in step_check.py, which the live node uses, too, so that both give one verdict
+(test_live_crosscheck compares them). What a bag may lack is decided here: a scenario, wrenches and
+twists, the twin of its engine. test_recorded (snake) has verdicts of sound and of wrong runs.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ def check_bag(run: BagRun, setup: Setup | None = None, *, resolved: bool = True)
     Args:
         run: from a bag.
         setup: robot and scenario in place of the recorded ones.
-        resolved: whether the resolution is found, which no verdict needs.
+        resolved: whether the resolution is computed, which no verdict needs.
 
     Raises:
-        AccordError: if the scenario is not known.
+        AccordError: for a bag without a scenario.
     """
     if not run.scenario and not setup:
         raise AccordError("the bag holds no scenario: accord crosscheck BAG SCENARIO")
@@ -36,7 +35,7 @@ def check_bag(run: BagRun, setup: Setup | None = None, *, resolved: bool = True)
     check.note(motion.events)
     for i in range(len(motion) - 1):
         before = motion.state(i)
-        wrench, twist = (known.get(before.time) for known in given)
+        wrench, twist = (by_time.get(before.time) for by_time in given)
         check.take(before, motion.state(i + 1), wrench, twist, motion.asked(i))
     check.settle()
     checks = check.checks()

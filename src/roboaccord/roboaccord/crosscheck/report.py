@@ -1,9 +1,9 @@
-"""The report of a cross-check: what was measured, what was found, and under which conditions.
+"""Report of a cross-check: measurements, findings and conditions.
 
-One for every source of motion: engines, a bag, a run that goes on, a log. Figures of a level are
-its `rows`; another figure of the whole check is a field of `Report`, filled in `run_crosscheck`.
-Keys of `to_json` are those of `--json`, fields those of summary.json: scripts read both, so all of
-them stay. Words are made in report/words.py, when they are asked for.
+There is one class for every source of motion: engines, a bag, a live run, a log. Figures of a level
+are its `rows`; to add a figure of the whole check, add a field to `Report` and fill it in
+`run_crosscheck`. Keys of `to_json` are those of `--json`, fields those of summary.json: scripts
+read both, so they stay. Words are made in report/words.py, when they are asked for.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 
 RUN_LEVELS: tuple[AnyLevel, ...] = (RecordedStepLevel(), DriveLevel(), SchemeLevel())
-"""Those of one run, from its bag or while it goes on."""
+"""Levels of a single run, from a bag or live."""
 
 
 @dataclass(frozen=True)
 class Report(Drawn):
-    """Hold the result of a cross-check; checks and figures are by engine.
+    """Result of a cross-check.
 
     Args:
         verdict: None where there is no engine to judge.
-        levels: the finding of each level and engine: `levels.one_step["dart"]`.
-        checks: what each level measured, by level and engine: `checks["one_step"]["dart"]`.
-        rows: the figures of each level in its table, likewise, by heading.
+        levels: finding of each level and engine: `levels.one_step["dart"]`.
+        checks: measurement of each level and engine: `checks["one_step"]["dart"]`.
+        rows: figures of each level's table, by level, engine and heading.
         titles: of these tables, by level.
-        notes: what else is to be known of the runs.
-        resolution: smallest errors of parameters that would have been outside.
+        notes: remarks on the runs and the setup.
+        resolution: smallest errors of parameters that would have been outside, by engine.
         engines: names, the reference's first.
         excuses: of the scenario, by level and engine.
-        metrics: figures of the runs at the scenario's physics step.
-        energy: their energy books.
-        trajectories: these runs.
+        metrics: figures of the runs at the scenario's physics step, by engine.
+        energy: energy books of these runs, by engine.
+        trajectories: these runs, by engine.
     """
 
     robot: str
@@ -92,23 +92,23 @@ class Report(Drawn):
     def ok(self) -> bool:
         """True if every level is within or excused, or if there was no engine to judge.
 
-        Of one run, whose levels are not all, if none is outside.
+        Of a single run, which not all levels judge, it is enough that none is outside.
         """
         return self.verdict in ("pass", None) or (self.of_run and self.verdict != "fail")
 
     @property
     def of_run(self) -> bool:
-        """Whether it is of one run, from a bag or while it goes on."""
+        """Whether the report is of a single run, from a bag or live."""
         return isinstance(self.step, RecordedStep)
 
     @property
     def finding(self) -> Finding:
-        """What was found at level 2, of the first engine."""
+        """Finding of level 2 on the first engine."""
         return next(iter(self.levels.one_step.values()))
 
     @property
     def step(self) -> Any:
-        """What level 2 measured, of the first engine; None where it did not."""
+        """Measurement of level 2 on the first engine; None without one."""
         return next(iter(self.checks.get("one_step", {}).values()), None)
 
     def line(self) -> str:
@@ -123,25 +123,25 @@ class Report(Drawn):
     @property
     def excused(self) -> int:
         """Number of findings that the scenario excuses."""
-        found = self.levels.findings
-        return sum(f.outcome == Outcome.EXCUSED and not f.stands_in for f in found)
+        findings = self.levels.findings
+        return sum(f.outcome == Outcome.EXCUSED and not f.stands_in for f in findings)
 
     @property
     def reasons(self) -> list[str]:
-        """Why levels are outside or not judged, in words."""
+        """Reasons why levels are outside or not judged, in words."""
         off = (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
-        found = [f for f in self.levels.findings if f.outcome in off and not f.stands_in]
-        found.sort(key=lambda f: self.engines.index(f.engine))
-        return list(dict.fromkeys(f"{f.engine}: {f.reason}" for f in found))
+        findings = [f for f in self.levels.findings if f.outcome in off and not f.stands_in]
+        findings.sort(key=lambda f: self.engines.index(f.engine))
+        return list(dict.fromkeys(f"{f.engine}: {f.reason}" for f in findings))
 
     @property
     def remarks(self) -> list[str]:
-        """What is excused or allowed, and what else is to be known, in words."""
-        found = remarks(self.levels.findings, self.excuses)
-        return [str(each) for each in (*found, *self.notes)]
+        """What is excused or allowed, and the notes, in words."""
+        reasons = remarks(self.levels.findings, self.excuses)
+        return [str(reason) for reason in (*reasons, *self.notes)]
 
     def describe(self) -> str:
-        """Return the verdict, how much was excused, and which part of the run was judged."""
+        """Return the verdict, the number of excuses, and which part of the run was judged."""
         if self.verdict is None:
             return "none: there is no engine beside the reference"
         parts: list[str] = [self.verdict]
@@ -152,11 +152,11 @@ class Report(Drawn):
         return ", ".join(parts)
 
     def resolved(self, *, every: bool = False) -> list[Mapping[str, Json]]:
-        """Return the smallest errors that would have been outside, of each engine ten or all."""
+        """Return the smallest errors that would have been outside, ten of each engine or all."""
         return [
-            {"engine": engine, **by_fields(each)}
-            for engine, found in self.resolution.items()
-            for each in (found if every else shown_of(found))
+            {"engine": engine, **by_fields(error)}
+            for engine, errors in self.resolution.items()
+            for error in (errors if every else shown_of(errors))
         ]
 
     def to_json(self) -> dict[str, Json]:
@@ -180,7 +180,7 @@ class Report(Drawn):
         return {key: to_json(value) for key, value in data.items()}
 
     def _figures(self, level: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return some figures of a level by engine, of those that were measured."""
+        """Return some fields of a level's checks by engine, where it measured them."""
         checks = self.checks.get(level, {})
         return {
             engine: {name: getattr(check, name) for name in names}
@@ -197,7 +197,7 @@ class Report(Drawn):
 def remarks(
     findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Reason]:
-    """Yield what is excused, allowed or below round-off, and the excuses that are not used."""
+    """Yield what is excused, allowed or below round-off, and excuses that are not needed."""
     for f in findings:
         figures = {"engine": f.engine, "level": f.level, "of": f}
         if f.outcome == Outcome.EXCUSED and not f.stands_in:
@@ -221,20 +221,20 @@ def judge(
         setup: robot and scenario.
         engine: name.
         levels: in their order.
-        checks: what they measured, by level.
-        divergence: why no motion follows from its start; "" where it does.
+        checks: measurements by level.
+        divergence: why the reference diverges; "" where it does not.
     """
     findings, substitutes = dict[str, Finding](), dict[str, str]()
     tolerances = setup.scenario.crosscheck.tolerances.at(setup.scenario.control_period)
     for level in levels:
         if level.name not in checks:
             continue
-        found = level.judge(checks[level.name], tolerances)
-        if level.of_motion and divergence:  # round-off and physics steps decide all
-            found = Finding.not_judged(because(Code.TEXT, text=divergence))
-        elif found.stands_in:
+        finding = level.judge(checks[level.name], tolerances)
+        if level.of_motion and divergence:  # round-off and physics steps decide the motion
+            finding = Finding.not_judged(because(Code.TEXT, text=divergence))
+        elif finding.stands_in:
             substitutes[level.name] = level.substitute
-        findings[level.name] = replace(found, level=level.name, engine=engine)
+        findings[level.name] = replace(finding, level=level.name, engine=engine)
     for name, other in substitutes.items():
         findings[name] = stand_in(findings[other], name, *findings[name].reasons)
     return list(findings.values())
@@ -243,7 +243,7 @@ def judge(
 def report_of_run(
     setup: Setup, engine: str, checks: Mapping[str, Any], divergence: str = ""
 ) -> Report:
-    """Return the report of one run, of what its levels measured; arguments as of `judge`."""
+    """Return the report of a single run by its checks; arguments as of `judge`."""
     findings = judge(setup, engine, RUN_LEVELS, checks, divergence)
     findings = excuse(findings, setup.scenario.crosscheck.excuse)
     scheme = checks.get("scheme")
@@ -263,14 +263,14 @@ def report_of(
     Args:
         setup: robot and scenario.
         levels: in their order.
-        measured: what they measured, by engine and level.
+        measured: checks by engine and level.
         findings: of all engines.
         figures: other fields of the report.
     """
     checks = {
-        level.name: found
+        level.name: by_engine
         for level in levels
-        if (found := {e: each[level.name] for e, each in measured.items() if level.name in each})
+        if (by_engine := {e: c[level.name] for e, c in measured.items() if level.name in c})
     }
     return Report(
         robot=setup.robot.name,

@@ -1,9 +1,9 @@
-"""Run a whole cross-check: the runs, what levels measure of them, how that is judged, the report.
+"""A whole cross-check: runs, measurements by the levels, judgement and report.
 
-Levels are those of `LEVELS` and those that the caller adds; nothing here knows one of them by name,
-but for the noise floor that tolerances must not be below. MORE may be tuned: so many halvings of
-the step are tried, each at twice the time. The folders ENGINE_bag and summary.json are documented:
-their names stay.
+Levels are those of `LEVELS` and those that the caller adds. None is known here by name, except for
+the floor of `trajectory`, below which no tolerance may be. MORE may be tuned: the number of further
+halvings of the step, each at twice the time. The names of the folders ENGINE_bag and of
+summary.json are documented and stay.
 """
 
 from __future__ import annotations
@@ -21,25 +21,16 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse
 from roboaccord.crosscheck.causes.name import explain_findings, resolve, sampled
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
+from roboaccord.crosscheck.engines import Engines, check_names, make_engines, on_ground_of
 from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
-from roboaccord.crosscheck.levels.trajectory import floor_of
+from roboaccord.crosscheck.measures.convergence import floor_of
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances, sensitive
 from roboaccord.crosscheck.report import Report, judge, report_of
-from roboaccord.crosscheck.runs import (
-    NO_RUNS,
-    QUIET,
-    REFERENCE,
-    Engines,
-    Progress,
-    Runs,
-    check_names,
-    make_engines,
-    on_ground_of,
-    run_jobs,
-)
+from roboaccord.crosscheck.runs import NO_RUNS, QUIET, Progress, Runs, run_jobs
 from roboaccord.crosscheck.samples import run_samples
+from roboaccord.engines import REFERENCE
 from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.output import fresh, make_folder, write_text
@@ -48,8 +39,8 @@ from roboaccord.run.versions import versions_of
 from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
 
-NOT_WORDS = re.compile(r"\W+")
-MORE = 2  # physics steps that are added
+NOT_WORDS = re.compile(r"\W+")  # in names of folders
+MORE = 2  # physics steps added where findings ask for smaller ones: each doubles the time
 
 
 def run_crosscheck(
@@ -66,26 +57,26 @@ def run_crosscheck(
     every: bool = False,
     notes: Sequence[Reason] = (),
 ) -> Report:
-    """Check engines against the reference at all levels; write summary.json and the bags.
+    """Check engines against the reference at all levels; write summary.json and bags.
 
     Args:
         setup: robot and scenario.
         engines: by name or specification; the reference is always run.
-        refine: number of physics steps dt, dt/2, dt/4, ...; up to `MORE` are added where they
+        refine: number of physics steps dt, dt/2, dt/4, ...; up to `MORE` are added where these
             are too large to decide.
         out: folder for summary.json and a bag of each engine.
-        command: that repeats the check, for the report.
-        refused: called with each engine that does not take the scenario, which is then left out;
-            an error where None.
+        command: shell command that repeats the check, for the report.
+        refused: called with each engine that refuses the scenario, which is then left out; None
+            makes that an error.
         progress: called as jobs start and end.
-        changed: whether the scenario is not as its author wrote it: a tolerance of trajectories
-            that is below the noise floor then judges nothing, and is not an error.
-        levels: beside those of the tree.
+        changed: whether the scenario differs from its file: then a tolerance of trajectories below
+            the noise floor is not an error, and judges nothing.
+        levels: in addition to `LEVELS`.
         every: whether levels look at every tick.
         notes: on the setup, for the report.
 
     Raises:
-        AccordError: for a folder that cannot be written, an engine that cannot be had, or a
+        AccordError: for a folder that cannot be written, an engine that is not available, or a
             tolerance below the noise floor.
     """
     chosen = (*LEVELS, *levels)
@@ -93,26 +84,17 @@ def run_crosscheck(
     setup = on_ground_of(setup, engines)
     simulators = make_engines(setup, engines, refused)
     make_folder(out)
-    runs = NO_RUNS
-    for steps in range(refine, refine + MORE + 1):
-        try:
-            runs = run_jobs(setup, simulators, steps, progress, runs)
-        except DivergedError as error:
-            raise DivergedError("; ".join(filter(None, [str(error), chatter(setup)]))) from error
-        cases = measure(setup, simulators, runs, chosen, progress, changed=changed, every=every)
-        findings = [each for case in cases[1:] for each in judge_case(case, chosen)]
-        if cases[0].chaotic or not any(each.smaller for each in findings):
-            break
+    runs, cases = run_until_decided(
+        setup, simulators, chosen, refine, progress, changed=changed, every=every
+    )
     ends = run_pieces(conclude, [(case, chosen) for case in cases[1:]])
-    resolution = {case.name: found for case, (_, found) in zip(cases[1:], ends) if found}
-    for engine in simulators.names:
-        bag = fresh(out / f"{NOT_WORDS.sub('_', engine).strip('_')}_bag")
-        write_trajectory(bag, setup, engine, simulators.version(engine), runs.shown(engine))
+    resolution = {case.name: errors for case, (_, errors) in zip(cases[1:], ends) if errors}
+    write_bags(setup, simulators, runs, out)
     report = report_of(
         setup,
         chosen,
         {case.name: case.checks for case in cases},
-        [each for found, _ in ends for each in found],
+        [finding for findings, _ in ends for finding in findings],
         titles={level.name: level.title for level in chosen},
         resolution=resolution,
         excuses=setup.scenario.crosscheck.excuse,
@@ -125,10 +107,47 @@ def run_crosscheck(
     return report
 
 
+def run_until_decided(
+    setup: Setup,
+    simulators: Engines,
+    levels: Sequence[AnyLevel],
+    refine: int,
+    progress: Progress,
+    *,
+    changed: bool,
+    every: bool,
+) -> tuple[Runs, list[CheckCase]]:
+    """Run and measure at `refine` physics steps, and at up to `MORE` while findings ask for it.
+
+    Arguments are those of `run_crosscheck`.
+
+    Raises:
+        DivergedError: with a hint where the controller chatters.
+    """
+    runs = NO_RUNS
+    for steps in range(refine, refine + MORE + 1):
+        try:
+            runs = run_jobs(setup, simulators, steps, progress, runs)
+        except DivergedError as error:
+            raise DivergedError("; ".join(filter(None, [str(error), chatter(setup)]))) from error
+        cases = measure(setup, simulators, runs, levels, progress, changed=changed, every=every)
+        findings = [finding for case in cases[1:] for finding in judge_case(case, levels)]
+        if cases[0].chaotic or not any(finding.smaller for finding in findings):
+            break
+    return runs, cases
+
+
+def write_bags(setup: Setup, engines: Engines, runs: Runs, out: Path) -> None:
+    """Write the run of each simulator at the scenario's physics step as a bag."""
+    for engine in engines.names:
+        bag = fresh(out / f"{NOT_WORDS.sub('_', engine).strip('_')}_bag")
+        write_trajectory(bag, setup, engine, engines.version(engine), runs.shown(engine))
+
+
 def conditions(
     setup: Setup, engines: Engines, runs: Runs, notes: Sequence[Reason]
 ) -> dict[str, Any]:
-    """Return the conditions of a check, and figures of its runs, as fields of its report."""
+    """Return the conditions of a check and figures of its runs, as fields of the report."""
     scenario, noise = setup.scenario, measure_all(setup.tree, runs, engines.names)
     shown = {engine: runs.shown(engine) for engine in engines.names}
     texts = [(engine, run.divergence) for engine, run in shown.items() if run.divergence]
@@ -160,7 +179,7 @@ def measure(
     changed: bool = False,
     every: bool = False,
 ) -> list[CheckCase]:
-    """Return the case of each simulator, the reference's first, with what all levels measure.
+    """Return the case of each simulator, the reference's first, with the checks of all levels.
 
     Raises:
         AccordError: for a tolerance below the noise floor.
@@ -190,12 +209,12 @@ def measure(
 def measure_one(
     case: CheckCase, levels: Sequence[AnyLevel]
 ) -> tuple[dict[str, Any], EnergyBook | NoBook]:
-    """Measure one simulator at all levels, and its energy book, in another process."""
+    """Measure one simulator at all levels, and its energy book; runs in another process."""
     for level in levels:
         if case.name == REFERENCE and not level.of_reference:
             continue
-        if (found := level.measure(case)) is not None:
-            case.checks[level.name] = found
+        if (check := level.measure(case)) is not None:
+            case.checks[level.name] = check
     return case.checks, case.book
 
 
@@ -208,9 +227,9 @@ def judge_case(case: CheckCase, levels: Sequence[AnyLevel]) -> list[Finding]:
 def conclude(
     case: CheckCase, levels: Sequence[AnyLevel]
 ) -> tuple[list[Finding], Sequence[Resolved]]:
-    """Return the findings on one engine with causes, and what would have been found.
+    """Return findings on one engine with causes and excuses, and the resolution of the check.
 
-    The former with what the scenario excuses, in another process.
+    Runs in another process. The resolution is the smallest errors that would have been outside.
     """
     spec = case.setup.scenario.crosscheck
     resolution = [*sampled(case), *resolve(case)]

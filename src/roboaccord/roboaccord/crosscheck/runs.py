@@ -1,8 +1,8 @@
-"""The runs of a cross-check.
+"""Runs of a cross-check: each simulator at each physics step, and runs that show round-off.
 
-A kind of run may be added: a flag of `Job` its name in NOISE, and its start in `start_of`. NUDGE is
-stated in docs/validation.md and docs/ros.md: all three must be changed together. `run_job` runs in
-other processes, so its arguments are plain data.
+To add a kind of run, add a flag to `Job`, its name to NOISE and its start to `start_of`. NUDGE is
+stated in docs/validation.md and docs/ros.md: change all three together. `run_job` runs in other
+processes, so its arguments are plain data.
 """
 
 from __future__ import annotations
@@ -12,36 +12,30 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.outcome import Code, Reason, because
-from roboaccord.contract.profiles import plain
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.engines import Engines
 from roboaccord.crosscheck.links import coordinates, link_centres
 from roboaccord.description.tree import Tree
-from roboaccord.engines import engine_names, name_of, spec
-from roboaccord.engines.base import engine_parts
-from roboaccord.engines.spec import EngineSpec, read_settings
+from roboaccord.engines import REFERENCE
 from roboaccord.numerics.machine import cores
 from roboaccord.run.energy_book import LossMeter, Taken
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.scenario import CrosscheckSpec
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 
-REFERENCE = "reference"
-NOISE = ("again", "bit", "nudged")  # runs that show what round-off makes of a motion
-NUDGE = 1e-9  # rad or m: far above round-off, and far below what is not linear
+NOISE = ("again", "bit", "nudged")  # flags of runs that show the effect of round-off
+NUDGE = 1e-9  # rad or m: far above round-off (1e-16), and in the linear range of any motion
+WHOLE = 1e-9  # round-off of the number of physics steps in a control period
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What is called as a check goes on: with the number of jobs, and with each that ends."""
+    """Functions called during a check: with the number of jobs, and with each job that ends."""
 
     started: Callable[[int], None] = lambda jobs: None
     done: Callable[[str, float], None] = lambda engine, dt: None
@@ -51,66 +45,16 @@ QUIET = Progress()
 
 
 @dataclass(frozen=True)
-class Engines:
-    """Hold the simulators of a check by name, and the engines that make them.
-
-    Args:
-        reference: of the reference.
-        others: those of the engines.
-        specs: of the engines.
-        same: names whose settings are another's here, and which therefore do not take part.
-    """
-
-    reference: Simulator
-    others: Mapping[str, Simulator]
-    specs: Mapping[str, EngineSpec]
-    same: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def names(self) -> list[str]:
-        """Their names, the reference's first."""
-        return [REFERENCE, *self.others]
-
-    @property
-    def remarks(self) -> list[Reason]:
-        """Who does not take part."""
-        return [
-            because(Code.SAME_SETTINGS, engine=engine, other=one)
-            for engine, one in self.same.items()
-        ]
-
-    @property
-    def changes(self) -> list[str]:
-        """How engines differ from those that are installed."""
-        return [change for each in self.specs.values() for change in each.changes]
-
-    def source(self, name: str) -> Engine:
-        """Return what makes a simulator."""
-        return self.specs.get(name, REFERENCE)
-
-    def version(self, name: str) -> str:
-        """Return a simulator's version, with how it differs from the one that is installed."""
-        if name == REFERENCE:
-            return self.reference.version
-        return " ".join([self.described[name], *self.specs[name].changes])
-
-    @property
-    def described(self) -> dict[str, str]:
-        """Versions of the engines, with the expert settings that each is held to."""
-        return {name: self.specs[name].describe(e.version) for name, e in self.others.items()}
-
-
-@dataclass(frozen=True)
 class Job:
-    """Specify a run.
+    """Key of a run.
 
     Args:
         engine: name.
         dt: physics step [s].
         fine: whether a reference whose steps follow from a tolerance has a tighter one.
-        bit: whether one start value has its last bit changed, to see what round-off makes.
-        again: whether it repeats another run, to see whether that can be repeated.
-        nudged: whether one start value is changed by NUDGE, to see how fast motions diverge.
+        bit: whether the last bit of one start value is changed, which shows round-off.
+        again: whether it repeats another run, which shows whether runs are reproducible.
+        nudged: whether one start value is changed by NUDGE, which shows how motions diverge.
     """
 
     engine: str
@@ -123,12 +67,12 @@ class Job:
 
 @dataclass(frozen=True)
 class Runs:
-    """Hold the runs of a check by job, and the physics steps from the largest to the smallest.
+    """Runs of a check by job.
 
     Args:
-        found: by job.
-        steps: at which every simulator ran [s].
-        taken: energy that each simulator's repeated run lost since its start, by engine.
+        found: run of each job.
+        steps: physics steps of every simulator, from the largest to the smallest [s].
+        taken: energy that each engine's repeated run dissipated since its start, by engine.
     """
 
     found: Mapping[Job, Trajectory]
@@ -141,14 +85,14 @@ class Runs:
         return {dt: self.found[Job(engine, dt)] for dt in self.steps}
 
     def shown(self, engine: str, **how: bool) -> Trajectory:
-        """Return the run at the scenario's step, or one of NOISE."""
+        """Return the run at the scenario's physics step, or with a flag of NOISE that run."""
         return self.found[Job(engine, self.steps[0], **how)]
 
     def only(self, engine: str) -> Runs:
         """Return the runs of one engine and of the reference."""
         kept = (engine, REFERENCE)
-        found = {job: run for job, run in self.found.items() if job.engine in kept}
-        return Runs(found, self.steps, self.taken)
+        runs = {job: run for job, run in self.found.items() if job.engine in kept}
+        return Runs(runs, self.steps, self.taken)
 
     def centres(self, tree: Tree, job: Job) -> Array:
         """Return the links' centres of a run (k, links, 3) [m], computed once."""
@@ -162,85 +106,11 @@ class Runs:
 
     @property
     def truth(self) -> Job:
-        """The run of the converged reference."""
+        """Job of the converged reference."""
         return Job(REFERENCE, self.steps[-1] / 2, fine=True)
 
 
 NO_RUNS = Runs({}, [])
-
-
-def make_engines(
-    setup: Setup,
-    engines: Sequence[Engine],
-    refused: Callable[[str, AccordError], None] | None = None,
-) -> Engines:
-    """Make the reference and the engines; arguments are those of `run_crosscheck`."""
-    reference = make_simulator(setup, REFERENCE)
-    others: dict[str, Simulator] = {}
-    specs: dict[str, EngineSpec] = {}
-    for name, engine in {name_of(e): e for e in engines if e != REFERENCE}.items():
-        found = spec(engine)
-        try:
-            others[name], specs[name] = make_simulator(setup, found), found
-        except AccordError as error:
-            if refused is None or found.changes:
-                raise
-            refused(name, error)
-    same = {e: found.plain for e, found in specs.items() if is_same(others, specs, found)}
-    for name in same:
-        del others[name], specs[name]
-    return Engines(reference, others, specs, same)
-
-
-def on_ground_of(setup: Setup, engines: Sequence[Engine]) -> Setup:
-    """Return a setup with the law of the ground that an engine has of its own, if one has.
-
-    Raises:
-        AccordError: for other engines beside it, which would be held to that law.
-    """
-    others = [spec(each) for each in engines if each != REFERENCE]
-    for engine in others:
-        laid = engine.grounded(setup)
-        if laid is not setup and len(others) > 1:
-            raise AccordError(f"{engine.name} has its own law of ground contact: check it alone")
-        setup = laid
-    return setup
-
-
-def is_same(
-    others: Mapping[str, Simulator], specs: Mapping[str, EngineSpec], expert: EngineSpec
-) -> bool:
-    """Return whether an engine that is held to its expert settings has them without that, too."""
-    plain = specs.get(expert.plain)
-    if plain is None or plain.changes != expert.changes:
-        return False
-
-    def settings(engine: EngineSpec) -> list[object]:
-        parts = engine_parts(others[engine.name])
-        return [read_settings(part.intended.options, plain.name, plain.settings) for part in parts]
-
-    return settings(plain) == settings(expert)
-
-
-def check_names(spec: CrosscheckSpec, levels: Sequence[str]) -> None:
-    """Refuse tolerances and excuses of an engine or level that there is not, and without a reason.
-
-    Raises:
-        AccordError: naming the key.
-    """
-    named = {f"tolerances.trajectory.{engine}": engine for engine in spec.tolerances.trajectory}
-    named |= {f"excuse.{level}.{e}": e for level, found in spec.excuse.items() for e in found}
-    for key, engine in named.items():
-        if plain(engine) not in engine_names():
-            hint = did_you_mean(engine, engine_names())
-            raise AccordError(f"unknown key crosscheck.{key}{hint}")
-    for key, given in (("excuse", spec.excuse), ("tolerances.level", spec.tolerances.level)):
-        for level in given:
-            check_known(f"unknown key crosscheck.{key}.", level, levels)
-    for level, found in spec.excuse.items():
-        for engine, reason in found.items():
-            if not reason.strip():
-                raise AccordError(f"crosscheck.excuse.{level}.{engine}: an excuse needs a reason")
 
 
 def run_jobs(
@@ -248,15 +118,19 @@ def run_jobs(
     engines: Engines,
     refine: int,
     progress: Progress,
-    known: Runs = NO_RUNS,
+    done_before: Runs = NO_RUNS,
 ) -> Runs:
-    """Run every simulator at every physics step, and the reference as the measure of all.
+    """Run every simulator at every physics step, and the converged reference.
 
-    What is known is not run again.
+    Args:
+        setup, engines: what to run.
+        refine: number of physics steps: the scenario's, a half of it, ...
+        progress: called as jobs start and end.
+        done_before: runs that need not be run again.
     """
     scenario, spec = setup.scenario, setup.scenario.crosscheck
     steps = [scenario.physics_step / 2**i for i in range(refine)]
-    # Longest first, so that the processes end together.
+    # Longest first, so that all processes end at about the same time.
     order = [*engines.others, REFERENCE]
     jobs = [Job(e, dt) for dt in sorted(steps) for e in order]
     jobs += [Job(e, steps[0], **{how: True}) for e in order for how in NOISE]
@@ -264,32 +138,35 @@ def run_jobs(
     if spec.statistics:
         samples = spec.statistics.seeds * len(order) * 2  # physics steps
     else:
-        # The reference by which all are measured, and its own error.
+        # The converged reference, and the same from another start, for its round-off.
         jobs[:0] = [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
-    jobs = [job for job in jobs if job not in known.found]
+    jobs = [job for job in jobs if job not in done_before.found]
     progress.started(len(jobs) + samples)
     data = {**scenario.data(), "duration": scenario.judged}
-    found = run_pieces(
+    results = run_pieces(
         run_job,
         ((data, job, engines.source(job.engine)) for job in jobs),
         workers=min(cores(), len(jobs)),
         done=lambda run: progress.done(run[0].engine, run[0].dt),
     )
-    runs = {job: run for job, run, _ in found}
-    taken = {job.engine: lost for job, _, lost in found if lost}
-    return Runs({**known.found, **runs}, steps, {**known.taken, **taken})
+    runs = {job: run for job, run, _ in results}
+    taken = {job.engine: lost for job, _, lost in results if lost}
+    return Runs({**done_before.found, **runs}, steps, {**done_before.taken, **taken})
 
 
 def twice_or_half(step: float, period: float) -> float:
-    """Return twice a physics step, or its half where that does not divide the control period."""
+    """Return twice a physics step; half of it where twice does not divide the control period."""
     ratio = period / (2 * step)
-    return 2 * step if abs(ratio - round(ratio)) < 1e-9 else step / 2
+    return 2 * step if abs(ratio - round(ratio)) < WHOLE else step / 2
 
 
 def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Trajectory, Taken]:
-    """Run one job of a scenario's plain data, in the engine that it names.
+    """Run one job of a scenario, given as plain data.
 
-    A run that repeats another measures the energy that is lost, where the simulator can.
+    The repetition of a run measures the dissipated energy, where the simulator can.
+
+    Returns:
+        the job, its run, and the energy by channel.
     """
     setup = Setup.of(make_scenario({**data, "physics_step": job.dt}))
     if job.fine:
@@ -311,24 +188,24 @@ def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Tr
 
 
 def tightened(setup: Setup) -> Setup:
-    """Return a setup whose reference has a tighter tolerance, if it has one at all.
+    """Return a setup whose reference has a tighter tolerance, if its steps follow from one.
 
-    Where steps follow from a tolerance, that and not the physics step makes the reference's error.
+    There the tolerance and not the physics step decides the reference's error.
     """
     tighter = make_simulator(setup).tighter
     if not tighter:
         return setup
     data = setup.scenario.data()
     options = data["engine_options"]
-    own = {**options.get("reference", {}), **tighter}
-    return Setup.of(make_scenario({**data, "engine_options": {**options, "reference": own}}))
+    reference = {**options.get("reference", {}), **tighter}
+    return Setup.of(make_scenario({**data, "engine_options": {**options, "reference": reference}}))
 
 
 def start_of(job: Job, state: RobotState) -> RobotState:
-    """Return the start of a job: one value has its last bit changed perhaps, or NUDGE added.
+    """Return the start of a job: as given, or with one value changed by its last bit or by NUDGE.
 
-    The first joint's angle; without joints the height of the base. What is below 1 is changed by
-    the last bit of 1: less would vanish as soon as the value has grown.
+    The value is the first joint's angle, without joints the height of the base. A value below 1 is
+    changed by the last bit of 1: a smaller change would vanish as soon as the value has grown.
     """
     if not (job.bit or job.nudged):
         return state
@@ -336,8 +213,8 @@ def start_of(job: Job, state: RobotState) -> RobotState:
 
 
 def nudged(state: RobotState, size: float | None = NUDGE) -> RobotState:
-    """Return a state of which one value is larger by a size [rad or m], None for its last bit."""
+    """Return a state with one value larger by `size` [rad or m], or by its last bit for None."""
     values = np.array(state.q if len(state.q) else state.position)
-    at = 0 if len(state.q) else 2
-    values[at] += np.spacing(max(abs(values[at]), 1.0)) if size is None else size
+    index = 0 if len(state.q) else 2
+    values[index] += np.spacing(max(abs(values[index]), 1.0)) if size is None else size
     return replace(state, q=values) if len(state.q) else replace(state, position=values)

@@ -1,4 +1,4 @@
-"""The runs of a chaotic motion over seeds, and what its control loop does to it.
+"""Runs of a chaotic motion over seeds, and the eigenvalues of its control loop.
 
 PROBED and PROBE may be tuned: how the loop is linearised. Seeds and figure are set in the scenario.
 """
@@ -15,26 +15,26 @@ from roboaccord.contract.interfaces import Controller, Engine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.runs import twice_or_half
-from roboaccord.crosscheck.ticks import at_stops, left_out
+from roboaccord.crosscheck.special_ticks import at_stops, left_out
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.scenario import StatisticsSpec
 from roboaccord.scenario.setup import Setup
 
-PROBED = 5  # ticks at which the loop is linearised
-PROBE = 1e-6  # rad and rad/s
+PROBED = 5  # ticks at which the loop is linearised: odd, so that the median is one of them
+PROBE = 1e-6  # rad and rad/s: of a central difference, round-off is 1e-10, truncation 1e-12
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Hold the runs of every engine over seeds, the reference's first.
+    """Runs of every engine over seeds, the reference's first.
 
     Args:
         cells: by engine.
-        by_step: change of the median from twice the physics step to the step, or twice that from
-            the step to half of it where the control period allows no more.
-        loop: smallest real part of an eigenvalue of the sampled control loop, as of
+        by_step: change of the median from twice the physics step to the step; where the control
+            period does not allow that, twice the change from the step to half of it.
+        loop: smallest real part of an eigenvalue of the sampled control loop, from
             `linearise_loop`; None where it is not known.
     """
 
@@ -67,22 +67,23 @@ def run_samples(
         seeds=spec.seeds,
         done=done,
     )
-    own, others = cells[::2], cells[1::2]
+    at_step, at_other_step = cells[::2], cells[1::2]
     ratio = steps[0] / (steps[1] - steps[0])  # a scheme of first order
     by_step = {
-        cell.engine: ratio * (cell.statistics.median - other.statistics.median)
-        for cell, other in zip(own, others, strict=True)
+        cell.engine: ratio * (cell.statistics.median - changed.statistics.median)
+        for cell, changed in zip(at_step, at_other_step, strict=True)
     }
-    return Samples({cell.engine: cell for cell in own}, by_step, linearise_loop(setup, run))
+    return Samples({cell.engine: cell for cell in at_step}, by_step, linearise_loop(setup, run))
 
 
 def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
     """Return the smallest real part of an eigenvalue of reference and controller together.
 
-    Of the map of a control period, from joint angles and rates to those at its end, as the median
-    of some ticks in which nothing happens. A motion in continuous time has no real eigenvalue below
-    0: below -1 the efforts that are held over a period throw the joints to and fro [Astrom and
-    Wittenmark, Computer-Controlled Systems, 1997, 2.4].
+    The eigenvalues are those of the map of a control period, from joint angles and rates to those
+    at its end; the result is the median over some ticks in which nothing happens. A motion in
+    continuous time has no negative real eigenvalue. Below -1, efforts held over a period make the
+    joints oscillate with growing amplitude [Astrom and Wittenmark, Computer-Controlled Systems,
+    1997, 2.4].
 
     Returns:
         None for a controller that cannot be copied.
@@ -90,12 +91,12 @@ def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
     period, simulator = setup.scenario.control_period, make_simulator(setup)
     free = np.flatnonzero(~(left_out(run, period) | at_stops(simulator, run)))
     chosen = free[np.linspace(0, len(free) - 1, PROBED).astype(int)].tolist() if len(free) else [0]
-    controller, size, found = make_controller(setup), 2 * len(run.joints), list[float]()
+    controller, size, eigenvalues = make_controller(setup), 2 * len(run.joints), list[float]()
     controller.reset(setup.scenario.seed)
 
-    def tick(state: RobotState, own: Controller) -> Array:
+    def tick(state: RobotState, copied: Controller) -> Array:
         simulator.reset(state)
-        end = simulator.step(own.update(state, None), period)
+        end = simulator.step(copied.update(state, None), period)
         simulator.take_events()
         return np.concatenate([end.q, end.qd])
 
@@ -103,21 +104,23 @@ def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
         state = run.state(i)
         if i in chosen:
             try:
-                owns = [(copy.deepcopy(controller), copy.deepcopy(controller)) for _ in range(size)]
+                pairs = [
+                    (copy.deepcopy(controller), copy.deepcopy(controller)) for _ in range(size)
+                ]
             except (RuntimeError, TypeError):
                 return None
             slopes = [
                 (tick(changed_at(state, k, PROBE), one) - tick(changed_at(state, k, -PROBE), two))
                 / (2.0 * PROBE)
-                for k, (one, two) in enumerate(owns)
+                for k, (one, two) in enumerate(pairs)
             ]
-            found.append(float(np.linalg.eigvals(np.array(slopes).T).real.min()))
+            eigenvalues.append(float(np.linalg.eigvals(np.array(slopes).T).real.min()))
         controller.update(state, None)
-    return float(np.median(found))
+    return float(np.median(eigenvalues))
 
 
 def changed_at(state: RobotState, index: int, size: float) -> RobotState:
-    """Return a state of which one joint's angle, or its rate after all angles, is changed."""
+    """Return a state with one number changed: `index` counts joint angles, then their rates."""
     values = np.concatenate([state.q, state.qd])
     values[index] += size
     q, qd = np.split(values, 2)

@@ -1,10 +1,12 @@
-"""Deliberate errors of an engine, by which the cross-check is itself checked; known here alone.
+"""Deliberate errors of an engine, which test whether the cross-check finds errors.
 
-Kinds of errors may be added (see perturbation.py). What must stay: only commands and tests import
-from here, for no simulator, level or report may know of the error that it is to find
-(test/test_layout.py).
+perturbation.py has the kinds of errors, wrapped.py the engines that have them:
 
     broken = falsify.wrap("dart", after_step=lose_a_step)
+
+Kinds may be added (see perturbation.py); names of kinds stay, since users type them. Invariant:
+only commands and tests import from here, since no simulator, level or report may know the error
+that it is to find (test/test_layout.py). Tests: src/roboaccord/test/test_perturbations.py.
 """
 
 from roboaccord.numerics.lazy import lazy_names

@@ -1,9 +1,8 @@
-"""Deliberate errors of an engine's model, by which the cross-check is itself checked.
+"""Kinds of deliberate errors, and how users write them: ENGINE:KIND[:WHERE]=VALUE.
 
-Kinds may be added: an entry of KINDS (unit, bounds, and the value that changes nothing), and what
-it does to TEXT, MODEL or OUTSIDE of wrapped.py. Names of kinds and the form
-ENGINE:KIND[:WHERE]=VALUE are typed by users, and stay; bounds may be widened. test_perturbations
-runs every kind at its neutral value.
+To add a kind, add an entry to KINDS (unit, bounds, and the value that changes nothing), and its
+effect to TEXT, MODEL or OUTSIDE of wrapped.py. Names of kinds and the form above are typed by users
+and stay; bounds may be widened. test_perturbations runs every kind at its neutral value.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ from types import MappingProxyType
 
 from roboaccord.contract.errors import AccordError
 
-EVERY = "*"
+EVERY = "*"  # WHERE of an error of all links or joints
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Hold the properties of a kind of perturbation.
+    """Kind of perturbation.
 
     Args:
         meaning: of the value, for `--help` and tables.
         unit: of the value.
-        place: what WHERE names: `link`, `joint`, or "" where there is one of it.
+        place: what WHERE names: `link`, `joint`, or "" for an error in one place.
         neutral: the value that changes nothing.
         least, most: bounds of the value.
         whole: whether it is a whole number.
@@ -40,7 +39,7 @@ class Kind:
     whole: bool = False
 
 
-POSITIVE = 1e-6  # of what may not be 0
+POSITIVE = 1e-6  # least factor on a quantity that may not be 0
 
 KINDS = MappingProxyType(
     {
@@ -72,10 +71,10 @@ KINDS = MappingProxyType(
 
 @dataclass(frozen=True)
 class Perturbation:
-    """Hold one deliberate error.
+    """Deliberate error.
 
     Args:
-        engine: in which it is.
+        engine: that has it.
         kind: one of KINDS.
         where: name of a link or joint, `*` for all.
         value: in the unit of the kind.
@@ -96,17 +95,17 @@ class Perturbation:
         Raises:
             AccordError: if there is none.
         """
-        found = [name for name in names if self.at(name)]
-        place = KINDS[self.kind].place
-        if not found and self.where != EVERY:
-            raise self.impossible(f"there is no {place} {self.where}")
-        if not found:
+        picked = [name for name in names if self.at(name)]
+        link_or_joint = KINDS[self.kind].place
+        if not picked and self.where != EVERY:
+            raise self.impossible(f"there is no {link_or_joint} {self.where}")
+        if not picked:
             what = "a limit" if self.kind == "limit" else self.kind
-            raise self.impossible(f"no {place} has {what}")
-        return found
+            raise self.impossible(f"no {link_or_joint} has {what}")
+        return picked
 
     def impossible(self, reason: str) -> AccordError:
-        """Return the error that states why it cannot be applied to a model."""
+        """Return an error that states why the perturbation does not apply to a model."""
         return AccordError(f"--perturb {self}: {reason}")
 
     def __str__(self) -> str:

@@ -1,12 +1,12 @@
-"""Engines with deliberate errors: specifications around others, in whose place they stand.
+"""Engines with deliberate errors: specifications that wrap others and replace them.
 
-What a kind does may be added as one entry: to TEXT (a change in the URDF), to MODEL (a field of
-`EngineModel`), or to OUTSIDE with its code in `PerturbedSignals`. Without an entry a kind changes
-nothing, and no error is raised. `simulator.intended` stays the model without the error, with which
+The effect of a kind is one entry: in TEXT (a change of the URDF), in MODEL (a field of
+`EngineModel`), or in OUTSIDE, with its code in `PerturbedSignals`. Without an entry a kind has no
+effect, and no error is raised. `simulator.intended` remains the model without the error, with which
 level 1 compares.
 
-An error of the model is built into each model that a robot hands to the engine; one of commands,
-measurements or steps stands in front of the simulator that the robot makes of these.
+An error of the model is built into each model that a robot passes to the engine; one of commands,
+measurements or steps wraps the finished simulator.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from roboaccord.simulators.friction import JointFriction
 from roboaccord.simulators.proxy import Proxy
 
 AfterStep = Callable[[Simulator], None]
-OUTSIDE = ("sensor", "delay")  # of the model
+OUTSIDE = ("sensor", "delay")  # kinds that are not errors of the model
 Changes = dict[str, Any]
 
 
@@ -50,26 +50,26 @@ def wrap(
     perturbations: Sequence[Perturbation] = (),
     after_step: AfterStep | None = None,
 ) -> EngineSpec:
-    """Return an engine with deliberate errors, in whose place it stands.
+    """Return an engine with deliberate errors, which takes the place of the given one.
 
     Args:
         engine: by name or specification, which may be wrapped itself.
-        perturbations: those of other engines are left out.
-        after_step: is called with the simulator after each step, and may put it elsewhere; a
-            function, for it goes to other processes.
+        perturbations: those of other engines are ignored.
+        after_step: called with the simulator after each step, and may change its state; a function
+            of a module, since it is sent to other processes.
     """
     inner = spec(engine)
-    own = tuple(item for item in perturbations if item.engine == inner.name)
-    texts = [*map(str, own)]
+    of_engine = tuple(item for item in perturbations if item.engine == inner.name)
+    texts = [*map(str, of_engine)]
     if after_step:
         texts.append(f"{inner.name}:after_step={after_step.__name__}")
-    changes, parts = (*inner.changes, *texts), {"inner": inner, "perturbations": own}
+    changes, parts = (*inner.changes, *texts), {"inner": inner, "perturbations": of_engine}
     return WrappedSpec.of(inner, changes=changes, after_step=after_step, **parts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WrappedSpec(EngineSpec):
-    """Specify an engine with deliberate errors; `wrap` makes it."""
+    """Specification of an engine with deliberate errors, made by `wrap`."""
 
     inner: EngineSpec
     perturbations: tuple[Perturbation, ...]
@@ -87,18 +87,18 @@ class WrappedSpec(EngineSpec):
         return simulator
 
     def complete(self, simulator: Simulator) -> Simulator:
-        found = self.inner.complete(simulator)
+        complete = self.inner.complete(simulator)
         signals = [item for item in self.perturbations if item.kind in OUTSIDE]
         if signals:
-            found = PerturbedSignals(found, signals)
-        return BrokenSteps(found, self.after_step) if self.after_step else found
+            complete = PerturbedSignals(complete, signals)
+        return BrokenSteps(complete, self.after_step) if self.after_step else complete
 
 
 class PerturbedSignals(Proxy):
-    """Shift what a simulator measures, or hand it commands late.
+    """Simulator with shifted measurements or late commands.
 
     Args:
-        simulator: that is right in itself.
+        simulator: without these errors.
         items: perturbations of measurements and commands.
     """
 
@@ -125,17 +125,17 @@ class PerturbedSignals(Proxy):
         super()._advance(replace(command, effort=late.effort), duration)
 
     def _read(self) -> RobotState:
-        """Return the present state as it is measured, with the effort that was commanded."""
+        """Return the present state as measured, with the commanded effort."""
         state = super()._read()
         return replace(state, q=state.q + self._offset, effort=self._effort)
 
 
 class BrokenSteps(Proxy):
-    """Call a function with a simulator after each of its steps.
+    """Simulator with a function that is called after each of its steps.
 
     Args:
-        simulator: that is right in itself.
-        after_step: what breaks it.
+        simulator: without the error.
+        after_step: causes the error.
     """
 
     def __init__(self, simulator: Simulator, after_step: AfterStep) -> None:
@@ -147,18 +147,18 @@ class BrokenSteps(Proxy):
         self._after_step(self._inner)
 
     def _read(self) -> RobotState:
-        """Return the present state at the time at which the step ends, with the effort in force."""
+        """Return the present state at the end of the step, with the effort in force."""
         return replace(super()._read(), time=self._time, effort=self._effort)
 
 
-def _along(place: Array) -> Array:
-    """Return the direction of a place from the parent's origin; x where it is there."""
-    norm = float(np.linalg.norm(place))
-    return place / norm if norm else np.array([1.0, 0.0, 0.0])
+def _along(offset: Array) -> Array:
+    """Return the direction of an offset from the parent's origin; x where it is 0."""
+    norm = float(np.linalg.norm(offset))
+    return offset / norm if norm else np.array([1.0, 0.0, 0.0])
 
 
 def _tilt(angle: float, axis: Array) -> Array:
-    """Return an axis turned by an angle [rad] about a direction across it."""
+    """Return an axis tilted by an angle [rad] about a direction across it."""
     unit = axis / np.linalg.norm(axis)
     across = np.cross(unit, np.eye(3)[int(np.argmin(np.abs(unit)))])
     return np.asarray(axis_angle_matrix(across / np.linalg.norm(across), np.array(angle)) @ unit)
@@ -168,7 +168,7 @@ TEXT: dict[str, Sequence[tuple[str, str, str, Callable[[float, Array], Array]]]]
     "mass": [("mass", "value", "0", operator.mul)],
     "inertia": [("inertia", f"i{axes}", "0", operator.mul) for axes in "xx xy xz yy yz zz".split()],
     "centre": [("origin", "xyz", "0 0 0", operator.add)],
-    "length": [("origin", "xyz", "0 0 0", lambda shift, place: place + shift * _along(place))],
+    "length": [("origin", "xyz", "0 0 0", lambda shift, offset: offset + shift * _along(offset))],
     "axis": [("axis", "xyz", "1 0 0", _tilt)],
     "axis_sign": [("axis", "xyz", "1 0 0", operator.mul)],
     "limit": [
@@ -176,7 +176,7 @@ TEXT: dict[str, Sequence[tuple[str, str, str, Callable[[float, Array], Array]]]]
         ("limit", "upper", "0", operator.add),
     ],
 }
-"""Errors in a description: element of an inertial or a joint, attribute, default and change."""
+"""Errors in a URDF: element of an inertial or a joint, its attribute, default and change."""
 
 
 def _perturb_text(urdf: str, joints: Sequence[str], item: Perturbation) -> str:
@@ -184,7 +184,7 @@ def _perturb_text(urdf: str, joints: Sequence[str], item: Perturbation) -> str:
 
     Args:
         urdf: the description.
-        joints: names of those that a joint's error can be of.
+        joints: names of those that can have an error.
         item: the error.
 
     Raises:
@@ -192,17 +192,17 @@ def _perturb_text(urdf: str, joints: Sequence[str], item: Perturbation) -> str:
     """
     root = ET.fromstring(urdf)
     if KINDS[item.kind].place == "link":
-        found = {link.get("name", ""): link.find("inertial") for link in root.iter("link")}
+        elements = {link.get("name", ""): link.find("inertial") for link in root.iter("link")}
     else:
-        found = {joint.get("name", ""): joint for joint in root.findall("joint")}
-        found = {name: found[name] for name in found if name in joints}
+        elements = {joint.get("name", ""): joint for joint in root.findall("joint")}
+        elements = {name: elements[name] for name in elements if name in joints}
     if item.kind == "limit":
         bounded = root.findall("joint/limit[@lower]/..")
-        found = {name: e for name, e in found.items() if e in bounded}
-    there = {name: e for name, e in found.items() if e is not None}
-    for name in item.pick(there):
+        elements = {name: e for name, e in elements.items() if e in bounded}
+    present = {name: e for name, e in elements.items() if e is not None}
+    for name in item.pick(present):
         for tag, key, default, change in TEXT[item.kind]:
-            edit_numbers(there[name], tag, key, partial(change, item.value), default)
+            edit_numbers(present[name], tag, key, partial(change, item.value), default)
     return ET.tostring(root, encoding="unicode")
 
 
@@ -221,7 +221,7 @@ def perturb_model(model: EngineModel, items: Sequence[Perturbation]) -> EngineMo
 
 
 def _by_joint(joints: Sequence[str], item: Perturbation, neutral: float) -> Array:
-    """Return the value of a perturbation at the joints that it applies to (n,)."""
+    """Return the value of a perturbation at the joints that it applies to, else `neutral` (n,)."""
     picked = item.pick(joints)
     return np.array([item.value if name in picked else neutral for name in joints])
 

@@ -1,7 +1,7 @@
 """Explanations, causes and resolutions in English, for terminal and page alike.
 
-Texts may be reworded: no verdict and no caller hangs on them. A code or a quantity that is new
-needs its words here where the general ones do not fit.
+Texts may be reworded: no verdict and no caller depends on them. A new conclusion or quantity gets
+its words here where the general ones do not fit.
 """
 
 from __future__ import annotations
@@ -15,48 +15,49 @@ from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, SPEED_LIMIT, H
 from roboaccord.crosscheck.causes.resolution import SHOWN, Resolved
 from roboaccord.engines.deviations import EVERY, PRODUCTS
 
-MANY = 6  # causes that explain alike
-EXPLAINS = 0.95  # of the squared residuals: what leaves more is not shown as the next best
+MANY = 6  # sets of causes that are listed where they cannot be distinguished
+EXPLAINS = 0.95  # share of the squared residuals: a next best that leaves more explains nothing
 COLUMNS = {"state": "position and rate", "axis": "position, rate and effort"}
 
 
-def text_of(found: Explanation) -> str:
-    """Return what explains residuals, in words; "" where nobody asked."""
-    text, place = "", f"look at the {found.quantity} of {found.where}"
-    match found.code:
+def text_of(explanation: Explanation) -> str:
+    """Return the explanation of residuals in words; "" where none was sought."""
+    text, look_at = "", f"look at the {explanation.quantity} of {explanation.where}"
+    match explanation.code:
         case Conclusion.NAMED | Conclusion.TOGETHER:
-            text = together(found.causes)
-            if found.left == found.left:
-                text += f", which leaves {found.left:.0g} of it or less"
-                if found.following < EXPLAINS:
-                    text += f" and the next best {found.following:.1g}"
+            text = together(explanation.causes)
+            if explanation.left == explanation.left:
+                text += f", which leaves {explanation.left:.0g} of it or less"
+                if explanation.following < EXPLAINS:
+                    text += f" and the next best {explanation.following:.1g}"
         case Conclusion.ALIKE:
-            each = [together(causes) for causes in (found.causes, *found.instead)]
-            more = f"; and {len(each) - MANY} more" if len(each) > MANY else ""
-            text = f"cannot be distinguished: {'; '.join(each[:MANY])}{more}"
+            sets = [together(causes) for causes in (explanation.causes, *explanation.instead)]
+            more = f"; and {len(sets) - MANY} more" if len(sets) > MANY else ""
+            text = f"cannot be distinguished: {'; '.join(sets[:MANY])}{more}"
         case Conclusion.NO_SINGLE_CAUSE:
-            text = f"no known error explains all but {found.left:.1g} of it"
-            text += f"; closest: {together(found.most)}; {place}" if found.most else f"; {place}"
+            text = f"no known error explains all but {explanation.left:.1g} of it"
+            text += f"; closest: {together(explanation.most)}" * bool(explanation.most)
+            text += f"; {look_at}"
         case Conclusion.NOTHING_EXPLAINS:
-            text = f"no one to three known errors explain it; {place}"
+            text = f"no one to three known errors explain it; {look_at}"
         case Conclusion.EVENTS:
-            text = f"it lies in the periods with events: {', '.join(found.kinds)}"
-    if found.counted and text:
-        text = "in {} of {} ticks {}".format(*found.counted, text)
-    if found.since is not None:
-        near = " near {} of {}".format(*found.near) if found.near else ""
-        text = f"it departs at t = {found.since:.4g} s{near}; {text}".strip("; ")
+            text = f"it lies in the periods with events: {', '.join(explanation.kinds)}"
+    if explanation.counted and text:
+        text = "in {} of {} ticks {}".format(*explanation.counted, text)
+    if explanation.since is not None:
+        near = " near {} of {}".format(*explanation.near) if explanation.near else ""
+        text = f"it departs at t = {explanation.since:.4g} s{near}; {text}".strip("; ")
     return text
 
 
 def together(causes: Sequence[Cause]) -> str:
-    """Return causes that act together, in words, the components of one quantity as one."""
-    own = groupby(causes, lambda cause: (cause.quantity, cause.where))
-    return " and ".join(_off([*each]) for _, each in own)
+    """Return causes that act together in words, the components of one quantity as one."""
+    by_quantity = groupby(causes, lambda cause: (cause.quantity, cause.where))
+    return " and ".join(_off([*components]) for _, components in by_quantity)
 
 
 def _off(causes: Sequence[Cause]) -> str:
-    """Return a cause, or the components of one."""
+    """Return a cause in words, or the components of one."""
     cause = causes[0]
     kind, _, what = cause.quantity.partition(" of ")
     where, size = cause.where.replace(", ", " and "), cause.size or 0.0
@@ -89,7 +90,7 @@ def _off(causes: Sequence[Cause]) -> str:
             return f"{where} moves at no more than {size:.4g} {cause.unit}"
         case _ if is_mirrored(cause):
             return f"the products of inertia of {_every(cause)} have the other sign"
-    shown = [f"{each.axis} {sized(each.size or 0.0, each.unit)}".strip() for each in causes]
+    shown = [f"{part.axis} {sized(part.size or 0.0, part.unit)}".strip() for part in causes]
     return f"{_named(cause)} is {', '.join(shown)} off"
 
 
@@ -108,7 +109,10 @@ def sized(size: float, unit: str, form: str = "+.2g") -> str:
 
 
 def is_mirrored(cause: Cause) -> bool:
-    """Return whether products of inertia have the sign of a drawing program: twice less than 0."""
+    """Return whether products of inertia have the opposite sign, as of some drawing programs.
+
+    Their relative error is then -2.
+    """
     low, high = cause.interval or (0.0, 0.0)
     return cause.quantity == PRODUCTS and low < -2.0 < high
 
@@ -124,7 +128,7 @@ def with_interval(cause: Cause) -> str:
 
 
 def resolved(one: Resolved) -> str:
-    """Return a parameter and the smallest error that would have been seen."""
+    """Return a parameter and its smallest error that would have been noticed."""
     return f"{_named(Cause(one.parameter, one.where))} {_smallest(one)}"
 
 
@@ -132,18 +136,21 @@ def _smallest(one: Resolved) -> str:
     return "not at all" if one.unseen else sized(one.smallest, one.unit, ".1g")
 
 
-def summary_of(found: Sequence[Resolved]) -> str:
-    """Return what would have been seen, ten: of a quantity of many, the least at any."""
+def summary_of(errors: Sequence[Resolved]) -> str:
+    """Return the smallest errors that would have been noticed, of ten quantities at most.
+
+    Of a quantity of many links or joints it is the smallest at any of them.
+    """
     words = []
-    for last in [*{each.parameter: each for each in found}.values()][:SHOWN]:
-        alone = sum(each.parameter == last.parameter for each in found) == 1
+    for last in [*{error.parameter: error for error in errors}.values()][:SHOWN]:
+        alone = sum(error.parameter == last.parameter for error in errors) == 1
         any_of = f"{last.parameter} of any {Hypothesis(last.parameter).place} {_smallest(last)}"
         words.append(resolved(last) if alone else any_of)
     return ", ".join(words)
 
 
 def hidden(most: Resolved | None, asked: float, key: str, value: float) -> str:
-    """Return what could go unnoticed, and the scenario's key and value that would show it."""
+    """Return the error that could go unnoticed, and the key and value that would reveal it."""
     if most is None:
         return "crosscheck.resolution: how large an error could go unnoticed is not known"
     cure = "next to nothing depends on it here: choose another motion"

@@ -1,7 +1,7 @@
-"""What changed between runs: settings, figures, when and where motions part, and signals.
+"""Differences between runs: settings, figures, when and where motions diverge, and signals.
 
-APART may be tuned: from which distance motions have parted, if no tolerance is given. Fields may be
-added to the classes; their names stay, for they are keys of `--json`
+APART may be tuned: the distance from which motions have diverged, if no tolerance is given. Fields
+may be added to the classes; their names stay, for they are keys of `--json`
 (test_scripts_read_what_they_read_before). Deviations and the verdict are computed in
 bag/compare.py, tables for the terminal in cli/bags.py.
 """
@@ -17,29 +17,25 @@ from typing import Annotated
 import numpy as np
 
 from roboaccord.bag import compare as by_signal
-from roboaccord.bag.compare import SLACK, Pair, SignalComparison, common_grid
+from roboaccord.bag.compare import Pair, SignalComparison, common_grid
+from roboaccord.bag.folder import last_runs
+from roboaccord.bag.resampling import SLACK
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, Word, by_fields
 from roboaccord.contract.state import Array
 from roboaccord.report.overlay import TIME, Overlay, Panel, Trace, over_time, overview
-from roboaccord.report.signals import (
-    RunSignals,
-    SettingChange,
-    changes_of,
-    labels_of,
-    last_runs,
-    read_runs,
-)
+from roboaccord.report.settings import SettingChange, changes_of, labels_of, read_runs
+from roboaccord.report.signals import RunSignals
 from roboaccord.run.metrics import UNITS, GeneralFigures, metrics_of
 from roboaccord.run.runner import Run
 
-APART = 1e-3  # m, rad: distance from which motions have parted, where no tolerance is given
+APART = 1e-3  # m, rad: distance from which motions have diverged; as HORIZON of crosscheck/noise
 
 
 @dataclass(frozen=True)
 class FigureChange:
-    """Hold a figure of each run, NaN where it has none; as `accord run` reports it."""
+    """Figure of each run as `accord run` reports it; NaN for a run without it."""
 
     name: Word
     unit: Word
@@ -48,16 +44,16 @@ class FigureChange:
 
 @dataclass(frozen=True)
 class Parting:
-    """Hold when and where the motion of a run parts from the first one's.
+    """When and where the motion of a run diverges from the first one's.
 
     Args:
-        run: number of the run, from 0.
-        kind: "link" for origins of links, "joint".
-        unit: m or, of joints, rad; of a sliding joint m.
-        threshold: distance from which they have parted.
+        run: index of the run, from 0.
+        kind: "link" for origins of links, or "joint".
+        unit: m; rad for joints that turn.
+        threshold: distance from which they have diverged.
         time: of the first sample beyond it; None where there is none.
-        where: the link or joint that is farthest apart then; "" for none.
-        largest, largest_at, largest_where: distance, time and place of the largest.
+        where: link or joint with the largest distance then; "" for none.
+        largest, largest_at, largest_where: largest distance, its time, and its link or joint.
     """
 
     run: int
@@ -73,14 +69,14 @@ class Parting:
 
 @dataclass(frozen=True)
 class Comparison(Drawn):
-    """Hold what changed from the first of several runs to the others.
+    """Differences of several runs from the first one.
 
     Args:
         runs: paths of the bags.
         changes: keys of the scenario that differ.
         figures: of each run.
         partings: of each other run from the first, by links and by joints.
-        judged: whether the verdict is one: a tolerance was given, or the scenario is the same, so
+        judged: whether there is a verdict: a tolerance was given, or the scenario is the same, so
             that one run is the reference of the others.
         signals: deviations of all signals from the first run's, with their verdict.
         data: the runs.
@@ -96,7 +92,7 @@ class Comparison(Drawn):
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether all signals are within the tolerance; None where nothing is to be judged."""
+        """Whether all signals are within the tolerance; None where they are not judged."""
         return self.signals.verdict if self.judged else None
 
     @property
@@ -105,13 +101,12 @@ class Comparison(Drawn):
         return self.signals.pairs
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return verdict and pairs as of the signals, which scripts read, and what changed."""
+        """Return verdict and pairs of the signals, which scripts read, and the differences."""
         return {**self.signals.to_json(), **by_fields(self)}
 
     def overlay(self) -> Overlay:
         """Return path, distance from the first run, and speed, the runs overlaid."""
-        every = overview(self.data)
-        panels = [panel for panel in every if panel.equal]
+        panels = [panel for panel in overview(self.data) if panel.equal]
         if near := [p for p in self.partings if p.kind == "link"] or self.partings:
             kind, unit = near[0].kind, near[0].unit
             traces = [
@@ -138,12 +133,12 @@ def compare(
     stop: float | None = None,
     tolerance: float | None = None,
 ) -> Comparison:
-    """Show what changed from the first run to the others; without any, of the last two under runs/.
+    """Compare runs with the first one; without arguments, the last two runs under runs/.
 
     Args:
         runs: recorded, or their run folders or bags.
-        signals, start, stop, tolerance: as of `bag.compare.compare`; motions have parted where
-            they are farther apart than the tolerance, 1 mm or 1 mrad where it is not given.
+        signals, start, stop, tolerance: as of `bag.compare.compare`; motions have diverged where
+            their distance exceeds the tolerance, or 1 mm or 1 mrad if it is not given.
 
     Raises:
         AccordError: if there is no such run, or two runs have nothing in common.
@@ -152,31 +147,31 @@ def compare(
     first, *others = read
     if not others:
         raise AccordError("compare takes two runs or more, or none for the last two under runs/")
-    bags = [(each.path, each.run) for each in read]
-    found = by_signal.compare(
+    bags = [(run.path, run.run) for run in read]
+    signal_comparison = by_signal.compare(
         bags[0], bags[1:], signals=signals, start=start, stop=stop, tolerance=tolerance
     )
     changes = changes_of(read)
-    apart = APART if tolerance is None else tolerance
+    threshold = APART if tolerance is None else tolerance
     window = -math.inf if start is None else start, math.inf if stop is None else stop
     pairs = [(n, kind) for n in range(1, len(read)) for kind in ("link", "joint")]
-    found_apart = (_part(first, read[n], kind, n, apart, window) for n, kind in pairs)
-    partings = [parting for parting in found_apart if parting]
+    divergences = (_part(first, read[n], kind, n, threshold, window) for n, kind in pairs)
+    partings = [parting for parting in divergences if parting]
     same = {change.key for change in changes} <= {"engine", "transport", "physics_step"}
-    paths, judged = [each.path for each in read], tolerance is not None or same
-    return Comparison(paths, changes, _figures(read), partings, judged, found, read)
+    paths, judged = [run.path for run in read], tolerance is not None or same
+    return Comparison(paths, changes, _figures(read), partings, judged, signal_comparison, read)
 
 
 def _figures(runs: Sequence[RunSignals]) -> list[FigureChange]:
-    every = []
+    figures = []
     for run in runs:
         general = GeneralFigures()
         general.add(run.motion)
-        own = metrics_of(run.setup, run.motion) if run.setup else general.figures(())
-        every.append(own)
+        of_run = metrics_of(run.setup, run.motion) if run.setup else general.figures(())
+        figures.append(of_run)
     return [
-        FigureChange(name, UNITS.get(name, ""), [each.get(name, math.nan) for each in every])
-        for name in dict.fromkeys(name for each in every for name in each)
+        FigureChange(name, UNITS.get(name, ""), [of_run.get(name, math.nan) for of_run in figures])
+        for name in dict.fromkeys(name for of_run in figures for name in of_run)
     ]
 
 
@@ -188,7 +183,7 @@ def _part(
     threshold: float,
     window: tuple[float, float],
 ) -> Parting | None:
-    """Return when and where two motions part; None where they have no links or joints in common."""
+    """Return when and where two motions diverge; None without common links or joints."""
     time, distance, places = _farthest(first, other, kind)
     inside = (time >= window[0] - SLACK) & (time <= window[1] + SLACK)
     places = [place for place, keep in zip(places, inside, strict=True) if keep]
@@ -196,14 +191,14 @@ def _part(
     if not len(time):
         return None
     beyond, worst = np.flatnonzero(distance > threshold), int(distance.argmax())
-    at = int(beyond[0]) if len(beyond) else None
+    index = int(beyond[0]) if len(beyond) else None
     return Parting(
         run=number,
         kind=kind,
         unit="m" if kind == "link" else first[f"{places[worst]}.q"].unit,
         threshold=threshold,
-        time=None if at is None else float(time[at]),
-        where="" if at is None else places[at],
+        time=None if index is None else float(time[index]),
+        where="" if index is None else places[index],
         largest=float(distance[worst]),
         largest_at=float(time[worst]),
         largest_where=places[worst],
@@ -211,9 +206,9 @@ def _part(
 
 
 def _farthest(first: RunSignals, other: RunSignals, kind: str) -> tuple[Array, Array, list[str]]:
-    """Return times (m,), the largest distance then (m,), and the link or joint that has it.
+    """Return times (m,) [s], the largest distances then (m,), and its links or joints.
 
-    Between samples positions are interpolated linearly.
+    Positions are interpolated linearly between samples.
     """
     (names, one), (others, two) = (_places(run, kind) for run in (first, other))
     common = [name for name in names if name in others]
@@ -229,7 +224,7 @@ def _farthest(first: RunSignals, other: RunSignals, kind: str) -> tuple[Array, A
 
 
 def _places(run: RunSignals, kind: str) -> tuple[list[str], Array]:
-    """Return names of links or joints, and where they are (k, names, 3 or 1)."""
+    """Return names of n links or joints, and their positions (k, n, 3) or angles (k, n, 1)."""
     if kind == "joint":
         return [*run.motion.joints], run.motion.q[:, :, None]
     return ([link.name for link in run.tree.links], run.links) if run.tree else ([], np.zeros(0))
@@ -238,5 +233,5 @@ def _places(run: RunSignals, kind: str) -> tuple[list[str], Array]:
 def _at(grid: Array, time: Array, values: Array) -> Array:
     """Return values (k, n, d) at other times (m, n, d)."""
     flat = values.reshape(len(values), -1)
-    found = [np.interp(grid, time, column) for column in flat.T]
-    return np.array(found).T.reshape(len(grid), *values.shape[1:])
+    columns = [np.interp(grid, time, column) for column in flat.T]
+    return np.array(columns).T.reshape(len(grid), *values.shape[1:])

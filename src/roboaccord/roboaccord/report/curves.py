@@ -1,9 +1,9 @@
-"""What figures are made of: curves with few points, axes, and colours.
+"""Parts of figures: curves with few points, axes, and colours.
 
 All colours, DASHES and POINTS may be changed: the size of pages grows with POINTS. An engine that
-joins the defaults must have a colour in DEFAULTS. What must stay: an engine has one colour in every
-figure and table (test_an_engine_keeps_its_colour_and_axes_have_units), and `thin_peaks` keeps the
-largest value of each stretch.
+joins the defaults needs a colour in DEFAULTS. Invariants: an engine has one colour in every figure
+and table (test_an_engine_keeps_its_colour_and_axes_have_units), and `thin_peaks` keeps the largest
+value of each stretch.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from roboaccord.contract.state import Array
 from roboaccord.engines import default_names
 
 POINTS = 1500  # of a curve: more than a screen is wide
-JOINTS = 8  # whose signals are shown, evenly spread, where a robot has more
+JOINTS = 8  # joints whose signals are shown, at even distances where a robot has more
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 OUTLIERS = 0.01  # share of samples that may fall below a logarithmic axis
 REFERENCE = "reference"
 Figure = dict[str, Json]
-"""A figure, a curve or an axis as Plotly has them."""
+"""A figure, a curve or an axis of Plotly."""
 COLOURS = {"reference": "#5b8def", "gazebo": "#c264b8"}
-DEFAULTS = ("#ee7733", "#12a594")  # of the engines that take part by default, in their order
+DEFAULTS = ("#ee7733", "#12a594")  # colours of the default engines, in their order
 SPARE = ("#c9a227", "#8e7cc3", "#d1495b", "#6b9e3f")
 INK, SOFT, RULE, PAGE = "#1d2430", "#5d6878", "#d5dae1", "#ffffff"
 BLUE, RED, GREEN, AMBER = "#3366cc", "#d1495b", "#12a594", "#ffb000"
@@ -35,13 +35,13 @@ EMPTY = "#e3e7ec"  # of a map, where there is no value
 
 def colour_of(engine: str, engines: Sequence[str]) -> str:
     """Return the colour of an engine, the same in every figure and table."""
-    known = COLOURS | dict(zip(default_names(), DEFAULTS))
-    others = [name for name in engines if name not in known]
-    return known.get(engine) or SPARE[others.index(engine) % len(SPARE)]
+    fixed = COLOURS | dict(zip(default_names(), DEFAULTS))
+    others = [name for name in engines if name not in fixed]
+    return fixed.get(engine) or SPARE[others.index(engine) % len(SPARE)]
 
 
 def thin_peaks(time: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:
-    """Return at most POINTS samples, the largest of each stretch: no peak is lost."""
+    """Return at most POINTS samples, the largest of each stretch, so that no peak is lost."""
     when, what = np.asarray(time, dtype=float), np.asarray(values, dtype=float)
     stretches = np.array_split(np.arange(len(what)), min(len(what), POINTS) or 1)
     finite = np.where(np.isfinite(what), what, -np.inf)
@@ -57,7 +57,7 @@ def line(
     dash: str = "",
     width: float | None = None,
 ) -> Figure:
-    """Return a curve; the reference is broad and pale, so that others show on top of it."""
+    """Return a curve; the reference is broad and pale, so that others are visible on top of it."""
     broad = engine == REFERENCE
     style: Figure = {"color": colour_of(engine, engines), "width": width or (5 if broad else 1.8)}
     return {
@@ -72,7 +72,7 @@ def axis(title: str) -> Figure:
 
 
 def log(title: str, curves: Sequence[ArrayLike]) -> Figure:
-    """Return a logarithmic axis over the decades of curves, but for a few outliers below."""
+    """Return a logarithmic axis over the decades of curves, without a few outliers below."""
     values = np.array([v for curve in curves for v in plain(curve)], dtype=float)
     values = values[values > 0.0]
     scale: Figure = {**axis(title), "type": "log", "exponentformat": "power"}
@@ -84,10 +84,10 @@ def log(title: str, curves: Sequence[ArrayLike]) -> Figure:
 
 
 def stride(count: int) -> int:
-    """Return every how many samples to show of `count`."""
+    """Return the stride that leaves at most POINTS of `count` samples."""
     return max(1, -(-count // POINTS))
 
 
 def plain(values: ArrayLike, digits: int = 6) -> list[float | None]:
-    """Return numbers as JSON has them, with as many digits as can be seen."""
+    """Return numbers for JSON, with as many digits as are visible; None for NaN and infinity."""
     return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values)]

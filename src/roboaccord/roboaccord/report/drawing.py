@@ -1,9 +1,9 @@
 """Static figures: matplotlib in one style, the same bytes each time.
 
-STYLE, SIZE, SQUARE, EDGE and PLACES may be changed, and figures in docs/images drawn anew after
-that. Two entries of STYLE are fixed: with `svg.hashsalt` the same figure has the same bytes
-(test_drawing), with `svg.fonttype` words stay words. Whatever is drawn, no word may hide another or
-leave the frame, which tests of figures check.
+STYLE, SIZE, SQUARE, EDGE and PLACES may be changed; redraw docs/images after that. Two entries of
+STYLE are fixed: with `svg.hashsalt` the same figure has the same bytes (test_drawing), with
+`svg.fonttype` text stays text. No word may hide another or leave the frame: tests of figures check
+that.
 
 Matplotlib is imported where a figure is drawn, so that other commands do not wait for it.
 """
@@ -41,13 +41,13 @@ DASHES = {
     "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3)),
     "longdashdot": (0, (8, 3, 2, 3)),
 }  # fmt: skip
-"""Of Plotly, by the names of curves.py."""
+"""Plotly's dashes of curves.py, as Matplotlib draws them."""
 EDGE = 3.0  # pixels between a word beside a dot and a line
-# Where a word may stand beside its dot: offset [points] and alignment, the first that is free.
+# Offsets of a word from its dot [points], the preferred first; the first free one is taken.
 PLACES = [
     (x, y) for r in (6, 14, 24) for x, y in ((r, r), (-r, r), (r, -r), (-r, -r), (0, r), (0, -r))
 ]
-# The eye of every scene: about z from x, and up [degrees], as matplotlib's `view_init` has them.
+# View of every scene: angles about z from x, and up [degrees], as for matplotlib's `view_init`.
 AZIMUTH, ELEVATION = -62.0, 20.0
 
 
@@ -55,7 +55,7 @@ AZIMUTH, ELEVATION = -62.0, 20.0
 def picture(
     path: Path, size: tuple[float, float] = SIZE, mosaic: str = "", **subplots: Any
 ) -> Iterator[Any]:
-    """Give axes to draw in, and write the figure when they are left.
+    """Provide axes to draw in, and write the figure at the end of the context.
 
     Args:
         path: of the file, .svg or .png.
@@ -73,7 +73,7 @@ def picture(
 
 @contextmanager
 def styled(size: tuple[float, float] = SIZE) -> Iterator[Figure]:
-    """Give a figure [inches], and the style in which it is drawn and written."""
+    """Provide a figure of a size [inches], in the style in which it is drawn and written."""
     from matplotlib import style
     from matplotlib.figure import Figure
 
@@ -85,7 +85,7 @@ def save(figure: Figure, path: Path) -> None:
     """Write a figure without a date, so that the same figure has the same bytes.
 
     Raises:
-        AccordError: if the file cannot be written, or its name has an unknown ending.
+        AccordError: if the file cannot be written, or has an unknown suffix.
     """
     if path.suffix not in (".svg", ".png"):
         raise AccordError(f"{path.name} must end in .svg or .png")
@@ -109,15 +109,15 @@ def heat_map(
         axes: to draw in.
         x, y: middles of the cells (n,), (m,); the axes end at the first and the last.
         values: (n, m).
-        unit: what the colours stand for.
-        cut: value from which on the colour is the same; the scale starts at 0 then.
+        unit: label of the colour scale.
+        cut: largest value of the scale, which then starts at 0; larger ones share its colour.
     """
     from matplotlib import colormaps
 
     half_x, half_y = (0.5 * (middles[1] - middles[0]) for middles in (x, y))
     extent = (x[0] - half_x, x[-1] + half_x, y[0] - half_y, y[-1] + half_y)  # that cells fill
     axes.grid(visible=False)
-    # At the values' own resolution: each is a cell with sharp edges.
+    # Without interpolation each value is a cell with sharp edges.
     image = axes.imshow(
         np.asarray(values).T, cmap=colormaps["viridis"].with_extremes(bad=EMPTY),
         extent=extent, origin="lower", aspect="auto", interpolation="none",
@@ -130,9 +130,9 @@ def heat_map(
 
 
 def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[str]) -> None:
-    """Write words beside dots where they hide no other word and stay in the axes.
+    """Write words beside dots, where they hide no other word and stay within the axes.
 
-    Where there is room they keep off lines, but pale ones. A word that fits nowhere is left out.
+    They avoid lines, except pale ones, where there is room. A word that fits nowhere is left out.
     """
     from matplotlib.patheffects import withStroke
 
@@ -142,10 +142,10 @@ def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[
     lines = [line.get_transform().transform_path(line.get_path()) for line in dark]
     lines += [patch.get_transform().transform_path(patch.get_path()) for patch in axes.patches]
     for dot, word in zip(dots, words, strict=True):
-        for place, apart in [(place, lines) for place in PLACES] + [(p, []) for p in PLACES]:
-            x, y = place
+        for offset, obstacles in [(offset, lines) for offset in PLACES] + [(p, []) for p in PLACES]:
+            x, y = offset
             note = axes.annotate(
-                word, dot, place, textcoords="offset points",
+                word, dot, offset, textcoords="offset points",
                 ha="left" if x > 0 else "right" if x < 0 else "center",
                 va="bottom" if y > 0 else "top",
                 path_effects=[withStroke(linewidth=2.5, foreground=PAGE)],
@@ -153,7 +153,7 @@ def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[
             box = note.get_window_extent()
             inside = all(axes.bbox.contains(*corner) for corner in box.corners())
             hides = any(box.overlaps(other) for other in taken) or any(
-                line.intersects_bbox(box.padded(EDGE), filled=False) for line in apart
+                line.intersects_bbox(box.padded(EDGE), filled=False) for line in obstacles
             )
             if inside and not hides:
                 taken.append(box)
@@ -182,17 +182,17 @@ def pointer(axes: Axes, start: Array, end: Array, colour: str, name: str = "") -
 
 
 def draw_page(axes: Axes, page: Mapping[str, Any]) -> None:
-    """Draw a flat figure as Plotly has it, of curves, dots and vertical lines."""
+    """Draw a plane figure of Plotly, of curves, dots and vertical lines."""
     for curve in page["data"]:
         x = curve["x"] if "x" in curve else [curve["name"]] * len(curve["y"])
-        own, marker = curve.get("line", {}), curve.get("marker", {})
+        stroke, marker = curve.get("line", {}), curve.get("marker", {})
         lines = "lines" in curve.get("mode", "")
         axes.errorbar(
             x, np.array(curve["y"]) if isinstance(curve["y"][0], str) else _floats(curve["y"]),
             yerr=_floats(curve["error_y"]["array"]) if "error_y" in curve else None,
-            linestyle=DASHES.get(own.get("dash", ""), "-") if lines else "none",
-            marker="" if lines else "o", color=marker.get("color", own.get("color")),
-            linewidth=own.get("width", 1.5), alpha=curve.get("opacity", 1.0),
+            linestyle=DASHES.get(stroke.get("dash", ""), "-") if lines else "none",
+            marker="" if lines else "o", color=marker.get("color", stroke.get("color")),
+            linewidth=stroke.get("width", 1.5), alpha=curve.get("opacity", 1.0),
             label=curve.get("name") if curve.get("showlegend", True) else None,
         )  # fmt: skip
     for shape in page["layout"].get("shapes", ()):

@@ -1,8 +1,8 @@
-"""The energy of a report: the book of each simulator as a table and over time.
+"""Energy in a report: the energy book of each simulator as a table and over time.
 
-Colours, the order of COLOURS, ROW and FAINT may be changed: the order is that of the table, FAINT
-what is shown as 0. An item may be added: a field of `EnergyBook` and its colour here; its name is
-the meaning of the field. Energies stay as crosscheck/energy.py computes them.
+Colours, the order of COLOURS (that of the table), ROW and FAINT may be changed. To add an item, add
+a field to `EnergyBook` and its colour here; its name is the meaning of the field. Energies are
+computed in run/energy_book.py, and only shown here.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ COLOURS = {
     "impacts": "#c264b8", "rest": curves.SOFT,
 }  # fmt: skip
 ITEMS = {key: (quantities(EnergyBook)[key].meaning, colour) for key, colour in COLOURS.items()}
-"""By key of a book, the item's name and colour."""
+"""Name and colour of each item, by its key in a book."""
 JOULE = unit_of(EnergyBook, "kinetic")
 TIME = curves.axis(f"time [{unit_of(EnergyBook, 'time')}]")
 ROW = 210  # px: height of the axes of one simulator
-FAINT = 1e-9  # part of what went in: less is round-off
+FAINT = 1e-9  # share of the energy put in: less is round-off, and shown as 0
 
 Books = Mapping[str, EnergyBook]
 
 
 def book_rows(books: Mapping[str, EnergyBook | NoBook]) -> list[tuple[str, list[str], str]]:
-    """Return for each simulator its items at the end, and how they were obtained.
+    """Return for each simulator the items at the end, and how they were obtained.
 
-    In brackets is the share of what went in: work, and energy that was there and fell. Where a
-    channel was not measured there is a dash, and the rest has it.
+    In brackets is the share of the energy put in: work, and stored energy that was released. A
+    channel that was not measured has a dash, and its energy is in the rest.
     """
     rows: list[tuple[str, list[str], str]] = []
     for engine, book in books.items():
@@ -52,15 +52,14 @@ def book_rows(books: Mapping[str, EnergyBook | NoBook]) -> list[tuple[str, list[
 
 
 def changes(book: EnergyBook, key: str) -> Array:
-    """Return an item over time (k,) [J]; a book has the kinetic energy itself, not its change."""
+    """Return an item over time (k,) [J]; of the kinetic energy, its change since the start."""
     values: Array = getattr(book, key)
     return values - values[0] if key == "kinetic" else values
 
 
 def book_figure(books: Books) -> curves.Figure:
     """Draw the items of each simulator's book over time, one simulator above the other."""
-    every = books.values()
-    shown = [key for key in ITEMS if any(np.abs(changes(b, key)).max() > 0 for b in every)]
+    shown = [key for key in ITEMS if any(np.abs(changes(b, key)).max() > 0 for b in books.values())]
     last = str(len(books)) if len(books) > 1 else ""
     layout: curves.Figure = {"xaxis": {**TIME, "anchor": f"y{last}"}}
     data: list[curves.Figure] = []
@@ -82,7 +81,7 @@ def book_figure(books: Books) -> curves.Figure:
 
 
 def energy_figure(books: Books, engines: Sequence[str]) -> curves.Figure:
-    """Draw kinetic energy over the net work of the efforts, one above the other."""
+    """Draw kinetic energy above the net work of the efforts, both over time."""
     data: list[curves.Figure] = []
     for engine, book in books.items():
         step = curves.stride(len(book.time))

@@ -1,11 +1,10 @@
-"""The page of a cross-check, which needs no other file, and its figures, as plain Plotly data.
+"""Page of a cross-check, which needs no other file, and its figures as data of Plotly.
 
 To add a figure, write a function that returns Plotly's `data` and `layout`, and enter it in
-`figures_of` by the id of its place in template.html. EVENTS_SHOWN may be tuned. Keys of
-`figures_of` stay, for users name them in `Report.plot`; so do those of `signals_of`, which the
-page's script reads. What the curves show is measured in crosscheck/.
-
-Colours of text and grid are the page's.
+`figures_of` by the id of its element in template.html. EVENTS_SHOWN may be tuned. Keys of
+`figures_of` stay: users name them in `Report.plot`; so do those of `signals_of`, which the page's
+script reads. The figures show checks and runs as crosscheck/ measures them; colours of text and
+grid are the page's.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ import numpy as np
 from roboaccord.contract.results import Json, quantities, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.levels.one_step import OneStepCheck
-from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
+from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
+from roboaccord.crosscheck.measures.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.rotations import quaternion_rpy
 from roboaccord.report.curves import (
@@ -41,11 +40,11 @@ from roboaccord.report.signals import TURNS
 from roboaccord.report.tables import metric_rows, tables_of, tolerance_rows
 from roboaccord.run.energy_book import EnergyBook
 
-EVENTS_SHOWN = 200
+EVENTS_SHOWN = 200  # rows of the table of events
 
 
 def figures_of(report: Report) -> dict[str, Figure]:
-    """Return the figures by the id of their place in the page."""
+    """Return the figures by the id of their element in the page."""
     engines = report.engines
     figures = {"path": path_figure(report.trajectories, engines)}
     books = {e: book for e, book in report.energy.items() if isinstance(book, EnergyBook)}
@@ -68,8 +67,8 @@ def path_figure(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) 
     i, j = sorted(np.argsort(-spans, kind="stable")[:2].tolist())
     data = []
     for engine, run in runs.items():
-        place = run.position[:: stride(len(run))]
-        data.append(line(engine, engines, place[:, i], place[:, j]))
+        positions = run.position[:: stride(len(run))]
+        data.append(line(engine, engines, positions[:, i], positions[:, j]))
     metre = unit_of(Trajectory, "position")
     layout = {
         "xaxis": axis(f"{'xyz'[i]} of base_link [{metre}]"),
@@ -93,7 +92,7 @@ def convergence_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence
     for engine, check in checks.items():
         dt, error = np.array(check.dt), np.array(check.error)
         drawn.append(error)
-        size = 17 if engine == REFERENCE else 10  # so that both show where they coincide
+        size = 17 if engine == REFERENCE else 10  # so that both are visible where they coincide
         dots: Figure = {"mode": "markers", "name": engine}
         dots["marker"] = {"size": size, "color": colour_of(engine, engines)}
         data.append(line(engine, engines, dt, error) | dots)
@@ -153,11 +152,11 @@ def events_figure(events: Mapping[str, Sequence[Event]], engines: Sequence[str])
 
 
 def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -> Figure:
-    """Return the signals that the page lets choose from, on the reference's times.
+    """Return the signals that the page offers, at the reference's times.
 
     Returns:
-        `time` [s], `engines`, and `groups`: quantity to unit and signals; a signal has by engine
-        its values, and how far `apart` they are from those of the first.
+        `time` [s], `engines`, and `groups`: for each quantity its unit and signals; for each signal
+        its values by engine, and the difference from the first engine's (`apart`).
     """
     ordered = sorted(engines, key=lambda engine: engine != REFERENCE)
     runs = {engine: trajectories[engine] for engine in ordered if engine in trajectories}
@@ -169,16 +168,16 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
     def sampled(pick: Callable[[Trajectory], Array]) -> Json:
         values = {e: np.interp(time, run.time, pick(run)) for e, run in runs.items()}
         first = next(iter(values))
-        apart = {e: plain(v - values[first], 3) for e, v in values.items() if e != first}
-        return {"value": {e: plain(v, 5) for e, v in values.items()}, "apart": apart}
+        differences = {e: plain(v - values[first], 3) for e, v in values.items() if e != first}
+        return {"value": {e: plain(v, 5) for e, v in values.items()}, "apart": differences}
 
     groups: Figure = {}
     for name in ("q", "qd", "effort", "position"):
-        at = enumerate("xyz") if name == "position" else [(i, base.joints[i]) for i in chosen]
-        signals = {title: sampled(partial(_column, name, i)) for i, title in at}
+        titles = enumerate("xyz") if name == "position" else [(i, base.joints[i]) for i in chosen]
+        signals = {title: sampled(partial(_column, name, i)) for i, title in titles}
         if signals:
-            known = quantities(Trajectory)[name]
-            groups[known.meaning] = {"unit": known.unit, "signals": signals}
+            quantity = quantities(Trajectory)[name]
+            groups[quantity.meaning] = {"unit": quantity.unit, "signals": signals}
     turns = {axis: partial(_turn, i) for i, axis in enumerate(TURNS)}
     shown = {
         axis: sampled(turn) for axis, turn in turns.items() if np.ptp(turn(base)) or axis == "yaw"
@@ -200,7 +199,7 @@ def _turn(index: int, run: Trajectory) -> Array:
 
 def render_report(report: Report) -> str:
     """Return the page of a cross-check as HTML."""
-    events = [(engine, event) for engine, found in report.events.items() for event in found]
+    events = [(engine, event) for engine, of_engine in report.events.items() for event in of_engine]
     events.sort(key=lambda entry: entry[1].time)
     return render_page(
         "template.html",

@@ -1,8 +1,8 @@
-"""Plots of signals, runs overlaid: panels that Matplotlib draws as PNG or SVG, Plotly as a page.
+"""Plots of signals with runs overlaid: PNG or SVG by Matplotlib, pages by Plotly.
 
-Colours (FEW), COLUMN, HEIGHT and WIDTH may be changed, and what `overview` shows, with docs/cli.md.
-A panel is what `_page` makes for Plotly, which `draw_page` draws with Matplotlib: the ending of the
-file decides which is used. To add a signal, see signals.py.
+Colours (FEW), COLUMN, HEIGHT and WIDTH may be changed; what `overview` shows, too, with
+docs/cli.md. `_page` makes a Plotly figure of a panel, which `draw_page` can also draw with
+Matplotlib; the suffix of the file decides which is used. To add a signal, see signals.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from roboaccord.report.curves import BLUE, DASHES, GREEN, JOINTS, RED, SOFT, axi
 from roboaccord.report.curves import Figure as Page
 from roboaccord.report.drawing import draw_page, save, styled
 from roboaccord.report.plots import Plot, render_plots
-from roboaccord.report.signals import RunSignals, Signal, labels_of, read_runs
+from roboaccord.report.settings import labels_of, read_runs
+from roboaccord.report.signals import RunSignals, Signal
 from roboaccord.run.output import write_text
 from roboaccord.run.runner import Run
 from roboaccord.run.versions import made_with
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
 
 TIME = "time [s]"
 FEW = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")
-COLUMN = 12  # names of a legend below each other
-HEIGHT, WIDTH = 2.6, 8.4  # inches of a panel
+COLUMN = 12  # names in a column of a legend, which is then as high as a panel
+HEIGHT, WIDTH = 2.6, 8.4  # of a panel [inches]
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Hold a curve: signal and run that it shows, and its points (k,)."""
+    """Curve: signal, index of the run, and points (k,)."""
 
     signal: str
     run: int
@@ -47,7 +48,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Panel:
-    """Hold curves over the same axes, which have one scale where `equal`; `mark` [s] is a time."""
+    """Curves over the same axes; `equal` scales both alike, `mark` is a time to show [s]."""
 
     title: str
     xlabel: str
@@ -64,39 +65,39 @@ class Panel:
 
 @dataclass(frozen=True)
 class Overlay:
-    """Hold panels of signals with the runs overlaid, and the runs' labels."""
+    """Panels of signals with runs overlaid, and the runs' labels."""
 
     panels: Sequence[Panel]
     runs: Sequence[str]
 
     def figure(self) -> Figure:
-        """Draw it with Matplotlib, the panels one below the other."""
-        with styled((WIDTH, HEIGHT * len(self.panels) + 0.3)) as made:
-            rows = made.subplots(nrows=len(self.panels), squeeze=False)[:, 0]
+        """Draw the panels with Matplotlib, one below the other."""
+        with styled((WIDTH, HEIGHT * len(self.panels) + 0.3)) as figure:
+            rows = figure.subplots(nrows=len(self.panels), squeeze=False)[:, 0]
             if len(self.runs) == 1:
-                made.suptitle(self.runs[0])
+                figure.suptitle(self.runs[0])
             for axes, panel in zip(rows, self.panels, strict=True):
                 draw_page(axes, self._page(panel, whole=True))
                 axes.set(title=panel.title)
                 count = len(axes.get_legend_handles_labels()[0])
-                if count > 1 or len(self.runs) > 1:  # else its title is the panel's
-                    place: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
-                    axes.legend(**place, ncols=-(-count // COLUMN), fontsize="small")
-        return made
+                if count > 1 or len(self.runs) > 1:  # otherwise the panel's title names the curve
+                    beside: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
+                    axes.legend(**beside, ncols=-(-count // COLUMN), fontsize="small")
+        return figure
 
     def pages(self) -> list[Page]:
-        """Return the panels as Plotly has them."""
+        """Return the panels as figures of Plotly."""
         return [self._page(panel) for panel in self.panels]
 
     def write(self, path: Path | str, command: str = "") -> Path:
-        """Write it as .png or .svg, or as an .html page, which needs no network; return the path.
+        """Write a .png or .svg file, or an .html page, which needs no network; return the path.
 
         Args:
-            path: of the file, over an older one of the same kind.
-            command: that makes the page again.
+            path: of the file; an older one is overwritten.
+            command: shell command that makes the page again.
 
         Raises:
-            AccordError: if it has another ending, or cannot be written.
+            AccordError: for another suffix, or a file that cannot be written.
         """
         path = Path(path)
         if path.suffix == ".html":
@@ -112,7 +113,7 @@ class Overlay:
         return path
 
     def _colour(self, panel: Panel, trace: Trace) -> str:
-        """Return a colour by signal, or by run where there is one signal."""
+        """Return the colour of a signal; of a run where the panel has one signal."""
         names, index, count = panel.signals, trace.run, len(self.runs)
         if len(names) > 1:
             index, count = names.index(trace.signal), len(names)
@@ -124,9 +125,9 @@ class Overlay:
         return to_hex(colormaps["viridis"](0.92 * index / (count - 1)))
 
     def _page(self, panel: Panel, *, whole: bool = False) -> Page:
-        """Return a panel as Plotly has it, with all samples of its curves or those that are seen.
+        """Return a panel as a figure of Plotly, with all samples (`whole`) or those a screen shows.
 
-        Of several signals colours are explained by the first run, and dashes by their runs.
+        With several signals, the legend explains colours by the first run, and dashes by the runs.
         """
         one, several, data = len(panel.signals) == 1, len(self.runs) > 1, list[Any]()
         for trace in panel.traces:
@@ -164,25 +165,25 @@ def plot(
     *,
     xy: bool = False,
 ) -> Overlay:
-    """Plot signals of runs, overlaid; without signals the path, joints and speed.
+    """Plot signals of runs overlaid; without signals, path, joints and speed.
 
     Args:
         runs: run folders or bags.
-        signals: names or glob patterns, as of `RunSignals`; a panel for each kind.
+        signals: names or glob patterns, see `RunSignals`; there is a panel for each kind.
         xy: plot the second of two signals over the first.
 
     Raises:
-        AccordError: for what is not a run, unknown signals, or `xy` without two signals of one
-            time.
+        AccordError: for a path that is not a run, unknown signals, or `xy` without two signals at
+            the same times.
     """
     read = read_runs(runs)
-    known = dict.fromkeys(name for each in read for name in each)
+    names = dict.fromkeys(name for run in read for name in run)
     chosen = list[str]()
     for pattern in signals:
-        if not (found := [n for n in known if any(n in each.choose(pattern) for each in read)]):
-            hint = did_you_mean(pattern, [*known])
+        if not (matches := [n for n in names if any(n in run.choose(pattern) for run in read)]):
+            hint = did_you_mean(pattern, [*names])
             raise AccordError(f"no run and no signal {pattern}{hint}; see --list")
-        chosen += [name for name in found if name not in chosen]
+        chosen += [name for name in matches if name not in chosen]
     if xy:
         if len(chosen) != 2:
             raise AccordError(f"--xy plots one signal against another: name two, not {len(chosen)}")
@@ -216,17 +217,17 @@ def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:
                 signal = run[name]
                 kinds.setdefault((signal.kind, signal.unit), []).append((i, signal))
     panels = []
-    for (kind, unit), found in kinds.items():
-        axes, titles = ({getattr(s, name) for _, s in found} for name in ("axis", "name"))
+    for (kind, unit), signals in kinds.items():
+        axes, titles = ({getattr(s, name) for _, s in signals} for name in ("axis", "name"))
         label = axes.pop() if len(axes) == 1 else f"{kind} [{unit}]"
         title = titles.pop() if len(titles) == 1 else label.partition(" [")[0]
-        traces = [Trace(each.name, i, each.time, each.values) for i, each in found]
+        traces = [Trace(signal.name, i, signal.time, signal.values) for i, signal in signals]
         panels.append(Panel(title, TIME, label, traces))
     return panels
 
 
 def overview(runs: Sequence[RunSignals]) -> list[Panel]:
-    """Return what one wants to see first: the path in its plane, some joints, the speed."""
+    """Return panels for a first look: the path in its plane, some joints, the speed."""
     panels = []
     if point := next((p for p in ("com", "base") if all(f"{p}.x" in run for run in runs)), ""):
         names = [f"{point}.{axis}" for axis in "xyz"]

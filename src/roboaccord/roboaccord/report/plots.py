@@ -1,8 +1,8 @@
 """Self-contained pages of plots, pictures and tables.
 
 The templates beside may be changed; tables in them must keep the form that TABLE, ROW, HEAD and
-CELL match, for `_with_heads` reads it. Fields of `Plot` and `Still` stay, which other packages
-fill. A page loads no other file and escapes what it is given: test_report checks both.
+CELL match, for `_with_heads` reads it. Fields of `Plot` and `Still` stay: other packages fill
+them. A page loads no other file and escapes what it is given: test_report checks both.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-SHORT = 24  # letters
+SHORT = 24  # letters of a cell up to which its text is not broken
 TABLE = re.compile(r'<div class="scroll"><table.*?</table>', re.DOTALL)
 ROW, HEAD = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"<th>(.*?)</th>", re.DOTALL)
 CELL, TAG = re.compile(r"<td( [^>]*)?>(.*?)</td>", re.DOTALL), re.compile(r"<[^>]*>")
 
 
-def render_page(template: str, place: str = __package__, **values: Any) -> str:
+def render_page(template: str, package: str = __package__, **values: Any) -> str:
     """Return a page as HTML.
 
     Args:
         template: file name of the template; it may extend one of those here.
-        place: package that ships it, beside its modules.
-        values: what it shows.
+        package: that contains the template, beside its modules.
+        values: for the template.
     """
     import jinja2
 
-    here, templates = files(__package__), files(place)
+    here, templates = files(__package__), files(package)
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(
             lambda name: (templates if name == template else here).joinpath(name).read_text("utf-8")
@@ -51,9 +51,9 @@ def render_page(template: str, place: str = __package__, **values: Any) -> str:
 
 
 def _with_heads(table: str) -> str:
-    """Give each cell the header of its column, beside which narrow screens show it.
+    """Give each cell the header of its column, which narrow screens show beside the cell.
 
-    Cells of `SHORT` texts are marked, which are not to be broken.
+    Cells with short texts are marked, so that they are not broken.
     """
     heads = [TAG.sub("", head).strip() for head in HEAD.findall(table)]
 
@@ -71,13 +71,13 @@ def _with_heads(table: str) -> str:
 
 @dataclass(frozen=True)
 class Plot:
-    """Hold a plot of a page.
+    """Interactive plot of a page.
 
     Args:
-        title: heading over it.
+        title: heading.
         caption: what is seen, in a sentence or two.
-        figure: `data` and `layout` as Plotly has them, without colours of text and grid; flat, or
-            with a `scene` in three dimensions.
+        figure: `data` and `layout` of Plotly, without colours of text and grid; flat, or with a
+            `scene` in three dimensions.
         height: [pixels].
     """
 
@@ -89,12 +89,12 @@ class Plot:
 
 @dataclass(frozen=True)
 class Still:
-    """Hold a static figure of a page.
+    """Static figure of a page.
 
     Args:
-        path: of its file, SVG.
-        title, caption: as of a `Plot`.
-        data: file of the numbers it shows, if there is one.
+        path: of the SVG file.
+        title, caption: as for a `Plot`.
+        data: file with the numbers shown, if there is one.
     """
 
     path: Path
@@ -104,12 +104,12 @@ class Still:
 
     @property
     def source(self) -> str:
-        """The picture itself, as an address that needs no other file."""
+        """The picture as a data URL, which needs no other file."""
         return f"data:image/svg+xml;base64,{base64.b64encode(self.path.read_bytes()).decode()}"
 
     @property
     def files(self) -> list[Path]:
-        """Picture and numbers."""
+        """Files of the picture and of the numbers."""
         return [self.path, *([self.data] if self.data else [])]
 
 
@@ -122,8 +122,8 @@ def render_plots(
     Args:
         title: of the page.
         lead: a sentence under it; may be empty.
-        plots: one below the other, all to turn and read off or all static.
-        command: that makes the page again.
+        plots: one below the other, all interactive or all static.
+        command: shell command that makes the page again.
         facts: figures and versions, as a table.
     """
     figures = [plot.figure for plot in plots if isinstance(plot, Plot)]

@@ -1,17 +1,14 @@
-"""Signals of a recorded run by name, and the settings in which recorded runs differ.
+"""Signals of a recorded run by name: of joints, base, links, centre of mass, contact and energy.
 
 Signals may be added: call `_add` with name, unit, meaning and values in `_add_recorded`,
-`_add_links` or `_add_energies`; `_KINDS` and `_MEANINGS` say which share a panel. Names stay, for
-users type them (`JOINT.q`, `base.x`, `com.speed`). FEW and BLOCK may be tuned: the length of a
-label, and memory.
-
-Signals are of joints, base, links, centre of mass, contact and energy.
+`_add_links` or `_add_energies`; `_KINDS` and `_MEANINGS` decide which share a panel. Names stay:
+users type them (`JOINT.q`, `base.x`, `com.speed`). BLOCK may be tuned, and costs memory.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
@@ -22,23 +19,21 @@ import numpy as np
 
 from roboaccord.bag.columns import columns, table
 from roboaccord.bag.compare import signals_of
-from roboaccord.bag.folder import is_storage
+from roboaccord.bag.folder import find_bag
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import LEFT_OUT, Json, Quantity, Word
+from roboaccord.contract.results import LEFT_OUT, Quantity, Word
 from roboaccord.contract.state import Array
 from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
 from roboaccord.run.energy_book import Stored, net_work
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import Run
-from roboaccord.scenario.keys import in_yaml, keys_of
 from roboaccord.scenario.setup import Setup
 
-RUNS = Path("runs")
 _log = logging.getLogger(__name__)
-BLOCK = 4096  # samples
+BLOCK = 4096  # samples whose poses of links are computed at once: 12 MB for 30 links
 _MEANINGS = {
     "q": "joint position", "qd": "joint velocity", "effort": "joint effort",
     "v": "velocity of base_link in its axes", "w": "angular velocity of base_link in its axes",
@@ -48,13 +43,11 @@ _KINDS = {
     "energy": "energy", "link": "origin of a link",
 }  # fmt: skip
 TURNS = ("roll", "pitch", "yaw")
-NONE = "–"
-FEW = 2  # keys that differ and still make a label
 
 
 @dataclass(frozen=True)
 class Signal:
-    """Hold a signal of a run: its name, unit and meaning, and values (k,) at times (k,) [s]."""
+    """Signal of a run: name, unit and meaning, and values (k,) at times (k,) [s]."""
 
     name: Word
     unit: Word
@@ -64,7 +57,7 @@ class Signal:
 
     @property
     def kind(self) -> str:
-        """What signals must share to stand in one panel, beside the unit."""
+        """What signals must have in common, beside the unit, to share a panel."""
         head, _, last = self.name.rpartition(".")
         first = head.partition(":")[0]
         return _KINDS.get(first, self.meaning if last in _MEANINGS else self.name)
@@ -76,16 +69,16 @@ class Signal:
 
 
 Source = tuple[str, str, Callable[[], Array], Array]
-"""Unit, meaning, what computes the values, and times."""
+"""Unit, meaning, function that computes the values, and times."""
 
 
 class RunSignals(Mapping[str, Signal]):
-    """Map names to the signals of a recorded run; each is computed when it is asked for.
+    """Mapping of names to the signals of a recorded run, computed on demand.
 
     `JOINT.q`, `.qd`, `.effort`; `base.x`, `.roll`, `.vx`, ...; `link:LINK.x`, `.y`, `.z` (origin);
-    `com.x`, `com.speed` (centre of mass); `contact.force` and its components: what acts on a robot
-    from outside but for gravity and commanded wrenches, by the change of its momentum;
-    `contact.count`; `energy.kinetic`, `.potential`, `.total`, `.work`; `switch:NAME`.
+    `com.x`, `com.speed` (centre of mass); `contact.force` and its components: the external force
+    without gravity and commanded wrenches, from the change of momentum; `contact.count`;
+    `energy.kinetic`, `.potential`, `.total`, `.work`; `switch:NAME`.
 
     Args:
         run: a run, or its folder or bag.
@@ -105,7 +98,7 @@ class RunSignals(Mapping[str, Signal]):
             self._add_links(self.tree)
         if self.run.contacts:
             times, arrows = read_arrows(self.run.contacts)
-            counts = np.array([len(each) for each in arrows], dtype=float)
+            counts = np.array([len(points) for points in arrows], dtype=float)
             meaning = "number of contact points"
             self._sources["contact.count"] = ("1", meaning, lambda: counts, times)
 
@@ -116,7 +109,7 @@ class RunSignals(Mapping[str, Signal]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._sources)
 
-    def __contains__(self, name: object) -> bool:  # without computing it
+    def __contains__(self, name: object) -> bool:  # without computing the signal
         return name in self._sources
 
     def __len__(self) -> int:
@@ -127,30 +120,30 @@ class RunSignals(Mapping[str, Signal]):
         return [pattern] if pattern in self else [n for n in self if fnmatchcase(n, pattern)]
 
     def groups(self) -> list[SignalGroup]:
-        """Return the signals by kind, those of all joints or links together."""
-        found = dict[str, list[str]]()
+        """Return the signals by kind, those of all joints or all links as one group."""
+        names_by_key = dict[str, list[str]]()
         for name in self:
             kind, _, last = name.rpartition(".")
             joint = kind in self.motion.joints
             key = f"*.{last}" if joint else f"link:*.{last}" if kind.startswith("link:") else name
-            found.setdefault(key, []).append(name)
-        first = {key: self._sources[names[0]][:2] for key, names in found.items()}
-        return [SignalGroup(key, len(names), *first[key]) for key, names in found.items()]
+            names_by_key.setdefault(key, []).append(name)
+        first = {key: self._sources[names[0]][:2] for key, names in names_by_key.items()}
+        return [SignalGroup(key, len(names), *first[key]) for key, names in names_by_key.items()]
 
     @cached_property
     def setup(self) -> Setup | None:
-        """Robot and scenario; None for a foreign bag, or where they cannot be made any more."""
+        """Robot and scenario; None for a foreign bag, or where they can no longer be made."""
         if not self.run.scenario:
             return None
         try:
             return self.run.setup()
         except AccordError as error:
-            _log.warning("%s: what needs the robot is left out: %s", self.path, error)
+            _log.warning("%s: signals that need the robot are left out: %s", self.path, error)
             return None
 
     @cached_property
     def tree(self) -> Tree | None:
-        """The links and joints; None where the bag holds no description that fits its joints."""
+        """Links and joints; None where the bag has no description that fits its joints."""
         try:
             tree = Tree.parse(self.run.urdf) if self.run.urdf else None
         except AccordError:  # as of a foreign description without base_link
@@ -164,13 +157,13 @@ class RunSignals(Mapping[str, Signal]):
 
     @cached_property
     def centre(self) -> Array:
-        """The centre of mass (k, 3) [m]."""
+        """Centre of mass (k, 3) [m]."""
         assert self.tree
         return np.concatenate([self.tree.centres(*poses) for poses in self._poses()])
 
     @cached_property
     def velocity(self) -> Array:
-        """The velocity of the centre of mass (k, 3) [m/s]."""
+        """Velocity of the centre of mass (k, 3) [m/s]."""
         assert self.tree
         kinematics = TreeKinematics(self.tree, self.motion.joints)
         masses = np.array([link.mass for link in self.tree.links])
@@ -179,26 +172,27 @@ class RunSignals(Mapping[str, Signal]):
         return np.asarray(np.array([*linear]) / masses.sum())
 
     def _poses(self) -> Iterator[tuple[Array, Array]]:
-        """Yield origins and rotations of the links, block by block: rotations take much memory."""
+        """Yield origins and rotations of the links in blocks, since rotations take much memory."""
         assert self.tree
-        at = self.motion
-        for first in range(0, len(at), BLOCK):
-            part = slice(first, first + BLOCK)
-            yield self.tree.forward(at.joints, at.q[part], at.position[part], at.orientation[part])
+        motion = self.motion
+        for first in range(0, len(motion), BLOCK):
+            block = slice(first, first + BLOCK)
+            pose = motion.position[block], motion.orientation[block]
+            yield self.tree.forward(motion.joints, motion.q[block], *pose)
 
     def _add_recorded(self) -> None:
         values, turns = table(self.run).T, signals_of(self.run)
-        for column, each in zip(columns(self.run)[1:], values[1:], strict=True):
+        for column, samples in zip(columns(self.run)[1:], values[1:], strict=True):
             raw, _, unit = column.removesuffix("]").rpartition(" [")
             kind, _, name = raw.partition("/")
             if kind == "base":
                 if self.run.has_base and not name.startswith("q"):
                     meaning = _MEANINGS.get(name[0], f"{name} of base_link")
-                    self._add(f"base.{name}", unit, meaning, each)
+                    self._add(f"base.{name}", unit, meaning, samples)
             elif kind == "switch":
-                self._add(f"switch:{name}", unit, "switch, 1 for on", each)
+                self._add(f"switch:{name}", unit, "switch, 1 for on", samples)
             else:
-                self._add(f"{name}.{kind}", unit, _MEANINGS[kind], each)
+                self._add(f"{name}.{kind}", unit, _MEANINGS[kind], samples)
         for turn in TURNS if self.run.has_base else ():
             angles = np.unwrap(turns[f"base/{turn}"])
             self._add(f"base.{turn}", "rad", f"{turn} of base_link", angles)
@@ -265,110 +259,9 @@ class RunSignals(Mapping[str, Signal]):
 
 @dataclass(frozen=True)
 class SignalGroup:
-    """Hold the signals of one kind: the pattern that matches them, how many, unit and meaning."""
+    """Signals of one kind: the pattern that matches them, their number, unit and meaning."""
 
     pattern: Word
     count: Annotated[int, Quantity("")]
     unit: Word
     meaning: Annotated[str, Quantity("", form="text")]
-
-
-def find_bag(run: Path) -> Path:
-    """Return the newest bag in a run folder, or else the bag itself."""
-    if run.is_dir() and not any(map(is_storage, run.iterdir())):
-        return max(_bags_in(run, "*"), key=_written, default=run)
-    return run
-
-
-def last_runs(count: int, folder: Path = RUNS) -> list[Path]:
-    """Return the newest bags in a folder of runs, the older first; not those of a cross-check.
-
-    Raises:
-        AccordError: if there are fewer.
-    """
-    inside = [bag for bag in _bags_in(folder, "*/*") if bag.name == "bag"]
-    found = sorted({*_bags_in(folder, "*"), *inside}, key=_written)
-    if len(found) < count:
-        have = f"{len(found)} recorded runs" if found else "no recorded run"
-        raise AccordError(f"{folder} holds {have}: name {count}, or record one with accord run")
-    return found[-count:]
-
-
-def _bags_in(folder: Path, depth: str) -> list[Path]:
-    return [*{file.parent for file in folder.glob(f"{depth}/*") if is_storage(file)}]
-
-
-def _written(bag: Path) -> tuple[int, str]:
-    return max(file.stat().st_mtime_ns for file in bag.iterdir() if is_storage(file)), str(bag)
-
-
-def read_runs(runs: Sequence[Path | str | BagRun | Run | RunSignals]) -> list[RunSignals]:
-    """Return the signals of several runs."""
-    return [each if isinstance(each, RunSignals) else RunSignals(each) for each in runs]
-
-
-@dataclass(frozen=True)
-class SettingChange:
-    """Hold a key of the scenario in which runs differ, `engine` or `transport`.
-
-    Args:
-        key: with dots, as `--set` takes it.
-        unit: "" for none.
-        values: of each run, in YAML.
-    """
-
-    key: Word
-    unit: Word
-    values: Annotated[Sequence[str], Quantity("", form="s")]
-
-
-def changes_of(runs: Sequence[RunSignals]) -> list[SettingChange]:
-    """Return in what the scenarios and engines of runs differ, as their bags have them."""
-    every = [{key: (value, unit) for key, value, unit in _settings(run)} for run in runs]
-    changes = []
-    for key in dict.fromkeys(key for each in every for key in each):
-        values = [each.get(key, (NONE, ""))[0] for each in every]
-        unit = next(each[key][1] for each in every if key in each)
-        if len({*values}) > 1:
-            changes.append(SettingChange(key, unit, values))
-    return changes
-
-
-def labels_of(runs: Sequence[RunSignals]) -> list[str]:
-    """Return a label for each run: by the keys that differ, where they are few, or its folder."""
-    changes = changes_of(runs)
-    labels = [_folder(run) for run in runs]
-    if 0 < len(changes) <= FEW:
-        keys = [each.key.rpartition(".")[2] for each in changes]
-        rows = zip(*(each.values for each in changes), strict=True)
-        labels = [", ".join(map(" ".join, zip(keys, row, strict=True))) for row in rows]
-    unlike = len({*labels}) == len(labels)
-    return labels if unlike else [f"{i + 1}: {n}" for i, n in enumerate(labels)]
-
-
-def _folder(run: RunSignals) -> str:
-    path = run.path
-    alike = path.name.startswith("bag") and path.resolve().parent.name
-    return alike or path.name or run.run.robot
-
-
-def _settings(run: RunSignals) -> Iterator[tuple[str, str, str]]:
-    """Yield the keys of a run with value and unit."""
-    if run.run.engine:
-        yield "engine", run.run.engine, ""
-    if run.run.transport:
-        yield "transport", run.run.transport, ""
-    try:
-        known = keys_of(run.setup) if run.setup else []
-    except AccordError:
-        known = []
-    found = [(k.key, k.value, k.unit) for k in known] or [*_flat(run.run.scenario)]
-    yield from (each for each in found if each[0] != "description")
-
-
-def _flat(data: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str, str]]:
-    for key, value in data.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", in_yaml(value), ""

@@ -1,9 +1,9 @@
-"""Static figures of results: the signals of runs, and what the pages have, without a browser.
+"""Static figures of results: signals of runs, and the figures of pages without a browser.
 
 To draw another result, add a case to `_overlay` or `_figures`; another package adds the entry point
 `plot.CLASS` of `roboaccord.functions` instead. ROW may be changed. Figures are those of the pages
-(figures.py, plots.py): what is to look different on both is changed there, and `draw_page` must
-know the kinds of curves that they use.
+(figures.py, plots.py) and are changed there, for both; `draw_page` must know the kinds of curves
+that they use.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from roboaccord.run.runner import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ROW = 2.2  # inches
+ROW = 2.2  # height of each of several figures [inches]
 
 
 def plot_of(result: object, what: Sequence[str], out: str | PurePath | None = None) -> Figure:
     """Draw a result; see `contract.results.Shown.plot`.
 
     Raises:
-        AccordError: for what has no figure, or none of that name.
+        AccordError: for a result without a figure, or an unknown name.
     """
     overlay = _overlay(result, what)
     figure = overlay.figure() if overlay else _drawn(_figures(result, what))
@@ -44,7 +44,7 @@ def plot_of(result: object, what: Sequence[str], out: str | PurePath | None = No
 
 
 def _overlay(result: object, what: Sequence[str]) -> Overlay | None:
-    """Return the signals of runs; None of another result."""
+    """Return the signals of runs; None for another result."""
     match result:
         case Run() | BagRun():
             return plot([result], what)
@@ -56,16 +56,17 @@ def _overlay(result: object, what: Sequence[str]) -> Overlay | None:
 
 
 def _figures(result: object, what: Sequence[str]) -> list[Mapping[str, Any]]:
-    """Return the figures of a page, flat ones of curves and dots."""
+    """Return figures of a result's page, of curves and dots in a plane."""
     match result:
         case Report():
-            found = figures.figures_of(result)
-            for name in what:
-                check_known("unknown figure ", name, found)
-            first = "convergence" if "convergence" in found else "path"
-            return [found[name] for name in what or (first,)]
-    if (own := f"plot.{type(result).__name__}") in entries("functions"):  # of a package beside
-        return [load("functions", own)(result)]
+            by_id = figures.figures_of(result)
+            for figure in what:
+                check_known("unknown figure ", figure, by_id)
+            first = "convergence" if "convergence" in by_id else "path"
+            return [by_id[figure] for figure in what or (first,)]
+    name = f"plot.{type(result).__name__}"
+    if name in entries("functions"):  # of another package
+        return [load("functions", name)(result)]
     raise AccordError(f"{type(result).__name__} has no figure")
 
 

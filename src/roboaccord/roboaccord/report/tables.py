@@ -1,7 +1,7 @@
-"""The tables of a report: what each level measured, and whether it is within.
+"""Tables of a report: figures and outcome of each level, metrics and tolerances.
 
-The figures of a level are its `rows` (crosscheck/level.py); a table of its own follows from them.
-How to read the tables of the tree is in the page, template.html, by the level's name. Full digits
+Figures of a level are its `rows` (crosscheck/level.py), from which its table follows. How to read
+each table is explained in the page, template.html, by the level's name. Full digits
 are in summary.json. `number` and `text_of` are used by cli/levels.py as well.
 """
 
@@ -22,7 +22,7 @@ NONE = "–"
 
 
 class Row(NamedTuple):
-    """Hold engine, cells, and the outcome of the level; "" for the reference, not judged."""
+    """Engine, cells, and outcome of the level; "" for the reference, which is not judged."""
 
     engine: str
     cells: Sequence[str]
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Hold the table of a level, or of the noise."""
+    """Table of a level, or of the noise."""
 
     level: str
     title: str
@@ -40,22 +40,22 @@ class Table(NamedTuple):
 
 def tables_of(report: Report) -> list[Table]:
     """Return the tables of the levels and of the noise."""
-    found = [table for level in report.rows if (table := level_table(report, level)).rows]
+    tables = [table for level in report.rows if (table := level_table(report, level)).rows]
     floor = [Row(engine, _floor(noise)) for engine, noise in report.noise.items()]
     columns = ("engine", "floor", "rate", "agree until")
-    return [*found, *[Table("noise", "Noise floor and horizon", columns, floor)] * bool(floor)]
+    return [*tables, *[Table("noise", "Noise floor and horizon", columns, floor)] * bool(floor)]
 
 
 def level_table(report: Report, level: str) -> Table:
     """Return the figures of a level, a row for each engine that has any."""
-    found = {engine: rows for engine, rows in report.rows[level].items() if rows}
-    entries = {head: entry for rows in found.values() for head, entry in rows.items()}
+    rows_by_engine = {engine: rows for engine, rows in report.rows[level].items() if rows}
+    entries = {head: entry for rows in rows_by_engine.values() for head, entry in rows.items()}
     columns = [f"{head} [{e.unit}]" if e.unit else head for head, e in entries.items()]
     outcomes = {e: f.outcome for e, f in report.levels.get(level, {}).items()}
     lines = [
         Row(engine, [text_of(rows[head]) if head in rows else NONE for head in entries],
             outcomes.get(engine, ""))
-        for engine, rows in found.items()
+        for engine, rows in rows_by_engine.items()
     ]  # fmt: skip
     title = report.titles.get(level) or level.replace("_", " ")
     return Table(level, title, ("engine", *columns), lines)
@@ -74,12 +74,12 @@ def number(value: float | None, form: str = "g", none: str = NONE) -> str:
     return none if value is None or not math.isfinite(value) else f"{value:{form}}"
 
 
-def _floor(found: Noise) -> list[str]:
+def _floor(noise: Noise) -> list[str]:
     rate, second = unit_of(Noise, "rate"), unit_of(Noise, "horizon")
     return [
-        f"{number(1e3 * found.floor, '.2g')} mm",
-        NONE if found.rate is None else f"{found.rate:.2g} {rate}",
-        "the end" if found.horizon is None else f"t = {found.horizon:.4g} {second}",
+        f"{number(1e3 * noise.floor, '.2g')} mm",
+        NONE if noise.rate is None else f"{noise.rate:.2g} {rate}",
+        "the end" if noise.horizon is None else f"t = {noise.horizon:.4g} {second}",
     ]
 
 
@@ -93,10 +93,10 @@ def metric_rows(metrics: Mapping[str, Mapping[str, float]]) -> list[list[str]]:
         cells = []
         for engine in engines:
             value = metrics[engine].get(name, math.nan)
-            apart = ""
+            difference = ""
             if engine != engines[0] and first and math.isfinite(first) and math.isfinite(value):
-                apart = f" ({100 * (value / first - 1):+.2g} %)"
-            cells.append(number(value, ".5g") + apart)
+                difference = f" ({100 * (value / first - 1):+.2g} %)"
+            cells.append(number(value, ".5g") + difference)
         rows.append([name.replace("_", " "), UNITS.get(name, ""), *cells])
     return rows
 

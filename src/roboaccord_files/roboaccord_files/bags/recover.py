@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from mcap.records import Channel, Schema
 from roboaccord.bag.content import Content
-from roboaccord.bag.folder import PACKED, bag_files, custom_data, doubt_of_metadata, read_metadata
+from roboaccord.bag.folder import PACKED, bag_files, doubt_of_metadata
+from roboaccord.bag.metadata import custom_data, read_metadata
 from roboaccord.bag.reader import run_of
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.storage import RunWriter

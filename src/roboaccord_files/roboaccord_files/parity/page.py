@@ -26,7 +26,7 @@ def render_parity(result: Parity) -> str:
     title = robots[0].name if len(robots) == 1 else f"{len(robots)} robots"
     return render_page(
         "parity.html",
-        place=__package__,
+        package=__package__,
         title=f"What engines make of {title}",
         lead=f"{result.alike} of {len(robots)} read alike by the reference, {', '.join(engines)}.",
         result=result,

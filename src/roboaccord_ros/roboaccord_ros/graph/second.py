@@ -1,8 +1,8 @@
 """The reference as a second robot: what the cross-check publishes of it.
 
 LONGEST, NAMING, UNHURRIED and FADE_PERIOD may be tuned; none changes a verdict. When the reference
-is set anew, and how it fades, is changed in `Companion` (crosscheck/cause.py of the core). Fixed:
-the run never waits for this, and what cannot follow is given up with a line.
+is set anew, and how it fades, is changed in crosscheck/companion.py of the core. Fixed: the run
+never waits for this, and what cannot follow is given up with a line.
 """
 
 from __future__ import annotations

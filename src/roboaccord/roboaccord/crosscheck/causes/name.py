@@ -19,9 +19,10 @@ from roboaccord.crosscheck.causes.reference import bounded, rms
 from roboaccord.crosscheck.causes.resolution import Resolved, resolution_of
 from roboaccord.crosscheck.causes.ticks import explain_ticks, spread
 from roboaccord.crosscheck.levels.scheme import SchemeCheck, explain_drawn, explained
-from roboaccord.crosscheck.levels.trajectory import ConvergenceCheck
+from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.ticks import by_group, left_out
+from roboaccord.crosscheck.special_ticks import left_out
+from roboaccord.crosscheck.ticks import by_group
 from roboaccord.numerics.ranking import descending, ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup

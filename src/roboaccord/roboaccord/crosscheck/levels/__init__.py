@@ -1,7 +1,9 @@
-"""The levels of the cross-check, one file each, in the order in which they are measured and shown.
+"""Levels of the cross-check, one file each, in the order in which they are measured and shown.
 
-To add one, write its file and enter it in LEVELS; one that looks at the checks of others comes
-after them.
+To add a level, write its file and enter it in LEVELS, after those whose checks it reads. How a
+level judges and which rows it shows may be changed in its file, with its tests in
+src/roboaccord/test (and in the robots' packages); what the larger levels measure is in ../measures.
+Names of levels and of rows stay: scenarios, `--json` and summary.json use them.
 """
 
 from roboaccord.crosscheck.level import AnyLevel

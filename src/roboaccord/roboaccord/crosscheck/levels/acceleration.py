@@ -1,11 +1,10 @@
-"""Level `acceleration`: an engine's model by its description, accelerations by the reference.
+"""Level `acceleration`: an engine's model against its description, and its accelerations.
 
-Properties of joints that are compared may be added: a field of `JointProperties` (engines) and its
-name to OF_JOINTS. READ_BACK may be tuned. ROUND_OFF stays at round-off; tolerances of masses and
-accelerations are set in the scenario.
-
-The reference is the analytical model. Accelerations are compared at random states, without time
-stepping.
+Masses, limits and all other properties that an engine reports must be those of the description, to
+round-off. Accelerations are compared with the reference's, the analytical model, at random states:
+no time stepping is involved. To compare another property of joints, add a field to
+`JointProperties` (engines) and its name to OF_JOINTS. READ_BACK may be tuned; tolerances of masses
+and accelerations are set in the scenario. Names of the checks are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.level import Entry, Level, Rows, listed
 from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.ticks import ROUND_OFF
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.differences import (
     Difference,
@@ -32,24 +32,18 @@ from roboaccord.engines.differences import (
     compare_value,
     relative_at,
 )
-from roboaccord.engines.model import (
-    WORLD,
-    JointProperties,
-    Properties,
-    intended_properties,
-)
+from roboaccord.engines.model import WORLD, JointProperties, Properties, intended_properties
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-ROUND_OFF = 1e-12  # relative, and of lengths [m], angles [rad] and unit vectors
-READ_BACK = 10  # states that are set and read back
+READ_BACK = 10  # states that are set and read back: an error of a sensor is in each of them
 OF_JOINTS = ("origin", "damping", "friction", "armature")  # fields of a joint's properties
 
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """Hold total masses and the differences of an engine's model."""
+    """Total masses, and differences of an engine's model from its description."""
 
     total: Annotated[float, Quantity("kg", "mass of all links")]
     reference: Annotated[float, Quantity("kg", "mass of all links of the reference")]
@@ -63,29 +57,29 @@ def check_model(
 
     Args:
         setup: robot and scenario.
-        reference: whose masses and effort limits are right.
-        engine: to be compared.
+        reference: with the right masses and effort limits.
+        engine: to compare.
         tolerance: relative, of masses.
     """
-    expected, found = dict(reference.masses()), dict(engine.masses())
+    expected, measured = dict(reference.masses()), dict(engine.masses())
     expected.pop(WORLD, None)
-    found.pop(WORLD, None)
-    differences = [*_masses(expected, found, tolerance), *_effort_limits(reference, engine)]
+    measured.pop(WORLD, None)
+    differences = [*_masses(expected, measured, tolerance), *_effort_limits(reference, engine)]
     for part in engine_parts(engine):
         differences += _properties(intended_properties(part.intended), part.properties())
     differences += _read_back(setup, engine)
     unique = {(d.quantity, d.where): d for d in reversed(differences) if d.error > d.allowed}
     named = sorted(unique.values(), key=lambda d: (d.quantity != "mass", d.quantity, -d.error))
-    total, target = sum(found.values()), sum(expected.values())
-    return ModelCheck(total, target, tuple(_merge(named, len(found), len(engine.joints))))
+    total, target = sum(measured.values()), sum(expected.values())
+    return ModelCheck(total, target, tuple(_merge(named, len(measured), len(engine.joints))))
 
 
 def _masses(
-    expected: dict[str, float], found: dict[str, float], tolerance: float
+    expected: dict[str, float], measured: dict[str, float], tolerance: float
 ) -> Iterator[Difference]:
-    """Yield the masses of all links, those that only one of both has among them."""
-    for name in {**expected, **found}:
-        want, have = expected.get(name, 0.0), found.get(name, 0.0)
+    """Yield comparisons of the masses of all links, also of those that only one of both has."""
+    for name in {**expected, **measured}:
+        want, have = expected.get(name, 0.0), measured.get(name, 0.0)
         if want or have:
             yield compare_mass(name, want, have, tolerance)
 
@@ -94,8 +88,8 @@ def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Differen
     limits = zip(engine.joints, reference.effort_limits, engine.effort_limits, strict=True)
     for name, want, have in limits:
         whole = max(abs(want), 1.0)
-        found = compare_value("effort limit", name, want, have, ROUND_OFF, whole)
-        yield replace(found, how=because(Code.INSTEAD, have=have, want=want))
+        difference = compare_value("effort limit", name, want, have, ROUND_OFF, whole)
+        yield replace(difference, how=because(Code.INSTEAD, have=have, want=want))
 
 
 def _properties(want: Properties, have: Properties) -> Iterator[Difference]:
@@ -113,9 +107,9 @@ def _properties(want: Properties, have: Properties) -> Iterator[Difference]:
 def _joint(name: str, want: JointProperties, have: JointProperties) -> Iterator[Difference]:
     yield compare_axis(name, want.axis, have.axis, ROUND_OFF)
     yield compare_limits(name, want.limits, have.limits, ROUND_OFF)
-    for own in OF_JOINTS:
-        values, unit = (getattr(want, own), getattr(have, own)), unit_of(JointProperties, own)
-        yield compare_value(own, name, *values, ROUND_OFF, unit=unit)
+    for field in OF_JOINTS:
+        values, unit = (getattr(want, field), getattr(have, field)), unit_of(JointProperties, field)
+        yield compare_value(field, name, *values, ROUND_OFF, unit=unit)
 
 
 def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
@@ -141,10 +135,10 @@ def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
                 yield Difference("sensor", what, size, ROUND_OFF, because(Code.READS, size=size))
 
 
-def _merge(found: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:
-    """Yield differences, those of every link or joint by the same amount as one."""
+def _merge(differences: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:
+    """Yield differences; equal ones of every link or every joint become one."""
     kinds: dict[tuple[str, str], list[Difference]] = {}
-    for difference in found:
+    for difference in differences:
         how = str(difference.how.to_json())
         kinds.setdefault((difference.quantity, how), []).append(difference)
     for (quantity, _), same in kinds.items():
@@ -162,12 +156,13 @@ NO_MODEL = ModelCheck(0.0, 0.0, ())
 
 @dataclass(frozen=True)
 class AccelerationCheck:
-    """Hold the largest relative error over the states; None, with the reason, if kinematic.
+    """Errors of accelerations at random states, and of the model.
 
     Args:
-        max, states: that error, and the number of states.
+        max: largest relative error; None where accelerations are not compared.
+        states: number of states.
         reason: why accelerations are not compared.
-        model: what the engine's model has otherwise than the description.
+        model: differences of the engine's model from the description.
     """
 
     max: Annotated[float | None, Quantity("1", "relative error at random states", form=".1e")]
@@ -226,24 +221,24 @@ def check_acceleration(
 ) -> AccelerationCheck:
     """Compare the accelerations of joints and base at random states.
 
-    The error of a state is relative to its largest acceleration, joints and base apart.
+    The error of a state is relative to its largest acceleration, of joints and of the base.
     """
     if not setup.joints and not setup.base.moves:
         return AccelerationCheck(None, 0, because(Code.NOTHING_CAN_MOVE))
     worst = 0.0
     last = max((fault.time for fault in setup.faults), default=0.0)
     for drawn, effort in draw_states(setup, states, seed):
-        state = replace(drawn, time=last) if last else drawn  # when all have failed
+        state = replace(drawn, time=last) if last else drawn  # after all faults
         expected = reference.acceleration(state, effort)
-        found = engine.acceleration(state, effort)
-        if expected is None or found is None:
+        accelerations = engine.acceleration(state, effort)
+        if expected is None or accelerations is None:
             return AccelerationCheck(None, 0, because(Code.KINEMATIC))
-        worst = max(worst, relative(found.joints, expected.joints))
+        worst = max(worst, relative(accelerations.joints, expected.joints))
         if setup.base.moves:
-            worst = max(worst, relative(found.base, expected.base))
+            worst = max(worst, relative(accelerations.base, expected.base))
     return AccelerationCheck(worst, states)
 
 
-def relative(found: Array, expected: Array) -> float:
+def relative(values: Array, expected: Array) -> float:
     """Return the largest difference over the largest expected value; infinite for NaN."""
-    return relative_at(found, expected)[0]
+    return relative_at(values, expected)[0]

@@ -1,13 +1,13 @@
-"""Level `drive`: the efforts that an engine puts in force, beside those that it was commanded.
-
-Errors to recognise may be added, to `Kind`, to `kinds_of` and to the words in report/words.py; the
-order in `kinds_of` is that of the results. KEPT, MOST_LATE and EVIDENCE may be
-tuned. ROUND_OFF and FITTED stay at round-off, since this level allows no other error. test_drive
-plants errors and checks kind and size.
+"""Level `drive`: the efforts in force in an engine, against the commanded ones.
 
 All other levels take the efforts in force for granted. Here they must be what the limits and faults
-of the scenario make of the controller's command, tick by tick and to round-off, and a switch must
-be as it was commanded. No state holds a wrench or twist in force: the motion alone shows these.
+of the scenario make of the controller's command, tick by tick and to round-off, and switches must
+be as commanded. States do not contain a wrench or twist in force: only the motion shows these.
+
+Errors to recognise may be added to `Kind`, to `kinds_of` and to the words in report/words.py; the
+order in `kinds_of` is that of the results. KEPT, MOST_LATE and EVIDENCE may be tuned. ROUND_OFF and
+FITTED stay at round-off, since this level allows no other error. test_drive plants errors and
+checks kind and size.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.ticks import ROUND_OFF
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.faults import JointFaults, weakened, without_loose
 
 Kind = Literal["lost", "reversed", "late", "swapped", "clipped", "scaled"]
-ROUND_OFF = 1e-12  # of the largest effort of a joint so far, or of 1 N m
-FITTED = 1e-9  # likewise: a factor or a limit that is read off the efforts
-KEPT = 2000  # ticks of which the kind is found, those around the first that is off
-MOST_LATE = 20  # ticks
-EVIDENCE = 3  # ticks: through fewer goes any factor
+FITTED = 1e-9  # of the largest effort, where a factor or limit is itself computed from efforts
+KEPT = 2000  # ticks from which the kind is found, around the first that is off: 2 s at 1 kHz
+MOST_LATE = 20  # ticks: longest delay that is sought, 20 ms at 1 kHz; each is a comparison
+EVIDENCE = 3  # ticks: fewer fit a factor by chance
 
 
 @dataclass(frozen=True)
 class Disobedience:
-    """Hold what explains the efforts of a joint that are not as commanded.
+    """Explanation of a joint's efforts that are not as commanded.
 
     Args:
         kind: of the error.
-        size: ticks by which they are late, limit [N m] or factor; 0 of other kinds.
+        size: delay [ticks], limit [N m] or factor; 0 of other kinds.
         other: the joint with which they are swapped; else "".
     """
 
@@ -58,17 +58,17 @@ class Disobedience:
 
 @dataclass(frozen=True)
 class DriveCheck:
-    """Hold how efforts and switches in force differ from what the commands make of them.
+    """Differences of efforts and switches in force from the commanded ones.
 
     Args:
-        judged, ticks: number of ticks whose command is known, and of all.
+        judged, ticks: number of ticks with a known command, and of all.
         off: number of those with a difference.
         error: largest difference of an effort.
-        where: the joint that is off first; "" where none is.
-        time: when the first tick begins that is off there; None likewise.
-        kinds: all that explain the efforts of the joint, in a fixed order.
-        joints: number of joints that are off.
-        switch, since: the first that is not as commanded, and from when on; "" where all are.
+        where: the joint that differs first; "" where none does.
+        time: when the first tick begins that differs there; None where none does.
+        kinds: all errors that explain the efforts of that joint, in a fixed order.
+        joints: number of joints that differ.
+        switch, since: the first switch that is not as commanded, and since when; "" for none.
     """
 
     judged: int
@@ -88,7 +88,7 @@ class DriveTicks:
 
     Args:
         setup: robot and scenario, with the faults of the joints.
-        late: ticks by which a command may act late, where nothing waits for it.
+        late: ticks by which a command may act late, where the simulation does not wait for it.
     """
 
     def __init__(self, setup: Setup, late: int = 0) -> None:
@@ -97,15 +97,15 @@ class DriveTicks:
         self._largest, self._errors = np.ones(n), np.zeros(n)
         self._since = np.full(n, np.inf)
         self._faults = JointFaults(setup.faults, setup.joints, setup.tree.hinges)
-        self._late, self._unsure = late, late  # ticks in which an unknown command may act
+        self._late, self._unsure = late, late  # ticks in which an unknown command may still act
         self._asked = deque[Command](maxlen=late + 1)
         self._rows = deque[tuple[Array, Array]](maxlen=KEPT)
         self._switch: tuple[str, float | None] = "", None
         self.judged = self.ticks = self.off = 0
-        self._last = math.inf  # tick whose efforts are kept
+        self._last = math.inf  # last tick whose efforts are stored
 
     def failing(self, faults: Iterable[Fault]) -> None:
-        """Let joints fail as these faults specify, beside those of the scenario."""
+        """Add faults of joints to those of the scenario."""
         self._faults.foresee(faults)
 
     def take(self, before: RobotState, after: RobotState, command: Command | None) -> None:
@@ -146,12 +146,12 @@ class DriveTicks:
             self._rows.append((meant, after.effort))
 
     def check(self) -> DriveCheck:
-        """Return what was found so far."""
+        """Return the differences so far."""
         counts, (switch, since) = (self.judged, self.ticks, self.off), self._switch
         if not self._errors.any():
             return DriveCheck(*counts, switch=switch, since=since)
-        joint = int(np.argmin(self._since))  # whose efforts around that time are kept
-        meant, force = (np.array(part) for part in zip(*self._rows, strict=True))
+        joint = int(np.argmin(self._since))  # efforts around that time are stored
+        meant, force = (np.array(efforts) for efforts in zip(*self._rows, strict=True))
         return DriveCheck(
             *counts,
             error=float(self._errors[joint]),
@@ -164,9 +164,9 @@ class DriveTicks:
         )
 
     def _transmitted(self, state: RobotState, command: Command) -> Array:
-        """Return what limits and faults make of the efforts of a command (n,).
+        """Return the efforts of a command after limits and faults (n,) [N m].
 
-        Of a command that acts late no gap of a drive is followed.
+        The gap of a drive is not simulated for a command that may act late.
         """
         effort, faults = clip_efforts(command.effort, self._limits), self._faults
         if not faults.possible:
@@ -190,43 +190,44 @@ def kinds_of(
     """Return all kinds of errors that explain the efforts of a joint, in a fixed order.
 
     Args:
-        meant, force: efforts of ticks as commanded, and in force (k, n) [N m].
-        joint: its number.
+        meant, force: efforts over ticks as commanded, and in force (k, n) [N m].
+        joint: index.
         joints: names (n,).
     """
-    own, is_ = meant[:, joint], force[:, joint]
-    scale = max(1.0, float(np.abs(own).max(initial=0.0)))
-    bad = np.abs(is_ - own) > ROUND_OFF * scale
-    first, a, b = int(np.argmax(bad)), own[bad], is_[bad]
-    if not len(b):
+    commanded, actual = meant[:, joint], force[:, joint]
+    scale = max(1.0, float(np.abs(commanded).max(initial=0.0)))
+    differs = np.abs(actual - commanded) > ROUND_OFF * scale
+    first, wanted, given = int(np.argmax(differs)), commanded[differs], actual[differs]
+    if not len(given):
         return []
 
     def same(one: Array, other: Array, least: float = ROUND_OFF) -> bool:
         return bool((np.abs(one - other) <= least * scale).all())
 
-    if same(b, 0.0 * b):
+    if same(given, 0.0 * given):
         return [Disobedience("lost")]
-    if same(b, -a):
+    if same(given, -wanted):
         return [Disobedience("reversed")]
-    found = []
-    begin = ((n, max(first, n)) for n in range(1, min(MOST_LATE, len(own) - 1)))
-    late = (n for n, i in begin if same(is_[i:], own[i - n : len(own) - n]))
+    kinds = []
+    begin = ((n, max(first, n)) for n in range(1, min(MOST_LATE, len(commanded) - 1)))
+    late = (n for n, i in begin if same(actual[i:], commanded[i - n : len(commanded) - n]))
     if ticks := next(late, 0):
-        found.append(Disobedience("late", float(ticks)))
-    others = (k for k in range(len(joints)) if k != joint and same(b, meant[bad, k]))
-    found += [Disobedience("swapped", other=joints[k]) for k in others][:1]
-    limit = float(np.abs(b).max())
-    good = np.abs(own[first:][~bad[first:]]).max(initial=0.0) <= limit + ROUND_OFF * scale
-    if good and same(b, np.sign(a) * limit, FITTED) and (np.abs(a) > limit).all():
-        found.append(Disobedience("clipped", limit))
-    factor = float(a @ b) / float(a @ a) if a.any() else 0.0
-    if factor and len(b) >= EVIDENCE and same(b, factor * a, FITTED):
-        found.append(Disobedience("scaled", factor))
-    return found
+        kinds.append(Disobedience("late", float(ticks)))
+    others = (k for k in range(len(joints)) if k != joint and same(given, meant[differs, k]))
+    kinds += [Disobedience("swapped", other=joints[k]) for k in others][:1]
+    limit = float(np.abs(given).max())
+    obeyed = np.abs(commanded[first:][~differs[first:]]).max(initial=0.0)
+    limited = obeyed <= limit + ROUND_OFF * scale and (np.abs(wanted) > limit).all()
+    if limited and same(given, np.sign(wanted) * limit, FITTED):
+        kinds.append(Disobedience("clipped", limit))
+    factor = float(wanted @ given) / float(wanted @ wanted) if wanted.any() else 0.0
+    if factor and len(given) >= EVIDENCE and same(given, factor * wanted, FITTED):
+        kinds.append(Disobedience("scaled", factor))
+    return kinds
 
 
 class DriveLevel(Level[DriveCheck]):
-    """Whatever is not as commanded is outside, beyond round-off."""
+    """Any difference from the command beyond round-off is outside."""
 
     name = "drive"
     title = "Drive: efforts in force, as commanded"

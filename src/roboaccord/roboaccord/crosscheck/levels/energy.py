@@ -1,17 +1,17 @@
 """Level `energy`: the rest of an engine's energy book, which must vanish with the physics step.
 
-SAMPLED and FEW may be tuned: how many parts of a run are made again, and at how many round-off is
+The rest is the energy that the book of the recorded run does not account for, over a part of some
+control periods. The engine simulates each part again from its first state, at its physics step, a
+half and a quarter of it. What changes with the step is due to time stepping; what does not is
+energy from nowhere, or lost to an unknown channel. No reference is needed, nor a regular motion.
+
+An engine whose ticks are its twin's (scheme.py) has the twin's book up to round-off: where nothing
+happens the two are compared, and time stepping explains nothing.
+
+SAMPLED and FEW may be tuned: how many parts are simulated again, and at how many round-off is
 measured. EPSILON and SLOW, the round-off of a book, stay: larger ones hide losses. ORDER is fixed
-by the trapezoidal rule of energy_book.py. The bounds are set in extrapolation.py and, for the twin,
-in scheme.py.
-
-The rest over some control periods is what the book of the recorded run has. From the state in which
-they begin the engine goes through them again, at its physics step, a half and a quarter of it: what
-that changes is time stepping, and what it does not is energy from nowhere, or energy that nobody
-accounts for. No reference is needed, nor a motion that repeats itself from other states.
-
-An engine that is its twin (scheme.py) has the twin's book, but for round-off: where nothing happens
-it is compared with that, and nothing is left to time stepping.
+by the trapezoidal rule of energy_book.py. Bounds are set in extrapolation.py and, for the twin, in
+measures/twin_comparison.py. Names of `EnergyCheck` are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -36,51 +36,46 @@ from roboaccord.crosscheck.extrapolation import (
     has_settled,
     no_restart,
     remainder_of_samples,
+    rms,
 )
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.levels.scheme import SAFETY as MANY
-from roboaccord.crosscheck.levels.scheme import SHAKEN, NoTwin, SchemeCheck, is_twin
+from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck, is_twin
 from roboaccord.crosscheck.links import link_centres
+from roboaccord.crosscheck.measures.twin_comparison import ROUNDINGS, SHAKEN
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.ticks import Index, at_stops, left_out
+from roboaccord.crosscheck.special_ticks import at_stops, left_out
+from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, Index, worst_and_even
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import twin_of
-from roboaccord.numerics.ranking import descending, first_largest
-from roboaccord.run.energy_book import (
-    UNMEASURED,
-    EnergyBook,
-    NoBook,
-    Stored,
-    integrate_law,
-    law_of,
-    net_work,
-)
+from roboaccord.numerics.ranking import first_largest
+from roboaccord.run import energy_book
+from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower
 
-SAMPLED = 40  # parts of a run: the worst half of them, and others evenly
-FEW = 8  # of them, round-off is measured in one of so many
-ROUND_OFF = 1e-9  # s
-EPSILON = 1e-13  # relative to the largest energy
-SLOW = 1e-3  # m/s
+SAMPLED = 40  # parts of a run: half of them the worst, half at even distances
+FEW = 8  # round-off is measured in every eighth of them
+EPSILON = 1e-13  # relative to the largest energy: sums of some hundred terms in double precision
 ORDER = 2  # of the trapezoidal rule, by which losses are integrated
+SLOW = 1e-3  # m/s: at rest the kinetic energy of this speed is the scale of round-off
 
 
 @dataclass(frozen=True)
 class EnergyCheck:
-    """Hold what is left of the rest of the book at a physics step of 0.
+    """Energy that the book does not account for, at a physics step of 0 (its rest).
 
     Args:
-        left, bound: rms over parts of the run, and what time stepping and round-off explain of it.
-        worst: the rest there, where it is largest; below 0 where energy came from nowhere.
-        time, length: when that part begins, and how long each is.
-        sure: whether an excess is: in the asymptotic range, or beyond all that the steps change.
+        left, bound: rms rest over parts of the run, and what time stepping and round-off explain.
+        worst: largest rest of a part; negative where energy came from nowhere.
+        time, length: when that part begins, and how long it is.
+        sure: whether an excess is certain: in the asymptotic range, or beyond all that the steps
+            change.
         step: the smallest physics step.
-        unmeasured: channels of losses that nobody measures: then only gains are judged.
-        twin: whether `left` is what the rest differs by from the twin's, and round-off its bound.
+        unmeasured: channels of losses that are not measured; then only gains are judged.
+        twin: whether `left` is the difference from the twin's rest, with round-off as its bound.
     """
 
     left: Annotated[float, Quantity("J", "rest at a physics step of 0", form=".2g")]
@@ -94,44 +89,9 @@ class EnergyCheck:
     twin: bool = False
 
 
-def check_energy(
-    setup: Setup,
-    engine: EngineSpec,
-    run: Trajectory,
-    book: EnergyBook | NoBook,
-    scheme: SchemeCheck | NoTwin | None = None,
-) -> EnergyCheck | NoBook:
-    """Judge by what the physics step changes of the book of an engine's run.
-
-    Parts in which nothing happens have the engine's order, and are judged by themselves: the others
-    would hide them. Those of an engine that is its twin are compared with the twin's.
-    """
-    if isinstance(book, NoBook) or book.reason:
-        return NoBook(book.reason or "")
-    simulators = engines_of(setup, engine)
-    if reason := no_restart(simulators[0]):
-        return NoBook(f"{reason}, so the energy is not known")
-    rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
-    parts = _Parts(setup, run, book)
-    free = np.diff(np.concatenate([[0], np.cumsum(rough)])[parts.ends]) == 0
-    order = min(ORDER, simulators[0].order) if setup.contact is None else 1
-    found = list[EnergyCheck]()
-    if is_twin(scheme) and engine.simulator:
-        own = parts.choose(np.flatnonzero(free))
-        same, stopped = parts.compare(engine, own)
-        found += same
-        free[own[stopped]] = False
-    elif free.any():
-        found.append(parts.check(simulators, np.flatnonzero(free), order))
-    if not free.all():
-        found.append(parts.check(simulators, np.flatnonzero(~free), None))
-    over = [each for each in found if each.left > each.bound]
-    return max(over or found, key=lambda each: (each.sure, each.left / each.bound))
-
-
 @dataclass(frozen=True)
-class _Parts:
-    """Judge parts of a run, between samples of its book."""
+class EnergyParts:
+    """Parts of a run between samples of its book, each of which can be simulated again."""
 
     setup: Setup
     run: Trajectory
@@ -140,7 +100,7 @@ class _Parts:
     @cached_property
     def ends(self) -> Index:
         """Samples of the run at which parts begin and end (p + 1,)."""
-        return np.searchsorted(self.run.time, self.book.time - ROUND_OFF)
+        return np.searchsorted(self.run.time, self.book.time - TIME_ROUND_OFF)
 
     def compare(
         self, engine: EngineSpec, parts: Index
@@ -148,84 +108,84 @@ class _Parts:
         """Compare parts with those of the engine's twin.
 
         Returns:
-            what was found, nothing where nothing was compared; and in which parts a joint stops,
-            which the twin does not (p,).
+            a check, or none where nothing was compared; and in which parts a joint is stopped,
+            which no twin simulates (p,).
         """
-        made = (make_simulator(self.setup, twin_of(engine, seed)) for seed in (0, *SHAKEN))
-        twin, *shaken = made
+        twin, *shaken = (make_simulator(self.setup, twin_of(engine, seed)) for seed in (0, *SHAKEN))
         residuals, stopped = self._residuals(twin, parts)
         chosen, residuals = parts[~stopped], residuals[~stopped]
         if not len(chosen):
             return [], stopped
-        few = slice(None, None, FEW)
-        others = (self._residuals(each, chosen[few])[0] for each in shaken)
-        most = max(_rms(each - residuals[few]) for each in others)
-        read = self._read(make_simulator(self.setup, engine), chosen)
-        apart = np.diff(self.book.rest)[chosen] - residuals
-        at = first_largest(np.abs(apart))
-        found = EnergyCheck(
-            _rms(apart),
-            MANY * most + SAFETY * _rms(read) + self._floor(),
-            float(apart[at]),
-            *self._place(chosen[at]),
+        sampled = slice(None, None, FEW)
+        changed = (self._residuals(simulator, chosen[sampled])[0] for simulator in shaken)
+        round_off = max(rms(values - residuals[sampled]) for values in changed)
+        lost = self._lost_by_setting(make_simulator(self.setup, engine), chosen)
+        differences = np.diff(self.book.rest)[chosen] - residuals
+        largest = first_largest(np.abs(differences))
+        check = EnergyCheck(
+            rms(differences),
+            ROUNDINGS * round_off + SAFETY * rms(lost) + self._floor(),
+            float(differences[largest]),
+            *self._span(chosen[largest]),
             sure=True,
             step=twin.physics_step,
             twin=True,
         )
-        return [found], stopped
+        return [check], stopped
 
     def check(
         self, simulators: Sequence[Simulator], parts: Index, order: int | None
     ) -> EnergyCheck:
-        """Check parts by their numbers.
+        """Check parts, given by their indices, at three physics steps.
 
-        Those in which something happens have no order (None): steps explain what they change there.
+        Parts in which something happens have no order (None): there the bound is the change with
+        the steps.
         """
         chosen, book = self.choose(parts), self.book
-        found = np.array([self._residuals(each, chosen)[0] for each in simulators])
-        errors = found - found[0] + np.diff(book.rest)[chosen]
-        unmeasured = tuple(name for name in CHANNELS if book.how[name] == UNMEASURED)
+        residuals = np.array([self._residuals(simulator, chosen)[0] for simulator in simulators])
+        errors = residuals - residuals[0] + np.diff(book.rest)[chosen]
+        unmeasured = tuple(name for name in CHANNELS if book.how[name] == energy_book.UNMEASURED)
         if unmeasured:
             errors = np.minimum(errors, 0.0)
         floor = self._floor()
-        left = remainder_of_samples([e[:, None] for e in errors], order or 1, np.array([floor]))
-        explained = SAFETY * _rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
-        settled = left.asymptotic and has_settled([*errors], order or 1)
+        remainder = remainder_of_samples([*errors[:, :, None]], order or 1, np.array([floor]))
+        explained = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
+        settled = remainder.asymptotic and has_settled([*errors], order or 1)
         return EnergyCheck(
-            left.size,
-            left.bound if order else max(left.bound, explained + floor),
-            float(errors[-1, left.sample]),
-            *self._place(chosen[left.sample]),
-            sure=settled or left.size > explained,
+            remainder.size,
+            remainder.bound if order else max(remainder.bound, explained + floor),
+            float(errors[-1, remainder.sample]),
+            *self._span(chosen[remainder.sample]),
+            sure=settled or remainder.size > explained,
             step=simulators[-1].physics_step,
             unmeasured=unmeasured,
         )
 
     def choose(self, parts: Index) -> Index:
-        """Return the parts with the largest residuals, and others evenly."""
-        worst = parts[descending(np.abs(np.diff(self.book.rest)[parts]))[: SAMPLED // 2]]
-        even = parts[np.linspace(0, len(parts) - 1, min(SAMPLED, len(parts))).astype(int)]
-        return np.unique(np.array([*worst, *even], int))
+        """Return the parts with the largest rests, and others at even distances."""
+        return parts[worst_and_even(np.abs(np.diff(self.book.rest)[parts]), SAMPLED)]
 
     def _residuals(self, simulator: Simulator, parts: Index) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the rest of each part as a simulator has it [J], and whether a twin stops."""
+        """Return the rest of each part in a simulator [J], and whether a twin is stopped (p,)."""
         simulator.meter()
-        setup, law, stored = self.setup, law_of(self.setup.force_law), self._stored(simulator)
-        found, stopped = np.empty(len(parts)), np.zeros(len(parts), dtype=bool)
+        setup, stored = self.setup, self._stored(simulator)
+        law = energy_book.law_of(setup.force_law)
+        residuals, stopped = np.empty(len(parts)), np.zeros(len(parts), dtype=bool)
         for row, part in enumerate(parts.tolist()):
             run, taken = go(simulator, self.run, *self.ends[part : part + 2].tolist())
             before, after = (sum(stored.of(run.state(i))) for i in (0, -1))
             lost = sum(taken.values()) + sum(event.energy for event in run.events)
             if FRICTION not in taken and law:
-                lost += float(integrate_law(LawPower(setup.tree, run.joints, law), run)[-1])
-            found[row] = float(net_work(run)[-1]) - (after - before) - lost
-            stopped[row] = any(each.stopped for each in parts_of(simulator))
-        return found, stopped
+                power = LawPower(setup.tree, run.joints, law)
+                lost += float(energy_book.integrate_law(power, run)[-1])
+            residuals[row] = float(energy_book.net_work(run)[-1]) - (after - before) - lost
+            stopped[row] = any(model.stopped for model in parts_of(simulator))
+        return residuals, stopped
 
-    def _read(self, simulator: Simulator, parts: Index) -> Array:
-        """Return what an engine changes of the energy of states that it is put into (p,) [J].
+    def _lost_by_setting(self, simulator: Simulator, parts: Index) -> Array:
+        """Return the change of energy when an engine sets the states at the ends of parts (p,) [J].
 
-        DART gives the turn of a free base back by a series that is cut off: 2e-12 rad of it.
+        DART returns the rotation of a free base by a truncated series, with an error of 2e-12 rad.
         """
         changes, stored = dict[int, float](), self._stored(simulator)
         for i in np.unique(self.ends[[parts, parts + 1]]).tolist():
@@ -233,20 +193,20 @@ class _Parts:
             changes[i] = abs(sum(stored.of(simulator.reset(state))) - sum(stored.of(state)))
         return np.array([changes[i] + changes[k] for i, k in self.ends[[parts, parts + 1]].T])
 
-    def _stored(self, simulator: Simulator) -> Stored:
+    def _stored(self, simulator: Simulator) -> energy_book.Stored:
         beside = self.setup.parameters.gravity, simulator.armature, simulator.spring
-        return Stored(self.setup.tree, self.run.joints, *beside)
+        return energy_book.Stored(self.setup.tree, self.run.joints, *beside)
 
-    def _place(self, part: int) -> tuple[float, float]:
+    def _span(self, part: int) -> tuple[float, float]:
         """Return when a part begins, and how long it is [s]."""
         begin, end = self.book.time[part : part + 2].tolist()
         return begin, end - begin
 
     def _floor(self) -> float:
-        """Return the round-off of a difference of the book's numbers [J].
+        """Return the round-off of a difference of two numbers of the book [J].
 
-        Heights are sums over the joints, so they have the round-off of distances. A robot that
-        stands still has that of a slow motion.
+        Heights are sums over the joints, with the round-off of distances. A robot at rest has that
+        of a slow motion.
         """
         setup, book = self.setup, self.book
         masses = np.array([link.mass for link in setup.tree.links])
@@ -258,12 +218,46 @@ class _Parts:
         return float(EPSILON * max(largest, height, 0.5 * mass * SLOW**2))
 
 
-def _rms(values: Array) -> float:
-    return float(np.sqrt(np.mean(values**2)))
+def check_energy(
+    setup: Setup,
+    engine: EngineSpec,
+    run: Trajectory,
+    book: EnergyBook | NoBook,
+    scheme: SchemeCheck | NoTwin | None = None,
+) -> EnergyCheck | NoBook:
+    """Check the energy book of an engine's run, by how its rest changes with the physics step.
+
+    Parts in which nothing happens have the engine's order and are checked separately: the larger
+    errors of the others would hide theirs. If the ticks are the twin's, they are compared with it.
+
+    Returns:
+        the check with the largest excess, or the reason why there is none.
+    """
+    if isinstance(book, NoBook) or book.reason:
+        return NoBook(book.reason or "")
+    simulators = engines_of(setup, engine)
+    if reason := no_restart(simulators[0]):
+        return NoBook(f"{reason}, so the energy is not known")
+    rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
+    parts = EnergyParts(setup, run, book)
+    free = np.diff(np.concatenate([[0], np.cumsum(rough)])[parts.ends]) == 0
+    order = min(ORDER, simulators[0].order) if setup.contact is None else 1
+    checks = list[EnergyCheck]()
+    if is_twin(scheme) and engine.simulator:
+        judged_by_twin = parts.choose(np.flatnonzero(free))
+        twin_checks, stopped = parts.compare(engine, judged_by_twin)
+        checks += twin_checks
+        free[judged_by_twin[stopped]] = False
+    elif free.any():
+        checks.append(parts.check(simulators, np.flatnonzero(free), order))
+    if not free.all():
+        checks.append(parts.check(simulators, np.flatnonzero(~free), None))
+    outside = [check for check in checks if check.left > check.bound]
+    return max(outside or checks, key=lambda check: (check.sure, check.left / check.bound))
 
 
 class EnergyLevel(Level["EnergyCheck | NoBook"]):
-    """What is left at a physics step of 0 is outside."""
+    """A rest that remains at a physics step of 0 is outside."""
 
     name = "energy"
     title = "Energy"

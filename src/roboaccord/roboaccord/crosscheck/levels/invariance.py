@@ -1,18 +1,18 @@
 """Level `invariance`: an engine's motion in a world that is turned, mirrored, shifted or reordered.
 
-To add a move, add it to MOVES (engines/moves.py); nothing changes here. PART and LEAST may be
-tuned: how much of the run is made again. MANY and PAIRS may be tuned with care: how often a sound
-engine fails, SAME what is called a box of friction: what sound and wrong engines get must stay
-(test_invariance). SAFETY and LOSS are set in scheme.py.
+The recorded efforts act again, so the same motion must follow, and no exact solution is needed.
+To add a move, add it to MOVES (engines/symmetries.py); nothing changes here. PART and LEAST may be
+tuned: how much of the run is simulated again. MANY, PAIRS and SAME may be tuned with care: how
+often a sound engine fails, and what counts as a box of friction; verdicts on sound and wrong
+engines must stay (test_invariance). ROUNDINGS and LOSS are set in measures/twin_comparison.py.
 
-The recorded efforts act again, so that the same motion must come, and no exact answer is needed.
-What round-off explains is measured by the same engine. In each physics step it changes the numbers
-of the state by roundings, which grow from there as those of a start do. So the floor is MANY times
-what becomes of pairs of starts, all of whose numbers are changed, with opposite signs, by SAFETY
-roundings of the largest of their kind for each step, and by what the engine loses of a state that
-is set and read back: DART cuts off the turn of a base by less than 1e-3 rad. Where a rounding
-decides, such as whether two things touch, they lie on both sides; and they have the errors of an
-iterative solver, as at stops, which are drawn anew in each run.
+Round-off is measured in the same engine. Each physics step rounds the numbers of the state, and
+these errors grow as those of a start do. The floor is therefore MANY times the difference made by
+pairs of starts, all of whose numbers are changed, with opposite signs: by ROUNDINGS roundings of
+the largest number of their kind for each step, and by what the engine loses of a state that is set
+and read back (DART ignores a rotation of the base below 1e-3 rad). Where a rounding decides, such
+as whether two things touch, the pair lies on both sides; and each run has other errors of an
+iterative solver, as at stops.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.ticks import spread
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.levels.scheme import LOSS, SAFETY, read_back
+from roboaccord.crosscheck.measures.twin_comparison import LOSS, ROUNDINGS, read_back
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.ticks import by_group, difference, names, vector
+from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, by_group, difference, names, vector
 from roboaccord.engines.base import engine_parts
-from roboaccord.engines.moves import HALF_RIGHT, MOVES, RIGHT, Move
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.engines.symmetries import moved
+from roboaccord.engines.symmetries import Move, moved
+from roboaccord.engines.moves import HALF_RIGHT, MOVES, RIGHT
 from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
@@ -46,18 +46,18 @@ from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-PART, LEAST = 0.1, 0.2  # of the judged motion, and s, that are made again
-MANY = 10.0  # times the sum of two: one normal deviate exceeds that in 3 of 1000 draws
-PAIRS = (1, 8)  # of changed starts; the more where fewer do not explain what is found
-SAME = 0.01  # of what a turn by 45 degrees changes: a box of friction leaves less of it by 90
+PART, LEAST = 0.1, 0.2  # share of the judged motion that is simulated again, and at least [s]
+MANY = 10.0  # times the sum of a pair: one normal deviate exceeds that in 3 of 1000 draws
+PAIRS = (1, 8)  # numbers of changed starts; the larger where the smaller does not explain a change
+SAME = 0.01  # of the change by a turn of 45 degrees: with a box of friction, 90 degrees change less
 ContactLaw = Literal["", "box", "unequal"]
-"""What a change shows of a contact law: friction by a box along the world's axes, of which a turn
-by 90 degrees changes nothing; or a law that depends on them otherwise."""
+"""What changes show of a contact law: friction limited by a box along the world's axes, which a
+turn by 90 degrees does not change; or another dependence on these axes; "" for neither."""
 
 
 @dataclass(frozen=True)
 class Shift:
-    """Hold the difference in a moved world that is largest beside what round-off explains.
+    """Largest difference in a moved world, relative to what round-off explains.
 
     Args:
         error, floor: that difference, and what round-off explains, in the unit of the coordinate.
@@ -79,13 +79,13 @@ class Shift:
 
 @dataclass(frozen=True)
 class InvarianceCheck:
-    """Hold what an engine changes in moved worlds.
+    """Changes of an engine's motion in moved worlds.
 
     Args:
-        duration: of what is made again.
+        duration: of the motion that is simulated again.
         changes: by the name of the move.
-        refused: why a world cannot be moved so, likewise.
-        law: what the change shows of the contact law, where something touches.
+        refused: why a world cannot be moved so, by the name of the move.
+        law: what the changes show of the contact law, where something touches.
     """
 
     duration: Annotated[float, Quantity("s", "duration")]
@@ -95,11 +95,11 @@ class InvarianceCheck:
 
 
 def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> InvarianceCheck:
-    """Make the first part of an engine's run again in moved worlds."""
-    least = np.searchsorted(run.time, run.time[0] + LEAST - 1e-9)
+    """Simulate the first part of an engine's run again in moved worlds."""
+    least = np.searchsorted(run.time, run.time[0] + LEAST - TIME_ROUND_OFF)
     ticks = int(min(max(np.ceil(PART * (len(run) - 1)), least), len(run) - 1))
     simulator = make_simulator(setup, engine)
-    if simulator.unplaced:  # nobody can measure what round-off makes of other starts
+    if simulator.unplaced:  # without other starts round-off cannot be measured
         return InvarianceCheck(0.0, {}, {"": simulator.unplaced})
     plain = replay(simulator, run, run.state(0), ticks)
     errors, refused = dict[str, Array](), dict[str, str]()
@@ -112,14 +112,14 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
             refused[move.name] = str(error)
     for pairs in PAIRS:
         floor = measure_floor(simulator, run, plain, pairs)
-        changes = {name: worst(run, each, floor) for name, each in errors.items()}
-        if not any(each.outside for each in changes.values()):
+        changes = {name: worst(run, of_move, floor) for name, of_move in errors.items()}
+        if not any(shift.outside for shift in changes.values()):
             break
     law: ContactLaw = ""
     turned = changes.get(HALF_RIGHT.name)
-    again = steps(simulator, run, run.state(0), ticks)  # the robot's own rig may touch, too
+    replayed = steps(simulator, run, run.state(0), ticks)  # the robot's own rig may touch, too
     parts = engine_parts(simulator)
-    if turned and turned.outside and any(p.contacts() for _ in again for p in parts):
+    if turned and turned.outside and any(p.contacts() for _ in replayed for p in parts):
         right = compare(setup, engine, RIGHT, run, plain)
         law = "box" if right.max() < SAME * errors[HALF_RIGHT.name].max() else "unequal"
     return InvarianceCheck(float(run.time[ticks] - run.time[0]), changes, refused, law)
@@ -139,11 +139,11 @@ class InvarianceLevel(Level[InvarianceCheck]):
             return Finding.does_not_apply(
                 because(Code.NO_MOVE, text=next(iter(check.refused.values()), ""))
             )
-        found = {name: change for name, change in check.changes.items() if change.outside}
-        if not found:
+        outside = {name: change for name, change in check.changes.items() if change.outside}
+        if not outside:
             return Finding.within()
-        move = ranked([*found], lambda name: -found[name].error / found[name].floor)[0]
-        change, others = found[move], [name for name in found if name != move]
+        move = ranked([*outside], lambda name: -outside[name].error / outside[name].floor)[0]
+        change, others = outside[move], [name for name in outside if name != move]
         figures = {**vars(change), "move": move, "others": others, "law": check.law}
         what = "contact law" if check.law else ""
         return Finding.outside(
@@ -158,14 +158,14 @@ class InvarianceLevel(Level[InvarianceCheck]):
 
 
 def replay(simulator: Simulator, run: Trajectory, start: RobotState, ticks: int) -> Trajectory:
-    """Return the states that a simulator makes of the recorded commands of a run."""
+    """Return a simulator's states under the recorded commands of a run."""
     return Trajectory.from_states(run.joints, [*steps(simulator, run, start, ticks)])
 
 
 def steps(
     simulator: Simulator, run: Trajectory, start: RobotState, ticks: int
 ) -> Iterator[RobotState]:
-    """Yield the states that a simulator makes of the recorded commands of a run."""
+    """Yield a simulator's states under the recorded commands of a run."""
     simulator.reset(start)
     for i in range(ticks):
         yield simulator.step(run.command(i), run.period(i))
@@ -173,7 +173,7 @@ def steps(
 
 
 def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:
-    """Return a state whose numbers are changed by sizes (6,) of each group, with signs drawn."""
+    """Return a state with its numbers changed by the sizes of their groups (6,), signs random."""
     rng = np.random.default_rng(seed)
 
     def signed(group: int, count: int) -> Array:
@@ -191,24 +191,24 @@ def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:
 
 
 def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int) -> Array:
-    """Return what round-off makes of each tick, by pairs of starts and group (k, 6)."""
+    """Return the effect of round-off on each tick, by group (k, 6), from pairs of starts."""
     ticks = len(plain)
     count = float(run.time[ticks] - run.time[0]) / simulator.physics_step
     largest = np.maximum(by_group(np.abs(vector(run)[: ticks + 1])).max(axis=0), 1.0)
     lost = np.minimum(read_back(simulator, run, np.arange(ticks)), LOSS)
-    sizes = SAFETY * (count * ROUNDING * largest + lost)
+    sizes = ROUNDINGS * (count * ROUNDING * largest + lost)
     floor = np.tile(sizes, (ticks, 1))
     for seed, sign in product(range(pairs), (1.0, -1.0)):
         start = changed(run.state(0), sign * sizes, seed)
-        apart = by_group(np.abs(difference(plain, replay(simulator, run, start, ticks))))
-        floor = floor + MANY * np.maximum.accumulate(np.nan_to_num(apart, nan=np.inf))
+        differences = by_group(np.abs(difference(plain, replay(simulator, run, start, ticks))))
+        floor = floor + MANY * np.maximum.accumulate(np.nan_to_num(differences, nan=np.inf))
     return floor
 
 
 def compare(
     setup: Setup, engine: EngineSpec, move: Move, run: Trajectory, plain: Trajectory
 ) -> Array:
-    """Return what a move changes, by tick and coordinate (k, 2 n + 12).
+    """Return the changes by a move, by tick and coordinate (k, 2 n + 12).
 
     Raises:
         AccordError: where the world cannot be moved so.
@@ -220,7 +220,7 @@ def compare(
 
 
 def worst(run: Trajectory, errors: Array, floor: Array) -> Shift:
-    """Return the change that is largest beside its floor."""
+    """Return the change that is largest relative to its floor."""
     floors = np.array([spread(row, errors.shape[1]) for row in floor])
     tick, column = np.unravel_index(first_largest(errors / floors), errors.shape)
     what, where = names(run.joints)[column]

@@ -1,7 +1,7 @@
-"""Level `one_step` of one run, from its bag or while it goes on: it has a single physics step.
+"""Level `one_step` of a single run, from a bag or live, which has one physics step.
 
-Fields of `RecordedStep` are keys of `--json` and of the live verdict: they stay. COARSE and FALLING
-may be tuned. The control periods are compared in step_check.py, one by one as they come.
+Control periods are compared in step_check.py, one by one as they come. COARSE and FALLING may be
+tuned. Fields of `RecordedStep` are keys of `--json` and of the live verdict: they stay.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from typing import Annotated, Any
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because, unless_few
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, to_json
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.levels.one_step import Rates, judge_rates
 from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.rates import Rates, judge_rates
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
-COARSE = 0.1  # share of the change: where time stepping explains more, too much could hide
-FALLING = 9.81  # rad/s^2; of a link of 1 m, whose tolerance at level 1 is the floor of a rest
+COARSE = 0.1  # share of the change: where time stepping explains more, an error could hide
+FALLING = 9.81  # rad/s^2: a falling link of 1 m; its tolerance at level 1 is the floor at rest
 
 
 @dataclass(frozen=True)
 class RecordedStep:
-    """Hold the comparison of a run's control periods with the reference's.
+    """Comparison of a run's control periods with the reference's.
 
     Args:
-        ticks: number of control periods; of a run that goes on, by now.
-        compared: of these.
-        left_out: with an event (impact, stop, switch), which no scheme places inside a step, or
-            from a state that the reference cannot take, as beside its terrain.
-        skipped: of which a sample is missing.
+        ticks: number of control periods; of a live run, so far.
+        compared: number of those that were compared.
+        left_out: number of those with an event (impact, stop, switch), which no scheme places
+            within a step, or from a state that the reference refuses, as beside its terrain.
+        skipped: number of those with a sample missing.
         delay: control periods by which efforts act late.
-        rms, max: error of the joints' rates, or without joints of the base's turning.
-        relative: rms error, less that of the engine's twin, over the rms change of the rates, of
+        rms, max: error of the joints' rates; without joints, of the base's turning.
+        relative: rms error, less that of the engine's twin, over the rms change of the rates: of
             the joints or of the base's turning, whichever exceeds what is allowed by more.
-        allowed: of that.
-        rates: both, the one that exceeds it by more first.
-        tolerance: share of the change that is allowed beside what time stepping explains.
-        largest: rms error of any rate [rad/s], beside the twin's.
-        least: share of the change that time stepping explains, where that is less.
-        period: of control [s].
-        refused: why the reference cannot take a state, the first time.
+        allowed: largest `relative` that is allowed.
+        rates: joints and base, the one that exceeds what is allowed by more first.
+        tolerance: share of the change that is allowed beyond what time stepping explains.
+        largest: rms error of any rate, less the twin's [rad/s].
+        least: share of the change that time stepping explains, of joints or base, the smaller.
+        period: control period [s].
+        refused: why the reference refused a state, the first time.
     """
 
     ticks: int
@@ -60,17 +60,17 @@ class RecordedStep:
     refused: Reason | None = field(default=None, metadata=LEFT_OUT)
 
     def document(self, report: Any) -> dict[str, Json]:
-        """Return the figures that `--json` prints of its report."""
-        found, levels = report.finding, report.levels
-        data = {"outcome": found.outcome, "reason": found.reason, **by_fields(self)}
+        """Return the figures that `--json` prints for a report of one run."""
+        finding, levels = report.finding, report.levels
+        data = {"outcome": finding.outcome, "reason": finding.reason, **by_fields(self)}
         if {"drive", "scheme"} & set(levels):
-            resolution = [each for found in report.resolution.values() for each in found]
+            resolution = [error for errors in report.resolution.values() for error in errors]
             data |= {"levels": levels, "resolution": resolution}
         return {key: to_json(value) for key, value in data.items()}
 
 
 class RecordedStepLevel(Level[RecordedStep]):
-    """Judge beside what time stepping explains, which the reference's accelerations show."""
+    """Judge errors beyond what time stepping explains by the reference's accelerations."""
 
     name = "one_step"
     title = "Level 2: one step"
@@ -85,10 +85,10 @@ class RecordedStepLevel(Level[RecordedStep]):
         if not check.compared:
             return Finding.not_judged(because(Code.NO_STEP))
         below = check.largest <= tolerances.acceleration * FALLING * check.period
-        found = judge_rates(check.tolerance, check.rates, below=below)
-        if found == Finding(Outcome.WITHIN) and check.least > COARSE:
-            found = Finding.not_judged(because(Code.STEPPING_HIDES, share=check.least))
-        return unless_few(found, check.compared, check.ticks)
+        finding = judge_rates(check.tolerance, check.rates, below=below)
+        if finding == Finding(Outcome.WITHIN) and check.least > COARSE:
+            finding = Finding.not_judged(because(Code.STEPPING_HIDES, share=check.least))
+        return unless_few(finding, check.compared, check.ticks)
 
     def rows(self, check: RecordedStep) -> Rows:
         return {

@@ -1,4 +1,7 @@
-"""Level `repeat`: the same run again is to be equal bit for bit; no difference is allowed."""
+"""Level `repeat`: the same run again must be equal bit for bit; no difference is allowed.
+
+Fields of `RepeatCheck` are keys of summary.json and stay.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,12 @@ from roboaccord.scenario.scenario import Tolerances
 
 @dataclass(frozen=True)
 class RepeatCheck:
-    """Hold where a run and the same run again part first.
+    """First difference between a run and its repetition.
 
     Args:
         apart: largest difference there, in the unit of the coordinate; 0 where they are equal.
         quantity, where: the coordinate, and its joint or link; "" where they are equal.
-        time: of the state; None likewise.
+        time: of the state; None where they are equal.
     """
 
     apart: Annotated[float, Quantity("", "difference from the same run again")] = 0.0
@@ -34,24 +37,24 @@ class RepeatCheck:
 
 
 def check_repeat(run: Trajectory, again: Trajectory) -> RepeatCheck:
-    """Return where a run and its repetition part first."""
+    """Return the first difference between a run and its repetition."""
     parts = [
         np.abs(getattr(again, name) - getattr(run, name))
         for name in ("q", "qd", "position", "orientation", "twist")
     ]
-    parts[3] = parts[3][:, :3]  # of a quaternion, whose fourth number follows
-    apart = np.column_stack(parts)
-    first = np.flatnonzero(apart.any(axis=1))
+    parts[3] = parts[3][:, :3]  # the fourth number of a quaternion follows from three
+    differences = np.column_stack(parts)
+    first = np.flatnonzero(differences.any(axis=1))
     if not first.size:
         return RepeatCheck()
-    at = int(first[0])
-    column = first_largest(apart[at])
-    found = names(run.joints)[column]
-    return RepeatCheck(float(apart[at, column]), *found, float(run.time[at]))
+    sample = int(first[0])
+    column = first_largest(differences[sample])
+    coordinate = names(run.joints)[column]
+    return RepeatCheck(float(differences[sample, column]), *coordinate, float(run.time[sample]))
 
 
 class RepeatLevel(Level[RepeatCheck]):
-    """What is not equal is outside."""
+    """Any difference is outside."""
 
     name = "repeat"
     title = "Repeat: the same run again"

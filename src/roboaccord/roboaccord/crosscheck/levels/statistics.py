@@ -1,4 +1,4 @@
-"""Level `statistics`: of a chaotic motion, medians over seeds in place of trajectories.
+"""Level `statistics`: medians over seeds, which replace the trajectories of a chaotic motion.
 
 KNOWN may be tuned: when too few seeds leave a verdict open. The fields of `StatisticsCheck` are
 keys of `--json` and stay. Seeds, figure and allowance are set in the scenario.
@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, field, replace
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.results import LEFT_OUT
+from roboaccord.crosscheck.beside import ALONE, Beside, by_twin
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.levels.scheme import ALONE, Beside, by_twin
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.runs import REFERENCE
+from roboaccord.engines import REFERENCE
 from roboaccord.numerics.statistics import (
     CONFIDENCE,
     Statistics,
@@ -26,31 +26,32 @@ from roboaccord.run.metrics import UNITS
 from roboaccord.run.sweep import Cell
 from roboaccord.scenario.scenario import StatisticsSpec, Tolerances
 
-# A difference must be known to this part of the reference's median: then most runs of an engine
+# Share of the reference's median to which a difference must be known: then most runs of an engine
 # that passes go in the same direction, and at least half as far.
 KNOWN = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatisticsCheck(Statistics):
-    """Hold the statistics of a figure over seeds in one engine, beside the reference's.
+    """Statistics of a figure over seeds in one engine, beside the reference's.
 
     Args:
         figure: its name.
         unit: of the figure.
-        difference: 95 % confidence interval of median - reference's (bootstrap); None for the
-            reference itself, and where there are too few runs.
-        share_probability: of shares above 0 at least as unlike by chance; None as above.
-        by_step: change of the median from twice the physics step to the step, or twice that from
-            the step to half of it where the control period allows no more.
-        allowance: what the difference may be.
-        unsettled: the precision of the difference, allowance and half the interval, where it is
-            too poor to judge by; else 0.
-        failures: by seed, why there is no value.
-        diverged: whether one of them is a motion that left the finite numbers.
-        loop: smallest real part of an eigenvalue of the sampled control loop, as of
+        difference: 95 % confidence interval of the difference from the reference's median
+            (bootstrap); None for the reference itself, and with too few runs.
+        share_probability: probability by chance of shares above 0 that differ as much; None as
+            above.
+        by_step: change of the median from twice the physics step to the step; where the control
+            period does not allow that, twice the change from the step to half of it.
+        allowance: largest difference that is allowed.
+        unsettled: precision of the difference (allowance plus half the interval) where it is too
+            poor to judge by; else 0.
+        failures: why there is no value, by seed.
+        diverged: whether one of them is a motion that became infinite.
+        loop: smallest real part of an eigenvalue of the sampled control loop, from
             `linearise_loop`; None where it is not known.
-        beside: what other levels know.
+        beside: checks of other levels on which the judgement depends.
     """
 
     figure: str
@@ -67,18 +68,18 @@ class StatisticsCheck(Statistics):
 
     @property
     def thrown(self) -> bool:
-        """Whether the control loop throws joints from stop to stop, and no run diverges.
+        """Whether the control loop drives joints from stop to stop, and no run diverges.
 
-        An eigenvalue of its tick below -1 does; see `linearise_loop`.
+        It does if an eigenvalue of its map over a period is below -1; see `linearise_loop`.
         """
         return self.loop is not None and self.loop < -1.0 and not self.diverged
 
 
 class StatisticsLevel(Level[StatisticsCheck]):
-    """Judge statistics over seeds: the medians by the allowance, and the shares above 0.
+    """Judge statistics over seeds: medians by the allowance, and shares above 0 by chance.
 
-    Where the control loop throws joints from stop to stop, the engine's own law of stops decides
-    the figure, and no difference is judged.
+    Where the control loop drives joints from stop to stop, the engine's own law of stops decides
+    the figure, and a difference is not judged.
     """
 
     name = "statistics"
@@ -90,21 +91,21 @@ class StatisticsLevel(Level[StatisticsCheck]):
         if samples is None or spec is None:
             return None
         pair = samples.cells[REFERENCE], samples.cells[case.name]
-        found = compare_cells(*pair, spec, samples.by_step)
-        return replace(found, loop=samples.loop, beside=Beside.of(case))
+        check = compare_cells(*pair, spec, samples.by_step)
+        return replace(check, loop=samples.loop, beside=Beside.of(case))
 
     def judge(self, check: StatisticsCheck, tolerances: Tolerances) -> Finding:
-        found = judge_seeds(check)
+        finding = judge_seeds(check)
         twin, obeys, _ = check.beside
-        if twin and obeys and check.thrown and found.outcome == Outcome.NOT_JUDGED:
-            return by_twin(found, twin)  # no statistics decide there, and each tick does
-        return found
+        if twin and obeys and check.thrown and finding.outcome == Outcome.NOT_JUDGED:
+            return by_twin(finding, twin)  # statistics decide nothing there, single ticks do
+        return finding
 
     def rows(self, check: StatisticsCheck) -> Rows:
         spread = check.half_width
-        known, apart = math.isfinite(spread), check.difference
-        mean = f"{check.mean:.3g} ± {spread:.2g}" if known else None
-        low_high = None if apart is None else f"{apart[0]:.2g} to {apart[1]:.2g}"
+        finite, interval = math.isfinite(spread), check.difference
+        mean = f"{check.mean:.3g} ± {spread:.2g}" if finite else None
+        low_high = None if interval is None else f"{interval[0]:.2g} to {interval[1]:.2g}"
         return {
             f"mean {check.figure.replace('_', ' ')}": Entry(mean, check.unit),
             "median": Entry(check.median),
@@ -112,22 +113,22 @@ class StatisticsLevel(Level[StatisticsCheck]):
             "runs": Entry(check.n),
             "above 0": Entry(check.positive, form=".0%"),
             "difference from the reference": Entry(low_high),
-            "allowed": Entry(None if apart is None else check.allowance, form=".2g"),
+            "allowed": Entry(None if interval is None else check.allowance, form=".2g"),
         }
 
 
 def judge_seeds(check: StatisticsCheck) -> Finding:
-    """Judge statistics by themselves."""
-    found = _compare_seeds(check)
-    if found.outcome != Outcome.OUTSIDE or not check.thrown:
-        return found
-    return Finding.not_judged(*found.reasons, because(Code.THROWN, loop=check.loop))
+    """Judge statistics without what other levels know."""
+    finding = _compare_seeds(check)
+    if finding.outcome != Outcome.OUTSIDE or not check.thrown:
+        return finding
+    return Finding.not_judged(*finding.reasons, because(Code.THROWN, loop=check.loop))
 
 
 def _compare_seeds(check: StatisticsCheck) -> Finding:
-    """Judge a figure; runs without a value count against an engine: it must give one for any seed.
+    """Judge a figure; an engine must give a value for every seed.
 
-    A run that diverges may do so by its physics step.
+    A run that diverges decides nothing: its physics step may be the reason.
     """
     figures = {"figure": check.figure, "unit": check.unit}
     if check.failures:
@@ -159,25 +160,25 @@ def _compare_seeds(check: StatisticsCheck) -> Finding:
 def compare_cells(
     reference: Cell, cell: Cell, spec: StatisticsSpec, by_step: Mapping[str, float]
 ) -> StatisticsCheck:
-    """Compare the runs of one engine to the reference's.
+    """Compare the runs of one engine with the reference's.
 
-    A scheme of first order, as all are through impacts, has at a step the error by which the
-    figure moves from twice that step (Richardson). So medians may differ by what both move.
+    The error of a first-order scheme, as all are through impacts, is the change of the figure from
+    twice the step to the step (Richardson). So medians may differ by the changes of both.
     """
-    own, other = cell.statistics, reference.statistics
+    statistics, reference_statistics = cell.statistics, reference.statistics
     moves = [abs(by_step.get(c.engine, 0.0)) for c in (cell, reference)]
     allowance = spec.allowance + sum(moves)
     difference, probability, unsettled = None, None, 0.0
     values, others = list(cell.values.values()), list(reference.values.values())
-    if cell is not reference and min(own.n, other.n) > 1:
+    if cell is not reference and min(statistics.n, reference_statistics.n) > 1:
         low, high = difference = median_difference(values, others)
         probability = share_probability(values, others)
         precision = allowance + 0.5 * (high - low)
-        unsettled = precision if precision > KNOWN * abs(other.median) else 0.0
+        unsettled = precision if precision > KNOWN * abs(reference_statistics.median) else 0.0
     return StatisticsCheck(
         figure=spec.figure,
         unit=UNITS.get(spec.figure, ""),
-        **asdict(own),
+        **asdict(statistics),
         difference=difference,
         share_probability=probability,
         by_step=by_step.get(cell.engine),

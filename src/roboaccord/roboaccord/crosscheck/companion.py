@@ -1,0 +1,107 @@
+"""The reference beside a live run, up to the horizon of its predictability.
+
+Two copies of the reference start from states that differ by `NUDGE`. Once they have diverged to
+`HORIZON`, the motion no longer follows from its start [Lighthill 1986, "The recently recognized
+failure of predictability in Newtonian dynamics"]: both are then reset to the state of the
+simulation. A regular motion never needs a reset.
+
+LOOK_PERIOD and LEVELS may be tuned. HORIZON, and NUDGE of runs.py, are stated in docs/ros.md:
+change both. test_companion (snake) tests the resets.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from roboaccord.contract.interfaces import Inputs
+from roboaccord.contract.state import RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.links import largest_distance, link_centres
+from roboaccord.crosscheck.noise import HORIZON
+from roboaccord.crosscheck.runs import NUDGE, nudged
+from roboaccord.description.materials import OPACITY
+from roboaccord.description.tree import Tree
+from roboaccord.run.loop import answer, make_simulator, reset_controller
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.setup import Setup
+
+LOOK_PERIOD = 0.02  # s of simulated time between comparisons of the copies, one frame of a viewer
+LEVELS = 5  # of opacity
+
+
+class Companion:
+    """Simulate the reference with its own controller, and reset it beyond its horizon.
+
+    Args:
+        setup: robot and scenario, as the controller knows them.
+        simulated: robot and scenario, as the reference simulates them; another ground in Gazebo.
+        inputs: targets of the controller, switches, and joints that fail.
+        controller: `package.module:Class` in place of the scenario's.
+
+    Attributes:
+        simulated: as given; replaced where joints have failed, for the next reset.
+        apart: largest distance between links of the two copies at the last comparison [m].
+        anew: number of resets.
+    """
+
+    def __init__(
+        self, setup: Setup, simulated: Setup, inputs: Inputs, controller: str = ""
+    ) -> None:
+        self._tree, self._joints, self._inputs = setup.tree, setup.joints, inputs
+        self._period = setup.scenario.control_period
+        self._look = max(round(LOOK_PERIOD / self._period), 1)
+        self._controllers = [make_controller(setup, controller) for _ in range(2)]
+        for copy in self._controllers:
+            reset_controller(copy, setup.scenario.seed)
+        self.apart, self.anew, self._tick = 0.0, 0, 0
+        self.simulated = simulated
+        self._start(setup.initial)
+
+    @property
+    def state(self) -> RobotState:
+        """The state of the reference."""
+        return self._states[0]
+
+    @property
+    def opacity(self) -> float:
+        """Opacity at which the reference is shown: full after a reset, low near the horizon."""
+        used = math.log(max(self.apart / NUDGE, 1.0)) / math.log(HORIZON / NUDGE)
+        return OPACITY * (1.0 - min(int(LEVELS * used), LEVELS - 1) / LEVELS)
+
+    def advance(self, state: RobotState) -> bool:
+        """Advance to the time of a state of the simulation; return whether that was a reset."""
+        for _ in range(round((state.time - self.state.time) / self._period)):
+            self._step()
+        if self._tick < self._look:
+            return False
+        self._tick, self.apart = 0, farthest(self._tree, self._joints, *self._states)
+        if self.apart < HORIZON:
+            return False
+        self._start(state)
+        self.apart, self.anew = 0.0, self.anew + 1
+        return True
+
+    def _start(self, state: RobotState) -> None:
+        """Put one copy into a state, and the other into a state that differs by NUDGE."""
+        self._simulators = [make_simulator(self.simulated) for _ in self._controllers]
+        starts = zip(self._simulators, (state, nudged(state)), strict=True)
+        self._states = [simulator.reset(start) for simulator, start in starts]
+
+    def _step(self) -> None:
+        self._tick += 1
+        faults = self._inputs.faults(self.state)
+        for i, (simulator, controller) in enumerate(zip(self._simulators, self._controllers)):
+            command = answer(controller, self._states[i], self._inputs, self._joints)
+            for fault in faults:
+                simulator.fail(fault)
+            self._states[i] = simulator.step(command, self._period)
+            simulator.take_events()
+
+
+def farthest(tree: Tree, joints: tuple[str, ...], one: RobotState, other: RobotState) -> float:
+    """Return the largest distance between links' centres, or bases, of two states [m]."""
+    both = Trajectory.from_states(joints, [one, other])
+    points = np.concatenate([link_centres(tree, both), both.position[:, None]], axis=1)
+    return float(largest_distance(points[1:] - points[:1])[0])

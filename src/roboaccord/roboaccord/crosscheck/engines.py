@@ -1,0 +1,146 @@
+"""Engines of a cross-check: made from names or specifications, or left out with a reason.
+
+An engine that refuses the scenario is left out, one whose settings are another's here, too. Keys of
+tolerances and excuses must name engines and levels that exist. Messages name the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from roboaccord.contract.errors import AccordError, check_known, did_you_mean
+from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.outcome import Code, Reason, because
+from roboaccord.contract.profiles import plain
+from roboaccord.engines import REFERENCE, engine_names, name_of, spec
+from roboaccord.engines.base import engine_parts
+from roboaccord.engines.spec import EngineSpec, read_settings
+from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.scenario import CrosscheckSpec
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+
+
+@dataclass(frozen=True)
+class Engines:
+    """Simulators of a check by name, and the specifications of their engines.
+
+    Args:
+        reference: simulator of the reference.
+        others: simulators of the engines.
+        specs: of the engines.
+        same: engines left out because their settings are another's here, with its name.
+    """
+
+    reference: Simulator
+    others: Mapping[str, Simulator]
+    specs: Mapping[str, EngineSpec]
+    same: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the simulators, the reference's first."""
+        return [REFERENCE, *self.others]
+
+    @property
+    def remarks(self) -> list[Reason]:
+        """Which engines are left out."""
+        return [
+            because(Code.SAME_SETTINGS, engine=engine, other=one)
+            for engine, one in self.same.items()
+        ]
+
+    @property
+    def changes(self) -> list[str]:
+        """How engines differ from the installed ones."""
+        return [change for engine in self.specs.values() for change in engine.changes]
+
+    def source(self, name: str) -> Engine:
+        """Return the engine of a simulator, or `reference`."""
+        return self.specs.get(name, REFERENCE)
+
+    def version(self, name: str) -> str:
+        """Return a simulator's version, and how its engine differs from the installed one."""
+        if name == REFERENCE:
+            return self.reference.version
+        return " ".join([self.described[name], *self.specs[name].changes])
+
+    @property
+    def described(self) -> dict[str, str]:
+        """Versions of the engines, with the expert settings imposed on them."""
+        return {name: self.specs[name].describe(e.version) for name, e in self.others.items()}
+
+
+def make_engines(
+    setup: Setup,
+    engines: Sequence[Engine],
+    refused: Callable[[str, AccordError], None] | None = None,
+) -> Engines:
+    """Make the reference and the engines; arguments are those of `run_crosscheck`."""
+    reference = make_simulator(setup, REFERENCE)
+    others: dict[str, Simulator] = {}
+    specs: dict[str, EngineSpec] = {}
+    for name, engine in {name_of(e): e for e in engines if e != REFERENCE}.items():
+        engine_spec = spec(engine)
+        try:
+            others[name], specs[name] = make_simulator(setup, engine_spec), engine_spec
+        except AccordError as error:
+            if refused is None or engine_spec.changes:
+                raise
+            refused(name, error)
+    same = {name: s.plain for name, s in specs.items() if is_same(others, specs, s)}
+    for name in same:
+        del others[name], specs[name]
+    return Engines(reference, others, specs, same)
+
+
+def on_ground_of(setup: Setup, engines: Sequence[Engine]) -> Setup:
+    """Return a setup with an engine's own law of ground contact, if it has one.
+
+    Raises:
+        AccordError: for other engines beside it, on which that law would be imposed.
+    """
+    others = [spec(engine) for engine in engines if engine != REFERENCE]
+    for engine in others:
+        laid = engine.ground(setup) if engine.ground else setup
+        if laid is not setup and len(others) > 1:
+            raise AccordError(f"{engine.name} has its own law of ground contact: check it alone")
+        setup = laid
+    return setup
+
+
+def is_same(
+    others: Mapping[str, Simulator], specs: Mapping[str, EngineSpec], expert: EngineSpec
+) -> bool:
+    """Return whether an engine has its expert settings by default, too."""
+    plain = specs.get(expert.plain)
+    if plain is None or plain.changes != expert.changes:
+        return False
+
+    def settings(engine: EngineSpec) -> list[object]:
+        parts = engine_parts(others[engine.name])
+        return [read_settings(part.intended.options, plain.name, plain.settings) for part in parts]
+
+    return settings(plain) == settings(expert)
+
+
+def check_names(spec: CrosscheckSpec, levels: Sequence[str]) -> None:
+    """Refuse tolerances and excuses of unknown engines or levels, and excuses without a reason.
+
+    Raises:
+        AccordError: naming the key.
+    """
+    named = {f"tolerances.trajectory.{engine}": engine for engine in spec.tolerances.trajectory}
+    named |= {f"excuse.{level}.{e}": e for level, excuses in spec.excuse.items() for e in excuses}
+    for key, engine in named.items():
+        if plain(engine) not in engine_names():
+            hint = did_you_mean(engine, engine_names())
+            raise AccordError(f"unknown key crosscheck.{key}{hint}")
+    for key, given in (("excuse", spec.excuse), ("tolerances.level", spec.tolerances.level)):
+        for level in given:
+            check_known(f"unknown key crosscheck.{key}.", level, levels)
+    for level, excuses in spec.excuse.items():
+        for engine, reason in excuses.items():
+            if not reason.strip():
+                raise AccordError(f"crosscheck.excuse.{level}.{engine}: an excuse needs a reason")

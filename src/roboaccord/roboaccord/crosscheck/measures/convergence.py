@@ -1,0 +1,243 @@
+"""Distance of an engine's runs from a converged reference, by physics step.
+
+SHORTEST and ORDER_FLOOR may be tuned: how long a motion before a kink must be, and how far above
+the floor an error shows an order. Names of `ConvergenceCheck` are keys of summary.json and stay.
+The bound on the remainder is set in extrapolation.py. GRID_... are fixed by the grid convergence
+index [Roache 1998; Eca and Hoekstra 2014; ASME V&V 20], which test_outcomes tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated
+
+import numpy as np
+
+from roboaccord.contract.results import LEFT_OUT, Quantity
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.beside import ALONE, Beside
+from roboaccord.crosscheck.extrapolation import (
+    STEPS,
+    has_settled,
+    observed_order,
+    remainder_over_time,
+)
+from roboaccord.crosscheck.links import largest_distance, name_coordinate
+from roboaccord.crosscheck.runs import Job, Runs
+from roboaccord.crosscheck.special_ticks import kinks
+from roboaccord.crosscheck.ticks import ROUND_OFF
+from roboaccord.description.tree import Tree
+from roboaccord.engines import REFERENCE
+from roboaccord.simulators.base import Simulator
+
+SHORTEST = 10  # samples before a kink, from which they are judged: fewer are hardly a motion
+STOPS = ("joint_stop", "impact")  # events that no scheme steps with its order
+ORDER_FLOOR = 10.0  # floors: the floor changes a larger error by less than a tenth
+GRID_SAFETY, GRID_UNSURE = 1.25, 3.0  # factors, where the observed order fits or not [Roache 1998]
+GRID_LEAST = 0.5  # smallest order; no power law holds below it [Eca and Hoekstra 2014]
+GRID_ORDER = 0.9  # share of the scheme's order from which on it fits [Eca and Hoekstra 2014]
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """Comparison error and uncertainties at the scenario's physics step [ASME V&V 20].
+
+    Args:
+        comparison_error: largest distance of any link from the reference, E.
+        numerical: effect of the physics step, by the grid convergence index: the extrapolated
+            difference of the runs at h and h/2, times 1.25 where the order is the scheme's, else
+            times 3.
+        input: effect of parameters; 0, since engine and reference read the same description and
+            level `acceleration` compares their models.
+        data: error of the reference, and effect of round-off on both.
+        order: observed order, at most the scheme's.
+    """
+
+    comparison_error: Annotated[float, Quantity("m", "comparison error E")]
+    numerical: Annotated[float, Quantity("m", "numerical uncertainty")]
+    input: Annotated[float, Quantity("m", "input uncertainty")]
+    data: Annotated[float, Quantity("m", "data uncertainty")]
+    order: Annotated[float, Quantity("1", "of convergence")]
+
+
+NO_UNCERTAINTY = Uncertainty(np.nan, np.nan, np.nan, np.nan, np.nan)
+
+
+def uncertainty_of(
+    error: float, floor: float, change: float, order: float | None, expected_order: int
+) -> Uncertainty:
+    """Return comparison error and uncertainties.
+
+    Args:
+        error: largest distance of any link from the reference, at the largest step [m].
+        floor: of the reference [m].
+        change: largest distance of any link between the runs at the two largest steps [m].
+        order: that was observed; None where the errors show none.
+        expected_order: of the engine's integrator.
+    """
+    order = min(order or expected_order, expected_order)
+    fits = order >= GRID_ORDER * expected_order
+    power = 2.0 ** max(order, GRID_LEAST)
+    factor = (GRID_SAFETY if fits else GRID_UNSURE) * power / (power - 1.0)
+    return Uncertainty(error, factor * change, 0.0, floor, order)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Distance that is not due to the engine: the reference's own error, and round-off.
+
+    Args:
+        coordinates: of each coordinate (k, c).
+        distance: largest of any link (k,) [m].
+    """
+
+    coordinates: Array
+    distance: Array
+
+
+@dataclass(frozen=True)
+class ConvergenceCheck:
+    """Largest distance of any link from the reference's, by physics step.
+
+    Args:
+        dt: physics steps.
+        error: largest distance of the links' centres over the run, one for each dt.
+        order: slope of log error over log dt, of errors well above the floor; None where there are
+            fewer than two.
+        expected_order: of the engine's integrator.
+        floor: largest distance due to round-off and the reference's own error.
+        settled: whether smaller steps would show the same order; False where the runs hit
+            different stops.
+        asymptotic: whether an excess over the bound is in the asymptotic range.
+        left: remainder at a step of 0, of the coordinate that exceeds its bound most.
+        bound: on the remainder, by time stepping and the floor.
+        where: name of that coordinate.
+        since: when it first exceeds its bound, or comes closest to it.
+        time: (k,).
+        distance: by dt, largest distance of any link at each time (k,).
+        kink: when dry friction first reverses within few steps, or a stop is hit, after which no
+            scheme keeps its order and 1 is expected; None where there is none.
+        before: the same check up to the kink; None where that is too short.
+        range: of the reference's coordinate that changes most [m or rad]; 0 where nothing moves.
+        uncertainty: at the largest step; None with one step.
+        engine: whose runs they are.
+        movable: whether a joint or the base can move.
+        beside: checks of other levels on which the judgement depends.
+    """
+
+    dt: Annotated[list[float], Quantity("s", "physics step")]
+    error: Annotated[list[float], Quantity("m", "largest distance of a link", "", ".2g", "mm")]
+    order: Annotated[float | None, Quantity("1", "of convergence", form=".2f")]
+    expected_order: int
+    floor: Annotated[float, Quantity("m", "floor of the reference")]
+    time: Annotated[Array, Quantity("s", "time")]
+    distance: Annotated[dict[str, Array], Quantity("m", "largest distance of a link")]
+    range: float
+    left: float | None = None
+    bound: float | None = None
+    where: str = ""
+    since: Annotated[float | None, Quantity("s", "when it exceeds its bound")] = None
+    kink: Annotated[float | None, Quantity("s", "first kink of dry friction, or stop")] = None
+    before: ConvergenceCheck | None = field(default=None, metadata=LEFT_OUT)
+    uncertainty: Uncertainty | None = None
+    settled: bool = True
+    asymptotic: bool = True
+    engine: str = field(default="", metadata=LEFT_OUT)
+    movable: bool = field(default=True, metadata=LEFT_OUT)
+    beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
+
+    @property
+    def remainder(self) -> bool | None:
+        """True if the remainder at a step of 0 is within its bound; None with too few steps."""
+        return None if self.left is None or self.bound is None else self.left <= self.bound
+
+
+def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
+    """Return the floor: the reference's own error, and round-off in reference and engine.
+
+    Measured by the reference's run at twice its step, by its run from a start whose last bit is
+    changed, and by the engine's run from such a start, where there is one.
+    """
+    truth, coarse = runs.truth, Job(REFERENCE, runs.steps[-1])
+    pairs = [(coarse, truth), (replace(truth, bit=True), truth)]
+    changed = Job(engine, runs.steps[0], bit=True)
+    if changed in runs.found:
+        pairs.append((changed, replace(changed, bit=False)))
+    coordinates, centres = partial(runs.coordinates, tree), partial(runs.centres, tree)
+    errors = sum(np.abs(coordinates(a) - coordinates(b)) for a, b in pairs)
+    scale = ROUND_OFF * np.maximum(np.abs(coordinates(truth)).max(axis=0), 1.0)
+    distance = sum(largest_distance(centres(a) - centres(b)) for a, b in pairs)
+    return Floor(
+        np.maximum.accumulate(errors, axis=0) + scale,
+        np.maximum.accumulate(distance) + ROUND_OFF,
+    )
+
+
+def check_convergence(
+    tree: Tree, runs: Runs, engine: str, simulator: Simulator, floor: Floor
+) -> ConvergenceCheck:
+    """Compare one engine's runs at all physics steps with a converged reference."""
+    truth, by_step, order = runs.found[runs.truth], runs.of(engine), simulator.order
+    jobs = [Job(engine, dt) for dt in runs.steps]  # from the largest step to the smallest
+    target, centres = runs.coordinates(tree, runs.truth), runs.centres(tree, runs.truth)
+    errors = [runs.coordinates(tree, job) - target for job in jobs]
+    distance = {job.dt: largest_distance(runs.centres(tree, job) - centres) for job in jobs}
+    check = partial(_check, tree, truth, target)
+    stops = [
+        stop.time for run in (truth, *by_step.values()) for stop in run.events if stop.kind in STOPS
+    ]
+    hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
+    rough = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]) | hit)
+    whole = check(errors, distance, 1 if rough.size else order, floor)
+    if rough.size:
+        end, before = int(rough[0]) + 1, None
+        if end > SHORTEST:
+            start = Floor(floor.coordinates[:end], floor.distance[:end])
+            early = [e[:end] for e in errors], {dt: d[:end] for dt, d in distance.items()}
+            before = check(*early, order, start)
+        whole = replace(whole, kink=float(truth.time[end - 1]), before=before)
+        hits = [[e for e in by_step[dt].events if e.kind in STOPS] for dt in runs.steps[-STEPS:]]
+        if len({tuple((e.kind, e.subject) for e in events) for events in hits}) > 1:
+            # Runs that hit different stops are not in the asymptotic range.
+            whole = replace(whole, settled=False, asymptotic=False)
+    if len(jobs) < 2:
+        return whole
+    change = largest_distance(runs.centres(tree, jobs[0]) - runs.centres(tree, jobs[1]))
+    orders = whole.order, whole.expected_order
+    uncertainty = uncertainty_of(whole.error[0], whole.floor, float(change.max()), *orders)
+    return replace(whole, uncertainty=uncertainty)
+
+
+def _check(
+    tree: Tree, truth: Trajectory, target: Array, errors: Sequence[Array],
+    distances: Mapping[float, Array], expected_order: int, floor: Floor,
+) -> ConvergenceCheck:  # fmt: skip
+    """Check errors of runs from the largest step to the smallest, and distances by step."""
+    steps, count = [*distances], len(errors[0])
+    error = [float(values.max()) for values in distances.values()]
+    largest = float(floor.distance.max())
+    check = ConvergenceCheck(
+        dt=steps,
+        error=error,
+        order=observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
+        expected_order=expected_order,
+        floor=largest,
+        time=truth.time[:count],
+        distance={f"{dt:g}": values for dt, values in distances.items()},
+        range=float(np.ptp(target[:count], axis=0).max()),
+    )
+    if len(steps) < STEPS:
+        return check
+    remainder = remainder_over_time(errors, expected_order, floor.coordinates)
+    return replace(
+        check,
+        left=remainder.size,
+        bound=remainder.bound,
+        where=name_coordinate(tree, truth.joints, remainder.coordinate),
+        since=float(truth.time[remainder.sample]),
+        settled=has_settled(errors, expected_order),
+        asymptotic=remainder.asymptotic,
+    )

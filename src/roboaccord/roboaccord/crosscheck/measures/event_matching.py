@@ -1,0 +1,121 @@
+"""Events of two logs that stand for the same one, and an event as the reference has it.
+
+BEFORE and AFTER may be tuned: each event is simulated again over that window, which costs time.
+Kinds of events may be added in `key` and `is_logged`. TOUCH and STOP are words in logs, and stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.extrapolation import go
+from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
+from roboaccord.engines.base import engine_parts
+from roboaccord.numerics.ranking import ranked
+from roboaccord.simulators.base import Simulator
+
+BEFORE, AFTER = 2, 2  # control periods: an event is on their ends, or commanded one before
+TOUCH = "contact"
+STOP = "joint_stop"
+Key = tuple[str, str]
+
+
+def comes_freely(
+    reference: Simulator, run: Trajectory, held: NDArray[np.bool_], event: Event
+) -> bool:
+    """Return whether no other stop acts shortly before an event of a joint's stop; True of others.
+
+    While others are at their stops, the engine's law of stops decides when a joint reaches its own.
+
+    Args:
+        reference: simulates from the state before.
+        run: recorded.
+        held: in which ticks a joint is at its stop (k - 1,).
+        event: of the run.
+    """
+    if event.kind != STOP:
+        return True
+    first, last = window(run, event)
+    at = int(np.searchsorted(run.time, event.time - TIME_ROUND_OFF))
+    if held[first : max(at - 1, 0)].any():
+        return False
+    both = (run.events, go(reference, run, first, last).run.events)
+    stops = [e for events in both for e in events if e.kind == STOP]
+    others = [stop.time for stop in stops if stop.subject != event.subject]
+    return not any(run.time[first] < time <= run.time[at] + TIME_ROUND_OFF for time in others)
+
+
+def predict_event(
+    reference: Simulator, run: Trajectory, event: Event, *, press: bool
+) -> Event | None:
+    """Return an event of the log as the reference has it from the state before, None without it.
+
+    Joints are checked once a control period, so the reference's stops are at the end of one, too.
+
+    Args:
+        reference: starts from that state.
+        run, event: recorded.
+        press: whether forces up to the end of the control period add to its impulse.
+    """
+    first, last = window(run, event)
+    if not press:
+        stop = nearest(go(reference, run, first, last).run.events, event)
+        if stop is None or event.kind != STOP:
+            return stop
+        return replace(
+            stop, time=float(run.time[np.searchsorted(run.time, stop.time - TIME_ROUND_OFF)])
+        )
+    events, pressed = list[Event](), list[tuple[float, float]]()
+    reference.reset(run.state(first))
+    step = reference.physics_step
+    for i in range(first, last):
+        for _ in range(round((run.time[i + 1] - run.time[i]) / step)):
+            state = reference.step(run.command(i), step)
+            events += reference.take_events()
+            force = sum(
+                p.force for p in reference.contacts() or () if pair(p.pair) == key(event)[1]
+            )
+            pressed.append((state.time, step * force))
+    touch = nearest(events, event)
+    if touch is None:
+        return None
+    end = run.time[np.searchsorted(run.time, event.time + TIME_ROUND_OFF)]
+    impacts = [e.impulse for e in events if key(e) == key(event) and touch.time <= e.time < end]
+    rest = [impulse for time, impulse in pressed if touch.time < time < end + TIME_ROUND_OFF]
+    return replace(touch, impulse=sum(impacts) + sum(rest))
+
+
+def window(run: Trajectory, event: Event) -> tuple[int, int]:
+    """Return the first and last sample between which an event is simulated again."""
+    at = int(np.searchsorted(run.time, event.time - TIME_ROUND_OFF))
+    return max(at - BEFORE, 0), min(at + AFTER, len(run) - 1)
+
+
+def key(event: Event) -> Key:
+    """Return kind and subject of an event in common names: a hull has the name of its link."""
+    if event.kind in ("impact", TOUCH):
+        return TOUCH, pair(event.subject.split())
+    return event.kind, event.subject
+
+
+def pair(names: Sequence[str]) -> str:
+    """Return the links of a pair of hulls or links, sorted."""
+    return " ".join(sorted(name.split("/")[0] for name in names))
+
+
+def nearest(events: Sequence[Event], event: Event) -> Event | None:
+    """Return the event of the same kind and subject that is nearest in time; None without any."""
+    same = [candidate for candidate in events if key(candidate) == key(event)]
+    return next(iter(ranked(same, lambda candidate: abs(candidate.time - event.time))), None)
+
+
+def is_logged(simulator: Simulator, run: Trajectory, event: Event) -> bool:
+    """Return whether an engine logs events of this kind."""
+    if key(event)[0] == TOUCH:
+        return any(part.intended.contact_events for part in engine_parts(simulator))
+    return event.kind == STOP or event.subject in (*run.switches, *run.joints)

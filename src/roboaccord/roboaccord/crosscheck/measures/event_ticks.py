@@ -1,0 +1,108 @@
+"""Ticks with an event or with a joint at its stop, which no twin steps: do their errors vanish?
+
+From the recorded state the engine simulates such a tick at smaller and smaller physics steps, and
+the reference at a still smaller one. A single tick from one state is not chaotic. A stop is met
+within a step, so errors fall with the step, if not with the order of the scheme; their limit is not
+due to time stepping. Ticks that the reference itself does not resolve, in which joints bounce from
+stop to stop, are left out.
+
+SAMPLED and HALVED may be tuned: more ticks and finer steps cost time. RESOLVED stays: a larger one
+admits ticks in which the reference is inaccurate. The factor SAFETY is set in extrapolation.py,
+the number of ticks from which a verdict follows in beside.py (FEWEST). All simulators must be able
+to start from the recorded state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from roboaccord.contract.results import Seconds
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.extrapolation import SAFETY
+from roboaccord.crosscheck.runs import tightened
+from roboaccord.crosscheck.ticks import (
+    ROUND_OFF,
+    Index,
+    difference,
+    evenly,
+    groups,
+    names,
+    predicted,
+    vector,
+)
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.numerics.ranking import descending, first_largest
+from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+
+SAMPLED = 40  # ticks: enough for a median, at three runs of each
+RESOLVED = 0.1  # share of the change: own error up to which the reference resolves a tick
+HALVED = (2, 3, 4)  # halvings of the engine's physics step; the reference has one more
+POSITIONS = (0, 2, 3)  # groups: positions of joints, position and orientation of the base
+
+
+@dataclass(frozen=True)
+class EventTicks:
+    """Errors of ticks at a physics step of 0, relative to what time stepping explains.
+
+    The error of a tick is a norm over all coordinates, positions divided by the control period.
+
+    Args:
+        count: number of ticks that were compared.
+        excess: median of the ratio of error to bound; above 1 time stepping does not explain it.
+        quantity, where: coordinate that differs most in the median tick, and its joint or link.
+        time: when that tick begins.
+    """
+
+    count: int
+    excess: float
+    quantity: str
+    where: str
+    time: Seconds
+
+
+def check_event_ticks(
+    setup: Setup, engine: EngineSpec, run: Trajectory, ticks: Index
+) -> EventTicks | None:
+    """Compare some ticks of an engine's run with the reference's, at decreasing physics steps.
+
+    Returns:
+        None where the reference resolves none of them.
+    """
+    steps = [setup.scenario.physics_step / 2**i for i in HALVED]
+    sampled = ticks[evenly(len(ticks), SAMPLED)]
+    exact = _ends(make_simulator(tightened(setup), physics_step=steps[-1] / 2), run, sampled)
+    own_errors = exact - _ends(make_simulator(setup, physics_step=steps[-1]), run, sampled)
+    size = np.ones(exact.shape[1])
+    for group in POSITIONS:
+        size[groups(len(run.joints))[group]] = 1.0 / setup.scenario.control_period
+    resolved = norm(own_errors * size) <= RESOLVED * norm(exact * size)
+    if not resolved.any():
+        return None
+    chosen, own_errors = sampled[resolved], own_errors[resolved]
+    errors = [
+        _ends(make_simulator(setup, engine, physics_step=step), run, chosen) - exact[resolved]
+        for step in steps
+    ]
+    limits = 2.0 * errors[-1] - errors[-2]
+    changes = sum(norm(np.diff(errors, axis=0)[i] * size) for i in range(2))
+    scale = ROUND_OFF * norm(size * np.abs(vector(run)).max(axis=0)[None])
+    excess = norm(limits * size) / (SAFETY * (changes + norm(own_errors * size)) + scale)
+    middle = descending(-excess)[len(excess) // 2]
+    quantity, where = names(run.joints)[first_largest(np.abs(limits[middle] * size))]
+    time = float(run.time[chosen[middle]])
+    return EventTicks(len(chosen), float(excess[middle]), quantity, where, time)
+
+
+def _ends(simulator: Simulator, run: Trajectory, ticks: Index) -> Array:
+    """Return the change of state over each tick (k, 2 n + 12)."""
+    return difference(run.at(ticks), predicted(simulator, run, ticks)[0])
+
+
+def norm(values: Array) -> Array:
+    """Return the norm of each row."""
+    return np.asarray(np.linalg.norm(values, axis=1))

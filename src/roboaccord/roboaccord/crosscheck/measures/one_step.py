@@ -1,0 +1,256 @@
+"""One-step errors: the reference starts from recorded states and predicts the next ones.
+
+FEWEST may be tuned: from how many ticks a mean is judged. The bound on the remainder is set in
+extrapolation.py. Names of `OneStepCheck` are keys of summary.json and stay.
+
+Two runs of a chaotic motion diverge, so errors at two physics steps would be of different states.
+There the engine starts again from the recorded states at each step, in ticks in which nothing
+happens. Ticks with an event or with a joint at its stop are left out: the engine's own law acts
+there, and statistics compare its effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, unit_of
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.beside import ALONE, Beside
+from roboaccord.crosscheck.extrapolation import (
+    STEPS,
+    engines_of,
+    go,
+    has_settled,
+    no_restart,
+    observed_order,
+    remainder_of_samples,
+    rms,
+)
+from roboaccord.crosscheck.measures.predictions import (
+    SAMPLED,
+    Predictions,
+    judged_of,
+    measure_floor,
+    name_rate,
+    predict,
+    settling,
+)
+from roboaccord.crosscheck.runs import tightened, twice_or_half
+from roboaccord.crosscheck.special_ticks import at_stops, kinks, left_out
+from roboaccord.crosscheck.ticks import Index, difference, evenly
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.setup import Setup
+
+FEWEST = 5  # ticks from which a root mean square is judged: it is then known to a third
+
+
+@dataclass(frozen=True)
+class OneStepCheck:
+    """Errors of predicted joint velocities over one control period.
+
+    Of a robot without joints, they are errors of the base's angular velocity.
+
+    Args:
+        rms, max: over all joints and samples.
+        relative: rms over the rms change of the velocities in a period, in the engine or in the
+            reference, whichever is larger: at rest nothing is predicted.
+        time, error: largest error of each sample (k,).
+        base: largest error of the base's position.
+        spin, spin_relative: as `rms` and `relative`, of the base's angular velocity.
+        order: observed order of rms in the physics step, over periods without an event or a kink;
+            None with one step.
+        spin_order: that of spin.
+        left: rms remainder at a physics step of 0, of the rate that exceeds its bound most.
+        bound: on the remainder, by time stepping and the reference's own error.
+        where: name of that rate.
+        floor: rms of the reference's own error.
+        asymptotic: whether an excess over the bound is in the asymptotic range.
+        step: the smallest physics step.
+        expected_order: with which errors must fall.
+        settled: whether smaller steps would show the same order.
+        judged, ticks: number of periods without an event, and of all.
+        beside: checks of other levels on which the judgement depends.
+    """
+
+    rms: Annotated[float, Quantity("rad/s", "rms error of a control period", form=".1e")]
+    max: Annotated[float, Quantity("rad/s", "largest error of a control period")]
+    relative: Annotated[float, Quantity("1", "share of the change")]
+    base: Annotated[float, Quantity("m", "largest error of the base's position")]
+    time: Annotated[Array, Quantity("s", "time")]
+    error: Annotated[Array, Quantity("rad/s", "largest error")]
+    spin: Annotated[float, Quantity("rad/s", "rms error of the base's turning")] = 0.0
+    spin_relative: float = 0.0
+    order: float | None = None
+    spin_order: float | None = None
+    left: float | None = None
+    bound: float | None = None
+    where: str = ""
+    floor: Annotated[float, Quantity("rad/s", "rms of the reference's own error")] = 0.0
+    asymptotic: bool = True
+    step: Annotated[float, Quantity("s", "smallest physics step")] = 0.0
+    expected_order: int = 1
+    settled: bool = True
+    judged: int = 0
+    ticks: int = 0
+    beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the fields, and the unit of the errors."""
+        return {**by_fields(self), "unit": unit_of(OneStepCheck, "rms")}
+
+    @property
+    def remainder(self) -> bool | None:
+        """True if the remainder at a step of 0 is within its bound; None with too few steps."""
+        return None if self.left is None or self.bound is None else self.left <= self.bound
+
+
+def check_steps(
+    setup: Setup,
+    engine: EngineSpec,
+    order: int,
+    runs: Mapping[float, Trajectory],
+    picked: Callable[[Index], Index] = lambda ticks: ticks,
+) -> OneStepCheck:
+    """Check one engine's runs period by period, by a reference at the smallest physics step.
+
+    Over a fixed control period an engine of order p has an error of O(dt^p) in the velocities; an
+    error that does not fall is not due to time stepping. The engine's own order is expected in
+    periods without an event or a kink, order 1 with contact.
+    """
+    period, fine = setup.scenario.control_period, min(runs)
+    simulator = make_simulator(setup, engine)
+    rough = [left_out(run, period) | kinks(simulator, run, fine) for run in runs.values()]
+    chosen = picked(np.arange(len(rough[0])))
+    free = ~np.any(rough, axis=0)[chosen]
+    expected = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
+    reference = make_simulator(tightened(setup), physics_step=fine)
+    by_step = sorted(runs.items(), reverse=True)
+    predictions = {dt: predict(reference, run, chosen) for dt, run in by_step}
+    rougher = make_simulator(setup, physics_step=twice_or_half(fine, period))
+    floor = measure_floor(rougher, runs[fine], predictions[fine], chosen) + settling(setup, engine)
+    smooth = free if free.any() else ~free
+    checked = check_orders(runs[max(runs)], chosen, predictions, order, floor, smooth)
+    return replace(checked, expected_order=expected)
+
+
+def check_free_steps(
+    setup: Setup, engine: EngineSpec, order: int, runs: Mapping[float, Trajectory]
+) -> OneStepCheck | None:
+    """Check one engine's chaotic motion period by period; None where too few periods are free.
+
+    The runs of an engine that cannot start again from recorded states are compared as others are.
+    """
+    run, simulators = runs[max(runs)], engines_of(setup, engine)
+    if no_restart(simulators[0]):
+        return check_steps(setup, engine, order, runs)
+    fine = simulators[-1].physics_step
+    rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
+    free = np.flatnonzero(~(rough | kinks(simulators[0], run, fine)))
+    count = len(free)
+    free = free[evenly(len(free), SAMPLED)]
+    again = [[go(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
+    kept = [
+        not any(restart.events or at_stops(simulators[0], restart).any() for restart in restarts)
+        for restarts in zip(*again, strict=True)
+    ]
+    free, again = free[kept], [[*compress(restarts, kept)] for restarts in again]
+    if len(free) < FEWEST:
+        return None
+    reference = make_simulator(tightened(setup), physics_step=fine)
+    predictions = predict(reference, run, free)
+    rougher = make_simulator(setup, physics_step=2 * fine)
+    floor = measure_floor(rougher, run, predictions, free) + settling(setup, engine)
+    by_step = {}
+    for simulator, restarts in zip(simulators, again, strict=True):
+        ends = zip(again[0], restarts, strict=True)
+        changes = np.array([difference(a.state(1), b.state(1)) for a, b in ends])
+        shifted = predictions.judged - judged_of(changes)
+        by_step[simulator.physics_step] = replace(predictions, judged=shifted)
+    expected = order if setup.contact is None else 1
+    checked = check_orders(run, free, by_step, order, floor, np.ones(len(free), dtype=bool))
+    judged = round(count * float(np.mean(kept)))
+    return replace(checked, expected_order=expected, judged=judged, ticks=len(run) - 1)
+
+
+def check_one_step(
+    trajectory: Trajectory, predictions: Predictions, samples: Index | slice = slice(None)
+) -> OneStepCheck:
+    """Return the errors of one trajectory's predictions, over all samples or those given."""
+    n = len(trajectory.joints)
+    rates, spins = predictions.errors[:, :n], predictions.errors[:, n + 3 :]
+    recorded = np.diff(np.column_stack([trajectory.qd, trajectory.twist]), axis=0)[samples]
+    changes = [
+        max(rms(values[:, columns]) for values in (recorded, predictions.change))
+        for columns in _columns(n)
+    ]
+    shown = rates if n else spins
+    size, spin = rms(shown), rms(spins)
+    return OneStepCheck(
+        rms=size,
+        max=float(np.abs(shown).max()),
+        relative=size / changes[0] if changes[0] else 0.0,
+        spin=spin,
+        spin_relative=spin / changes[1] if changes[1] else 0.0,
+        base=predictions.base,
+        time=trajectory.time[1:][samples],
+        error=np.abs(shown).max(axis=1),
+    )
+
+
+def check_orders(
+    run: Trajectory,
+    samples: Index,
+    predictions: Mapping[float, Predictions],
+    order: int,
+    floor: Array,
+    free: NDArray[np.bool_],
+) -> OneStepCheck:
+    """Return the errors of a run, with their order and the remainder at a step of 0.
+
+    Args:
+        run: at the largest physics step.
+        samples: indices of the predicted periods.
+        predictions: by physics step, the largest first.
+        order: of the engine's integrator.
+        free: which of them show the orders: no event and no kink (k,).
+        floor: rms of the reference's own error (n + 12,).
+    """
+    smooth = {dt: at_step.errors[free] for dt, at_step in predictions.items()}
+    steps = sorted(predictions)[:STEPS]
+    orders = [
+        observed_order(steps, [rms(smooth[dt][:, columns]) for dt in steps], 0.0)
+        for columns in _columns(len(run.joints))
+    ]
+    checked = replace(
+        check_one_step(run, next(iter(predictions.values())), samples),
+        order=orders[0],
+        spin_order=orders[1],
+        floor=float(floor[:-6].max()),
+        step=min(predictions),
+    )
+    if len(predictions) < STEPS:
+        return checked
+    judged = [at_step.judged for at_step in predictions.values()]
+    remainder = remainder_of_samples(judged, order, floor)
+    return replace(
+        checked,
+        left=remainder.size,
+        bound=remainder.bound,
+        where=name_rate(run.joints, remainder.coordinate),
+        settled=has_settled([*smooth.values()], order),
+        asymptotic=remainder.asymptotic,
+    )
+
+
+def _columns(n: int) -> tuple[slice, slice]:
+    """Return the columns of `relative` and of `spin_relative`."""
+    spins = slice(n + 3, None)
+    return (slice(n) if n else spins), spins

@@ -1,0 +1,100 @@
+"""One-step predictions of the reference from recorded states, and its own error in them.
+
+SAMPLED may be tuned: more ticks cost time. The columns of `judged_of` and `name_rate` must agree:
+rates of the n joints, the base's twist (6), its position and orientation (6).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.ticks import ROUND_OFF, Index, difference, evenly, predicted, vector
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+
+SAMPLED = 200  # ticks at which the reference's own error is measured: its rms is known to 5 %
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """One-step predictions of the reference for k samples.
+
+    Args:
+        judged: errors of joint rates, the base's twist and its pose, predicted less recorded
+            (k, n + 12).
+        change: of joint rates and twist in the reference, over the period (k, n + 6).
+    """
+
+    judged: Array
+    change: Array
+
+    @property
+    def errors(self) -> Array:
+        """Errors of joint rates and the base's twist (k, n + 6)."""
+        return self.judged[:, :-6]
+
+    @property
+    def base(self) -> float:
+        """Largest error of the base's position [m]."""
+        return float(np.abs(self.judged[:, -6:-3]).max(initial=0.0))
+
+
+def judged_of(values: Array) -> Array:
+    """Return the columns of joint rates, the base's twist and its pose of (k, 2 n + 12)."""
+    n = (values.shape[1] - 12) // 2
+    return values[:, [*range(n, 2 * n), *range(2 * n + 6, 2 * n + 12), *range(2 * n, 2 * n + 6)]]
+
+
+def predict(
+    reference: Simulator, trajectory: Trajectory, samples: Index | None = None
+) -> Predictions:
+    """Predict samples of a trajectory from those before them, under the recorded commands.
+
+    Args:
+        reference: starts from each recorded state.
+        trajectory: recorded.
+        samples: indices of the states to start from; all where None.
+    """
+    chosen = np.arange(len(trajectory) - 1) if samples is None else samples
+    ends = predicted(reference, trajectory, chosen)[0]
+    after, change = (judged_of(difference(trajectory.at(chosen + i), ends)) for i in (1, 0))
+    return Predictions(after, change[:, :-6])
+
+
+def settling(setup: Setup, engine: EngineSpec) -> Array:
+    """Return by how much an engine's contacts lift a robot at its start (n + 12,).
+
+    An engine with a footing builds the robot lower by the footing's depth; contacts then lift it,
+    which the reference's plane does not. Zero for other engines.
+    """
+    lifts = np.zeros(len(setup.joints) + 12)
+    try:
+        footing = engine.case(setup).engine.footing if engine.case else None
+    except AccordError:  # the engine has no twin, hence no footing
+        return lifts
+    if footing:
+        depth = abs(footing.radius - float(setup.initial.position[2]))
+        lifts[-4], lifts[-10] = depth, depth / setup.scenario.physics_step
+    return lifts
+
+
+def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions, ticks: Index) -> Array:
+    """Return the rms of the reference's own error (n + 12,), by predictions at two steps."""
+    samples = evenly(len(ticks), SAMPLED)
+    own_errors = predict(coarse, run, ticks[samples]).judged - fine.judged[samples]
+    values = np.abs(judged_of(vector(run)))
+    scale = ROUND_OFF * np.maximum(values.max(axis=0, initial=0.0), 1.0)
+    return np.asarray(np.sqrt(np.mean(own_errors**2, axis=0)) + scale)
+
+
+def name_rate(joints: tuple[str, ...], index: int) -> str:
+    """Return the name of a column of the predictions."""
+    kinds = ("linear velocity", "angular velocity", "position", "orientation")
+    base = [f"{kind} of base_link along {a}" for kind in kinds for a in "xyz"]
+    return [*(f"rate of {joint}" for joint in joints), *base][index]

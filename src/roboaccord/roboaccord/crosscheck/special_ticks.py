@@ -1,0 +1,94 @@
+"""Ticks in which something happens that no integration scheme steps over with its order.
+
+Levels take them out of the judgement of single ticks, or judge them in another way. RESOLVED may be
+tuned with care: it decides what counts as a kink. Results are masks over the ticks of a run.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
+from roboaccord.engines import REFERENCE
+from roboaccord.engines.base import EngineSimulator, engine_parts
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.stop_watch import RELEASE
+
+RESOLVED = 4.0  # physics steps across the width of dry friction from which a scheme resolves it
+
+
+def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bool_] | None:
+    """Return in which ticks something touches (k - 1,); None if the engine does not report it.
+
+    Found by repeating the run in the engine, or in the reference where the engine does not simulate
+    in this process.
+    """
+    touched = np.zeros(len(run) + 1, dtype=bool)
+    if setup.contact is None:
+        return touched[2:]
+    simulator = make_simulator(setup, engine if engine.simulator else REFERENCE)
+    simulator.reset(run.state(0))
+    for i in range(len(run) - 1):
+        if not engine.simulator:
+            simulator.reset(run.state(i))
+        simulator.step(run.command(i), run.period(i))
+        contacts = simulator.contacts()
+        if contacts is None:
+            return None
+        touched[i + 1] = bool(contacts)
+    return touched[:-2] | touched[1:-1] | touched[2:]
+
+
+def left_out(run: Trajectory, period: float) -> NDArray[np.bool_]:
+    """Return in which ticks there is an event or a switch, or a state is missing (k - 1,).
+
+    Args:
+        run: recorded.
+        period: control period [s].
+    """
+    out = np.abs(np.diff(run.time) - period) > TIME_ROUND_OFF
+    for event in run.events:
+        at = np.searchsorted(run.time, event.time - TIME_ROUND_OFF)
+        out[max(at - 1, 0) : at + 1] = True
+    for switch in run.switches.values():
+        out |= np.diff(switch)
+    return out
+
+
+def kinks(simulator: Simulator, run: Trajectory, step: float) -> NDArray[np.bool_]:
+    """Return in which ticks dry friction reverses within few physics steps (k - 1,).
+
+    No scheme keeps its order there, so they count as events. The rate of a hinge that is not a
+    joint of the run is that of the base.
+    """
+    out = np.zeros(len(run) - 1, dtype=bool)
+    share_of_tick = step / np.diff(run.time)
+    for model in simulator.parts():
+        law = model.intended.friction if isinstance(model, EngineSimulator) else None
+        if law is None or not law.any_dry:
+            continue
+        width = law.speed if law.stiction is None else min(law.speed, law.stribeck_speed)
+        dry = law.constant if law.stiction is None else law.stiction
+        for joint in (name for name, most in zip(model.joints, dry, strict=True) if most > 0.0):
+            recorded = joint in run.joints
+            rates = run.qd[:, [run.joints.index(joint)]] if recorded else run.twist[:, 3:]
+            low, high = (f(rates[:-1], rates[1:]) for f in (np.minimum, np.maximum))
+            fast = (high - low) * share_of_tick[:, None] > width / RESOLVED
+            out |= ((low <= 0.0) & (high >= 0.0) & fast).any(axis=1)
+    return out
+
+
+def at_stops(simulator: Simulator, run: Trajectory) -> NDArray[np.bool_]:
+    """Return in which ticks a joint is at its stop, at the beginning or at the end (k - 1,)."""
+    out = np.zeros(len(run), dtype=bool)
+    for part in engine_parts(simulator):
+        limits = {joint.name: (joint.lower, joint.upper) for joint in part.tree.moving}
+        for name, q in zip(run.joints, run.q.T, strict=True):
+            lower, upper = limits.get(name, (-np.inf, np.inf))
+            out |= (q < lower + RELEASE) | (q > upper - RELEASE)
+    return out[1:] | out[:-1]

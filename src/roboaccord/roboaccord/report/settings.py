@@ -1,0 +1,93 @@
+"""Settings in which recorded runs differ, and labels of runs by them.
+
+FEW may be tuned: the length of a label. Names of `SettingChange` are keys of `--json` and stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from roboaccord.bag.reader import BagRun
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json, Quantity, Word
+from roboaccord.report.signals import RunSignals
+from roboaccord.run.runner import Run
+from roboaccord.scenario.keys import in_yaml, keys_of
+
+NONE = "–"
+FEW = 2  # keys that differ, up to which they are the label: three are too long for a legend
+
+
+def read_runs(runs: Sequence[Path | str | BagRun | Run | RunSignals]) -> list[RunSignals]:
+    """Return the signals of several runs."""
+    return [run if isinstance(run, RunSignals) else RunSignals(run) for run in runs]
+
+
+@dataclass(frozen=True)
+class SettingChange:
+    """Key of the scenario in which runs differ; also `engine` or `transport`.
+
+    Args:
+        key: with dots, as `--set` takes it.
+        unit: "" for none.
+        values: of each run, in YAML.
+    """
+
+    key: Word
+    unit: Word
+    values: Annotated[Sequence[str], Quantity("", form="s")]
+
+
+def changes_of(runs: Sequence[RunSignals]) -> list[SettingChange]:
+    """Return the differences of recorded scenarios, engines and transports."""
+    settings = [{key: (value, unit) for key, value, unit in _settings(run)} for run in runs]
+    changes = []
+    for key in dict.fromkeys(key for of_run in settings for key in of_run):
+        values = [of_run.get(key, (NONE, ""))[0] for of_run in settings]
+        unit = next(of_run[key][1] for of_run in settings if key in of_run)
+        if len({*values}) > 1:
+            changes.append(SettingChange(key, unit, values))
+    return changes
+
+
+def labels_of(runs: Sequence[RunSignals]) -> list[str]:
+    """Return a label for each run: the values that differ, where they are few, or its folder."""
+    changes = changes_of(runs)
+    labels = [_folder(run) for run in runs]
+    if 0 < len(changes) <= FEW:
+        keys = [change.key.rpartition(".")[2] for change in changes]
+        rows = zip(*(change.values for change in changes), strict=True)
+        labels = [", ".join(map(" ".join, zip(keys, row, strict=True))) for row in rows]
+    unlike = len({*labels}) == len(labels)
+    return labels if unlike else [f"{i + 1}: {n}" for i, n in enumerate(labels)]
+
+
+def _folder(run: RunSignals) -> str:
+    path = run.path
+    alike = path.name.startswith("bag") and path.resolve().parent.name
+    return alike or path.name or run.run.robot
+
+
+def _settings(run: RunSignals) -> Iterator[tuple[str, str, str]]:
+    """Yield key, value and unit of each setting of a run."""
+    if run.run.engine:
+        yield "engine", run.run.engine, ""
+    if run.run.transport:
+        yield "transport", run.run.transport, ""
+    try:
+        keys = keys_of(run.setup) if run.setup else []
+    except AccordError:  # the controller is not installed
+        keys = []
+    settings = [(k.key, k.value, k.unit) for k in keys] or [*_flat(run.run.scenario)]
+    yield from (setting for setting in settings if setting[0] != "description")
+
+
+def _flat(data: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str, str]]:
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", in_yaml(value), ""

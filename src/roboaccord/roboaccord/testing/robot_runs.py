@@ -1,0 +1,128 @@
+"""Setups, simulators, controllers and short runs of a robot's scenarios, made once for all tests.
+
+TICKS may be tuned (time against strength), SEED be any number. A simulator is shared, so each test
+must reset it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration, Controller, Observer
+from roboaccord.contract.plugins import NotInstalledError
+from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.engines import REFERENCE, spec
+from roboaccord.engines.spec import Missing
+from roboaccord.run.inputs import Hold
+from roboaccord.run.loop import make_simulator, simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Robot, Setup, find_robot
+from roboaccord.simulators.base import Simulator
+
+TICKS = 5  # of a run: enough for each error of a state to show
+SEED = 3  # any number
+A_LOT = 10.0  # m/s, rad/s, N m: target of a controller, beyond what it can reach
+
+
+@cache
+def setup_of(robot: str, scenario: str, *changes: str) -> Setup:
+    """Return a setup, made once for all tests."""
+    return Setup.of(load_scenario(find_robot(robot).package, robot, scenario, changes))
+
+
+@cache
+def try_simulator(robot: str, scenario: str, engine: str) -> Simulator | str:
+    """Return a simulator, made once for all tests, or the reason why there is none.
+
+    Raises:
+        AccordError: if an engine refuses a robot that only states its description.
+    """
+    if engine != REFERENCE and isinstance(look := spec(engine).look(), Missing):
+        return look.reason
+    setup = setup_of(robot, scenario)
+    try:
+        return make_simulator(setup, engine)
+    except AccordError as error:
+        if engine == REFERENCE or type(setup.robot).engine is Robot.engine:
+            raise
+        return f"{scenario} in {engine}: {error}"
+
+
+def simulator_of(robot: str, scenario: str, engine: str) -> Simulator:
+    """Return a simulator; where there is none, skip the test with the reason."""
+    simulator = try_simulator(robot, scenario, engine)
+    if isinstance(simulator, str):
+        pytest.skip(simulator)
+    return simulator
+
+
+@cache
+def controller_of(robot: str, scenario: str) -> Controller:
+    """Return a scenario's controller, made once for all tests; each run resets it.
+
+    Where a package is not installed the test is skipped.
+    """
+    try:
+        return make_controller(setup_of(robot, scenario))
+    except NotInstalledError as error:
+        pytest.skip(f"{scenario}: {error}")
+
+
+def run_of(
+    setup: Setup,
+    simulator: Simulator,
+    controller: Controller,
+    target: Target | None = None,
+    keeper: Keeper | None = None,
+) -> Trajectory:
+    """Return the first ticks of a scenario, under its controller and a target for that."""
+    period = setup.scenario.control_period
+    return simulate(
+        simulator=simulator, controller=controller, initial=setup.initial, seed=SEED,
+        duration=TICKS * period, control_period=period, inputs=Hold(target),
+        observers=(keeper,) if keeper else (),
+    )  # fmt: skip
+
+
+class Keeper(Observer):
+    """Observer that stores each state with a copy of its values."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[RobotState, dict[str, Array], dict[str, bool]]] = []
+
+    def on_state(self, state: RobotState) -> None:
+        arrays = {name: np.array(getattr(state, name)) for name in STATE_ARRAYS}
+        self.kept.append((state, arrays, dict(state.switches)))
+
+
+def at_rest(state: RobotState) -> RobotState:
+    """Return a state whose rates are 0."""
+    return replace(state, qd=0.0 * state.qd, twist=NO_TWIST)
+
+
+def coordinates(setup: Setup, accelerations: Acceleration | None) -> Array | None:
+    """Return accelerations in the order of the engines' mass matrix (m,); None for None."""
+    if accelerations is None:
+        return None
+    return np.concatenate([accelerations.base[[*setup.base.axes]], accelerations.joints])
+
+
+@cache
+def fingerprint(robot: str, scenario: str, *changes: str) -> tuple[str, ...]:
+    """Return hashes of the reference's first ticks: with a large target, and at effort limits."""
+    setup = setup_of(robot, scenario, *changes)
+    simulator, period = make_simulator(setup), setup.scenario.control_period
+    n = len(setup.joints)
+    target = Target(np.full(6, A_LOT), np.full(n, A_LOT), np.full(n, A_LOT))
+    run = run_of(setup, simulator, make_controller(setup), target)
+    command = Command(np.array(setup.effort_limits))
+    simulator.reset(setup.initial)
+    states = [simulator.step(command, period) for _ in range(TICKS)]
+    return run.sha256(), Trajectory.from_states(setup.joints, states).sha256()
