@@ -18,7 +18,7 @@ from roboaccord.cli.console import out
 from roboaccord.cli.folder import MARKER
 from roboaccord.cli.main import COMMANDS, added_command, command_at, robot_commands, run
 from roboaccord.contract.plugins import entries, lacking
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.installed import robot_names
 
 BAG = "made/run/bag"
 ARM = "packbot identify --engine mujoco --transport direct --set duration=5 --out made/arm"

@@ -13,7 +13,7 @@ import pytest
 from roboaccord.cli.options import complete_scenario
 from roboaccord.engines import simulator_names
 from roboaccord.scenario.files import scenario_names
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.installed import robot_names
 
 ACCORD = [sys.executable, "-m", "roboaccord.cli.main"]
 SHELLS = {

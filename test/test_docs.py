@@ -11,7 +11,7 @@ import pytest
 import typer
 import yaml
 from roboaccord.cli.main import COMMANDS, app, command_at, hint_for_option, robot_commands
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.installed import robot_names
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from roboaccord.description.resources import share
 from roboaccord.scenario.files import load_scenario, scenario_names
+from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.scenario import Allowance, CrosscheckSpec
-from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord.scenario.setup import find_robot
 
 EXCUSED = {
     "packbot collapse, one_step of dart": "five impacts",

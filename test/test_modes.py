@@ -22,7 +22,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import FLAGS, SETUP, Modes, added_modes, by_option, with_added
 from roboaccord.contract.plugins import added, entries
 from roboaccord.scenario.files import load_setup
-from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario.setup import find_robot
 from typer.main import get_command
 
 ARGUMENTS = ":="  # of a xacro file

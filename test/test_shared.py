@@ -24,7 +24,8 @@ from roboaccord.gazebo.window import CAMERA, CONTROL, camera_pose
 from roboaccord.numerics.rotations import rpy_matrix
 from roboaccord.scenario.camera import start_points, start_view
 from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, find_robot, robot_names
+from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario.setup import Setup, find_robot
 from workspace import ROOT, need_all_robots
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
@@ -137,7 +138,7 @@ def test_the_camera_of_a_world_sees_the_robot_large_and_whole(name: str) -> None
     assert (np.abs(seen[:, 0]) < 1).all()
     assert (np.abs(seen[:, 1]) < 1 / WIDE).all()
     setup = show(name).setup
-    relief = setup.robot.relief(setup)
+    relief = setup.robot.surroundings(setup).get("terrain")
     assert np.ptp(seen[:, :2], axis=0).max() / 2 > (THIRD if relief is None else THIRD / 2)
     if relief is not None:
         inside = np.abs(projected(name, relief[0])[:, :2]) < (1, 1 / WIDE)
@@ -245,7 +246,7 @@ def test_layouts_name_topics_of_the_robot(name: str) -> None:
     """In RViz, Foxglove and PlotJuggler alike; and every panel of Foxglove has its place."""
     joints, topics = show(name).setup.joints, {*names.KINDS, "cmd_vel"}
     robot = show(name).setup.robot
-    topics |= {robot.velocity_topic, *robot.effort_topics}
+    topics |= {robot.input_topics.velocity, *robot.input_topics.efforts}
     rviz = yaml.safe_load((ROOT / "config/rviz" / f"{name}.rviz").read_text(encoding="utf-8"))
     manager = rviz["Visualization Manager"]
     assert manager["Global Options"]["Fixed Frame"] == "odom"

@@ -20,7 +20,8 @@ from roboaccord.cli.command import (
 from roboaccord.cli.main import COMMANDS
 from roboaccord.contract.plugins import added
 from roboaccord.contract.results import Quantity
-from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario.setup import find_robot
 
 UNIT = re.compile(r"\bin (rad/s|rad|s|Hz|N m|m/s|mm|m|kg/m\^3|kg|min|voxels|seconds|degrees|deg)\b")
 

@@ -14,7 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.solids import box, cylinder, facets, sphere
 from roboaccord.report import drawing
 from roboaccord.report.plots import Still, render_plots
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.installed import robot_names
 
 GRID = np.arange(3.0), np.arange(10.0, 14.0)
 PLANE = GRID[0][:, None] + 2.0 * GRID[1]

@@ -38,8 +38,8 @@ from roboaccord.engines.spec import Available
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.files import read_catalogue
+from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.keys import REQUIRED, Key, keys_of
-from roboaccord.scenario.setup import robot_names
 
 OPTIONAL = {
     "rclpy": "transport ros; from ROS 2 Jazzy, or make",

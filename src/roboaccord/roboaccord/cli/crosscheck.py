@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.report import Report
 
 SHOWN = 10  # findings of the rules
+NO_EFFORT = "no effort acted: --set controller.name=random moves and tests every joint"
 
 
 class Profile(StrEnum):
@@ -190,14 +191,13 @@ def report_result(
         data["findings"] = to_json(found)
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": engines}
     shown = shown_of(report, None if lacking else page)
-    idle = setup.scenario.controller.get("name") == "none"
-    if (
-        isinstance(setup.robot, FileRobot)
-        and idle
-        and Code.EXCITED not in [n.code for n in report.notes]
-    ):
-        shown.append("no effort acted: --set controller.name=random moves and tests every joint")
-    return Result(data, shown, used=used, ok=report.ok, names=setup.robot.own_names(setup))
+    own_names = dict[str, str]()
+    if isinstance(setup.robot, FileRobot):
+        own_names |= setup.robot.own_names(setup)
+        idle = setup.scenario.controller.get("name") == "none"
+        if idle and Code.EXCITED not in [note.code for note in report.notes]:
+            shown.append(NO_EFFORT)
+    return Result(data, shown, used=used, ok=report.ok, names=own_names)
 
 
 def checked(setup: Setup) -> Sequence[Any] | None:

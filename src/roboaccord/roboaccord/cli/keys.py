@@ -110,7 +110,7 @@ class Keyboard(LiveInputs):
             for key, asked in key_map.robots[robot].items()
         }
         self._actions = {k: _action(setup, k, a) for k, a in key_map.robots[robot].items()}
-        self._kind = EFFORT if setup.robot.effort_topics else VELOCITY
+        self._kind = EFFORT if setup.robot.input_topics.efforts else VELOCITY
         self._read, self._asked = read, dict[str, bool]()
         self._failing = list[Fault]()
         self.factor, self.over, self._ended = 1.0, False, False

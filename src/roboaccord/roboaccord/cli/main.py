@@ -76,7 +76,7 @@ class Group(TyperGroup):
 
     def list_commands(self, ctx: Context) -> list[str]:
         """Return the names, in the order of the help."""
-        from roboaccord.scenario.setup import robot_names
+        from roboaccord.scenario.installed import robot_names
 
         others = sorted(name for name in entries("commands") if "." not in name)
         return [*COMMANDS, *others, *robot_names()]
@@ -107,7 +107,7 @@ class Group(TyperGroup):
 
 
 def _is_robot(name: str) -> bool:
-    from roboaccord.scenario.setup import robot_names
+    from roboaccord.scenario.installed import robot_names
 
     return name.replace("-", "_") in robot_names()
 

@@ -30,7 +30,9 @@ from roboaccord.engines import (
 )
 from roboaccord.scenario import files
 from roboaccord.scenario.files import scenario_names
-from roboaccord.scenario.setup import Setup, is_file, package_of, robot_names
+from roboaccord.scenario.installed import is_file, package_of, robot_names
+from roboaccord.scenario.robot_file import remarks_on
+from roboaccord.scenario.setup import Setup
 
 if TYPE_CHECKING:
     from typer._click import Context
@@ -213,7 +215,7 @@ def load_setup(
         robot, scenario, changes or (), faults or (), base=base,
         packages=read_packages(packages or ()), arguments=arguments, endless=endless,
     )  # fmt: skip
-    for subject, words in setup.robot.remarks(setup).items():
+    for subject, words in remarks_on(setup).items():
         note(f"{subject}: {words}")
     return setup
 

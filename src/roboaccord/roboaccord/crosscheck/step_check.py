@@ -46,7 +46,8 @@ from roboaccord.engines import engine_names
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.setup import Setup, by_contacts
+from roboaccord.scenario.gazebo_contacts import by_contacts
+from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import RELEASE, StopWatch
 
 TOUCHES = "something touches, of which only the contact solver knows the loads"

@@ -17,7 +17,8 @@ from roboaccord.contract.modes import SETUP
 from roboaccord.contract.results import to_json
 from roboaccord.run.output import fresh
 from roboaccord.scenario.files import load_setup
-from roboaccord.scenario.setup import Setup, is_file, robot_names
+from roboaccord.scenario.installed import is_file, robot_names
+from roboaccord.scenario.setup import Setup
 
 if TYPE_CHECKING:
     from roboaccord.run.runner import Run

@@ -32,7 +32,8 @@ from roboaccord.engines import installed_names
 from roboaccord.run.output import write_text
 from roboaccord.run.runner import Run
 from roboaccord.scenario.files import load_scenario, load_setup
-from roboaccord.scenario.setup import Setup, find_robot, is_file
+from roboaccord.scenario.installed import is_file
+from roboaccord.scenario.setup import Setup, find_robot
 
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun

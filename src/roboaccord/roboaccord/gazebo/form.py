@@ -77,7 +77,7 @@ def contact_shapes(setup: Setup, contacts: str) -> dict[str, str]:
     Raises:
         AccordError: for a shape that is none of the robot's.
     """
-    known = setup.robot.contact_shapes
+    known = setup.robot.gazebo.contact_shapes
     if contacts and contacts not in known:
         choice = f"one of {', '.join(known)}" if known else f"no choice for {setup.robot.name}"
         raise AccordError(f"contacts is {contacts}; in Gazebo there is {choice}")

@@ -21,8 +21,9 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import Case, EngineSpec, Footing, Scheme
 from roboaccord.engines.twin import ROUNDING
 from roboaccord.gazebo.form import LEVEL, describe, is_level
+from roboaccord.scenario.gazebo_contacts import by_contacts
 from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup, by_contacts
+from roboaccord.scenario.setup import Setup
 
 
 def gazebo_engine(setup: Setup, contacts: str, *, started: bool = False) -> EngineSpec:

@@ -29,7 +29,8 @@ from roboaccord.engines import simulate_model
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.model import EngineModel
 from roboaccord.robots.controllers import Posture, Random, Sine, inertias
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.scenario.robot_file import RobotFile
+from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import JointFriction
 from roboaccord.simulators.reference import TreeReference
@@ -39,7 +40,7 @@ OFF = 0.1  # rad or m from a balance to where a motion starts
 STILL = 1e-9  # rad/s^2 or m/s^2
 
 
-class FileRobot(Robot):
+class FileRobot(RobotFile):
     """A robot that has no package: it is all in its file, and scenarios are the core's own.
 
     Its root link is called `base_link` here, whatever the file calls it. There is no contact. A

@@ -1,6 +1,6 @@
 """The motion of a run as it goes: kept, or hashed and measured in constant memory.
 
-A figure of one robot is made in its `metrics` or `tally`, and gets its unit here in `_BY_UNIT`; one
+A figure of one robot is made in its `tally`, and gets its unit here in `_BY_UNIT`; one
 that every robot has goes into `GeneralFigures`. Names of figures are keys of JSON, of `--figure`
 and of scenarios: they stay, and others may be added. BLOCK may be tuned, for hash and figures do
 not depend on it (test_motion: parts make the whole).
@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.interfaces import Observer, Tally
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import OVER_TIME, Event, Trajectory
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.scenario.setup import Setup
 
 BLOCK = 1000  # states that are kept before they are hashed and measured
 _BY_UNIT = {
@@ -68,22 +66,6 @@ class GeneralFigures(Tally):
         return {"work": self._work, "net_work": self._net_work, "peak_effort": self._peak}
 
 
-class WholeMotion(Tally):
-    """Measure a robot's own figures at the end, by its `metrics`; the motion is kept until then."""
-
-    def __init__(self, setup: Setup) -> None:
-        self._setup, self._parts = setup, list[Trajectory]()
-
-    def add(self, part: Trajectory) -> None:
-        """Keep a part of the motion."""
-        self._parts.append(part)
-
-    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
-        """Return the robot's figures of the whole motion."""
-        whole = replace(joined(self._parts), events=tuple(events))
-        return self._setup.robot.metrics(self._setup, whole)
-
-
 class Figures(Tally):
     """Measure the general figures of a run and the robot's own, in constant memory if it can."""
 
@@ -91,11 +73,8 @@ class Figures(Tally):
         self._tallies: list[Tally] = [GeneralFigures()]
         scenario = setup.scenario
         ticks = count_steps(scenario.duration, scenario.control_period, "duration")
-        own = setup.robot.tally(setup, ticks)
-        if own is None and type(setup.robot).metrics is not Robot.metrics:
-            own = WholeMotion(setup)
-        if own:
-            self._tallies.append(own)
+        if (of_robot := setup.robot.tally(setup, ticks)) is not None:
+            self._tallies.append(of_robot)
 
     def add(self, part: Trajectory) -> None:
         """Take a part of the motion."""
@@ -107,26 +86,14 @@ class Figures(Tally):
         return {name: v for each in self._tallies for name, v in each.figures(events).items()}
 
 
-def joined(parts: Sequence[Trajectory]) -> Trajectory:
-    """Return the motion that consecutive parts make, each of which begins with the last sample."""
-    first, *rest = parts
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(first, name), *(getattr(p, name)[1:] for p in rest)])
-        for name in OVER_TIME
-    }
-    switches = {
-        name: np.concatenate([on, *(p.switches[name][1:] for p in rest)])
-        for name, on in first.switches.items()
-    }
-    return replace(first, **arrays, switches=switches)
-
-
 def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
     """Return the general figures of a run, and the robot's own."""
-    general = GeneralFigures()
-    general.add(trajectory)
-    own = setup.robot.metrics(setup, trajectory)
-    return {**general.figures(trajectory.events), **own}
+    tallies = [GeneralFigures(), setup.robot.tally(setup, len(trajectory) - 1)]
+    figures: dict[str, float] = {}
+    for tally in filter(None, tallies):
+        tally.add(trajectory)
+        figures |= tally.figures(trajectory.events)
+    return figures
 
 
 class KeptMotion(Observer):

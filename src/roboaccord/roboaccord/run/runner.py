@@ -30,6 +30,7 @@ from roboaccord.run.inputs import Announced
 from roboaccord.run.loop import NO_INPUTS, drive, make_simulator, reset_controller
 from roboaccord.run.metrics import Figures, Motion
 from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.robot_file import remarks_on
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 from roboaccord.simulators.base import Simulator
@@ -141,7 +142,7 @@ def _event_data(event: Event) -> dict[str, Json]:
 
 def model_of(setup: Setup) -> dict[str, Json]:
     """Return what a result states of the model of a robot that is a file; nothing of others."""
-    remarks = setup.robot.remarks(setup)
+    remarks = remarks_on(setup)
     return {"model": dict(remarks)} if remarks else {}
 
 

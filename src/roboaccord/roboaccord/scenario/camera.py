@@ -15,6 +15,7 @@ import numpy as np
 
 from roboaccord.contract.state import Array
 from roboaccord.description.scene import Scene
+from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
 from roboaccord.scenario.setup import Setup
 
 PART = 0.52  # of a picture's width that the robot spans
@@ -101,17 +102,19 @@ def start_view(setup: Setup, half: float) -> View:
         setup: robot and scenario.
         half: half of its horizontal field of view [rad].
     """
-    around = [vertices for vertices, _ in setup.robot.surroundings(setup)]
-    points = np.concatenate([start_points(setup), *around])
+    around = setup.robot.surroundings(setup)
+    solids = [vertices for name, (vertices, _) in around.items() if name not in BACKDROPS]
+    points = np.concatenate([start_points(setup), *solids])
     target = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    level = setup.robot.relief(setup) is None
-    angles, part = (AZIMUTH, ELEVATION if level else STEEP), PART if level else AMID
-    if setup.robot.wall(setup) is not None:
+    angles, share = (AZIMUTH, ELEVATION), PART
+    if TERRAIN in around:
+        angles, share = (AZIMUTH, STEEP), AMID
+    elif WALL in around:
         angles = ASIDE, ABOVE
     direction = View(target, 1.0, *angles).direction
     distance = math.inf
     for _ in range(CENTRINGS):
-        distance = _distance(points, target, direction, half, part)
+        distance = _distance(points, target, direction, half, share)
         camera = Camera.aim(target, direction, distance, 2 * half, (1, 1))
         seen = camera.project(points)
         aside = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) - 0.5
@@ -119,14 +122,14 @@ def start_view(setup: Setup, half: float) -> View:
     return View(np.round(target, 4), round(distance, 4), *angles)
 
 
-def _distance(points: Array, target: Array, direction: Array, half: float, part: float) -> float:
-    """Return the distance from which points (m, 3) span a part of the picture [m]."""
+def _distance(points: Array, target: Array, direction: Array, half: float, share: float) -> float:
+    """Return the distance from which points (m, 3) span a share of the picture's width [m]."""
     size = float(np.linalg.norm(points - target, axis=1).max())
-    near, far = size, size / (part * math.tan(half)) + size
+    near, far = size, size / (share * math.tan(half)) + size
     for _ in range(HALVINGS):
         distance = 0.5 * (near + far)
         seen = Camera.aim(target, direction, distance, 2 * half, (1, 1)).project(points)
-        near, far = (distance, far) if np.ptp(seen, axis=0).max() > part else (near, distance)
+        near, far = (distance, far) if np.ptp(seen, axis=0).max() > share else (near, distance)
     return far
 
 

@@ -28,8 +28,10 @@ from roboaccord.description.parameters import parameter_file, parameter_set
 from roboaccord.description.resources import share
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
+from roboaccord.scenario.installed import RELEASED, is_file, robot_names
+from roboaccord.scenario.robot_file import RobotFile
 from roboaccord.scenario.scenario import ONE_STEP, Scenario
-from roboaccord.scenario.setup import RELEASED, Setup, find_robot, is_file, robot_names
+from roboaccord.scenario.setup import Setup, find_robot
 
 LARGEST = 1e12  # of a number of a scenario, in SI units
 PATHS = ("file", "folder", "identified")  # keys of controllers and terrain that name one
@@ -374,7 +376,7 @@ def load_setup(
         every.append(f"arguments={json.dumps(dict(arguments))}")
     every += [*changes, *([f"faults={json.dumps(list(faults))}"] if faults else [])]
     setup = Setup.of(load_scenario(found.package, found.key, scenario or RELEASED, every))
-    if not (scenario or base) and found.floats(setup):
+    if not (scenario or base) and isinstance(found, RobotFile) and found.floats(setup):
         setup = Setup.of(load_scenario(found.package, found.key, RELEASED, ["base=free", *every]))
     for fault in setup.faults if faults and not endless else ():
         if fault.time >= setup.scenario.duration:

@@ -165,14 +165,14 @@ def _controller(setup: Setup) -> Iterator[Key]:
     name, known = spec.get("name", "none"), ["none", *setup.robot.controllers]
     yield Key("controller.name", " | ".join(known), "", "none", name, "of the controller")
     yield from _of_factory("controller", shipped_factory(setup, name), spec)
-    if setup.robot.friction_laws or setup.robot.contacts:
+    if setup.robot.friction_laws:
         kind, value = "dict[str, Any]", in_yaml(spec.get("friction", {}))
         meaning = "that the controller assumes: `law` and its keys, or changes of the scenario's"
         yield Key("controller.friction", kind, "", "{}", value, meaning)
 
 
 def _friction(setup: Setup) -> Iterator[Key]:
-    spec, laws = setup.scenario.friction, {**setup.robot.friction_laws, **setup.robot.contacts}
+    spec, laws = setup.scenario.friction, setup.robot.friction_laws
     law = spec.get("law", "none")
     yield Key("friction.law", " | ".join(["none", *laws]), "", "none", law, "of friction")
     if law != "none":

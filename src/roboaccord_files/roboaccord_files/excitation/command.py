@@ -34,7 +34,8 @@ from roboaccord.contract.state import Array
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_setup
-from roboaccord.scenario.setup import Setup, is_file
+from roboaccord.scenario.installed import is_file
+from roboaccord.scenario.setup import Setup
 
 from roboaccord_files.excitation.regressor import check_fixed
 from roboaccord_files.excitation.search import Limits, Search, Tried

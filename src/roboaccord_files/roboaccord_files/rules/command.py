@@ -20,7 +20,7 @@ from roboaccord.contract.files import check_target
 from roboaccord.contract.modes import Modes
 from roboaccord.engines.formats import read_robot
 from roboaccord.run.output import write_text
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.installed import robot_names
 
 from roboaccord_files.gazebo.files import (
     all_that_ships,
