@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 from roboaccord.cli import command
-from roboaccord.cli.command import show
 from roboaccord.cli.console import out
 from roboaccord.cli.folder import MARKER
-from roboaccord.cli.main import COMMANDS, added_command, command_at, robot_commands, run
+from roboaccord.cli.groups import COMMANDS, added_command, command_at, robot_commands
+from roboaccord.cli.main import run
+from roboaccord.cli.result import show
 from roboaccord.contract.plugins import entries, lacking
 from roboaccord.scenario.installed import robot_names
 

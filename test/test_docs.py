@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import typer
 import yaml
-from roboaccord.cli.main import COMMANDS, app, command_at, hint_for_option, robot_commands
+from roboaccord.cli.failures import hint_for_option
+from roboaccord.cli.groups import COMMANDS, command_at, robot_commands
+from roboaccord.cli.main import app
 from roboaccord.scenario.installed import robot_names
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -17,7 +17,8 @@ import pytest
 import roboaccord as ra
 import typer
 from roboaccord.cli import main
-from roboaccord.cli.command import Result, add_command, taken_by
+from roboaccord.cli.command import add_command, taken_by
+from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import FLAGS, SETUP, Modes, added_modes, by_option, with_added
 from roboaccord.contract.plugins import added, entries

@@ -8,16 +8,10 @@ from inspect import Signature
 from typing import get_args
 
 import pytest
-from roboaccord.cli.command import (
-    options,
-    parameters_of,
-    plain_type,
-    unit_of,
-    units_of,
-    with_unit,
-    words_of,
-)
-from roboaccord.cli.main import COMMANDS
+from roboaccord.cli.command import plain_type, unit_of
+from roboaccord.cli.groups import COMMANDS
+from roboaccord.cli.parameters import options, parameters_of, units_of, with_unit
+from roboaccord.cli.result import words_of
 from roboaccord.contract.plugins import added
 from roboaccord.contract.results import Quantity
 from roboaccord.scenario.installed import robot_names

@@ -115,7 +115,7 @@ def test_a_page_of_stills_holds_them(tmp_path: Path) -> None:
 
 def test_commands_that_draw_nothing_do_not_wait_for_matplotlib() -> None:
     code = (
-        "import sys; from roboaccord.cli.main import robot_commands; "
+        "import sys; from roboaccord.cli.groups import robot_commands; "
         "[robot_commands(n) for n in sys.argv[1:]]; sys.exit('matplotlib' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code, *robot_names()], check=False).returncode == 0

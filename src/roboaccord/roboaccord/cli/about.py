@@ -27,9 +27,10 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from roboaccord.cli.command import Result
+from roboaccord.cli.completion import complete_robot
 from roboaccord.cli.console import make_table, warn
-from roboaccord.cli.options import Changes, RobotName, ScenarioName, complete_robot, load_setup
+from roboaccord.cli.options import Changes, RobotName, ScenarioName, load_setup
+from roboaccord.cli.result import Result
 from roboaccord.contract.errors import EXTRAS, AccordError, missing
 from roboaccord.contract.results import Json, to_json
 from roboaccord.description.resources import modules_of

@@ -18,10 +18,11 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from roboaccord.bag.compare import TURNS, Pair
-from roboaccord.cli.command import Result
+from roboaccord.cli.completion import complete_bag
 from roboaccord.cli.console import call, command_line, figure_lines, make_table
-from roboaccord.cli.options import complete_bag, refuse_missing_bag
+from roboaccord.cli.options import refuse_missing_bag
 from roboaccord.cli.rendering import NONE, tables_of
+from roboaccord.cli.result import Result
 from roboaccord.contract.modes import by_option
 from roboaccord.contract.results import Quantity, Seconds, to_json, unit_of
 from roboaccord.report.comparison import Comparison, Parting, compare

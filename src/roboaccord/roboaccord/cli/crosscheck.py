@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from roboaccord.cli import options
-from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.completion import complete_robot
 from roboaccord.cli.console import COMPILING, command_line, log, note, progress
 from roboaccord.cli.folder import results
+from roboaccord.cli.result import Result, used_by
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code
@@ -59,7 +60,7 @@ def crosscheck_command(
             metavar="ROBOT|FILE|BAG|LOG",
             help="See `accord list`; a URDF, xacro, SDF or MJCF file; a recorded run; or the log "
             "of your own simulator or robot: CSV, NPZ, MAT, Parquet or a bag.",
-            autocompletion=options.complete_robot,
+            autocompletion=complete_robot,
         ),
     ],
     words: options.ScenarioIfAny = None,

@@ -18,9 +18,10 @@ from typing import Annotated, Protocol
 import typer
 
 from roboaccord.cli import options
-from roboaccord.cli.command import Result, until_interrupted, used_by
 from roboaccord.cli.console import ProgressObserver, figure_lines, log, note, progress
 from roboaccord.cli.folder import results
+from roboaccord.cli.interrupts import until_interrupted
+from roboaccord.cli.result import Result, used_by
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.plugins import load

@@ -23,11 +23,11 @@ import typer
 from rich.live import Live
 from rich.table import Table
 
-from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import Screen, log, make_table, note
 from roboaccord.cli.folder import results
 from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map, terminal_keys
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotName, load_setup
+from roboaccord.cli.result import Result, used_by
 from roboaccord.cli.run import shown_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault

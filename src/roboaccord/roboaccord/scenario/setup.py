@@ -88,7 +88,7 @@ class Robot(ABC):
         switches: names of what commands can switch, such as a magnet, with the state to start from.
         gazebo: what Gazebo needs beyond the description.
         cli: commands that `accord ROBOT` has, by name: `module:function`, returning a
-            `roboaccord.cli.command.Result`.
+            `roboaccord.cli.Result`.
     """
 
     name: str

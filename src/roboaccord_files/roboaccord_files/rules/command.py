@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 import typer
 from rich.text import Text
-from roboaccord.cli.command import Result
 from roboaccord.cli.console import note
 from roboaccord.cli.options import read_packages, split_arguments
+from roboaccord.cli.result import Result
 from roboaccord.contract.files import check_target
 from roboaccord.contract.modes import Modes
 from roboaccord.engines.formats import read_robot
