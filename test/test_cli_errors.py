@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from roboaccord.cli.main import run
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.installed import robot_names
 from robot_commands import commands_of
 from workspace import ROOT, accord, read_json
 

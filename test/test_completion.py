@@ -10,10 +10,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from roboaccord.cli.options import complete_scenario
+from roboaccord.cli.completion import complete_scenario
 from roboaccord.engines import simulator_names
 from roboaccord.scenario.files import scenario_names
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.installed import robot_names
 
 ACCORD = [sys.executable, "-m", "roboaccord.cli.main"]
 SHELLS = {
@@ -84,7 +84,7 @@ def test_no_library_is_loaded_to_complete_a_scenario() -> None:
     """`--engine` and a scenario's name need no more than the installed files."""
     pytest.importorskip("snake", reason="the snake is not installed")
     code = (
-        "import sys\nfrom roboaccord.cli.options import complete_scenario\n"
+        "import sys\nfrom roboaccord.cli.completion import complete_scenario\n"
         "from types import SimpleNamespace as S\n"
         "assert complete_scenario(S(params={'robot': 'snake'}), 'serp') == ['serpenoid']\n"
         "print(*sys.modules)"

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario.setup import find_robot
 from roboaccord.testing import RobotConformance
 from roboaccord.testing.robot_runs import controller_of, setup_of
 

@@ -8,7 +8,7 @@ from roboaccord.bag.reader import play
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run import metrics as motions
-from roboaccord.run.metrics import Figures, Motion, WholeMotion, metrics_of
+from roboaccord.run.metrics import Figures, Motion, metrics_of
 from roboaccord.scenario.setup import Setup
 from running import run_in, setup_of
 
@@ -43,7 +43,6 @@ def test_figures_and_hash_of_parts_are_those_of_the_whole(case, monkeypatch):
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True)
     assert len(found) > 3
     assert len(motion._block) <= 38
-    assert not any(isinstance(tally, WholeMotion) for tally in motion._tally._tallies)
 
 
 def test_a_bag_is_played_state_by_state(tmp_path):

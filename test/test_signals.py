@@ -199,7 +199,7 @@ def test_native_code_that_crashes_is_one_line():
 @thorough
 def test_ctrl_c_that_is_a_regular_end_leaves_time_for_the_rest():
     work = (
-        "from roboaccord.cli.command import until_interrupted as regular\n"
+        "from roboaccord.cli.interrupts import until_interrupted as regular\n"
         "with regular(): print(flush=True); time.sleep(600)\n"
         "time.sleep(2.5); print('the result')"
     )

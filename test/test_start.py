@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.installed import robot_names
 
 pytestmark = pytest.mark.thorough
 

@@ -11,7 +11,9 @@ from roboaccord.engines import REFERENCE, default_names, spec
 from roboaccord.gazebo.form import contact_shapes
 from roboaccord.gazebo.twin import gazebo_engine, gazebo_footing
 from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, by_contacts, find_robot, robot_names
+from roboaccord.scenario.gazebo_contacts import by_contacts
+from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario.setup import Setup, find_robot
 
 pytestmark = pytest.mark.slow
 
@@ -61,12 +63,12 @@ def test_a_scenario_has_a_twin_or_a_reason(robot: str, name: str, engine: str) -
     setup = Setup.of(
         load_scenario(find_robot(robot).package, robot, name, [f"duration={TICKS * period!r}"])
     )
-    found = spec(engine)
+    chosen = spec(engine)
     try:
-        run = run_job(setup.scenario.data(), Job(engine, scenario.physics_step), found)[1]
+        run = run_job(setup.scenario.data(), Job(engine, scenario.physics_step), chosen)[1]
     except AccordError as refused:
         pytest.skip(str(refused))
-    check = check_scheme(setup, found, run, named=False)
+    check = check_scheme(setup, chosen, run, named=False)
     if isinstance(check, NoTwin):
         assert WITHOUT[f"{robot} {name}"] in check.reason
     else:

@@ -8,19 +8,14 @@ from inspect import Signature
 from typing import get_args
 
 import pytest
-from roboaccord.cli.command import (
-    options,
-    parameters_of,
-    plain_type,
-    unit_of,
-    units_of,
-    with_unit,
-    words_of,
-)
-from roboaccord.cli.main import COMMANDS
+from roboaccord.cli.groups import COMMANDS
+from roboaccord.cli.parameters import options, parameters_of, units_of, with_unit
+from roboaccord.cli.result import words_of
 from roboaccord.contract.plugins import added
-from roboaccord.contract.results import Quantity
-from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord.contract.results import Quantity, plain_type
+from roboaccord.contract.results import unit_in as unit_of
+from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario.setup import find_robot
 
 UNIT = re.compile(r"\bin (rad/s|rad|s|Hz|N m|m/s|mm|m|kg/m\^3|kg|min|voxels|seconds|degrees|deg)\b")
 

@@ -27,7 +27,8 @@ import links
 import messages
 from cases import Case
 from kinds import make_case
-from roboaccord.cli.main import leave, main
+from roboaccord.cli.interrupts import leave
+from roboaccord.cli.main import main
 from roboaccord.contract.errors import CONTROLS, guard
 from roboaccord.contract.files import is_file
 from roboaccord.description.resources import share as SHARE

@@ -18,9 +18,9 @@ from typing import Any, get_args
 import links
 from hostile import BAG_BOMBS, PNG_BOMBS, XACRO_BOMBS, XML_BOMBS, YAML_BOMBS, tiff_bomb
 from mutations import NUMBERS, TEXTS, WORDS, mutated
-from roboaccord.cli.command import options
-from roboaccord.cli.main import COMMANDS
+from roboaccord.cli.groups import COMMANDS
 from roboaccord.cli.options import Cluster
+from roboaccord.cli.parameters import options
 from roboaccord.contract.plugins import entries
 from roboaccord.scenario.setup import find_robot
 from seeds import MESHED

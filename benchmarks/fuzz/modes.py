@@ -7,7 +7,7 @@ from random import Random
 
 from cases import EDGES, EVERY, Case, argument, spoil
 from mutations import WORDS
-from roboaccord.cli.command import APART
+from roboaccord.cli.parameters import APART
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import SETUP
 from test_commands import ROOT

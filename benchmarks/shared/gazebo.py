@@ -70,7 +70,7 @@ def terrain_models(setups: Sequence[Setup]) -> dict[str, bytes]:
     """Return the files of the models that robots make of their terrain and surroundings."""
     files = dict[str, bytes]()
     for setup in setups:
-        world = setup.robot.world(setup)
+        world = setup.robot.gazebo.world(setup)
         if world:
             files |= {
                 path.relative_to(world.parents[1]).as_posix(): path.read_bytes()
@@ -121,7 +121,7 @@ def robot_world(setup: Setup) -> str:
     """Return the world of the scenario that shows a robot, with it and a camera."""
     name = setup.robot.name
     shipped = share("roboaccord_ros") / "worlds" / f"{setup.scenario.world}.sdf"
-    path = setup.robot.world(setup) or shipped
+    path = setup.robot.gazebo.world(setup) or shipped
     root = ET.parse(path).getroot()
     _gather(root, path, setup)
     world = root.find("world")

@@ -96,11 +96,11 @@ def _plot(setup: Setup, topic: str, quantity: str) -> Json:
 
 def _driving(setup: Setup) -> dict[str, Json]:
     """Return the panel by which a person drives a robot: buttons for a twist, or a message."""
-    robot = setup.robot
-    if robot.velocity_topic:
+    robot, topics = setup.robot, setup.robot.input_topics
+    if topics.velocity:
         message: Json = {"name": [setup.joints[0]], "velocity": [0.2]}
-        return _publish(setup, robot.velocity_topic, "sensor_msgs/msg/JointState", message)
-    for topic in robot.effort_topics:
+        return _publish(setup, topics.velocity, "sensor_msgs/msg/JointState", message)
+    for topic in topics.efforts:
         return _publish(setup, topic, "std_msgs/msg/Float64", {"data": 1.0})
     keys = {"up": ("linear-x", 0.3), "down": ("linear-x", -0.3)}
     keys |= {"left": ("angular-z", 0.3), "right": ("angular-z", -0.3)}
@@ -108,7 +108,11 @@ def _driving(setup: Setup) -> dict[str, Json]:
         f"{key}Button": {"field": f, "value": v} for key, (f, v) in keys.items()
     }
     return {
-        "Teleop!drive": {"topic": f"/{robot.name}/{names.CMD_VEL}", "publishRate": 10, **buttons}
+        "Teleop!drive": {
+            "topic": f"/{robot.name}/{names.CMD_VEL}",
+            "publishRate": 10,
+            **buttons,
+        }
     }
 
 

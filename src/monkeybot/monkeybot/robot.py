@@ -3,8 +3,8 @@
 Controllers may be added: a class in controllers.py, entered in `controllers` under its name in
 scenarios. A figure of a run is a key in `MotionFigures.figures`, and the present ones stay, JSON
 keys of `accord run` (test_scenarios, test_motion). Fixed by the URDF and Gazebo's magnets are the
-joint `elbow`, its topic and the names in `switches`; `wall` repeats models/magnet_wall. The report
-that the robot comes from: docs/monkeybot.md.
+joint `elbow`, its topic and the names in `switches`; `surroundings` repeats models/magnet_wall. The
+report that the robot comes from: docs/monkeybot.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from roboaccord import description
 from roboaccord.contract import AccordError, AnyEngine, Array, Event, RobotState, Tally, Trajectory
 from roboaccord.description import Faces
-from roboaccord.scenario import Robot, Setup, commands_of
+from roboaccord.scenario import InputTopics, Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
 from monkeybot.controllers import (
@@ -98,7 +98,7 @@ class MonkeyBot(Robot):
         "level": LevelController,
         "teleop": TeleopController,
     }
-    effort_topics = {"elbow_effort": "elbow"}
+    input_topics = InputTopics(efforts={"elbow_effort": "elbow"})
     switches = {MAGNET_A: True, MAGNET_B: False}
     cli = commands_of("monkeybot", {"gait": "gait", "figures": "figures"})
 
@@ -155,10 +155,10 @@ class MonkeyBot(Robot):
         state = unpack(u, time=0.0, effort=np.zeros(1), mode=mode)
         return state, rng.uniform(-5.0, 5.0, 1)
 
-    def wall(self, setup: Setup) -> tuple[Array, Faces]:
+    def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
         """Return the wall of models/magnet_wall, 4 cm behind the plane of the motion."""
         vertices, faces = description.box(np.array([0.02, 12.0, 4.0]))
-        return vertices + np.array([-0.05, 0.0, 0.0]), faces
+        return {"wall": (vertices + np.array([-0.05, 0.0, 0.0]), faces)}
 
     def tally(self, setup: Setup, ticks: int) -> Tally:
         return MotionFigures(setup)

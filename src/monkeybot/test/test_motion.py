@@ -9,6 +9,7 @@ from monkeybot.model.motion import Motion
 from monkeybots import REPORT, ROUGH, UNLIKE, oracle
 from roboaccord import AccordError, make_simulator
 from roboaccord.run.loop import run_setup
+from roboaccord.run.metrics import metrics_of
 from running import run_in, setup_of
 
 START = np.array([0.3, -0.8, 1.0, 4.0, 0.1, -0.2, 0.0, 0.0])
@@ -66,7 +67,7 @@ def test_travel_and_rise_are_a_ballistic_centre_of_masss():
     found = run_in(setup, duration=0.4)
     x, v = oracle(pack(setup.initial))
     right, up = (lagrangian.mass_matrix(UNLIKE, x) @ v)[:2] / (UNLIKE.mass_a + UNLIKE.mass_b)
-    figures = setup.robot.metrics(setup, found)
+    figures = metrics_of(setup, found)
     assert figures["travel"] == pytest.approx(0.4 * right, abs=1e-9)
     assert figures["rise"] == pytest.approx(0.4 * up - 0.5 * UNLIKE.gravity * 0.4**2, abs=1e-9)
     assert figures["grips"] == figures["largest_impulse"] == 0.0
@@ -84,7 +85,7 @@ def test_grips_and_the_largest_impulse_are_those_of_the_magnets_that_come_on():
         x, v = lagrangian.move(REPORT, x, v, 0.0, held, duration)
         v, impulse = lagrangian.impact(REPORT, x, v, other)
         impulses.append(np.hypot(*impulse))
-    figures = setup.robot.metrics(setup, found)
+    figures = metrics_of(setup, found)
     assert figures["grips"] == 2.0
     assert figures["largest_impulse"] == pytest.approx(max(impulses), rel=1e-6)
 

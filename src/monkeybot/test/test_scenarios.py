@@ -9,6 +9,7 @@ import pytest
 from monkeybot.model.motion import Motion
 from monkeybots import REPORT, oracle
 from roboaccord import Setup, load_scenario
+from roboaccord.run import metrics_of
 from roboaccord_studies.monkeybot.orbits import shipped_data, shipped_gait
 from running import run_in
 from slow_cases import late
@@ -80,7 +81,7 @@ def test_travel_and_rise_are_whole_steps_of_the_orbit_wherever_a_run_ends(name):
     setup, motion = walk(name, 5)
     orbit, (times, places) = shipped_gait(name, REPORT), grips(setup, motion)
     for end in np.append(times[1:] - 0.005, times + 0.015):
-        figures = setup.robot.metrics(setup, motion.window(0.0, end))
+        figures = metrics_of(setup, motion.window(0.0, end))
         steps = (times < end).sum()
         expected = steps * np.array([orbit.stride, -orbit.drop])
         assert [figures["travel"], figures["rise"]] == pytest.approx(expected, abs=1e-7)

@@ -1,6 +1,6 @@
 """Registration of the Packbot in the workspace, and the figures of its runs.
 
-A controller or contact law of your own may be added: an entry in `controllers` or `contacts`;
+A controller or contact law of your own may be added: an entry in `controllers` or `friction_laws`;
 scenarios use its key, and its arguments are their further keys. Figures of a run are keys of
 `ArmFigures.figures` and of `--json`: they stay. CLOSE and LOOKS, of what is shown and how often
 distances are measured, may be tuned. Joints and their order are fixed by the URDF. The report is
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from roboaccord.contract import (
@@ -28,7 +27,7 @@ from roboaccord.contract import (
     Trajectory,
 )
 from roboaccord.description import Faces
-from roboaccord.scenario import Robot, Setup, commands_of
+from roboaccord.scenario import GazeboHooks, InputTopics, Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
 from packbot.contact import collisions, laws
@@ -107,9 +106,9 @@ class Packbot(Robot):
         "transition": TransitionController,
         "velocity": VelocityController,
     }
-    contacts = {"normal": laws.normal, "joint_clamp": laws.joint_clamp}
-    velocity_topic = "joint_velocity_command"
-    position_topic = "joint_position_command"
+    friction_laws = {"normal": laws.normal, "joint_clamp": laws.joint_clamp}
+    input_topics = InputTopics(velocity="joint_velocity_command", position="joint_position_command")
+    gazebo = GazeboHooks(world=make_world)
     cli = commands_of("packbot", {"collapse": "collapse", "look": "look", "reach": "plan reach"})
     terrain = staticmethod(collisions.make_environment)
 
@@ -154,11 +153,8 @@ class Packbot(Robot):
         clearance = Clearance.of(setup)
         return lambda state: clearance.contact_points(state.q, clearance.near(state.q, CLOSE))
 
-    def surroundings(self, setup: Setup) -> Sequence[tuple[Array, Faces]]:
-        return collisions.stand_around(setup)
-
-    def world(self, setup: Setup) -> Path | None:
-        return make_world(setup)
+    def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
+        return {f"solid_{i}": s for i, s in enumerate(collisions.stand_around(setup), 1)}
 
     def draw_state(
         self, setup: Setup, rng: np.random.Generator, index: int

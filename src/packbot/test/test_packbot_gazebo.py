@@ -27,8 +27,7 @@ def setup_of(scenario: str, *changes: str) -> Setup:
 
 
 def world_of(setup: Setup) -> tuple[Path, ET.Element]:
-    assert setup.robot.world is not None
-    path = setup.robot.world(setup)
+    path = setup.robot.gazebo.world(setup)
     return path, ET.parse(path).getroot()
 
 

@@ -33,11 +33,11 @@ from .run.loop import simulate as simulate
 from .run.runner import Run as Run
 from .scenario.controllers import make_controller as make_controller
 from .scenario.files import load_scenario as load_scenario
+from .scenario.installed import robot_names as robot_names
 from .scenario.scenario import Scenario as Scenario
 from .scenario.setup import Robot as Robot
 from .scenario.setup import Setup as Setup
 from .scenario.setup import find_robot as find_robot
-from .scenario.setup import robot_names as robot_names
 from .simulators.base import Simulator as Simulator
 from .simulators.reference import JointSpaceReference as JointSpaceReference
 

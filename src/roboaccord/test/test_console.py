@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from roboaccord.cli.command import Result, show
 from roboaccord.cli.console import Call, call, make_table, note, warn
+from roboaccord.cli.result import Result, show
 
 
 def test_lines_are_printed_as_they_are_and_notes_are_hidden_by_json(

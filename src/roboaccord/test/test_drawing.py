@@ -14,7 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.solids import box, cylinder, facets, sphere
 from roboaccord.report import drawing
 from roboaccord.report.plots import Still, render_plots
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.installed import robot_names
 
 GRID = np.arange(3.0), np.arange(10.0, 14.0)
 PLANE = GRID[0][:, None] + 2.0 * GRID[1]
@@ -115,7 +115,7 @@ def test_a_page_of_stills_holds_them(tmp_path: Path) -> None:
 
 def test_commands_that_draw_nothing_do_not_wait_for_matplotlib() -> None:
     code = (
-        "import sys; from roboaccord.cli.main import robot_commands; "
+        "import sys; from roboaccord.cli.groups import robot_commands; "
         "[robot_commands(n) for n in sys.argv[1:]]; sys.exit('matplotlib' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code, *robot_names()], check=False).returncode == 0

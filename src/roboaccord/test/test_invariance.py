@@ -77,7 +77,7 @@ class Sliding(FileRobot):
         pair = ("base_link", "ground")
         friction = dict.fromkeys(pair, MU)
         contact = Contact(pairs=(pair,), friction=friction, fixtures=(ground,))
-        self.contacts = {"contact": lambda setup: contact}
+        self.friction_laws = {"contact": lambda setup: contact}
 
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         return simulate_model(EngineModel.of(setup, urdf=BLOCK), engine)

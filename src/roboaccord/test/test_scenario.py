@@ -12,7 +12,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.xacro_file import expand_xacro
 from roboaccord.numerics.rotations import quaternion_matrix, rpy_matrix
 from roboaccord.scenario.files import apply_change, load_scenario, make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Robot, Setup
 
 
 def test_changes_reach_into_nested_keys_and_read_numbers_as_engineers_write_them() -> None:
@@ -154,3 +154,9 @@ def test_what_cannot_be_extended_or_taken_is_refused(sets: Path, text: str, mess
     (sets / "a.yaml").write_text(text)
     with pytest.raises(AccordError, match=message):
         load_scenario("toy2", "toy", "a")
+
+
+def test_a_robot_has_few_members() -> None:
+    """Attributes, annotated or not, and methods of the class body, with `__init__`: at most 24."""
+    members = {*vars(Robot), *Robot.__annotations__}
+    assert len([name for name in members if name == "__init__" or name[0] != "_"]) <= 24

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from roboaccord.cli.main import NEEDS
+from roboaccord.cli.groups import NEEDS
 from roboaccord.contract.errors import DISPENSABLE, EXTRAS
 from workspace import ROOT, call, clean_environment, copy_repository, locked, succeed
 

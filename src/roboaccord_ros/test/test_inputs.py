@@ -21,6 +21,7 @@ from roboaccord.contract.state import Command
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.runner import run_direct
 from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.registration import InputTopics
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.run.processes import run_ros_processes
@@ -68,7 +69,7 @@ def played(graph, setup_for):
             "controller={name: listen}", "control_period=0.01", duration=duration
         )  # fmt: skip
         robot = copy(given.robot)
-        robot.velocity_topic, robot.controllers = TOPIC, {"listen": make}
+        robot.input_topics, robot.controllers = InputTopics(velocity=TOPIC), {"listen": make}
         setup = Setup(robot, given.scenario)
         shell = graph.simulator(setup, lockstep=False)
         graph.controller(setup)

@@ -18,7 +18,8 @@ from roboaccord.contract.state import Target
 from roboaccord.run.inputs import Hold
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup, robot_names
+from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario.setup import Setup
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the planner is tested, is not installed")

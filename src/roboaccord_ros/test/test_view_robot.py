@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from roboaccord.description.xacro_file import expand_xacro
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.installed import robot_names
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = ROOT / "config" / "rviz" / "view_robot.rviz"

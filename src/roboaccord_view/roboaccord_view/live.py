@@ -17,7 +17,7 @@ from roboaccord.bag import PERIOD, Find, contact_finder
 from roboaccord.cdr import contact_arrow
 from roboaccord.contract import AccordError, Array, Event, Observer, RobotState, Trajectory
 from roboaccord.run import Pace
-from roboaccord.scenario import Setup, surfaces_around
+from roboaccord.scenario import RobotFile, Setup, surfaces_around
 from roboaccord.simulators import Simulator
 
 from roboaccord_view.player import RATE, ROUND_OFF, Player, add_controls, line_of
@@ -204,14 +204,15 @@ def view_robot(
     """Serve a robot with a slider a joint, in its initial state."""
     stage = open_stage(setup, port, host, collision=collision)
     start, position, orientation = pose_of(setup, setup.initial)
-    angles, ranges = dict(start), setup.robot.ranges(setup)
+    angles, robot = dict(start), setup.robot
+    ranges = robot.ranges(setup) if isinstance(robot, RobotFile) else {}
 
     def moved(name: str, value: float) -> None:
         angles[name] = value
         stage.pose((angles, position, orientation))
 
     for joint in setup.tree.moving:
-        low, high = slider_range(*ranges.get(joint.name, (joint.lower, joint.upper)))
+        low, high = slider_range(*ranges.get(joint.name, joint.ends))
         unit = "m" if joint.kind == "prismatic" else "rad"
         first = angles[joint.name] = min(max(angles.get(joint.name, 0.0), low), high)
         slider = stage.server.gui.add_slider(

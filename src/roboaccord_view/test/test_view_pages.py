@@ -153,7 +153,7 @@ def test_a_robot_of_meshes_stands_where_the_camera_sees_it(tmp_path: Path) -> No
         solids = [(s.vertices @ turns[s.link].T + origins[s.link], s.faces) for s in shapes]
         seen = covered(page, stage.robot.frames.values())
         expected = silhouette(camera, solids)
-        shelf = setup.robot.surroundings(setup)
+        shelf = setup.robot.surroundings(setup).values()
         boards = silhouette(camera, shelf)
         found = covered(page, [stage.nodes[f"solid_{i + 1}"] for i in range(len(shelf))])
     assert min(expected.sum(), boards.sum()) > 1000
@@ -165,7 +165,7 @@ def test_a_robot_of_meshes_stands_where_the_camera_sees_it(tmp_path: Path) -> No
 def test_terrain_lies_where_the_camera_sees_it(tmp_path: Path) -> None:
     setup = setup_of("voxel_sphere", "bowl")
     stage = open_stage(setup, 18490)
-    relief = setup.robot.relief(setup)
+    relief = setup.robot.surroundings(setup)["terrain"]
     with page_of(stage, tmp_path) as page:
         expected = silhouette(camera_of(stage), [relief])
         seen = covered(page, [stage.nodes["terrain"]])

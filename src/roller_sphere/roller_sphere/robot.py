@@ -1,10 +1,10 @@
 """Registration of the roller sphere: brings the package into the workspace.
 
-A controller or friction law of your own may be added: an entry in `controllers`, `friction_laws` or
-`contacts`; its key is the name in scenarios. The bases `ball` and `free`, and ROLLERS before
-CARRIER, are fixed by the URDF and by the order of efforts in all controllers. FINE may be tuned:
-the reference (the analytical model) takes an engine's own contact as dry friction smoothed by it.
-The paper is Kimura, Ogata and Ishii (2019), docs/roller_sphere.md.
+A controller or friction law of your own may be added: an entry in `controllers` or `friction_laws`;
+its key is the name in scenarios. The bases `ball` and `free`, and ROLLERS before CARRIER, are fixed
+by the URDF and by the order of efforts in all controllers. FINE may be tuned: the reference (the
+analytical model) takes an engine's own contact as dry friction smoothed by it. The paper is Kimura,
+Ogata and Ishii (2019), docs/roller_sphere.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 from roboaccord.contract import AccordError, AnyEngine, Array, RobotState, Tally
-from roboaccord.scenario import Robot, Setup, commands_of
+from roboaccord.scenario import GazeboHooks, Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
 from roller_sphere.controllers import drive
@@ -30,6 +30,11 @@ CARRIER = ("carrier_x", "carrier_y", "carrier_yaw")
 FINE = 1e-3  # m/s: slip speed by which the reference stands for an engine's own Coulomb friction
 
 
+def bearing_odometry(setup: Setup) -> RollingOdometry | None:
+    """Return the odometry of a ball in a bearing; None where it really rolls."""
+    return RollingOdometry(setup.parameters.radius) if setup.scenario.base == "ball" else None
+
+
 class RollerSphere(Robot):
     """A ball that two rollers drive, in a bearing or on the ground."""
 
@@ -42,8 +47,8 @@ class RollerSphere(Robot):
         "figure_eight": drive.FigureEightController,
         "dribble": DribbleController,
     }
-    friction_laws = {"viscous": viscous, "coulomb": coulomb}
-    contacts = {"contact": pressed}
+    friction_laws = {"viscous": viscous, "coulomb": coulomb, "contact": pressed}
+    gazebo = GazeboHooks(odometry=bearing_odometry)
     cli = commands_of("roller_sphere", {"rig": "inverse forward figures"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
@@ -84,10 +89,6 @@ class RollerSphere(Robot):
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         return make_engine_simulator(setup, engine)
 
-    def odometry(self, setup: Setup) -> RollingOdometry | None:
-        """Return the odometry of a ball in a bearing; None where it really rolls."""
-        return RollingOdometry(setup.parameters.radius) if setup.scenario.base == "ball" else None
-
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Put the centre of the ball at the height of its radius; it starts at rest.
 
@@ -101,7 +102,7 @@ class RollerSphere(Robot):
             )
         x, y, _ = state.position
         state = replace(state, position=np.array([x, y, setup.parameters.radius]), switches={})
-        odometry = self.odometry(setup)
+        odometry = bearing_odometry(setup)
         return odometry.reset(state) if odometry else state
 
     def tally(self, setup: Setup, ticks: int) -> Tally:

@@ -1,19 +1,20 @@
 """Registration of the snake: brings the package into the workspace.
 
 A controller, a friction law or a shape of contact may be added by an entry in `controllers`,
-`friction_laws` or `contact_shapes`; scenarios name them by these keys, which must stay. Figures of
-a run come from `tally`, commands from `cli`. Names and order of joints and the limits of efforts
-come from SnakeParameters: test/test_conformance.py compares them with the URDF. The post that the
-robot comes from is named in docs/snake.md.
+`friction_laws` or `GazeboHooks.contact_shapes`; scenarios name them by these keys, which must stay.
+Figures of a run come from `tally`, commands from `cli`. Names and order of joints and the limits of
+efforts come from SnakeParameters: test/test_conformance.py compares them with the URDF. The post
+that the robot comes from is named in docs/snake.md.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 from roboaccord.contract import Array, RobotState, Tally
-from roboaccord.scenario import Robot, Setup, commands_of
+from roboaccord.scenario import GazeboHooks, Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
 from snake.controllers.serpenoid import SerpenoidController
@@ -22,6 +23,11 @@ from snake.model.parameters import SnakeParameters, ellipse, pyramid
 from snake.simulators.metrics import GaitFigures
 from snake.simulators.reference import SnakeReference
 from snake.source.post import AsCoded, AsDescribed
+
+CONTACT_SHAPES: Mapping[str, Mapping[str, object]] = {
+    "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
+    "boxes": {},
+}
 
 
 class Snake(Robot):
@@ -37,10 +43,7 @@ class Snake(Robot):
         "as_coded": AsCoded,
     }
     friction_laws = {"ellipse": ellipse, "pyramid": pyramid}
-    contact_shapes = {
-        "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
-        "boxes": {},
-    }
+    gazebo = GazeboHooks(contact_shapes=CONTACT_SHAPES)
     cli = commands_of("snake", {"shapes": "shapes"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

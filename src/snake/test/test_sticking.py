@@ -8,7 +8,7 @@ import pytest
 from roboaccord import AccordError, make_simulator
 from roboaccord.contract.contact import CFM
 from roboaccord.contract.state import Command
-from roboaccord.scenario.setup import by_contacts
+from roboaccord.scenario.gazebo_contacts import by_contacts
 from snake.model.coordinates import PlanarSnake
 
 STICKS = ("friction.law=pyramid", "friction.slip_speed=0")

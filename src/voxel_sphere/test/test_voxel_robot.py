@@ -117,7 +117,7 @@ def test_slices_of_another_ball_are_refused_with_the_remedy(tmp_path):
 
 
 def test_what_is_drawn_lies_on_ground_and_walls():
-    vertices, faces = ROBOT.relief(setup_of("bowl"))
+    vertices, faces = ROBOT.surroundings(setup_of("bowl"))["terrain"]
     assert Mesh(vertices, np.array(faces)).watertight
     assert Mesh(vertices, np.array(faces)).volume > 0  # its faces look outwards
     bowl = (np.hypot(*(vertices[:, :2] - 0.5).T) < 0.4) & (vertices[:, 2] > vertices[:, 2].min())
@@ -127,7 +127,7 @@ def test_what_is_drawn_lies_on_ground_and_walls():
 
 def test_walls_are_drawn_straight_on_their_ground():
     """In the arena, walls 3 r high stand on ground at 2 r, 3.5 r from its middle, 20 deg askew."""
-    vertices, _ = ROBOT.relief(setup_of("arena"))
+    vertices, _ = ROBOT.surroundings(setup_of("arena"))["terrain"]
     assert vertices[:, 2].max() == pytest.approx(5.0 * R, abs=0.1 * 0.1 * R)
     turn = np.radians(20.0)
     axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])

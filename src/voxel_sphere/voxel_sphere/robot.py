@@ -1,15 +1,15 @@
 """Registration of the voxel sphere in the workspace, and the figures of its runs.
 
-Entries may be added: a controller to `controllers`, a law of contact to `contacts`, a figure of a
-run to `BallFigures.figures`; keys that exist, names in scenarios and in `--json`, stay. Kinds of
-terrain are not added here but in terrain/surfaces.py. That there are no joints, and that the base
-is free, is fixed by the URDF. What the source is, and what it leaves open, is in
+Entries may be added: a controller to `controllers`, a law of contact to `friction_laws`, a figure
+of a run to `BallFigures.figures`; keys that exist, names in scenarios and in `--json`, stay. Kinds
+of terrain are not added here but in terrain/surfaces.py. That there are no joints, and that the
+base is free, is fixed by the URDF. What the source is, and what it leaves open, is in
 docs/voxel_sphere.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import numpy as np
 from roboaccord.contract import AccordError, AnyEngine, Array, Event, RobotState, Tally, Trajectory
 from roboaccord.description import Faces
 from roboaccord.numerics import quaternion_matrix
-from roboaccord.scenario import Robot, Setup, commands_of
+from roboaccord.scenario import GazeboHooks, Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
 from voxel_sphere.controllers import DriveController, RollController
@@ -47,6 +47,12 @@ class BallFigures(Tally):
         return {"path_length": self._length, "displacement_x": x, "displacement_y": y, "rise": z}
 
 
+def gazebo_world(setup: Setup) -> Path:
+    """Return the world of the terrain, which the heavy ball alone can be in."""
+    engines.refuse_kinematic(setup, "gz")
+    return engines.make_world(setup)
+
+
 class VoxelSphere(Robot):
     """A ball on terrain given as voxel slices: kinematic, or heavy."""
 
@@ -54,7 +60,8 @@ class VoxelSphere(Robot):
     summary = "a ball that rolls over terrain given as voxel slices"
     parameters = VoxelSphereParameters
     controllers = {"roll": RollController, "drive": DriveController}
-    contacts = {"rolling": rolling, "contact": touching}
+    friction_laws = {"rolling": rolling, "contact": touching}
+    gazebo = GazeboHooks(world=gazebo_world)
     cli = commands_of("voxel_sphere", {"terrain": "make list", "roll": "roll"})
     terrain = staticmethod(engines.make_scene)
 
@@ -78,12 +85,8 @@ class VoxelSphere(Robot):
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         return engines.make_engine_simulator(setup, engine)
 
-    def relief(self, setup: Setup) -> tuple[Array, Faces] | None:
-        return engines.draw_relief(setup)
-
-    def world(self, setup: Setup) -> Path | None:
-        engines.refuse_kinematic(setup, "gz")
-        return engines.make_world(setup)
+    def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
+        return {"terrain": engines.draw_relief(setup)}
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Lower the ball onto the ground at its x and y, rolling with the spin that is given.

@@ -95,10 +95,11 @@ def topic_of(robot: str, name: str) -> Topic:
 
 def input_topics(robot: Robot) -> dict[str, str]:
     """Return the message types of the topics on which people drive a robot, by name below /R."""
-    joints = filter(None, (robot.velocity_topic, robot.position_topic))
+    topics = robot.input_topics
+    joints = filter(None, (topics.velocity, topics.position))
     return {
         CMD_VEL: "geometry_msgs/msg/Twist",
-        **dict.fromkeys(robot.effort_topics, "std_msgs/msg/Float64"),
+        **dict.fromkeys(topics.efforts, "std_msgs/msg/Float64"),
         **dict.fromkeys(joints, "sensor_msgs/msg/JointState"),
     }
 

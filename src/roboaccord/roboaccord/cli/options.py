@@ -1,24 +1,21 @@
 """Options that commands share, and the setup of a robot that they describe.
 
-An option of several commands is a type here: types may be added, and their help changed once for
-all. Names of options stay, for users type them. LARGEST may be tuned. The functions `complete_...`
-are called at each Tab, and may import no robot: test_completion.
-
-Some options take as many numbers as follow, negative ones too: `--q 0 1.2 -0.5`.
+An option of several commands is a type here: types may be added, and their help is changed once for
+all commands. Names of options stay, as users type them. What the shell offers is in completion.py,
+options that take several numbers are in many_numbers.py.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
+from typing import Annotated, ParamSpec, TypeVar
 
 import typer
-from typer.core import TyperCommand
 
+from roboaccord.cli.completion import complete_engines, complete_robot, complete_scenario
 from roboaccord.cli.console import note
-from roboaccord.contract.errors import AccordError, visible
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Ratio, Seconds
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import (
@@ -28,44 +25,13 @@ from roboaccord.engines import (
     installed_names,
     simulator_names,
 )
-from roboaccord.scenario import files
-from roboaccord.scenario.files import scenario_names
-from roboaccord.scenario.setup import Setup, is_file, package_of, robot_names
-
-if TYPE_CHECKING:
-    from typer._click import Context
-
-LARGEST = 1e12  # of a number of an option, in its unit
+from roboaccord.scenario import setups
+from roboaccord.scenario.installed import is_file
+from roboaccord.scenario.robot_file import remarks_on
+from roboaccord.scenario.setup import Setup
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def complete_robot(incomplete: str) -> list[str]:
-    """Return the robots whose names begin so, for the shell."""
-    return [name for name in robot_names() if name.startswith(incomplete)]
-
-
-def complete_scenario(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the scenarios of the robot that was typed; its package is not imported."""
-    package = package_of(str(ctx.params.get("robot") or ctx.params.get("what", "")))
-    names = scenario_names(package) if package else []
-    return [name for name in names if name.startswith(incomplete)]
-
-
-def complete_bag(incomplete: str) -> list[str]:
-    """Return the bags in the folder that was typed, in `runs` where nothing was, and below it."""
-    folder = Path(incomplete.rpartition("/")[0] or ("" if incomplete else "runs"))
-    found = {file.parent for end in ("", "*/") for file in folder.glob(f"{end}*/metadata.yaml")}
-    names = (name for name in map(str, found) if name == visible(name))
-    return sorted(name for name in names if name.startswith(incomplete))
-
-
-def complete_engines(incomplete: str) -> list[str]:
-    """Return the engines that may come next in a list with commas between."""
-    before, comma, last = incomplete.rpartition(",")
-    known = [name for name in simulator_names() if name not in before.split(",")]
-    return [f"{before}{comma}{name}" for name in known if name.startswith(last)]
 
 
 def listed(text: str) -> list[str]:
@@ -190,7 +156,7 @@ Cluster = Annotated[
 
 
 def choose_engines(names: str) -> list[str]:
-    """Return the engines named, or the defaults, with a line for each that cannot be had."""
+    """Return the engines named, or the defaults, with a line for each that is not installed."""
     chosen = listed(names) or installed_names(note)
     for name in chosen:
         check_engine(name)
@@ -208,12 +174,12 @@ def load_setup(
     arguments: Mapping[str, str] = NO_ARGUMENTS,
     endless: bool = False,
 ) -> Setup:
-    """Return a setup as `scenario.files` has it, and print remarks on the robot on stderr."""
-    setup = files.load_setup(
+    """Return a setup as `scenario.setups` makes it, and print remarks on the robot on stderr."""
+    setup = setups.load_setup(
         robot, scenario, changes or (), faults or (), base=base,
         packages=read_packages(packages or ()), arguments=arguments, endless=endless,
     )  # fmt: skip
-    for subject, words in setup.robot.remarks(setup).items():
+    for subject, words in remarks_on(setup).items():
         note(f"{subject}: {words}")
     return setup
 
@@ -242,13 +208,13 @@ def read_packages(texts: Sequence[str]) -> dict[str, Path]:
     Raises:
         AccordError: for one that cannot be read.
     """
-    found = {}
+    folders = {}
     for text in texts:
         name, equals, folder = text.partition("=")
         if not (name and equals and folder):
             raise AccordError(f"--package takes NAME=DIR, not {text!r}")
-        found[name] = Path(folder)
-    return found
+        folders[name] = Path(folder)
+    return folders
 
 
 def refuse_missing_bag(name: str) -> None:
@@ -261,71 +227,16 @@ def refuse_missing_bag(name: str) -> None:
         raise AccordError(f"no bag {name}")
 
 
-def gathering(*options: str) -> type[TyperCommand]:
-    """Return the class of a command whose `options` take all numbers that follow, as one word."""
-
-    class Gathering(TyperCommand):
-        def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-            return super().parse_args(ctx, gather(args, options))
-
-    return Gathering
-
-
-def gathers(*options: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Mark the function of a command whose `options` take all numbers that follow."""
-    return marked("command_class", gathering(*options))
-
-
 def in_pieces() -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Mark the function of a command whose work is done by `run_pieces`: it takes `--cluster`."""
     return marked("in_pieces", True)
 
 
 def marked(name: str, value: object) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Mark the function of a command with what `add_command` is to know of it."""
+    """Mark the function of a command for `add_command`."""
 
     def mark(function: Callable[P, R]) -> Callable[P, R]:
         function.__dict__[name] = value
         return function
 
     return mark
-
-
-def gather(words: Sequence[str], options: Sequence[str]) -> list[str]:
-    """Return words with the numbers behind each of `options` made one word."""
-    gathered: list[str] = []
-    for word in words:
-        if _is_number(word) and gathered and gathered[-1] in options:
-            gathered.append(word)
-        elif _is_number(word) and len(gathered) > 1 and gathered[-2] in options:
-            gathered[-1] += f" {word}"
-        else:
-            gathered.append(word)
-    return gathered
-
-
-def numbers(words: str, option: str) -> list[float]:
-    """Return the numbers in words.
-
-    Raises:
-        AccordError: for a word that is none, or for no words.
-    """
-    if not words.split():
-        raise AccordError(f"{option} takes numbers")
-    for word in words.split():
-        if math.isnan(quantity(word)):
-            raise AccordError(f"{option}: {word!r} is not a number up to {LARGEST:g}")
-    return [float(word) for word in words.split()]
-
-
-def quantity(word: str) -> float:
-    """Return the number that a word is; nan for no number, or one that no quantity can be."""
-    return float(word) if _is_number(word) and abs(float(word)) <= LARGEST else math.nan
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

@@ -27,7 +27,8 @@ from roboaccord.crosscheck.twin_ticks import GAZEBO, TwinTicks, contacts_of, twi
 from roboaccord.engines import REFERENCE, engine_names
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.setup import Setup, by_contacts
+from roboaccord.scenario.gazebo_contacts import by_contacts
+from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.stop_watch import RELEASE, StopWatch
 
 TOUCHES = "something touches, and only the contact solver knows the forces"

@@ -167,4 +167,4 @@ def contacts_of(setup: Setup, transport: str) -> str:
     if ", " in transport or transport in ("", BRIDGED, BRIDGED + FREE):
         return transport.rpartition(", ")[2] if ", " in transport else ""
     asked = setup.scenario.engine_options.get(GAZEBO, {}).get("contacts", "")
-    return str(asked) or next(iter(setup.robot.contact_shapes), "")
+    return str(asked) or next(iter(setup.robot.gazebo.contact_shapes), "")

@@ -1,6 +1,6 @@
 """The motion of a run as it goes: kept, or hashed and measured in constant memory.
 
-A figure of one robot is made in its `metrics` or `tally`, and gets its unit here in `_BY_UNIT`; one
+A figure of one robot is made in its `tally`, and gets its unit here in `_BY_UNIT`; one
 that every robot has goes into `GeneralFigures`. Names of figures are keys of JSON, of `--figure`
 and of scenarios: they stay, and others may be added. BLOCK may be tuned, for hash and figures do
 not depend on it (test_motion: parts make the whole).
@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.interfaces import Observer, Tally
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import OVER_TIME, Event, Trajectory
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.scenario.setup import Setup
 
-BLOCK = 1000  # states that are kept before they are hashed and measured
+BLOCK = 1000  # states kept before they are hashed and measured: 1 s at 1 ms, some 200 kB
 _BY_UNIT = {
     "J": "work net_work",
     "N m": "peak_effort",
@@ -34,7 +32,7 @@ _BY_UNIT = {
     "1": "grips",
 }
 UNITS = {name: unit for unit, names in _BY_UNIT.items() for name in names.split()}
-"""Of the figures, by name."""
+"""Units of the figures, by name."""
 
 
 def work_of(trajectory: Trajectory) -> float:
@@ -52,13 +50,13 @@ def _works(trajectory: Trajectory) -> Array:
 
 
 class GeneralFigures(Tally):
-    """Measure the figures that any robot's motion has."""
+    """Figures that any robot's motion has."""
 
     def __init__(self) -> None:
         self._work, self._net_work, self._peak = 0.0, 0.0, 0.0
 
     def add(self, part: Trajectory) -> None:
-        """Take a part of the motion."""
+        """Add a part of the motion."""
         self._work += work_of(part)
         self._net_work += net_work_of(part)
         self._peak = max(self._peak, float(np.abs(part.effort).max(initial=0.0)))
@@ -68,69 +66,38 @@ class GeneralFigures(Tally):
         return {"work": self._work, "net_work": self._net_work, "peak_effort": self._peak}
 
 
-class WholeMotion(Tally):
-    """Measure a robot's own figures at the end, by its `metrics`; the motion is kept until then."""
-
-    def __init__(self, setup: Setup) -> None:
-        self._setup, self._parts = setup, list[Trajectory]()
-
-    def add(self, part: Trajectory) -> None:
-        """Keep a part of the motion."""
-        self._parts.append(part)
-
-    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
-        """Return the robot's figures of the whole motion."""
-        whole = replace(joined(self._parts), events=tuple(events))
-        return self._setup.robot.metrics(self._setup, whole)
-
-
 class Figures(Tally):
-    """Measure the general figures of a run and the robot's own, in constant memory if it can."""
+    """The general figures of a run and the robot's own, in constant memory."""
 
     def __init__(self, setup: Setup) -> None:
         self._tallies: list[Tally] = [GeneralFigures()]
         scenario = setup.scenario
         ticks = count_steps(scenario.duration, scenario.control_period, "duration")
-        own = setup.robot.tally(setup, ticks)
-        if own is None and type(setup.robot).metrics is not Robot.metrics:
-            own = WholeMotion(setup)
-        if own:
-            self._tallies.append(own)
+        if (of_robot := setup.robot.tally(setup, ticks)) is not None:
+            self._tallies.append(of_robot)
 
     def add(self, part: Trajectory) -> None:
-        """Take a part of the motion."""
+        """Add a part of the motion."""
         for tally in self._tallies:
             tally.add(part)
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return all figures."""
-        return {name: v for each in self._tallies for name, v in each.figures(events).items()}
-
-
-def joined(parts: Sequence[Trajectory]) -> Trajectory:
-    """Return the motion that consecutive parts make, each of which begins with the last sample."""
-    first, *rest = parts
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(first, name), *(getattr(p, name)[1:] for p in rest)])
-        for name in OVER_TIME
-    }
-    switches = {
-        name: np.concatenate([on, *(p.switches[name][1:] for p in rest)])
-        for name, on in first.switches.items()
-    }
-    return replace(first, **arrays, switches=switches)
+        return {name: v for tally in self._tallies for name, v in tally.figures(events).items()}
 
 
 def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
     """Return the general figures of a run, and the robot's own."""
-    general = GeneralFigures()
-    general.add(trajectory)
-    own = setup.robot.metrics(setup, trajectory)
-    return {**general.figures(trajectory.events), **own}
+    tallies = [GeneralFigures(), setup.robot.tally(setup, len(trajectory) - 1)]
+    figures: dict[str, float] = {}
+    for tally in filter(None, tallies):
+        tally.add(trajectory)
+        figures |= tally.figures(trajectory.events)
+    return figures
 
 
 class KeptMotion(Observer):
-    """Keep the states, events and commands of a run."""
+    """The states, events and commands of a run, kept in memory."""
 
     def __init__(self, joints: Sequence[str]) -> None:
         self._joints = joints
@@ -159,16 +126,16 @@ class KeptMotion(Observer):
 
 
 class Motion(Observer):
-    """Hash and measure a motion block by block; the states themselves are the recorder's to keep.
+    """Hashes and measures a motion block by block; a recorder keeps the states themselves.
 
     Args:
         joints: joint names.
         make_tally: makes what measures the figures; None for the hash alone, without events.
 
     Attributes:
-        states: how many came.
+        states: number of states so far.
         events: in the order in which they came; empty without a tally.
-        divergence: since when it diverges, in words; "" where it does not.
+        divergence: from when on it diverges, in words; "" where it does not.
     """
 
     def __init__(
@@ -218,9 +185,9 @@ class Motion(Observer):
         """Hash and measure the block; its last state begins the next one."""
         if self._hashed == len(self._block):
             return
-        part = Trajectory.from_states(self._joints, self._block)
-        self._hash.update(part.hashed_bytes(self._hashed))
-        self.divergence = self.divergence or part.divergence
+        motion = Trajectory.from_states(self._joints, self._block)
+        self._hash.update(motion.hashed_bytes(self._hashed))
+        self.divergence = self.divergence or motion.divergence
         if self._tally:
-            self._tally.add(part)
+            self._tally.add(motion)
         self._block, self._hashed = self._block[-1:], 1

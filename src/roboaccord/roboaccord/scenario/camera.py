@@ -1,9 +1,8 @@
 """A pinhole camera, and the one that sees a robot at the start of its scenario.
 
-PART, AMID, AZIMUTH, ELEVATION, STEEP, ASIDE and ABOVE choose the first view and may be changed:
-films, the browser view and Gazebo's window then all begin with it (test_shared). The angles are
-about the axes of the world. CENTRINGS and HALVINGS, iterations, must be enough for a pixel.
-`project` is fixed, plain pinhole geometry.
+PART, AMID, AZIMUTH, ELEVATION, STEEP, ASIDE and ABOVE are matters of taste that choose the first
+view of films, the browser view and Gazebo's window, and may be changed (test_shared). The angles
+are about the axes of the world. `project` is plain pinhole geometry.
 """
 
 from __future__ import annotations
@@ -15,22 +14,24 @@ import numpy as np
 
 from roboaccord.contract.state import Array
 from roboaccord.description.scene import Scene
+from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
 from roboaccord.scenario.setup import Setup
 
-PART = 0.52  # of a picture's width that the robot spans
-AMID = 0.2  # over terrain, which is seen around it
+PART = 0.52  # share of the picture's width that the robot spans
+AMID = 0.2  # the same over terrain, which is seen around it
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(25.0)  # over ground
 STEEP = math.radians(40.0)  # over terrain, into whose hollows it looks
 ASIDE, ABOVE = math.radians(-10.0), math.radians(5.0)  # in front of a wall, which is the y-z plane
-CENTRINGS, HALVINGS = 4, 40
+CENTRINGS = 4  # iterations: the robot is in the middle to less than a pixel
+HALVINGS = 40  # of an interval of distances: 1e-12 of it is left
 
 
 @dataclass(frozen=True)
 class Camera:
-    """Hold a pinhole camera.
+    """A pinhole camera.
 
     Args:
-        eye: its place in the world (3,) [m].
+        eye: its position in the world (3,) [m].
         axes: rows right, down and forward in the world (3, 3).
         focal: focal length [pixels].
         width, height: of the picture [pixels].
@@ -75,7 +76,7 @@ class Camera:
 
 @dataclass(frozen=True)
 class View:
-    """Hold a camera: what it looks at (3,) [m], and from where [m, rad]."""
+    """What a camera looks at (3,) [m], and from where: distance [m] and angles [rad]."""
 
     target: Array
     distance: float
@@ -84,7 +85,7 @@ class View:
 
     @property
     def eye(self) -> Array:
-        """Place of the camera (3,) [m]."""
+        """Position of the camera (3,) [m]."""
         return self.target + self.distance * self.direction
 
     @property
@@ -101,17 +102,19 @@ def start_view(setup: Setup, half: float) -> View:
         setup: robot and scenario.
         half: half of its horizontal field of view [rad].
     """
-    around = [vertices for vertices, _ in setup.robot.surroundings(setup)]
-    points = np.concatenate([start_points(setup), *around])
+    around = setup.robot.surroundings(setup)
+    solids = [vertices for name, (vertices, _) in around.items() if name not in BACKDROPS]
+    points = np.concatenate([start_points(setup), *solids])
     target = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    level = setup.robot.relief(setup) is None
-    angles, part = (AZIMUTH, ELEVATION if level else STEEP), PART if level else AMID
-    if setup.robot.wall(setup) is not None:
+    angles, share = (AZIMUTH, ELEVATION), PART
+    if TERRAIN in around:
+        angles, share = (AZIMUTH, STEEP), AMID
+    elif WALL in around:
         angles = ASIDE, ABOVE
     direction = View(target, 1.0, *angles).direction
     distance = math.inf
     for _ in range(CENTRINGS):
-        distance = _distance(points, target, direction, half, part)
+        distance = _distance(points, target, direction, half, share)
         camera = Camera.aim(target, direction, distance, 2 * half, (1, 1))
         seen = camera.project(points)
         aside = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) - 0.5
@@ -119,14 +122,14 @@ def start_view(setup: Setup, half: float) -> View:
     return View(np.round(target, 4), round(distance, 4), *angles)
 
 
-def _distance(points: Array, target: Array, direction: Array, half: float, part: float) -> float:
-    """Return the distance from which points (m, 3) span a part of the picture [m]."""
+def _distance(points: Array, target: Array, direction: Array, half: float, share: float) -> float:
+    """Return the distance from which points (m, 3) span a share of the picture's width [m]."""
     size = float(np.linalg.norm(points - target, axis=1).max())
-    near, far = size, size / (part * math.tan(half)) + size
+    near, far = size, size / (share * math.tan(half)) + size
     for _ in range(HALVINGS):
         distance = 0.5 * (near + far)
         seen = Camera.aim(target, direction, distance, 2 * half, (1, 1)).project(points)
-        near, far = (distance, far) if np.ptp(seen, axis=0).max() > part else (near, distance)
+        near, far = (distance, far) if np.ptp(seen, axis=0).max() > share else (near, distance)
     return far
 
 

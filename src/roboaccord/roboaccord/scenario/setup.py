@@ -1,10 +1,11 @@
-"""Robot and Setup: a mechanism as its package registers it, and a scenario of it.
+"""Robot and Setup: a mechanism as its package registers it, and the mechanism in a scenario.
 
-To change one robot, override a method in its package. Hooks may be added, as methods of `Robot`
-with a default that leaves all other robots as they are; only `joints` and `effort_limits` are
-abstract. docs/new_robot.md explains them. Whatever is derived from a scenario is a cached property
-of `Setup`: it is immutable, and changes come by `at_step`, `failing` or `_with`. GROUP and FILES,
-names of entry points, and RELEASED, of a scenario, stay: users have them. No robot is named here.
+To change one robot, override a method in its package. A hook may be added as a method of `Robot`
+whose default leaves all other robots as they are; only `joints` and `effort_limits` are abstract.
+docs/new_robot.md explains them. What only Gazebo needs goes into `GazeboHooks`, what only robots
+that are a user's file have into `RobotFile` (robot_file.py). Whatever is derived from a scenario is
+a cached property of `Setup`, which is immutable: changes come by `at_step`, `failing` or `_with`.
+Both classes name each other, so they share this module. No robot is named here.
 """
 
 from __future__ import annotations
@@ -14,13 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from roboaccord.contract.contact import Contact
-from roboaccord.contract.errors import AccordError, check_known, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.fault import Fault, parse_fault
-from roboaccord.contract.plugins import entries, lacking
 from roboaccord.contract.state import Aim, Array, RobotState, freeze
 from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.parameters import Parameters, load_parameters
@@ -28,35 +27,46 @@ from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
 from roboaccord.description.xacro_file import expand_xacro
 from roboaccord.scenario.initial import check_fault, freeze_at_start, initial_state
+from roboaccord.scenario.installed import GROUP, load_robot
+from roboaccord.scenario.registration import NOTHING, InputTopics
 from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.user_code import build, line_of, place_of
+from roboaccord.scenario.user_code import build
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
     from roboaccord.contract import interfaces
     from roboaccord.contract.contact import ContactPoint
-    from roboaccord.contract.trajectory import Trajectory
     from roboaccord.description.solids import Faces
 
-GROUP = "robots"
-FILES = "robot_files"  # by the ending of the file: the class of such robots
-RELEASED = "released"  # scenario of such a robot, where none is named
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+def no_world(setup: Setup) -> Path | None:  # noqa: ARG001 - hooks are given the setup
+    """Make no world: the scenario's `world` is taken."""
+    return None
 
 
-def commands_of(package: str, modules: Mapping[str, str]) -> Mapping[str, str]:
-    """Return a robot's commands for `Robot.cli`, each NAME being `NAME_command` of its module.
+def no_odometry(setup: Setup) -> interfaces.Odometry | None:  # noqa: ARG001 - as above
+    """Make no odometry: the base really moves."""
+    return None
+
+
+class GazeboHooks(NamedTuple):
+    """What Gazebo needs of a robot beyond its description.
 
     Args:
-        package: of the robot; its commands are in its room `cli`.
-        modules: by name: the commands of each, with blanks between.
+        contact_shapes: values of the xacro's argument `contacts`, by which links touch the ground
+            with other shapes than they have; the first is the default. Each has the changes of the
+            key `friction` that make the law of such contacts, with which a cross-check compares;
+            none where its own law is kept.
+        world: makes the world of a setup with its terrain and returns its file, whose models are
+            in ../models; None for the scenario's `world`.
+        odometry: makes what places a `base_link` that stays in the simulation, as of a ball in a
+            bearing; None where the base really moves.
     """
-    return {
-        name: f"{package}.cli.{module}:{name}_command"
-        for module, names in modules.items()
-        for name in names.split()
-    }
+
+    contact_shapes: Mapping[str, Mapping[str, Any]] = NOTHING
+    world: Callable[[Setup], Path | None] = no_world
+    odometry: Callable[[Setup], interfaces.Odometry | None] = no_odometry
 
 
 class Robot(ABC):
@@ -72,21 +82,13 @@ class Robot(ABC):
         summary: one line.
         parameters: class of the physical parameters, which `config/parameters.yaml` declares.
         controllers: by name; a controller is made with `(setup, **parameters)`.
-        friction_laws: by name; a force law is made with `(setup, **parameters)`.
-        contacts: by name, beside the laws: what an engine's own contact solver is to deal with.
-        effort_topics: teleoperation: topics `/R/NAME` with a number, and the joint whose effort
-            it is; they make `Target.effort`.
-        velocity_topic: teleoperation: the topic `/R/NAME` with velocities of some of the joints,
-            `joint_velocity_command`, or ""; it makes `Target.velocity`.
-        position_topic: the same for positions, `joint_position_command`, or ""; it makes
-            `Target.position`.
+        friction_laws: by name; made with `(setup, **parameters)`, either a `ForceLaw`, which acts
+            as forces in every simulator, or a `Contact` for an engine's own contact solver.
+        input_topics: on which people drive the robot, beside `cmd_vel`.
         switches: names of what commands can switch, such as a magnet, with the state to start from.
-        contact_shapes: in Gazebo: values of the xacro's argument `contacts`, by which links touch
-            the ground with other shapes than they have; the first is the default there. Each has
-            the changes of the key `friction` that make the law of such contacts, with which a
-            cross-check compares; none where its own law is kept.
+        gazebo: what Gazebo needs beyond the description.
         cli: commands that `accord ROBOT` has, by name: `module:function`, returning a
-            `roboaccord.cli.command.Result`.
+            `roboaccord.cli.Result`.
     """
 
     name: str
@@ -94,13 +96,10 @@ class Robot(ABC):
     summary: str
     parameters: type[Parameters] = Parameters
     controllers: Mapping[str, Callable[..., interfaces.Controller]] = NOTHING
-    friction_laws: Mapping[str, Callable[..., interfaces.ForceLaw]] = NOTHING
-    contacts: Mapping[str, Callable[..., Contact]] = NOTHING
-    effort_topics: Mapping[str, str] = NOTHING
-    velocity_topic: str = ""
-    position_topic: str = ""
+    friction_laws: Mapping[str, Callable[..., interfaces.ForceLaw | Contact]] = NOTHING
+    input_topics: InputTopics = InputTopics()
     switches: Mapping[str, bool] = NOTHING
-    contact_shapes: Mapping[str, Mapping[str, Any]] = NOTHING
+    gazebo: GazeboHooks = GazeboHooks()
     cli: Mapping[str, str] = NOTHING
 
     def __init__(self) -> None:
@@ -118,18 +117,6 @@ class Robot(ABC):
         files = sorted([*path.parent.iterdir(), *(path.parents[1] / "config").glob("*.yaml")])
         changed = tuple(file.stat().st_mtime_ns for file in files)
         return _expanded(path, tuple(arguments.items()), changed), path.name
-
-    def remarks(self, setup: Setup) -> Mapping[str, str]:
-        """Return what a user is to know of the model, by subject; by default nothing."""
-        return {}
-
-    def floats(self, setup: Setup) -> bool:
-        """Return whether the description itself lets the base float, whatever the scenario."""
-        return False
-
-    def own_names(self, setup: Setup) -> Mapping[str, str]:
-        """Return the names that a user gave to links, by ours, where these differ."""
-        return {}
 
     @abstractmethod
     def joints(self, setup: Setup) -> tuple[str, ...]:
@@ -166,42 +153,18 @@ class Robot(ABC):
         """
         return None
 
-    def relief(self, setup: Setup) -> tuple[Array, Faces] | None:
-        """Return vertices (v, 3) [m] and faces of the terrain, to be drawn; None for none."""
-        return None
+    def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
+        """Return what is drawn around the robot: vertices (v, 3) [m] and faces by name.
 
-    def surroundings(self, setup: Setup) -> Sequence[tuple[Array, Faces]]:
-        """Return the convex solids that stand around on level ground, to be drawn.
-
-        Each is given by its vertices (v, 3) [m] and faces; by default there are none.
+        `terrain` is drawn in place of level ground, `wall` as the wall on which the robot moves;
+        whatever has another name is a convex solid. By default there is level ground alone.
         """
-        return ()
-
-    def wall(self, setup: Setup) -> tuple[Array, Faces] | None:
-        """Return the wall on which the robot moves, vertices (v, 3) [m] and faces, to be drawn.
-
-        None, the default: it moves on level ground at height 0, or on terrain.
-        """
-        return None
-
-    def world(self, setup: Setup) -> Path | None:
-        """Make the world of a setup for Gazebo, with its terrain, and return its file.
-
-        Models are in ../models of that. None, the default, takes the scenario's `world`.
-        """
-        return None
+        return {}
 
     def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]] | None:
         """Make what finds contacts by geometry alone, where a simulator reports none.
 
         None, the default: contacts that a simulator does not report are not known.
-        """
-        return None
-
-    def odometry(self, setup: Setup) -> interfaces.Odometry | None:
-        """Make what places `base_link` where the simulated one stays, as for a ball in a bearing.
-
-        None, the default: the base really moves.
         """
         return None
 
@@ -219,10 +182,6 @@ class Robot(ABC):
         """
         return None
 
-    def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
-        """Return the limits of the moving joints [rad or m]; infinite where there are none."""
-        return {joint.name: joint.ends for joint in setup.tree.moving}
-
     def aim(self, setup: Setup) -> Aim | None:
         """Return the point whose speed and path pictures show, with its target.
 
@@ -230,25 +189,17 @@ class Robot(ABC):
         """
         return None
 
-    def metrics(self, setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-        """Return figures of a trajectory beside the general ones, those of `tally` by default."""
-        tally = self.tally(setup, len(trajectory) - 1)
-        if tally is None:
-            return {}
-        tally.add(trajectory)
-        return tally.figures(trajectory.events)
-
     def tally(self, setup: Setup, ticks: int) -> interfaces.Tally | None:
-        """Make what measures figures as a run of so many ticks goes on, without keeping the motion.
+        """Make what measures the robot's own figures of a run of so many ticks, as it goes on.
 
-        None, the default: there are none, or `metrics` is overridden, for which a run is kept.
+        None, the default: there are none.
         """
         return None
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Hold a scenario with its robot; every simulator and controller is made from it."""
+    """A robot in a scenario: every simulator and controller is made from it."""
 
     robot: Robot
     scenario: Scenario
@@ -307,10 +258,10 @@ class Setup:
         Raises:
             AccordError: for a text that is none, or what cannot fail.
         """
-        found = [parse_fault(text) for text in self.scenario.faults]
-        for fault in found:
+        faults = [parse_fault(text) for text in self.scenario.faults]
+        for fault in faults:
             check_fault(fault, self.joints, self.tree)
-        return tuple(sorted(found, key=lambda fault: fault.time))
+        return tuple(sorted(faults, key=lambda fault: fault.time))
 
     @cached_property
     def terrain(self) -> Any:
@@ -400,14 +351,12 @@ class Setup:
     @cached_property
     def force_law(self) -> interfaces.ForceLaw | None:
         """The friction law that acts as forces, alike in every simulator, or None."""
-        made = self._friction
-        return None if isinstance(made, Contact) else made
+        return None if isinstance(self._friction, Contact) else self._friction
 
     @cached_property
     def contact(self) -> Contact | None:
         """Contact specification for an engine's own contact solver, or None."""
-        made = self._friction
-        return made if isinstance(made, Contact) else None
+        return self._friction if isinstance(self._friction, Contact) else None
 
     @cached_property
     def _friction(self) -> interfaces.ForceLaw | Contact | None:
@@ -415,17 +364,9 @@ class Setup:
         law = spec.pop("law", "none")
         if law == "none":
             return None
-        laws: dict[str, Callable[..., interfaces.ForceLaw | Contact]] = {
-            **self.robot.friction_laws,
-            **self.robot.contacts,
-        }
+        laws = self.robot.friction_laws
         check_known("unknown friction law ", law, ["none", *laws])
         return build(laws[law], self, spec, "friction")
-
-
-def robot_names() -> list[str]:
-    """Return the names of the robots that are installed."""
-    return sorted(entries(GROUP))
 
 
 def find_robot(name: str, *recorded: str) -> Robot:
@@ -439,55 +380,14 @@ def find_robot(name: str, *recorded: str) -> Robot:
         AccordError: if there is none of that name, its package cannot be imported, or its file not
             be read.
     """
-    if is_file(name):
-        kind = "urdf" if recorded else Path(name).suffix[1:]
-        made: Robot = entries(FILES)[kind].load()(Path(name), *recorded)
-        return made
-    key = name.replace("-", "_")
-    entry = entries(GROUP).get(key)
-    if entry is None:
-        hint = did_you_mean(key, robot_names())
-        raise AccordError(lacking(GROUP, key) or f"unknown robot {name}{hint}")
-    try:
-        robot = entry.load()
-    except AccordError:
-        raise
-    except (Exception, SystemExit) as error:
-        what = f"{line_of(error)}{place_of(error)}".removeprefix("raised ")
-        raise AccordError(f"robot {key} cannot be loaded: {what}") from error
+    robot = load_robot(name, *recorded)
     if not isinstance(robot, Robot):
-        kind = type(robot).__name__
+        key, kind = name.replace("-", "_"), type(robot).__name__
         raise AccordError(f"entry point roboaccord.{GROUP}:{key} gives {kind}, not a Robot")
     return robot
-
-
-def is_file(name: str) -> bool:
-    """Return whether a robot is named by its file."""
-    return Path(name).suffix[1:] in entries(FILES)
-
-
-def package_of(name: str) -> str:
-    """Return the ROS package of a robot without importing it, "" for an unknown one."""
-    entry = entries(GROUP).get(name.replace("-", "_"))
-    return entry.module.partition(".")[0] if entry else ""
 
 
 @lru_cache(maxsize=64)
 def _expanded(path: Path, arguments: tuple[tuple[str, str], ...], _changed: tuple[int, ...]) -> str:
     """Return a URDF; the last is when each of its files changed, so that an edit is read anew."""
     return expand_xacro(path, dict(arguments))
-
-
-def by_contacts(setup: Setup, contacts: str) -> tuple[Setup, bool]:
-    """Return a setup with the law and the time steps of Gazebo's contacts, and whether it has them.
-
-    Args:
-        setup: robot and scenario.
-        contacts: one of the robot's `contact_shapes`; else the setup stays as it is.
-    """
-    law = setup.robot.contact_shapes.get(contacts)
-    if setup.force_law is None or not law:
-        return setup, False
-    data = setup.scenario.data()
-    data["friction"] = {**data["friction"], **law}
-    return Setup.of(Scenario(**data)), True

@@ -1,9 +1,9 @@
 """Surroundings of a robot in a scenario: what recorders, nodes, viewers and films draw.
 
 EARTH, PLAIN and SIDE are a matter of taste and may be changed. What stands around a robot is not
-decided here: its `Robot.wall`, `relief` and `surroundings` give it, and test_surroundings compares
-that with Gazebo's models. Names of surfaces must be those of BACKDROPS in description/solids.py, by
-which viewers know them.
+decided here: `Robot.surroundings` gives it, and test_surroundings compares that with Gazebo's
+models. Names of backdrops must be those of BACKDROPS in description/solids.py, by which viewers
+know them.
 """
 
 from __future__ import annotations
@@ -27,18 +27,15 @@ def surfaces_around(setup: Setup) -> list[Surface]:
 
     Terrain that cannot be drawn is left out, and the log states why.
     """
-    robot, found = setup.robot, list[Surface]()
     try:
-        wall, relief = robot.wall(setup), robot.relief(setup)
-        if relief is not None:
-            found.append(Surface(TERRAIN, *relief, EARTH))
-        elif wall is not None:
-            found.append(Surface(WALL, *wall, PLAIN))
-        else:
-            corners, faces = box(np.array([SIDE, SIDE, 0.0]))
-            found.append(Surface(GROUND, corners, faces[-1:], PLAIN))
-        for i, solid in enumerate(robot.surroundings(setup)):
-            found.append(Surface(f"solid_{i + 1}", *solid, EARTH))
+        around = setup.robot.surroundings(setup)
     except AccordError as error:
         _log.warning("the surroundings are not drawn: %s", error)
-    return found
+        return []
+    surfaces = [
+        Surface(name, *solid, PLAIN if name == WALL else EARTH) for name, solid in around.items()
+    ]
+    if not {TERRAIN, WALL} & around.keys():
+        corners, faces = box(np.array([SIDE, SIDE, 0.0]))
+        surfaces.insert(0, Surface(GROUND, corners, faces[-1:], PLAIN))
+    return surfaces

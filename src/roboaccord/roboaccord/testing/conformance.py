@@ -32,8 +32,9 @@ from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import scenario_names
+from roboaccord.scenario.installed import GROUP
 from roboaccord.scenario.scenario import Tolerances
-from roboaccord.scenario.setup import GROUP, Robot, Setup, find_robot
+from roboaccord.scenario.setup import Robot, Setup, find_robot
 from roboaccord.simulators.base import Simulator
 from roboaccord.testing import robot_runs as runs
 from roboaccord.testing.small_robots import assert_same
@@ -87,8 +88,9 @@ class RobotConformance:
         assert robot.name == self.robot, GROUP
         assert robot.summary
         assert scenario_names(robot.package), "no scenario"
-        topics = [*robot.effort_topics, *filter(None, [robot.velocity_topic])]
-        tables = (robot.controllers, robot.friction_laws, robot.contacts, robot.switches)
+        inputs = robot.input_topics
+        topics = [*inputs.efforts, *filter(None, [inputs.velocity, inputs.position])]
+        tables = (robot.controllers, robot.friction_laws, robot.switches)
         for name in [robot.name, *topics, *(n for table in tables for n in table)]:
             assert NAME.fullmatch(name), name
 
@@ -103,7 +105,7 @@ class RobotConformance:
             assert NAME.fullmatch(name), name
         assert len(set(setup.joints)) == len(setup.joints)
         assert set(setup.joints) <= {joint.name for joint in setup.tree.moving}
-        assert set(self._robot.effort_topics.values()) <= set(setup.joints)
+        assert set(self._found.input_topics.efforts.values()) <= set(setup.joints)
         assert self._simulator(scenario, "reference").joints == setup.joints
 
     def test_parameters_are_declared(self) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from roboaccord.cli.command import Result
+from roboaccord.cli.result import Result
 
 Bag = Annotated[Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.")]
 

@@ -18,7 +18,6 @@ import yaml
 from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli import results
-from roboaccord.cli.command import Result
 from roboaccord.cli.console import counted, figure_lines, file_line, make_table
 from roboaccord.cli.options import (
     Changes,
@@ -29,12 +28,14 @@ from roboaccord.cli.options import (
     read_packages,
     split_arguments,
 )
+from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.run.output import write_text
-from roboaccord.scenario.files import load_setup
-from roboaccord.scenario.setup import Setup, is_file
+from roboaccord.scenario.installed import is_file
+from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setups import load_setup
 
 from roboaccord_files.excitation.regressor import check_fixed, check_joints
 from roboaccord_files.excitation.search import Limits, Search, Tried

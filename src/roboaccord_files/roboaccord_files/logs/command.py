@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from roboaccord.cli.command import Result
 from roboaccord.cli.options import (
     Base,
     Changes,
@@ -20,6 +19,7 @@ from roboaccord.cli.options import (
     one_scenario,
     read_packages,
 )
+from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import AddedMode
 

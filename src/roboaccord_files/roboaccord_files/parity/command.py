@@ -12,16 +12,10 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
-from roboaccord.cli.command import Result
+from roboaccord.cli.completion import complete_robot
 from roboaccord.cli.console import command_line, counted, note
-from roboaccord.cli.options import (
-    Seed,
-    complete_robot,
-    in_pieces,
-    listed,
-    read_packages,
-    split_arguments,
-)
+from roboaccord.cli.options import Seed, in_pieces, listed, read_packages, split_arguments
+from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError, need
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import Ratio

@@ -13,14 +13,14 @@ from typing import Annotated, Any
 
 import typer
 from rich.text import Text
-from roboaccord.cli.command import Result
 from roboaccord.cli.console import note
 from roboaccord.cli.options import read_packages, split_arguments
+from roboaccord.cli.result import Result
 from roboaccord.contract.files import check_target
 from roboaccord.contract.modes import Modes
 from roboaccord.engines.formats import read_robot
 from roboaccord.run.output import write_text
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.installed import robot_names
 
 from roboaccord_files.gazebo.files import (
     all_that_ships,

@@ -68,7 +68,7 @@ class GazeboSimulator(Simulator):
         self._names = [*setup.joints, *(LEVEL if self._level else ())]
         self._level_base = LevelBase(setup.initial)
         self._faults_here = GazeboFaults(setup)
-        self._odometry = setup.robot.odometry(setup)
+        self._odometry = setup.robot.gazebo.odometry(setup)
         self._stops = StopWatch.of(setup.tree, setup.joints)
         self._server: InProcess | None = None
         self._other: InProcess | None = None

@@ -66,7 +66,7 @@ class World:
         Raises:
             AccordError: as `find`; or if the world cannot be what the scenario asks for.
         """
-        made = None if name else setup.robot.world(setup)
+        made = None if name else setup.robot.gazebo.world(setup)
         source = cls.find(str(made) if made else name or setup.scenario.world)
         path = world_for_run(source.path, setup)
         return cls(path, *physics_of(path), source.models)

@@ -81,10 +81,10 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
 
     A message with an unknown joint, or with a number that is not finite, is ignored as a whole.
     """
-    robot, joints = setup.robot, setup.joints
+    robot, joints, topics = setup.robot, setup.joints, setup.robot.input_topics
     live, takes = LiveInputs(joints), dict[str, Callable[[graph.Asked], object]]()
     velocity, position = ("velocity", VELOCITY), ("position", POSITION)
-    kinds = {robot.velocity_topic: velocity, robot.position_topic: position}
+    kinds = {topics.velocity: velocity, topics.position: position}
 
     def ask_joints(names: list[str], values: list[float], word: str, kind: int) -> None:
         _check(names, values, joints, word)
@@ -95,8 +95,8 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
         if topic in kinds:
             word, kind = kinds[topic]
             ask_joints(list(message.name), list(getattr(message, word)), word, kind)
-        elif topic in robot.effort_topics:
-            ask_joints([robot.effort_topics[topic]], [message.data], "effort", EFFORT)
+        elif topic in topics.efforts:
+            ask_joints([topics.efforts[topic]], [message.data], "effort", EFFORT)
         else:
             parts = (message.linear, message.angular)
             twist = [getattr(part, axis) for part in parts for axis in "xyz"]

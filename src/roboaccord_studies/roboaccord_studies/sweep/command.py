@@ -18,9 +18,11 @@ from roboaccord.cli import (
     NONE,
     Result,
     command_line,
+    complete_engines,
     counted,
     make_table,
     options,
+    quantity,
     results,
     used_by,
 )
@@ -40,7 +42,7 @@ def sweep_command(
         typer.Option(
             metavar="LIST",
             help="Engines, separated by commas.",
-            autocompletion=options.complete_engines,
+            autocompletion=complete_engines,
         ),
     ] = "reference",
     physics_steps: Annotated[
@@ -97,7 +99,7 @@ def parse_steps(text: str) -> list[float]:
     Raises:
         AccordError: if one is not a number above 0.
     """
-    steps = [options.quantity(word) for word in options.listed(text)]
+    steps = [quantity(word) for word in options.listed(text)]
     if not all(step > 0 for step in steps):
         raise AccordError(f"--physics-steps takes seconds with commas between, not {text!r}")
     return steps

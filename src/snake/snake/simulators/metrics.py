@@ -266,7 +266,9 @@ class GaitFigures(Tally):
 
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
     """Return the figures of a run that is there as a whole."""
-    return setup.robot.metrics(setup, trajectory)
+    figures = GaitFigures(setup)
+    figures.add(trajectory)
+    return figures.figures(trajectory.events)
 
 
 def start_and_cycle(setup: Setup) -> tuple[float, float]:

@@ -136,8 +136,7 @@ def parameters_of(setup: Setup, only: str = "") -> dict[str, float]:
 def numbers_of(setup: Setup) -> dict[str, float]:
     """Return the numbers of a setup's friction and parameters that are not 0, by scenario key."""
     given = {k: v for k, v in setup.scenario.friction.items() if k != "law"}
-    robot = setup.robot
-    law = {**robot.friction_laws, **robot.contacts}.get(setup.scenario.friction.get("law", ""))
+    law = setup.robot.friction_laws.get(setup.scenario.friction.get("law", ""))
     defaults = inspect.signature(law).parameters if law else {}
     found = {
         f"friction.{k}": v for k, p in defaults.items() if _number(v := given.get(k, p.default))

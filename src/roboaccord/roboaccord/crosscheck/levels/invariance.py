@@ -35,9 +35,9 @@ from roboaccord.crosscheck.measures.twin_comparison import LOSS, ROUNDINGS, read
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, by_group, difference, names, vector
 from roboaccord.engines.base import engine_parts
+from roboaccord.engines.moves import HALF_RIGHT, MOVES, RIGHT
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.symmetries import Move, moved
-from roboaccord.engines.moves import HALF_RIGHT, MOVES, RIGHT
 from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion

@@ -1,0 +1,153 @@
+"""Groups of commands: those of `accord`, and those of each robot, imported when asked for.
+
+A command is added by an entry in MODULES, where the help wants it, and the extras that it needs in
+NEEDS; commands of robots and of other packages need no entry here. No library may be imported at
+the top, so that help and completion stay quick (test_start).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from roboaccord.contract import errors
+from roboaccord.contract.plugins import added, entries, lacking, load
+from roboaccord.scenario.user_code import place_of
+
+if TYPE_CHECKING:
+    from typer._click import Command, Context
+
+    from roboaccord.cli.result import Result
+
+MODULES = {
+    "about": "list scenario doctor new-robot", "run": "run", "teleop": "teleop",
+    "crosscheck": "crosscheck", "bags": "compare plot",
+}  # fmt: skip
+COMMANDS = {
+    name: f"roboaccord.cli.{module}:{name.replace('-', '_')}_command"
+    for module, names in MODULES.items()
+    for name in names.split()
+}
+NEEDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("run", "teleop", "compare"), ("bag",)),
+    "crosscheck": ("reference", "bag"),
+    "plot": ("report", "bag"),
+}
+"""Extras without which a command of the core does nothing."""
+
+
+class Group(TyperGroup):
+    """Commands, each imported when it is asked for: what one needs may take seconds."""
+
+    owner = ""  # the robot whose commands they are
+
+    def load(self, name: str) -> Command | None:
+        """Import a command of the core, or the group of a robot's commands; None for neither.
+
+        Raises:
+            AccordError: if libraries are missing that it needs.
+        """
+        if name in COMMANDS or name in entries("commands"):
+            errors.need(f"accord {name} needs", *NEEDS.get(name, ()))
+            core = COMMANDS.get(name)
+            return command_at(name, core) if core else added_command(name)
+        return robot_commands(name) if _is_robot(name) else None
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Return the names, in the order of the help."""
+        from roboaccord.scenario.installed import robot_names
+
+        others = sorted(name for name in entries("commands") if "." not in name)
+        return [*COMMANDS, *others, *robot_names()]
+
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+        """Return a command for the help's list; of a robot's group the name is enough for that."""
+        if words := errors.missing(*NEEDS.get(cmd_name, ())):
+            return _group(TyperGroup, cmd_name, f"Needs {words.partition(':')[0]}.")
+        if not _is_robot(cmd_name):
+            return self.load(cmd_name)
+        return _group(TyperGroup, cmd_name, f"Commands of the robot {cmd_name}.")
+
+    def resolve_command(
+        self, ctx: Context, args: list[str]
+    ) -> tuple[str | None, Command | None, list[str]]:
+        """Return the command to run.
+
+        Raises:
+            AccordError: for an unknown one, or a robot's that need a library that is missing.
+        """
+        name, *others = args
+        if found := self.load(name):
+            return name, found, others
+        hint = errors.did_you_mean(name, self.list_commands(ctx))
+        full = ".".join(filter(None, [self.owner, name]))
+        line = lacking("commands", full, name) or lacking("robots", full.replace("-", "_"), name)
+        raise errors.AccordError(line or f"No such command '{name}'{hint}")
+
+
+def _is_robot(name: str) -> bool:
+    from roboaccord.scenario.installed import robot_names
+
+    return name.replace("-", "_") in robot_names()
+
+
+def _group(kind: type[TyperGroup], name: str, words: str) -> Command:
+    group = typer.Typer(cls=kind, help=words, no_args_is_help=True, add_completion=False)
+    group.callback()(lambda: None)
+    made = get_command(group)
+    made.name = name
+    return made
+
+
+def command_at(name: str, place: str, robot: str = "") -> Command:
+    """Import the function at `module:function`, and return it as a command."""
+    module, _, function = place.partition(":")
+    return _command(name, getattr(import_module(module), function), robot)
+
+
+def added_command(full: str) -> Command:
+    """Import a command that a package adds to `accord`, or to a robot's group, ROBOT.NAME."""
+    robot, _, name = full.rpartition(".")
+    return _command(name, load("commands", full), robot)
+
+
+def _command(name: str, function: Callable[..., Result | None], robot: str) -> Command:
+    from roboaccord.cli.command import add_command
+
+    alone = typer.Typer(add_completion=False)
+    add_command(alone, name, function, robot)
+    return get_command(alone)
+
+
+def robot_commands(name: str) -> Command:
+    """Return the group of a robot's commands, of which only the one that is run is imported."""
+    from roboaccord.scenario.setup import find_robot
+
+    robot, robot_name = find_robot(name), name
+    others = [other for other in added("commands", robot.name) if "." not in other]
+
+    class RobotGroup(Group):
+        owner = robot.name
+
+        def load(self, name: str) -> Command | None:
+            if name in others:
+                return added_command(f"{robot.name}.{name}")
+            try:
+                place = robot.cli.get(name)
+                return command_at(name, place, robot.name) if place else None
+            except ImportError as error:
+                needs = f"the commands of {robot_name} need {error.name}{place_of(error)}"
+                raise errors.AccordError(f"{needs}: accord doctor reports what to do") from error
+
+        def list_commands(self, ctx: Context) -> list[str]:
+            return [*robot.cli, *sorted(others)]
+
+        def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+            return self.load(cmd_name)
+
+    return _group(RobotGroup, name, f"Commands of the robot {name}: {robot.summary}.")

@@ -1,0 +1,75 @@
+"""Options that take as many numbers as follow, negative ones too: `--q 0 1.2 -0.5`.
+
+LARGEST may be tuned. A command gets such options by `gathers`, and reads their words by `numbers`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from typer.core import TyperCommand
+
+from roboaccord.cli.options import P, R, marked
+from roboaccord.contract.errors import AccordError
+
+if TYPE_CHECKING:
+    from typer._click import Context
+
+LARGEST = 1e12  # of a number of an option, in its unit; as of a scenario (scenario/files.py)
+
+
+def gathering(*options: str) -> type[TyperCommand]:
+    """Return the class of a command whose `options` take all numbers that follow, as one word."""
+
+    class Gathering(TyperCommand):
+        def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+            return super().parse_args(ctx, gather(args, options))
+
+    return Gathering
+
+
+def gathers(*options: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Mark the function of a command whose `options` take all numbers that follow."""
+    return marked("command_class", gathering(*options))
+
+
+def gather(words: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return words with the numbers behind each of `options` made one word."""
+    gathered: list[str] = []
+    for word in words:
+        if _is_number(word) and gathered and gathered[-1] in options:
+            gathered.append(word)
+        elif _is_number(word) and len(gathered) > 1 and gathered[-2] in options:
+            gathered[-1] += f" {word}"
+        else:
+            gathered.append(word)
+    return gathered
+
+
+def numbers(words: str, option: str) -> list[float]:
+    """Return the numbers in words.
+
+    Raises:
+        AccordError: for a word that is none, or for no words.
+    """
+    if not words.split():
+        raise AccordError(f"{option} takes numbers")
+    for word in words.split():
+        if math.isnan(quantity(word)):
+            raise AccordError(f"{option}: {word!r} is not a number up to {LARGEST:g}")
+    return [float(word) for word in words.split()]
+
+
+def quantity(word: str) -> float:
+    """Return the number that a word is; nan for no number, or one that no quantity can be."""
+    return float(word) if _is_number(word) and abs(float(word)) <= LARGEST else math.nan
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""The robots that are installed and their scenarios, as `accord list` shows them.
+
+A column may be added, as a field of `Listed`. A package that is broken hides no other: its error
+is listed instead (test_commands).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity, Word
+from roboaccord.scenario.files import read_scenario, scenario_names, shipped_file
+from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario.setup import find_robot
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A scenario: its robot with a summary, its name, its controller and its description."""
+
+    robot: Word
+    summary: str
+    scenario: Word
+    controller: Word
+    description: Annotated[str, Quantity("", name="what it is", form="text")]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Robots that can be used, a row for each scenario, and errors of other robots by name."""
+
+    robots: list[str]
+    scenarios: Annotated[list[Listed], Quantity("", "robots and their scenarios")]
+    broken: dict[str, str]
+
+
+def read_catalogue(robot: str = "") -> Catalogue:
+    """Return the scenarios of one robot, or of all that are installed.
+
+    Raises:
+        AccordError: if the one robot is unknown or broken; of all, broken ones are listed.
+    """
+    if robot:
+        rows = _scenarios(robot)
+        return Catalogue([rows[0].robot] if rows else [], rows, {})
+    rows, broken = list[Listed](), dict[str, str]()
+    for name in robot_names():
+        try:
+            rows += _scenarios(name)
+        except AccordError as error:
+            broken[name] = str(error)
+    return Catalogue([name for name in robot_names() if name not in broken], rows, broken)
+
+
+def _scenarios(name: str) -> list[Listed]:
+    """Return a row of each scenario of a robot.
+
+    Raises:
+        AccordError: if its package cannot be loaded, or a scenario cannot be read.
+    """
+    robot, rows = find_robot(name), []
+    for scenario in scenario_names(robot.package):
+        data = read_scenario(shipped_file(robot.package, robot.name, scenario))
+        what = data.get("controller", {}).get("name", "none"), data.get("description", "")
+        rows.append(Listed(robot.name, robot.summary, scenario, *what))
+    return rows
