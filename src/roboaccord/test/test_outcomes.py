@@ -187,10 +187,10 @@ def test_a_sound_scheme_does_not_excuse_what_stops_keep_doing_wrong() -> None:
 
 def test_where_the_loop_throws_joints_each_tick_decides_in_place_of_statistics() -> None:
     """Of medians that differ by 1, half of the reference's; runs that diverge excuse nothing."""
-    seeds = replace(SEEDS, loop=-2.0)
+    thrown = replace(SEEDS, loop=-2.0)
 
     def outcome(**changes: Any) -> str:
-        checks = {**CHECKS, "trajectory": Seeds(), "statistics": seeds, "scheme": TWIN, **changes}
+        checks = {**CHECKS, "trajectory": Seeds(), "statistics": thrown, "scheme": TWIN, **changes}
         judged = outcomes({name: check for name, check in checks.items() if check})
         assert judged["trajectory"].outcome == judged["statistics"].outcome
         assert judged["trajectory"].stands_in
@@ -199,8 +199,8 @@ def test_where_the_loop_throws_joints_each_tick_decides_in_place_of_statistics()
     assert outcome() == "within" and outcome(scheme=None) == "not_judged"
     assert outcome(scheme=replace(TWIN, error=1e-13)) == "not_judged"
     assert outcome(scheme=replace(TWIN, others=replace(OTHERS, excess=2.0))) == "outside"
-    assert outcome(statistics=replace(seeds, loop=0.3)) == "outside"
-    lost = replace(seeds, failures={"1": "dart diverged at t = 1 s"}, diverged=True)
+    assert outcome(statistics=replace(thrown, loop=0.3)) == "outside"
+    lost = replace(thrown, failures={"1": "dart diverged at t = 1 s"}, diverged=True)
     assert outcome(statistics=lost) == "not_judged"
 
 
@@ -264,12 +264,12 @@ def test_an_excuse_covers_its_level_and_engine_alone() -> None:
 def test_what_is_excused_allowed_or_needs_no_excuse_is_said() -> None:
     findings = list(outcomes({**CHECKS, "trajectory": replace(RUNS, left=1e-4)}).values())
     excuses = {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}}
-    lines = [*remarks(excuse(found, excuses), excuses)]
-    assert [(each.code, each.figures["level"]) for each in lines] == [
+    reasons = [*remarks(excuse(findings, excuses), excuses)]
+    assert [(reason.code, reason.figures["level"]) for reason in reasons] == [
         (Code.NO_EXCUSE_NEEDED, "one_step"),
         (Code.LEVEL_EXCUSED, "trajectory"),
     ]
-    assert "trajectory excused: it rebounds" in str(lines[1])
+    assert "trajectory excused: it rebounds" in str(reasons[1])
 
 
 def test_an_error_hidden_by_another_floor_is_not_below_round_off() -> None:
@@ -329,22 +329,14 @@ def test_an_excess_outside_the_asymptotic_range_is_not_sure() -> None:
     chance, other = (-388.3, -184.0, -84.16), (350.0, 100.0, 29.0)
     floor = np.full((1, 2), 1e-9)
     errors = [np.array([[a, b]]) for a, b in zip(chance, other, strict=True)]
-    remainder = remainder_over_time(errors, 1, floor)
-    assert (remainder.size > remainder.bound, remainder.coordinate, remainder.asymptotic) == (
-        True,
-        0,
-        False,
-    )
-    remainder = remainder_of_samples(errors, 1, floor[0])
-    assert (remainder.size > remainder.bound, remainder.asymptotic) == (True, False)
+    rest = remainder_over_time(errors, 1, floor)
+    assert (rest.size > rest.bound, rest.coordinate, rest.asymptotic) == (True, 0, False)
+    rest = remainder_of_samples(errors, 1, floor[0])
+    assert (rest.size > rest.bound, rest.asymptotic) == (True, False)
     near = [np.array([[a, b]]) for a, b in zip(chance, (400.0, 196.0, 97.0), strict=True)]
     off = [e + np.array([[157.0, 0.0]]) for e in near]
-    remainder = remainder_over_time(off, 1, floor)
-    assert (remainder.size > remainder.bound, remainder.coordinate, remainder.asymptotic) == (
-        True,
-        0,
-        True,
-    )
+    rest = remainder_over_time(off, 1, floor)
+    assert (rest.size > rest.bound, rest.coordinate, rest.asymptotic) == (True, 0, True)
 
 
 @given(st.integers(1, 4), st.floats(0.5, 2.0), st.floats(0.1, 10.0))

@@ -105,7 +105,7 @@ class RobotConformance:
             assert NAME.fullmatch(name), name
         assert len(set(setup.joints)) == len(setup.joints)
         assert set(setup.joints) <= {joint.name for joint in setup.tree.moving}
-        assert set(self._found.input_topics.efforts.values()) <= set(setup.joints)
+        assert set(self._robot.input_topics.efforts.values()) <= set(setup.joints)
         assert self._simulator(scenario, "reference").joints == setup.joints
 
     def test_parameters_are_declared(self) -> None:
