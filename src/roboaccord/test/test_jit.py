@@ -69,6 +69,19 @@ def inner(x):
         raise ValueError("negative")
     return 2.0 * x
 """
+PAIR = """from collections import namedtuple
+
+make = {0} = namedtuple("{0}", "{1} {2}")
+"""
+TAKING = {
+    "outer": """from roboaccord.numerics.jit import kernel
+import toy_package.pair
+
+@kernel
+def outer(pair):
+    return pair.first
+"""
+}
 CALLING = """from roboaccord.numerics.jit import kernel
 from toy_package.inner import inner
 
@@ -148,6 +161,19 @@ def test_a_kernel_follows_its_code_and_what_it_calls_and_reads(
     outer = load(warm, {**SOURCES, module: SOURCES[module].replace(old, new)})
     assert compiled(outer)
     assert outer(2.0) == value
+
+
+@pytest.mark.parametrize("changed", ["Pair:second first", "Couple:first second"])
+def test_a_kernel_follows_the_fields_and_the_name_of_a_tuple_that_it_takes(
+    warm: Path, changed: str
+) -> None:
+    """Numba tells named tuples by their class: fields that changed places would be mixed up."""
+    for text in ("Pair:first second", changed):
+        name, _, fields = text.partition(":")
+        outer = load(warm, {"__init__": "", "pair": PAIR.format(name, *fields.split()), **TAKING})
+        pair = sys.modules["toy_package.pair"].make(first=2.0, second=3.0)
+        assert outer(pair) == 2.0
+        assert not outer.dispatcher.stats.cache_hits
 
 
 def test_a_kernel_follows_what_its_intrinsics_call(warm: Path) -> None:

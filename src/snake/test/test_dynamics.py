@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord import Command, make_controller, make_simulator
 from running import setup_of
-from snake.model import dynamics, tracking
+from snake.model import dynamics, ground, tracking
 from snake.model.coordinates import PlanarSnake
 
 
@@ -18,7 +18,7 @@ def forward(setup, y, tau):
     dynamics.accelerations(
         PlanarSnake(setup.parameters).body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], y[n + 4 :],
         tau,
-        np.zeros(7), np.zeros((0, 2)), work, acc,
+        ground.NO_FRICTION, ground.NO_POINTS, work, acc,
     )  # fmt: skip
     return acc
 
@@ -44,16 +44,13 @@ def test_friction_enters_as_the_dense_equations_say(setup_with):
     n = setup.parameters.links
     y, tau = rng.normal(size=2 * n + 4), rng.normal(size=n - 1)
     body = PlanarSnake(setup.parameters).body
-    law = setup.force_law
-    friction = np.array([*law.mu, law.load, law.slip_speed, 0.0, 0.0, 0.0])
+    friction, points = ground.friction_of(setup)
     th, w = y[2 : n + 2], y[n + 4 :]
     fx, fy, moment = np.empty((3, n))
     acc, work = np.empty(n + 2), np.empty((12, n))
-    dynamics.accelerations(
-        body, th, y[0], y[n + 2], y[n + 3], w, tau, friction, law.points, work, acc
-    )
-    dynamics.ground_forces(
-        body, *work[:2], y[0], y[n + 2], y[n + 3], w, friction, law.points, fx, fy, moment
+    dynamics.accelerations(body, th, y[0], y[n + 2], y[n + 3], w, tau, friction, points, work, acc)
+    ground.ground_forces(
+        body, *work[:2], y[0], y[n + 2], y[n + 3], w, friction, points, fx, fy, moment
     )
     centre, turn = oracle.accelerations(
         setup.parameters, th, w, tau, np.column_stack([fx, fy]), moment

@@ -14,8 +14,8 @@ from roboaccord.contract.contact import (
 )
 from roboaccord.contract.interfaces import LinkMotion
 from running import run_in
-from snake.model import dynamics
-from snake.model.coordinates import PlanarSnake, friction_of
+from snake.model import ground, kinematics
+from snake.model.coordinates import PlanarSnake
 
 pytestmark = pytest.mark.thorough
 
@@ -61,10 +61,10 @@ def test_planar_and_spatial_forms_agree(setup_with, random_state, points, beyond
     y = chain.pack(state)
     c, s, w = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2]), y[n + 4 :]
     vx, vy, fx, fy, moment = np.empty((5, n))
-    dynamics.link_velocities(chain.body, c, s, y[n + 2], y[n + 3], w, vx, vy)
+    kinematics.link_velocities(chain.body, c, s, y[n + 2], y[n + 3], w, vx, vy)
     places = np.array([_place(chain, y, i) for i in range(n)])
-    friction, _ = friction_of(setup)
-    dynamics.ground_forces(
+    friction, _ = ground.friction_of(setup)
+    ground.ground_forces(
         chain.body, c, s, y[0], y[n + 2], y[n + 3], w, friction, law.points, fx, fy, moment
     )
     zero = np.zeros(n)

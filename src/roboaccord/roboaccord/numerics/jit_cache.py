@@ -32,7 +32,7 @@ from numba.core.compiler import CompileResult
 from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
-from numba.core.types import Type
+from numba.core.types import BaseTuple, Type
 from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
 
@@ -177,6 +177,20 @@ class _BodyCacheImpl(_KernelCacheImpl):
         return f"{super().get_filename_base(fullname, abiflags)}.body"
 
 
+def _field_names(kind: Type) -> tuple[Hashable, ...]:
+    """Return the fields of named tuples in the type of an argument, which numba tells by class."""
+    items = kind if isinstance(kind, BaseTuple) else ()
+    return getattr(kind, "fields", ()), *(_field_names(item) for item in items)
+
+
+class _Index(caching.IndexDataCacheFile):  # type: ignore[misc]
+    def _load_index(self) -> dict[tuple[Hashable, ...], str]:
+        try:
+            return super()._load_index()  # type: ignore[no-any-return]
+        except (AttributeError, ImportError):  # a named tuple that a kernel took has a new name
+            return {}
+
+
 class KernelCache(caching.Cache):  # type: ignore[misc]
     """Numba's cache of a function, which removes older code when newer code is saved.
 
@@ -193,6 +207,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
     def __init__(self, function: FunctionType, options: Options) -> None:
         install()  # before anything is compiled or loaded, be it a kernel or a C function
         super().__init__(function)
+        self._cache_file.__class__ = _Index
         self._options = tuple(options.items()), numba.config.BOUNDSCHECK  # of the environment
 
     def load_overload(self, sig: Signature, target_context: BaseContext) -> CompileResult | None:

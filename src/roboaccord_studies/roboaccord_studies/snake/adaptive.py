@@ -19,6 +19,7 @@ from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 from snake.controllers.serpenoid import BANDWIDTH, Tracker, VariableSerpenoid
 from snake.model.coordinates import PlanarSnake
+from snake.model.ground import GroundFriction
 
 from roboaccord_studies.snake.compass import AMPLITUDE, Task, compass_search
 from roboaccord_studies.snake.estimator import GroundEstimator
@@ -167,9 +168,11 @@ class AdaptiveController:
         """The friction that is measured (mu_along, mu_across), whether believed or not yet (2,)."""
         return self._estimator.mu.copy()
 
-    def _friction(self) -> Array:
-        p = self._chain.parameters
-        return np.array([*self.believed, p.link_mass * p.gravity, self.slip_speed, 0.0, 0.0, 0.0])
+    def _friction(self) -> GroundFriction:
+        """Return the friction that is believed in, of uniform ground."""
+        weight = self._chain.parameters.link_mass * self._chain.parameters.gravity
+        mu_along, mu_across = self.believed.tolist()
+        return GroundFriction(mu_along, mu_across, weight, self.slip_speed, pyramid=False)
 
     def _judge(self, time: float) -> None:
         """Compare the estimate with the assumed friction, and react to a change of ground."""

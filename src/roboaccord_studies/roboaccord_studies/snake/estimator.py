@@ -24,7 +24,7 @@ import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel
 from snake.model.coordinates import PlanarSnake
-from snake.model.dynamics import link_places, link_velocities
+from snake.model.kinematics import link_places, link_velocities
 from snake.model.parameters import SnakeParameters
 
 RANGE = (0.005, 5.0)  # of a friction coefficient

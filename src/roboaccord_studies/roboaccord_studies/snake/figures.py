@@ -18,7 +18,8 @@ from roboaccord.description import load_parameters
 from roboaccord.report import BLUE, GREEN, INK, RED, SOFT, label_dots, picture
 from roboaccord.run import make_simulator, run_setup
 from roboaccord.scenario import Setup, load_scenario, make_controller
-from snake.model.coordinates import PlanarSnake, friction_of
+from snake.model.coordinates import PlanarSnake
+from snake.model.ground import friction_of
 from snake.model.parameters import SnakeParameters
 from snake.simulators.metrics import BAND, MeanHeading, body_motion
 from snake.source.shapes import write_picture

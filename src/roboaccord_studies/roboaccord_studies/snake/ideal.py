@@ -26,7 +26,7 @@ import numpy as np
 from roboaccord.contract import Array, MetresPerSecond, Quantity
 from roboaccord.numerics import kernel, rk4_stage
 from snake.model.coordinates import PlanarSnake
-from snake.model.dynamics import ground_forces
+from snake.model.ground import GroundFriction, ground_forces
 from snake.model.parameters import SnakeParameters
 from snake.model.tracking import inverse_dynamics, serpenoid, set_differences
 
@@ -86,7 +86,7 @@ def ideal_steps(body, base, time, h, steps, wave, friction, points, joints, sums
 @kernel
 def clearance(body, wave, phases, joints):
     """Return the least distance [m] of the centres of links that are not neighbours."""
-    a, b = body[0], body[1]
+    a, b, _, _ = body
     n = joints + 1
     q, qd, qdd = np.empty(joints), np.empty(joints), np.empty(joints)
     x, y = np.zeros(n), np.zeros(n)
@@ -141,13 +141,15 @@ class IdealModel:
 
     Args:
         parameters: of the snake.
-        friction: the law as `ground_forces` has it, of which a change of ground is left out.
+        friction: of the ground; a change of it along the way is left out.
         points: contact points of a link (k, 2) [m].
     """
 
-    def __init__(self, parameters: SnakeParameters, friction: Array, points: Array) -> None:
+    def __init__(
+        self, parameters: SnakeParameters, friction: GroundFriction, points: Array
+    ) -> None:
         self.parameters = parameters
-        self.friction = np.array(friction[:7])
+        self.friction = friction._replace(change_x=math.inf)
         self.points = points
         self._body = PlanarSnake(parameters).body
 
@@ -192,8 +194,8 @@ class IdealModel:
         return float(clearance(self._body, self._wave(gait), 16, self.parameters.joints))
 
     def _steps(self, period: float) -> int:
-        mu = float(self.friction[:2].max())
-        slowest = self.friction[3] / (mu * self.parameters.gravity) if mu > 0 else np.inf
+        mu = max(self.friction.mu_along, self.friction.mu_across)
+        slowest = self.friction.slip_speed / (mu * self.parameters.gravity) if mu > 0 else np.inf
         return max(MIN_STEPS, math.ceil(period / min(MAX_STEP, STIFFNESS * slowest)))
 
     def _wave(self, gait: Gait) -> Array:

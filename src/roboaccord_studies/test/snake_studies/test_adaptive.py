@@ -11,7 +11,8 @@ from roboaccord_studies.snake.ideal import IdealModel
 from running import run_in
 from scipy.optimize import curve_fit
 from slow_cases import late
-from snake.model.coordinates import PlanarSnake, friction_of
+from snake.model.coordinates import PlanarSnake
+from snake.model.ground import friction_of
 from snake.simulators.metrics import body_motion
 
 pytestmark = pytest.mark.thorough
@@ -237,8 +238,8 @@ def test_a_change_of_ground_is_noticed_measured_and_answered(engine):
     assert measured.kind == "measured"
     assert measured.mu == pytest.approx((0.5, 1.0), rel=0.03)
     friction, points = friction_of(setup)
-    friction[:2] = friction[8:]
-    kept = IdealModel(p, friction, points).evaluate(noticed.gait)
+    beyond = {"mu_along": friction.mu_along_beyond, "mu_across": friction.mu_across_beyond}
+    kept = IdealModel(p, friction._replace(**beyond), points).evaluate(noticed.gait)
     after = trajectory.window(6.0, 7.5)
     assert speed_of(setup, after) > 2.0 * kept.speed
     assert np.abs(after.effort[1:]).max() < LIMIT

@@ -10,7 +10,7 @@ from roboaccord_studies.snake import compass as search
 from roboaccord_studies.snake.compass import Task
 from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 from scipy.optimize import brentq
-from snake.model.coordinates import friction_of
+from snake.model.ground import friction_of
 
 pytestmark = pytest.mark.thorough
 

@@ -13,7 +13,7 @@ from roboaccord_studies.snake.gait import (
     travel_of_cycles,
 )
 from roboaccord_studies.snake.ideal import IdealModel
-from snake.model.coordinates import friction_of
+from snake.model.ground import friction_of
 from snake.simulators.metrics import body_motion
 
 G = 9.81  # m/s^2

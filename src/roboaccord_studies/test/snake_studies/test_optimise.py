@@ -14,7 +14,7 @@ from roboaccord_studies.snake.compass import Task
 from roboaccord_studies.snake.gait import DEFAULT_GAIT, setup_of, steady_figures, window
 from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 from roboaccord_studies.snake.optimise import optimise
-from snake.model.coordinates import friction_of
+from snake.model.ground import friction_of
 
 pytestmark = pytest.mark.thorough
 

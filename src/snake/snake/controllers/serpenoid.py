@@ -17,7 +17,8 @@ from roboaccord.contract import Array, Command, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
-from snake.model.coordinates import PlanarSnake, friction_of
+from snake.model.coordinates import PlanarSnake
+from snake.model.ground import GroundFriction, friction_of
 from snake.model.tracking import follow_serpenoid, serpenoid, track
 
 
@@ -171,7 +172,7 @@ class Tracker:
         self._friction, self._points = friction_of(setup)
 
     def efforts(
-        self, state: RobotState, shape: Shape, friction: tuple[Array, Array] | None = None
+        self, state: RobotState, shape: Shape, friction: tuple[GroundFriction, Array] | None = None
     ) -> Array:
         """Return the efforts (n,) [N m] that bring a state to a shape.
 

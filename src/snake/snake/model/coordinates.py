@@ -1,11 +1,12 @@
-"""Between the states of the workspace and the model's y = [p, th, v, w], (2N + 4,).
+"""Coordinates of the snake: conversion between states of the workspace and the model's state y.
 
-Nothing here may be changed: the order of y stays, for every kernel reads it, and test_dynamics
-takes states there and back to round-off. `friction_of` lists a law as `ground_forces` (dynamics.py)
-reads it, by place.
+y = [p, th, v, w], (2N + 4,), holds the centre of mass p and its velocity v in the plane, and the
+headings th and rates w of the N links from the head to the tail. A state of the workspace has joint
+angles and rates instead, and the pose and twist of `base_link`, the tail. The kernels walk from the
+tail to the head and sum up the links' centres on the way.
 
-p and v are of the centre of mass, th and w the headings of the links from the head to the tail,
-which is `base_link`.
+The order of y must stay, since every kernel reads it; test_dynamics converts states to y and back,
+to round-off.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.contract import Array, EllipseFriction, RobotState, Trajectory
+from roboaccord.contract import Array, RobotState, Trajectory
 from roboaccord.numerics import kernel
-from roboaccord.scenario import Setup
 
 from snake.model.parameters import SnakeParameters
 
@@ -23,7 +23,7 @@ from snake.model.parameters import SnakeParameters
 @kernel
 def pack(body, q, qd, position, orientation, twist, y):
     """Fill y from joint angles and rates (n,), position (3,), orientation (4,) and twist (6,)."""
-    a, b = body[0], body[1]
+    a, b, _, _ = body
     n = q.shape[0] + 1
     z, w = orientation[2], orientation[3]
     heading = math.atan2(
@@ -33,7 +33,8 @@ def pack(body, q, qd, position, orientation, twist, y):
     y[n + 1] = heading
     y[2 * n + 3] = rate
     c, s = math.cos(heading), math.sin(heading)
-    # The links' centres relative to the tail's, summed from tail to head.
+    # Centre (x, y_) and velocity (vx, vy) of a link relative to the tail's, and their sums over the
+    # links, from the tail to the head.
     x, y_, vx, vy = 0.0, 0.0, 0.0, 0.0
     sx, sy, svx, svy = 0.0, 0.0, 0.0, 0.0
     tail_vx = c * twist[0] - s * twist[1]
@@ -64,7 +65,7 @@ def pack(body, q, qd, position, orientation, twist, y):
 
 @kernel
 def pack_rows(body, q, qd, position, orientation, twist, rows):
-    """Fill a row of y for each of k states, whose parts stand in rows too."""
+    """Fill a row of y for each of k states, given by arrays with a row for each state."""
     for i in range(rows.shape[0]):
         pack(body, q[i], qd[i], position[i], orientation[i], twist[i], rows[i])
 
@@ -73,9 +74,9 @@ def pack_rows(body, q, qd, position, orientation, twist, rows):
 def unpack(body, y, q, qd, position, orientation, twist):
     """Fill q, qd (n,), and position x, y, orientation (4,) and twist (6,) of `base_link`.
 
-    What is not of the plane, the height among it, stays.
+    Components outside the plane, such as the height, are left as they are.
     """
-    a, b = body[0], body[1]
+    a, b, _, _ = body
     n = q.shape[0] + 1
     heading, rate = y[n + 1], y[2 * n + 3]
     c, s = math.cos(heading), math.sin(heading)
@@ -112,19 +113,24 @@ def unpack(body, y, q, qd, position, orientation, twist):
 
 @kernel
 def unpack_rows(body, rows, q, qd, position, orientation, twist):
-    """Fill the parts of states, which stand in rows too, from k rows of y."""
+    """Fill the arrays of k states, a row each, from k rows of y."""
     for i in range(rows.shape[0]):
         unpack(body, rows[i], q[i], qd[i], position[i], orientation[i], twist[i])
 
 
 class PlanarSnake:
-    """Convert between states and y, for the `body` (a, b, m, J) of the dynamics."""
+    """Convert between states and y, for a chain in the plane.
+
+    Attributes:
+        parameters: of the snake.
+        body: (a, b, m, J) of a link, as the kernels take it (`kinematics`).
+    """
 
     def __init__(self, parameters: SnakeParameters) -> None:
         p = parameters
         self.parameters = p
         self.body = (p.pivot_behind_front, p.pivot_ahead_of_rear, p.link_mass, p.inertia_vertical)
-        self._height = 0.5 * p.link_height
+        self._height = 0.5 * p.link_height  # of the links' centres above the ground [m]
 
     def pack(self, state: RobotState) -> Array:
         """Return y (2N + 4,) of a state; headings are continuous along the body."""
@@ -144,7 +150,7 @@ class PlanarSnake:
         return rows
 
     def middles(self, t: Trajectory) -> Array:
-        """Return the middles of the links from the tail to the head (k, n + 1, 2) [m]."""
+        """Return the centres of the links from the tail to the head (k, n + 1, 2) [m]."""
         behind, ahead = self.body[:2]
         headings = self.pack_motion(t)[:, self.parameters.links + 1 : 1 : -1]
         along = np.stack([np.cos(headings), np.sin(headings)], axis=-1)
@@ -154,7 +160,7 @@ class PlanarSnake:
         return middles
 
     def unpack_motion(self, rows: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Return q, qd, position, orientation and twist of rows of y (k, ...)."""
+        """Return q, qd, position, orientation and twist of k rows of y, a row for each."""
         k, n = len(rows), self.parameters.joints
         q, qd = np.empty((2, k, n))
         orientation, twist = np.zeros((k, 4)), np.zeros((k, 6))
@@ -169,16 +175,3 @@ class PlanarSnake:
         position = np.array((0.0, 0.0, self._height))
         unpack(self.body, y, q, qd, position, orientation, twist)
         return RobotState(time, q, qd, effort, position, orientation, twist)
-
-
-def friction_of(setup: Setup) -> tuple[Array, Array]:
-    """Return the setup's friction as the kernels take it; without friction there are no points.
-
-    Returns:
-        the law as `ground_forces` has it, and the contact points (k, 2) [m].
-    """
-    law = setup.force_law
-    if not isinstance(law, EllipseFriction):
-        return np.zeros(7), np.zeros((0, 2))
-    head = [*law.mu, law.load, law.slip_speed, float(law.pyramid), *law.gyration]
-    return np.array([*head, *law.beyond]), law.points

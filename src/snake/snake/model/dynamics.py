@@ -1,9 +1,5 @@
 """Planar dynamics of a chain of N links with absolute headings th_1 (head) to th_N (tail).
 
-The equations below are fixed, Newton's and Euler's; test_dynamics compares them with the dense
-form, momenta and energy. For another ground `ground_forces` and `grips` may be changed, together
-with the law in roboaccord.contract: test_friction compares both forms.
-
 With u_j = (cos th_j, sin th_j) and its normal n_j, joint j lies a behind the centre of link j and b
 ahead of the centre of link j + 1. It carries the force l_j (2,) on link j and -l_j on link j + 1:
 
@@ -11,138 +7,21 @@ ahead of the centre of link j + 1. It carries the force l_j (2,) on link j and -
     J th''_j = T_j - a n_j . l_j - b n_j . l_(j-1),     T_j = moment_j + tau_j - tau_(j-1)
     r''_j - a (n_j th''_j - u_j th'_j^2) = r''_(j+1) + b (n_(j+1) th''_(j+1) - u_(j+1) th'_(j+1)^2)
 
-The last line, with the first two put in, is a symmetric positive definite block-tridiagonal system
-in l, solved in O(N). It is the same as M th'' + C th'^2 = Q with M_jk = J d_jk + m (K'K)_jk
-cos(th_j - th_k), to which the tests hold it. `body` is (a, b, m, J) [m, m, kg, kg m^2], y is
-[p, th, v, w] with the centre of mass p and its velocity v.
+Substituting the first two lines in the last gives a symmetric positive definite block-tridiagonal
+system in l, which is solved in O(N). It is the same as M th'' + C th'^2 = Q with
+M_jk = J d_jk + m (K'K)_jk cos(th_j - th_k). The state is y = [p, th, v, w], (2N + 4,), with the
+centre of mass p and its velocity v; `body` is (a, b, m, J) [m, m, kg, kg m^2].
+
+The equations and the order of the arithmetic must stay: test_dynamics compares them with the dense
+form, momenta and energy, and hashes of runs depend on every bit.
 """
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-from roboaccord.contract import rigid_loads, sliding_force
 from roboaccord.numerics import kernel
 
-
-@kernel
-def cosines(th, c, s):
-    """Fill the cosines and the sines of headings (N,)."""
-    for j in range(th.shape[0]):
-        c[j] = math.cos(th[j])
-        s[j] = math.sin(th[j])
-
-
-@kernel
-def set_mean(x, mean):
-    """Shift values (N,) to a mean."""
-    n, total = x.shape[0], 0.0
-    for j in range(n):
-        total += x[j]
-    for j in range(n):
-        x[j] += mean - total / n
-
-
-@kernel
-def link_velocities(body, c, s, vx, vy, w, lx, ly):
-    """Fill the velocities of the links' centres (N,), for the velocity (vx, vy) of the whole."""
-    a, b = body[0], body[1]
-    n = c.shape[0]
-    lx[n - 1] = 0.0
-    ly[n - 1] = 0.0
-    mean_x = 0.0
-    mean_y = 0.0
-    for j in range(n - 2, -1, -1):
-        lx[j] = lx[j + 1] - a * s[j] * w[j] - b * s[j + 1] * w[j + 1]
-        ly[j] = ly[j + 1] + a * c[j] * w[j] + b * c[j + 1] * w[j + 1]
-        mean_x += lx[j]
-        mean_y += ly[j]
-    for j in range(n):
-        lx[j] += vx - mean_x / n
-        ly[j] += vy - mean_y / n
-
-
-@kernel
-def link_places(body, c, s, x, y, px, py):
-    """Fill the places of the links' centres (N,) [m], for the centre of mass at (x, y)."""
-    a, b = body[0], body[1]
-    n = c.shape[0]
-    px[n - 1] = 0.0
-    py[n - 1] = 0.0
-    for j in range(n - 2, -1, -1):
-        px[j] = px[j + 1] + a * c[j] + b * c[j + 1]
-        py[j] = py[j + 1] + a * s[j] + b * s[j + 1]
-    set_mean(px, x)
-    set_mean(py, y)
-
-
-@kernel
-def grips(body, c, s, x, friction, points, mu, loads):
-    """Fill the coefficients along and across mu (N, 2) of links, and the loads (N, k) of points.
-
-    Arguments are those of `ground_forces`.
-    """
-    n, count = loads.shape
-    for i in range(n):
-        mu[i, 0], mu[i, 1] = friction[0], friction[1]
-        for k in range(count):
-            loads[i, k] = friction[2] / count
-    rigid, changes = friction[6] > 0.0, friction.shape[0] > 7
-    if rigid or changes:
-        px, py = np.empty(n), np.empty(n)
-        link_places(body, c, s, x, 0.0, px, py)
-        if rigid:
-            rigid_loads(px, py, c, s, points, friction[2], friction[5:7], loads)
-        if changes:
-            for i in range(n):
-                if px[i] > friction[7]:
-                    mu[i, 0], mu[i, 1] = friction[8], friction[9]
-
-
-@kernel
-def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
-    """Fill the ground's force (fx, fy) [N] and moment [N m] on every link (N,).
-
-    `friction` is (mu_along, mu_across, load, slip_speed, pyramid, gyration about x, about y):
-    pyramid is 1 where each axis is bounded by itself, and else 0; the squared radii of gyration of
-    a link [m^2] are 0 where all links have the same load. Where the ground changes, three more
-    state beyond which x [m] and to which coefficients. `x` is the centre of mass's. `points` (k, 2)
-    [m] are the contact points of a link, which share its load equally where all have the same.
-    """
-    n, count = c.shape[0], points.shape[0]
-    if count == 0:
-        for i in range(n):
-            fx[i], fy[i], moment[i] = 0.0, 0.0, 0.0
-        return
-    along_most, across_most, load = friction[0], friction[1], friction[2] / count
-    mu, loads = points[:0], points[:0]
-    varies = friction[6] > 0.0 or friction.shape[0] > 7
-    if varies:
-        mu, loads = np.empty((n, 2)), np.empty((n, count))
-        grips(body, c, s, x, friction, points, mu, loads)
-    link_velocities(body, c, s, vx, vy, w, fx, fy)
-    for i in range(n):
-        along = c[i] * fx[i] + s[i] * fy[i]
-        across = c[i] * fy[i] - s[i] * fx[i]
-        sum_a = 0.0
-        sum_c = 0.0
-        sum_m = 0.0
-        for k in range(count):
-            px = points[k, 0]
-            py = points[k, 1]
-            if varies:
-                along_most, across_most, load = mu[i, 0], mu[i, 1], loads[i, k]
-            fa, fc = sliding_force(
-                friction[4] > 0.0, along - w[i] * py, across + w[i] * px, along_most, across_most,
-                load, friction[3],
-            )  # fmt: skip
-            sum_a += fa
-            sum_c += fc
-            sum_m += px * fc - py * fa
-        fx[i] = c[i] * sum_a - s[i] * sum_c
-        fy[i] = s[i] * sum_a + c[i] * sum_c
-        moment[i] = sum_m
+from snake.model.ground import ground_forces
+from snake.model.kinematics import cosines
 
 
 @kernel

@@ -18,7 +18,8 @@ import numpy as np
 from roboaccord.numerics import kernel
 
 from snake.model.coordinates import pack
-from snake.model.dynamics import cosines, ground_forces, link_places, set_mean
+from snake.model.ground import ground_forces
+from snake.model.kinematics import cosines, link_places, set_mean
 
 
 @kernel
@@ -36,7 +37,7 @@ def set_differences(x, differences):
 @kernel
 def centre_accelerations(body, c, s, w, acc, ax, ay):
     """Fill the links' accelerations relative to the centre of mass (N,) for th'' = acc (N,)."""
-    a, b = body[0], body[1]
+    a, b, _, _ = body
     n = c.shape[0]
     ax[n - 1] = 0.0
     ay[n - 1] = 0.0

@@ -15,8 +15,9 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import Ends, Reference, StopWatch, losses
 
 from snake.model import tracking
-from snake.model.coordinates import PlanarSnake, friction_of
+from snake.model.coordinates import PlanarSnake
 from snake.model.dynamics import accelerations
+from snake.model.ground import NO_FRICTION, NO_POINTS, friction_of
 from snake.model.parameters import SnakeParameters
 from snake.model.stops import FROZEN, hold
 from snake.simulators import sticking
@@ -35,7 +36,7 @@ class SnakeReference(Reference):
         super().__init__(setup)
         self._chain = PlanarSnake(self.parameters)
         self._friction, self._points = friction_of(setup)
-        sticks = self._points.size > 0 and self._friction[3] == 0.0
+        sticks = self._points.size > 0 and self._friction.slip_speed == 0.0
         self.order = 1 if sticks else 4
         limits = np.full(len(self.joints), self.parameters.joint_limit)
         self._stops = StopWatch(self.joints, -limits, limits)
@@ -121,7 +122,7 @@ class SnakeReference(Reference):
         w = y[n + 4 :]
         accelerations(
             self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
-            np.zeros(7), np.zeros((0, 2)), work, acc,
+            NO_FRICTION, NO_POINTS, work, acc,
         )  # fmt: skip
         if (held := np.where(self._sides[0] == FROZEN, self._sides[0], 0)).any():
             hold(self._chain.body, c, s, acc[2:], held)

@@ -25,7 +25,9 @@ import numpy as np
 from roboaccord.contract import CFM
 from roboaccord.numerics import kernel, solve_in_box
 
-from snake.model.dynamics import accelerations, grips, link_places, link_velocities, respond
+from snake.model.dynamics import accelerations, respond
+from snake.model.ground import grips
+from snake.model.kinematics import link_places, link_velocities
 from snake.model.stops import FROZEN
 from snake.model.tracking import centre_accelerations
 

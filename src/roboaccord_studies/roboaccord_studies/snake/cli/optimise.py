@@ -28,7 +28,7 @@ from roboaccord.contract import (
 )
 from roboaccord.run import make_simulator, versions_of
 from roboaccord.scenario import Setup
-from snake.model.coordinates import friction_of
+from snake.model.ground import friction_of
 
 from roboaccord_studies.snake.compass import Task
 from roboaccord_studies.snake.gait import DEFAULT_GAIT, run_shown, setup_of, steady_figures, window
