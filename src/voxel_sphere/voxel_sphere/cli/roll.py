@@ -22,8 +22,9 @@ from roboaccord.run import made_with, make_folder
 from typer import Argument, Option
 
 from voxel_sphere.cli.terrain import ALONE, Names
+from voxel_sphere.rolling.ball import RollEvent
 from voxel_sphere.rolling.motion import SCHEMES, Roller, check_scheme, roll
-from voxel_sphere.rolling.path import RolledPath, RollEvent
+from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.rolling.scene import Scene
 from voxel_sphere.rolling.walls import STEEP
 from voxel_sphere.source.described import DESCRIBED, roll_as_described

@@ -21,7 +21,8 @@ from typer.models import OptionInfo
 
 from voxel_sphere.terrain.generate import Part, check_place, place, surface_parts
 from voxel_sphere.terrain.recipes import Recipe, sheet_of, surface_of
-from voxel_sphere.terrain.slices import KINDS, SIZE_WORKSPACE, SOLID, VOXEL_SIZE, Done
+from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
+from voxel_sphere.terrain.slices import SOLID, Done
 from voxel_sphere.terrain.surfaces import SURFACES
 from voxel_sphere.terrain.workspace import Workspace, open_workspace
 
