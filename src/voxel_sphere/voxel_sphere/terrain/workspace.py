@@ -238,9 +238,8 @@ def sphere_radius(volume: Volume, place: Path) -> float:
         raise AccordError(f"{place}: no voxel is filled to more than a half, so it is empty")
     if 2 * radius > n + 0.1:
         raise AccordError(f"{place}: the sphere is larger than the grid of {n} voxels")
-    centre = solid.mean(axis=0)
-    axes = [(np.arange(n) + 0.5 - middle) ** 2 for middle in centre]
-    distance = np.sqrt(axes[0][:, None, None] + axes[1][:, None] + axes[2])
+    x, y, z = ((np.arange(n) + 0.5 - middle) ** 2 for middle in solid.mean(axis=0))
+    distance = np.sqrt(x[:, None, None] + y[:, None] + z)
     wrong = (distance > radius + 1) & (volume >= 128) | (distance < radius - 1) & (volume < 128)
     if wrong.any():
         raise AccordError(f"{place}: not a sphere within one voxel")
