@@ -18,7 +18,8 @@ from roboaccord.simulators import Simulator
 
 from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.graph.spinning import Run, ends_between_callbacks, quiet_node, session, spin
-from roboaccord_ros.nodes.controller import ControllerShell, PublishedInputs
+from roboaccord_ros.nodes.controller import ControllerShell
+from roboaccord_ros.nodes.inputs import PublishedInputs
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.domain import announce, private_domain
@@ -37,10 +38,10 @@ def run_ros(request: RunRequest) -> RunResult:
 
 def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
     """Run over ROS in this process with a simulator that is made already."""
-    setup, run, context = request.setup, Run(parts=len(NAMES)), Context()
+    setup, run, context = request.setup, Run(expected=len(NAMES)), Context()
     options = Options(
         engine=request.engine, controller=request.controller, timeout=request.timeout,
-        start_timeout=request.start_timeout, peers=("recorder",), handed=True,
+        start_timeout=request.start_timeout, peers=("recorder",), shared_process=True,
         make_tally=partial(Figures, setup),
     )  # fmt: skip
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
