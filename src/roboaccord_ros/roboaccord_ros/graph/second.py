@@ -176,7 +176,7 @@ class SecondRobot:
         self._waiting.clear()
 
     def _look_again(self) -> None:
-        """Publish another look: at once if cause or start are new, every FADE_PERIOD as it fades."""
+        """Publish another look: at once for a new cause or start, else every FADE_PERIOD."""
         companion, cause, old = self.companion, self.finder.cause, self._look or Look()
         now, opacity, anew = old.time, old.opacity, old.anew
         if companion:

@@ -161,7 +161,7 @@ class RecorderShell(Shell):
         self.subscribe(graph.RESULT, self._read_result, self._on_result)
 
     def _read(self, name: str, data: bytes, *, stamped: bool = True) -> tuple[str, int, bytes]:
-        """Return the name of a message's topic, its time [ns] and its bytes, which can be decoded."""
+        """Return topic, time [ns] and bytes of a message, which is decoded to check it."""
         self._decoders.get(name.rpartition("/")[2], len)(data)
         layout = FIRST_STAMP if name == graph.CONTACTS else STAMP
         return name, time_of(data, layout) if stamped else self._ledger.now, data
