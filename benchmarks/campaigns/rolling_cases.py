@@ -20,7 +20,8 @@ from voxel_sphere.rolling.field import CYLINDER, PLANE, SPHERE, WAVE, Field, Vec
 from voxel_sphere.rolling.motion import Roller, roll
 from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source.described import DESCRIBED, roll_as_described
-from voxel_sphere.terrain.surfaces import Surface, fill_below, make_surface
+from voxel_sphere.terrain.filling import fill_below
+from voxel_sphere.terrain.surfaces import Surface, make_surface
 
 
 def in_bowl(times: Array, *, start: Array, middle: Array, r: float, w: Array) -> Array:

@@ -20,7 +20,8 @@ from benchmarks.campaigns.rolling_cases import cases, measure
 from roboaccord.contract import Array
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import Roller
-from voxel_sphere.terrain.surfaces import fill_below, fill_inside, make_surface
+from voxel_sphere.terrain.filling import fill_below, fill_inside
+from voxel_sphere.terrain.surfaces import make_surface
 
 TURNS = (0.0, 10.0, 20.0, 30.0, 45.0)  # deg of the arena in plan
 HEADINGS = 12

@@ -59,7 +59,7 @@ def stepped(setup: Setup) -> tuple[Pass, str]:
 def bare(setup: Setup) -> Pass:
     """Return a pass of the server alone; the one before is in a partition of its own."""
     from roboaccord_ros.gazebo.engine import contacts
-    from roboaccord_ros.gazebo.in_process import populate
+    from roboaccord_ros.gazebo.populate import populate
     from roboaccord_ros.gazebo.transport import load
     from roboaccord_ros.gazebo.world import PARTITION, World
 

@@ -58,7 +58,8 @@ class Graph:
     def controller(self, setup: Setup, custom: str = "") -> Any:
         """Make the controller node."""
         from roboaccord_ros.graph.parameters import Options
-        from roboaccord_ros.nodes.controller import ControllerShell, subscribed_inputs
+        from roboaccord_ros.nodes.controller import ControllerShell
+        from roboaccord_ros.nodes.inputs import subscribed_inputs
 
         self.run.expect()
         inputs = subscribed_inputs(self.node("input"), setup, self.run)

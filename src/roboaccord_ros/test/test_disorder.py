@@ -13,7 +13,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
 from roboaccord_ros.graph import names
-from roboaccord_ros.graph.inlet import Ledger
+from roboaccord_ros.graph.ledger import Ledger
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.run import domain
 

@@ -19,7 +19,8 @@ from roboaccord.numerics.rotations import quaternion_matrix, yaw_quaternion
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo.in_process import InProcess
-from roboaccord_ros.gazebo.world import PARTITION, LevelBase, World, refuse_start
+from roboaccord_ros.gazebo.level import LevelBase
+from roboaccord_ros.gazebo.world import PARTITION, World, refuse_start
 
 three = st.tuples(*[st.floats(-3.0, 3.0)] * 3).map(np.array)
 
@@ -102,7 +103,7 @@ def test_a_run_includes_the_terrain_of_its_scenario_and_not_the_one_that_ships(m
     paths = "GZ_SIM_RESOURCE_PATH", "SDF_PATH"
     for each in paths:
         monkeypatch.setenv(each, str(others[-1]))
-    InProcess._prepare(world)
+    InProcess._isolate(world)
     assert all(os.environ[each].split(os.pathsep)[0] == str(first) for each in paths)
     assert any((folder / "terrain_bowl").is_dir() for folder in others)
     triangles = np.fromfile(first / "terrain_bowl/meshes/terrain.stl", "<u4", 1, offset=80)[0]

@@ -28,7 +28,9 @@ from launch_files import ROOT, RUNS, declared, scenario_of
 from roboaccord_ros.gazebo import prepare
 from roboaccord_ros.plan import request as choosing
 from roboaccord_ros.plan.plan import make_plan
-from roboaccord_ros.plan.request import Request, Sight, choose
+from roboaccord_ros.plan.request import Request
+from roboaccord_ros.plan.sight import Sight
+from roboaccord_ros.plan.simulator import choose
 from roboaccord_ros.speed import keep_factor, last_factor
 
 GAZEBO = ("gz",)

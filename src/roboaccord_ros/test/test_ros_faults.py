@@ -20,7 +20,7 @@ from launch_files import declared
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from roboaccord_ros.gazebo.faults import GazeboFaults
-from roboaccord_ros.graph.parameters import FaultInlet, declare_faults
+from roboaccord_ros.graph.faults import FaultInlet, declare_faults
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.plan.request import Request
 from std_msgs.msg import String

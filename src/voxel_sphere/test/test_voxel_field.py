@@ -6,7 +6,8 @@ import pytest
 from roboaccord.contract.errors import AccordError
 from voxel_sphere.rolling.distance import STAGES, distance_and_gradient
 from voxel_sphere.rolling.field import GRID, Field, _cell, sample, turning
-from voxel_sphere.terrain.surfaces import fill_below, make_surface
+from voxel_sphere.terrain.filling import fill_below
+from voxel_sphere.terrain.surfaces import make_surface
 
 N, R = 60, 6.0
 

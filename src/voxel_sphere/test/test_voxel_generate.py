@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from voxel_sphere.terrain.expressions import expression
+from voxel_sphere.terrain.filling import fill_below, sphere
 from voxel_sphere.terrain.generate import surface_parts
-from voxel_sphere.terrain.recipes import Sheet
-from voxel_sphere.terrain.surfaces import SURFACES, fill_below, make_surface, sphere
+from voxel_sphere.terrain.sheets import Sheet
+from voxel_sphere.terrain.surfaces import SURFACES, make_surface
 from voxel_sphere.terrain.workspace import open_workspace
 
 N, R = 50, 5.0

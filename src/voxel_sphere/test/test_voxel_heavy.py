@@ -5,7 +5,7 @@ import heavy_newton_euler
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from voxel_sphere.rolling import heavy_kernels as kernels
+from voxel_sphere.rolling import heavy_equations as equations
 from voxel_sphere.rolling.heavy import HeavyRoller
 
 N, R, G = 100, 10.0, 981.0
@@ -91,11 +91,11 @@ def states(request):
             centre, n = patch.centre(R)[:2]
             m, w = rng.uniform(0.5, 3.0), rng.normal(size=3) * 8.0
             inertia, torque = rng.uniform(0.2, 0.6) * m * R * R, rng.normal(size=3) * m * R * 500.0
-            slip = np.cross(rng.normal(size=3) * 50.0, n) if mode == kernels.SLIDE else 0.0
+            slip = np.cross(rng.normal(size=3) * 50.0, n) if mode == equations.SLIDE else 0.0
             v = R * np.cross(w, n) + slip
             rate, force = np.empty(9), np.empty(4)
             y, body = np.concatenate([centre, v, w]), (R, m, inertia, G, mu)
-            kernels.rates(mode, field.arrays, body, y, torque, rate, force)
+            equations.rates(mode, field.arrays, body, y, torque, rate, force)
             yield (rate, force), (patch, R, m, inertia, G), (v, w, torque), n
 
     return draw
@@ -109,7 +109,7 @@ def near(found, expected):
 
 def test_rolling_has_the_accelerations_of_newton_and_euler(states):
     """On curved ground, with spin, which turns with the normal, and any torque."""
-    for (rate, force), ball, (v, w, torque), n in states(kernels.ROLL, np.inf):
+    for (rate, force), ball, (v, w, torque), n in states(equations.ROLL, np.inf):
         a, turn, push = heavy_newton_euler.rolling(*ball, w, torque)
         assert near(rate[:3], v) and near(rate[3:6], a) and near(rate[6:], turn)
         assert near(force, [*(push - (push @ n) * n), push @ n])
@@ -117,7 +117,7 @@ def test_rolling_has_the_accelerations_of_newton_and_euler(states):
 
 def test_sliding_has_the_accelerations_of_newton_and_euler(states):
     """The normal force carries what bends the path on curved ground; negative, it lifts off."""
-    for (rate, force), ball, (v, w, torque), _ in states(kernels.SLIDE, 0.3):
+    for (rate, force), ball, (v, w, torque), _ in states(equations.SLIDE, 0.3):
         a, turn, friction, normal = heavy_newton_euler.sliding(*ball, 0.3, v, w, torque)
         assert near(rate[:3], v) and near(rate[3:6], a) and near(rate[6:], turn)
         assert near(force, [*friction, normal])
@@ -172,7 +172,7 @@ def test_a_torque(flat):
     torque = np.array([0.0, 500.0, 0.0])
     y, force = np.array([30.0, 50.0, 30.0, *np.zeros(6)]), np.empty(4)
     body = (R, 2.0, 0.8 * R**2, G, np.inf)
-    kernels.rates(kernels.ROLL, flat.arrays, body, y, torque, np.empty(9), force)
+    equations.rates(equations.ROLL, flat.arrays, body, y, torque, np.empty(9), force)
     assert force == pytest.approx([5 / 7 * 500 / R, 0, 0, 2 * G])
     roller.advance(torque, 0.5)
     turn = 500 / (1.4 * 2.0 * R**2)
@@ -194,7 +194,7 @@ def test_a_crest(part, kinds):
 
 def test_flight_is_a_parabola_and_lands(flat):
     roller = heavy(flat, centre=(20, 50, 30), velocity=(50.0, 0, 0), omega=(0, 5.0, 0))
-    roller.mode, roller._state[9] = kernels.FLIGHT, 100.0  # thrown up
+    roller.mode, roller._state[9] = equations.FLIGHT, 100.0  # thrown up
     roller.advance((0, 0, 0), 0.1)
     assert roller.centre == pytest.approx([25, 50, 30 + 10 - G * 0.005])
     roller.advance((0, 0, 0), 0.2)
@@ -205,7 +205,7 @@ def test_flight_is_a_parabola_and_lands(flat):
 
 def test_in_flight_a_torque_turns_alone(flat):
     roller = heavy(flat, centre=(50, 50, 30), velocity=(0, 0, 150), omega=(1.0, 2.0, 3.0))
-    roller.mode = kernels.FLIGHT
+    roller.mode = equations.FLIGHT
     roller.advance((300.0, 0.0, -200.0), 0.1)
     inertia = 0.4 * R**2
     assert roller.omega == pytest.approx([1.0 + 30.0 / inertia, 2.0, 3.0 - 20.0 / inertia])
@@ -222,7 +222,7 @@ def test_landing_has_friction_up_to_its_limit(flat, friction):
         flat, centre=(10, 50, 30), velocity=(100.0, 0, 0),
         friction=friction,
     )  # fmt: skip
-    roller.mode, roller._state[9] = kernels.FLIGHT, 0.1 * G
+    roller.mode, roller._state[9] = equations.FLIGHT, 0.1 * G
     roller.advance((0, 0, 0), 0.5)
     left = 100.0 - 3.5 * friction * 0.1 * G
     assert (roller.events[0].kind, roller.events[0].time) == ("land", pytest.approx(0.2, rel=1e-6))
@@ -241,7 +241,7 @@ def test_landing_on_an_incline_slips_on():
         field, centre=field.place(80, 50), velocity=(0, 0, 0.05 * G),
         friction=friction,
     )  # fmt: skip
-    roller.mode = kernels.FLIGHT
+    roller.mode = equations.FLIGHT
     roller.advance((0, 0, 0), 0.25)
     (event,) = roller.events
     assert (event.kind, event.time) == ("land", pytest.approx(0.1, rel=1e-6))

@@ -5,8 +5,9 @@ import pytest
 from roboaccord.contract.errors import AccordError
 from slow_cases import late
 from terrains import as_trimesh, terrain_of, upper
+from voxel_sphere.terrain.filling import fill_below
 from voxel_sphere.terrain.mesh import SMOOTH, Mesh, height_field, load, terrain_mesh
-from voxel_sphere.terrain.surfaces import SURFACES, fill_below, make_surface
+from voxel_sphere.terrain.surfaces import SURFACES, make_surface
 from voxel_sphere.terrain.workspace import open_workspace
 
 pytestmark = pytest.mark.thorough

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from voxel_sphere.rolling.path import RolledPath
-from voxel_sphere.source.pages import floor_heights, ground_and_walls
+from voxel_sphere.source.relief import floor_heights, ground_and_walls
 from voxel_sphere.terrain.workspace import open_workspace
 
 N, R = 50, 5.0

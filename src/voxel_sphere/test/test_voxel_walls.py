@@ -10,8 +10,9 @@ from voxel_sphere.rolling.contacts import contacts, linked
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import Roller, roll
 from voxel_sphere.rolling.walls import reflected, spin_for, split, tangent
+from voxel_sphere.terrain.filling import fill_below, fill_inside
 from voxel_sphere.terrain.generate import Part, place
-from voxel_sphere.terrain.surfaces import fill_below, fill_inside, make_surface
+from voxel_sphere.terrain.surfaces import make_surface
 
 pytestmark = pytest.mark.thorough
 

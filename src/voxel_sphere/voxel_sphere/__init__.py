@@ -1,8 +1,11 @@
 """A sphere that rolls over terrain given as voxel slices.
 
-Nothing may be changed here but this text: robot.py is where the ball begins, by the entry point in
-setup.cfg, and its name must stay. "The source" in docstrings is the description of MATLAB code of
-docs/voxel_sphere.md; "our choice" is what this workspace has chosen, and may be changed.
+`terrain` has voxels, their generation and meshes; `rolling` the motion on them; `simulators` the
+reference and the engines; `source` what the document of the task describes and shows; `cli` the
+commands. robot.py registers the robot by the entry point in setup.cfg, so its name stays.
+
+In docstrings "the source" is the description of MATLAB code in docs/voxel_sphere.md, and "our
+choice" is what this workspace has chosen and may change. Tests are in src/voxel_sphere/test.
 """
 
 from roboaccord.contract import lazy_names

@@ -1,11 +1,11 @@
 """Controllers of the ball: angular velocities for the kinematic one, torques for the heavy one.
 
-The law w = z x v / r is fixed; the bandwidth of 10 rad/s may be tuned, a key of the scenario like
-all arguments. A controller of your own returns a Command with a `twist` for the kinematic ball or a
-`wrench` for the heavy one (test_voxel_robot: each must refuse the other's), and is entered in
-robot.py.
+A wanted velocity v in the plane asks for the angular velocity w = z x v / r. RollController
+commands it, or a script of angular velocities; DriveController closes a loop on it with a torque.
 
-A wanted velocity v in the plane asks for the angular velocity w = z x v / r.
+Arguments are keys of a scenario. A controller of your own returns a Command with a `twist` for the
+kinematic ball or a `wrench` for the heavy one, and is entered in robot.py; test_voxel_robot shows
+that each ball refuses the other's.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
 
 NO_EFFORT = np.zeros(0)
+END_OF_ROW = 1e-9  # s: a time this close before the end of a row is its end, in spite of round-off
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -29,14 +30,14 @@ def spin_of(velocity: Array, radius: float) -> Array:
 
 
 class RollController:
-    """Give the angular velocity of the kinematic ball, in the world: constant, or by a script.
+    """Angular velocity of the kinematic ball in the world frame: constant, or by a script.
 
-    A target takes its place as soon as there is one: its linear x and y are a velocity.
+    A target replaces it: its linear x and y are the velocity to roll with.
 
     Args:
         setup: robot and scenario.
         wx, wy, wz: angular velocity.
-        script: rows [duration [s], wx, wy, wz], one after the other; the last one is held.
+        script: rows [duration [s], wx, wy, wz], one after the other; the last one stays.
     """
 
     def __init__(
@@ -52,30 +53,30 @@ class RollController:
             raise ValueError("script is rows of a duration above 0 and three rates")
         if not np.isfinite(rows[:, 1:]).all():
             raise ValueError("angular velocities must be finite")
-        self._ends, self._rates = np.cumsum(rows[:, 0]), rows[:, 1:]
+        self._ends = np.cumsum(rows[:, 0])  # of the rows (k,) [s]
+        self._rates = rows[:, 1:]  # (k, 3) [rad/s]
         self._radius: float = setup.parameters.radius
 
     def reset(self, seed: int) -> None:
         """Do nothing: there is nothing to forget."""
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the angular velocity of the time, or of the target."""
+        """Return the angular velocity of the target, or of the script at this time."""
         if target is not None:
             spin = spin_of(target.twist[:2], self._radius)
         else:
-            # A round-off before the end of a row is its end.
-            row = int(np.searchsorted(self._ends, state.time + 1e-9, side="right"))
+            row = int(np.searchsorted(self._ends, state.time + END_OF_ROW, side="right"))
             spin = self._rates[min(row, len(self._rates) - 1)]
         return Command(NO_EFFORT, twist=np.concatenate([np.zeros(3), spin]))
 
 
 class DriveController:
-    """Drive the heavy ball by a torque: a loop on its angular velocity.
+    """Torque on the heavy ball: a proportional loop on its angular velocity.
 
     Args:
         setup: robot and scenario.
         vx, vy: velocity wanted while there is no target.
-        bandwidth: of the loop, the ball's own inertia and its rolling mass taken together.
+        bandwidth: of the loop, by the inertia about the contact, I + m r^2.
     """
 
     def __init__(
@@ -87,19 +88,19 @@ class DriveController:
     ) -> None:
         p = setup.parameters
         check_positive({"bandwidth": bandwidth})
-        self._wanted, self._radius = np.array([vx, vy]), p.radius
-        # About the contact the ball has I + m r^2.
-        self._gain = bandwidth * (p.inertia + p.mass * p.radius**2)
+        self._velocity = np.array([vx, vy])  # without a target [m/s]
+        self._radius = p.radius
+        self._gain = bandwidth * (p.inertia + p.mass * p.radius**2)  # N m s
         self._limit = p.torque_limit
 
     def reset(self, seed: int) -> None:
         """Do nothing: there is nothing to forget."""
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the torque towards the angular velocity wanted, its size limited."""
-        wanted = self._wanted if target is None else target.twist[:2]
+        """Return the torque towards the wanted angular velocity, its size limited."""
+        velocity = self._velocity if target is None else target.twist[:2]
         spin = quaternion_matrix(state.orientation) @ state.twist[3:]
-        torque = self._gain * (spin_of(wanted, self._radius) - spin)
+        torque = self._gain * (spin_of(velocity, self._radius) - spin)
         size = float(np.linalg.norm(torque))
         if size > self._limit:
             torque *= self._limit / size

@@ -1,14 +1,13 @@
-"""Parameters of the ball, and its contact laws as named by a scenario's `friction.law`.
+"""Parameters of the ball, and its contact laws, named by a scenario's `friction.law`.
 
-Numbers are in config/parameters.yaml: the grid is 10 radii wide, fixed by the source; all that is
-heavy may be changed, for the source's sphere has no mass, and so may `mu` of 1. A new law is a
-function like `touching`, entered in robot.py; an infinite coefficient makes it the kinematic ball's
-(`is_kinematic`), whose spin is given.
+rolling   the kinematic ball: it rolls without slipping at a given angular velocity. Only the
+          reference has it; an infinite coefficient of friction stands for it (`is_kinematic`).
+contact   the heavy ball: it has weight, lies loose on the ground and grips by dry friction. Each
+          simulator has it.
 
-rolling   it rolls without slipping whatever happens, and is given its angular velocity: the
-          kinematic ball, of the reference alone
-contact   it has weight, lies loose on the ground, and grips by dry friction: the heavy ball, of
-          every simulator
+Numbers are in config/parameters.yaml. The grid is 10 radii wide, as in the source; masses and
+torques may be changed, for the source's sphere has none. A new law is a function like `touching`,
+entered in robot.py.
 """
 
 from __future__ import annotations
@@ -19,16 +18,19 @@ from roboaccord.contract import AccordError, Contact
 from roboaccord.description import Parameters
 from roboaccord.scenario import Setup
 
-BALL, GROUND = "base_link", "terrain"
+BALL, GROUND = "base_link", "terrain"  # links that touch
+SHELL = 2.0 / 3.0  # I / m r^2 of a thin shell, the largest a ball can have
 
 
 def rolling(setup: Setup) -> Contact:  # noqa: ARG001 - every law is made of a setup
-    """Make rolling without slipping, which no engine has."""
+    """Return the contact of rolling without slipping, which no engine has."""
     return Contact(pairs=((BALL, GROUND),), friction={BALL: math.inf, GROUND: math.inf})
 
 
 def touching(setup: Setup, mu: float = 1.0) -> Contact:  # noqa: ARG001
-    """Let the ball touch the ground; the terrain itself is added as the simulator takes it.
+    """Return the contact of ball and ground with dry friction.
+
+    The simulator adds the shape of the terrain.
 
     Args:
         setup: robot and scenario.
@@ -43,7 +45,7 @@ def is_kinematic(setup: Setup) -> bool:
     """Return whether the ball is kinematic (commanded by its angular velocity).
 
     Raises:
-        AccordError: where nothing is stated of the contact.
+        AccordError: where the scenario states no contact.
     """
     contact = setup.contact
     if contact is None:
@@ -57,10 +59,10 @@ class VoxelSphereParameters(Parameters):
     """Parameters of the ball, in SI units.
 
     Attributes:
-        radius: of the ball [m]; with its radius in voxels it makes the size of a voxel.
+        radius: of the ball [m]; over its radius in voxels it is the size of a voxel.
         mass: [kg].
         inertia_ratio: inertia over m r^2.
-        torque_limit: of what drives it [N m].
+        torque_limit: of the drive [N m].
         gravity: [m/s^2].
     """
 
@@ -69,10 +71,10 @@ class VoxelSphereParameters(Parameters):
         for name, value in self.as_dict().items():
             if value < 0 or (value == 0 and name != "gravity"):
                 raise ValueError(f"{name} is {value:g}, and must be positive")
-        if self.inertia_ratio > 2.0 / 3.0:
+        if self.inertia_ratio > SHELL:
             raise ValueError(f"inertia_ratio is {self.inertia_ratio:g}: a shell has 2/3")
 
     @property
     def inertia(self) -> float:
-        """Of the ball about its centre [kg m^2]."""
+        """Moment of inertia about the centre [kg m^2]."""
         return self.inertia_ratio * self.mass * self.radius**2

@@ -1,10 +1,11 @@
 """Registration of the voxel sphere in the workspace, and the figures of its runs.
 
-Entries may be added: a controller to `controllers`, a law of contact to `friction_laws`, a figure
-of a run to `BallFigures.figures`; keys that exist, names in scenarios and in `--json`, stay. Kinds
-of terrain are not added here but in terrain/surfaces.py. That there are no joints, and that the
-base is free, is fixed by the URDF. What the source is, and what it leaves open, is in
-docs/voxel_sphere.md.
+VoxelSphere names the controllers, contact laws and commands of the ball and makes its simulators.
+The URDF fixes that there are no joints and that the base is free. docs/voxel_sphere.md says what
+the source is and what it leaves open.
+
+Controllers, laws of contact and figures may be added; names that exist stay, for they are in
+scenarios and in `--json`. Kinds of terrain are added in terrain/surfaces.py.
 """
 
 from __future__ import annotations
@@ -23,27 +24,29 @@ from roboaccord.simulators import Simulator
 from voxel_sphere.controllers import DriveController, RollController
 from voxel_sphere.model import VoxelSphereParameters, is_kinematic, rolling, touching
 from voxel_sphere.rolling.scene import Scene
-from voxel_sphere.simulators import engines
+from voxel_sphere.simulators import engines, world
 from voxel_sphere.simulators.reference import HeavyReference, RollingReference
+from voxel_sphere.simulators.scene import make_scene
 
 
 class BallFigures(Tally):
-    """Measure path length and end point of the centre [m], and its rise from the start [m]."""
+    """Path length of the centre [m], and its displacement from the start [m]."""
 
     def __init__(self) -> None:
-        self._length = 0.0
-        self._start: Array | None = None
+        self._length = 0.0  # of the path so far [m]
+        self._start: Array | None = None  # first position (3,) [m]
 
     def add(self, part: Trajectory) -> None:
-        """Take a part of the motion."""
+        """Take the next part of the motion."""
+        position = part.position
         if self._start is None:
-            self._start = part.position[0]
-        self._length += float(np.linalg.norm(np.diff(part.position, axis=0), axis=1).sum())
-        self._moved = part.position[-1] - self._start
+            self._start = position[0]
+        self._length += float(np.linalg.norm(np.diff(position, axis=0), axis=1).sum())
+        self._displacement = position[-1] - self._start
 
     def figures(self, events: Sequence[Event]) -> dict[str, float]:
         """Return the figures."""
-        x, y, z = self._moved.tolist()
+        x, y, z = self._displacement.tolist()
         return {"path_length": self._length, "displacement_x": x, "displacement_y": y, "rise": z}
 
 
@@ -63,7 +66,7 @@ class VoxelSphere(Robot):
     friction_laws = {"rolling": rolling, "contact": touching}
     gazebo = GazeboHooks(world=gazebo_world)
     cli = commands_of("voxel_sphere", {"terrain": "make list", "roll": "roll"})
-    terrain = staticmethod(engines.make_scene)
+    terrain = staticmethod(make_scene)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         """Return no joints: the ball is one body.
@@ -85,13 +88,17 @@ class VoxelSphere(Robot):
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         return engines.make_engine_simulator(setup, engine)
 
-    def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
-        return {"terrain": engines.draw_relief(setup)}
+    def relief(self, setup: Setup) -> tuple[Array, Faces] | None:
+        return world.draw_relief(setup)
+
+    def world(self, setup: Setup) -> Path | None:
+        engines.refuse_kinematic(setup, "gz")
+        return world.make_world(setup)
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
-        """Lower the ball onto the ground at its x and y, rolling with the spin that is given.
+        """Return the ball lowered onto the ground at its x and y, rolling with its spin.
 
-        A height z other than 0 selects the floor, where there are several.
+        Where there are several floors, a height z other than 0 selects one.
 
         Raises:
             AccordError: for a linear velocity, which follows from the angular one.

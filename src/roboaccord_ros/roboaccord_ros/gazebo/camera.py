@@ -1,9 +1,11 @@
 """Gazebo's window: it is served while nothing steps, and its camera moves along with the robot.
 
-PERIOD, SMOOTH, OPENING and COMING may be tuned: how often the camera moves, how slowly it follows,
-how long a window may take to its first picture, and how long a run waits for it. Where the camera
-starts is set by gazebo/window.py of the core, as is ANCHOR. TOPIC is Gazebo's. Nothing here changes
-a simulation.
+Gazebo can follow a body, but in axes that turn with it, which is of no use for a ball that rolls.
+So the camera is tied to a body at rest (ANCHOR), and its offset from that is sent as the robot
+moves, smoothed by a first-order lag. gazebo/window.py of the core sets where the camera starts.
+
+PERIOD, SMOOTH, OPENING and COMING may be tuned. TOPIC is Gazebo's. Nothing here changes a
+simulation.
 """
 
 from __future__ import annotations
@@ -24,17 +26,14 @@ if TYPE_CHECKING:
     from roboaccord_ros.gazebo.simulator import GazeboSimulator
 
 TOPIC = "/gui/track"
-PERIOD = 0.05  # s of wall time between two messages
-SMOOTH = 0.6  # time constant of the camera [s of wall time]
-COMING = 45.0  # s of wall time that a run waits for its window
-OPENING = 15.0  # s of wall time that a window may take from its connection to its first picture
+PERIOD = 0.05  # between two messages [s of wall time]: 20 pictures a second look smooth
+SMOOTH = 0.6  # time constant of the camera [s of wall time], so that a gait does not shake it
+COMING = 45.0  # a run waits this long for its window [s of wall time]
+OPENING = 15.0  # from a window's connection to its first picture at most [s of wall time]
 
 
 class Window(Observer):
-    """Keep the camera where it is relative to the robot, until a person presses Esc in the window.
-
-    Gazebo follows a body in axes that turn with it, which a rolling ball makes useless. So the
-    camera is tied to a body that stands still, and its place relative to that is sent.
+    """The camera of Gazebo's window, which moves with the robot until Esc is pressed there.
 
     Args:
         setup: robot and scenario.
@@ -42,41 +41,45 @@ class Window(Observer):
     """
 
     def __init__(self, setup: Setup, simulator: GazeboSimulator) -> None:
-        self._setup, self._moved, self._simulator = setup, np.zeros(3), simulator
-        self._start = self._centre(setup.initial)
-        self._seen, self._opened, self._stepped = time.monotonic(), math.inf, 0.0
+        self._setup, self._simulator = setup, simulator
+        self._start = self._centre(setup.initial)  # centre of mass at the start (3,) [m]
+        self._displacement = np.zeros(3)  # of the camera from where it was placed [m]
+        # Times of the steady clock [s]: of the last message, of the first one to a window, and of
+        # the last state.
+        self._sent, self._opened, self._stepped = time.monotonic(), math.inf, 0.0
         self._node = load("gz.transport13").Node()
-        self._kind = message("CameraTrack")
-        self._publisher = self._node.advertise(TOPIC, self._kind)
+        self._message = message("CameraTrack")
+        self._publisher = self._node.advertise(TOPIC, self._message)
         free = base_in_gazebo(setup.scenario) == "free"
-        self._place = _place(simulator.world.path) if free else None
+        self._position = _camera_position(simulator.world.path) if free else None
 
     def missing(self) -> str:
-        """Return that the window is still to come, or "" where that takes too long."""
-        if self._publisher.has_connections() or time.monotonic() > self._seen + COMING:
+        """Return that the window is not open yet, or "" once it is or takes too long."""
+        if self._publisher.has_connections() or time.monotonic() > self._sent + COMING:
             return ""
         return "Gazebo's window is not open yet"
 
     def look(self) -> None:
-        """Serve a window where nothing steps; to be called again and again."""
+        """Serve a window while nothing steps; called every PERIOD."""
         if time.monotonic() > self._stepped + PERIOD and self._publisher.has_connections():
             self._simulator.serve_window()
 
     def on_state(self, state: RobotState) -> None:
-        """Move the camera after a state of the robot, as soon as that is due."""
+        """Move the camera after the robot, at most every PERIOD."""
         self._stepped = now = time.monotonic()
-        passed = now - self._seen
-        if self._place is None or passed < PERIOD or not self._publisher.has_connections():
+        passed = now - self._sent
+        if self._position is None or passed < PERIOD or not self._publisher.has_connections():
             return
-        self._seen, self._opened = now, min(self._opened, now)
+        self._sent, self._opened = now, min(self._opened, now)
         share = 1.0 - math.exp(-passed / SMOOTH)
-        self._moved += share * (self._centre(state) - self._start - self._moved)
-        offset = dict(zip("xyz", (self._place + self._moved).tolist(), strict=True))
+        target = self._centre(state) - self._start
+        self._displacement += share * (target - self._displacement)
+        offset = dict(zip("xyz", (self._position + self._displacement).tolist(), strict=True))
         if now < self._opened + OPENING:
-            kind = {"track_mode": "FOLLOW_FREE_LOOK", "follow_target": {"name": ANCHOR}}
+            track = {"track_mode": "FOLLOW_FREE_LOOK", "follow_target": {"name": ANCHOR}}
         else:
-            kind = {"track_mode": "USE_LAST"}  # which leaves a camera alone that Esc has set free
-        self._publisher.publish(self._kind(**kind, follow_offset=offset))
+            track = {"track_mode": "USE_LAST"}  # a camera that Esc has set free stays free
+        self._publisher.publish(self._message(**track, follow_offset=offset))
 
     def _centre(self, state: RobotState) -> Array:
         """Return the robot's centre of mass (3,) [m]."""
@@ -84,8 +87,8 @@ class Window(Observer):
         return tree.centres(*tree.forward(self._setup.joints, *pose))
 
 
-def _place(world: Path) -> Array | None:
-    """Return the place of the camera (3,) [m], None where the world has none to be followed by."""
+def _camera_position(world: Path) -> Array | None:
+    """Return the position of the camera (3,) [m]; None if the world has no body to tie it to."""
     scene = read_xml(world).find("world")
     if scene is None or scene.find(f"model[@name='{ANCHOR}']") is None:
         return None

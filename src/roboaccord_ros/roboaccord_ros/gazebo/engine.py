@@ -1,9 +1,11 @@
 """Gazebo as an engine of the workspace: `--engine gz`, never a default.
 
-To add a setting, add a field to `GazeboSettings`, and document it in docs/gazebo.md: it is a key of
-`engine_options.gz`. `SPEC` and its names stay, for setup.cfg and users have them. Import Gazebo's
-bindings inside functions only, for this is read to list engines. What is simulated is in
-simulator.py.
+The engine simulates a whole setup (simulator.py) and states with what the reference is to be
+compared: the ground, and the twin of its scheme. This module is read to list engines, so Gazebo's
+bindings are imported inside functions only.
+
+A setting is a field of GazeboSettings, which is a key of `engine_options.gz` and documented in
+docs/gazebo.md. SPEC and its names stay, for setup.cfg and users have them.
 """
 
 from __future__ import annotations
@@ -23,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GazeboSettings:
-    """The keys below `engine_options.gz`.
+    """Keys below `engine_options.gz`.
 
     Args:
-        contacts: with what the robot touches the ground: one of its `contact_shapes`.
-        world: that the robot is put into, by name or file; empty: the scenario's or terrain's.
-        physics: dartsim, bullet-featherstone, or another engine or library that Gazebo has.
+        contacts: shapes that touch the ground, one of the robot's `contact_shapes`.
+        world: name or file; empty for the scenario's or terrain's.
+        physics: dartsim, bullet-featherstone, or another engine or library of Gazebo.
     """
 
     contacts: str = ""
@@ -40,7 +42,7 @@ def check_bindings() -> None:
     """Import Gazebo's bindings.
 
     Raises:
-        AccordError: naming the package that is missing.
+        AccordError: that names the missing package.
     """
     from roboaccord_ros.gazebo.transport import load, message
 
@@ -50,6 +52,7 @@ def check_bindings() -> None:
 
 
 def _version() -> str:
+    """Return the version of Gazebo, whose bindings must be there."""
     from roboaccord_ros.gazebo.world import gazebo_version
 
     check_bindings()
@@ -57,31 +60,38 @@ def _version() -> str:
 
 
 def _whole() -> Callable[[Setup], GazeboSimulator]:
+    """Return the function that makes the simulator of a setup."""
     from roboaccord_ros.gazebo.simulator import GazeboSimulator
 
     def make(setup: Setup) -> GazeboSimulator:
-        asked = settings(setup)
-        return GazeboSimulator(setup, _version(), contacts(setup), asked.world, asked.physics)
+        options = settings(setup)
+        return GazeboSimulator(setup, _version(), contacts(setup), options.world, options.physics)
 
     return make
 
 
 def settings(setup: Setup) -> GazeboSettings:
-    """Return what a scenario asks of Gazebo."""
+    """Return the settings that a scenario has for Gazebo."""
     return read_settings(setup.scenario.engine_options, "gz", GazeboSettings)
 
 
 def contacts(setup: Setup) -> str:
-    """Return with what the robot of a setup touches the ground in Gazebo."""
+    """Return the shapes with which the robot of a setup touches the ground in Gazebo."""
     from roboaccord.crosscheck import contacts_of
 
     settings(setup)
     return contacts_of(setup, "direct")
 
 
-@dataclass(frozen=True, kw_only=True)
-class GazeboSpec(EngineSpec):
-    """Specify Gazebo: it has a ground of its own, and a twin for some robots."""
+def _case(setup: Setup) -> Case:
+    """Return the case whose twin has the scheme of Gazebo's DART.
+
+    Raises:
+        AccordError: where there is no such twin.
+    """
+    from roboaccord.contract import HOLDING
+    from roboaccord.crosscheck import HELD
+    from roboaccord.gazebo import gazebo_case
 
     def grounded(self, setup: Setup) -> Setup:
         from roboaccord.gazebo import on_ground
@@ -100,7 +110,14 @@ class GazeboSpec(EngineSpec):
         return gazebo_case(setup, contacts(setup))
 
 
-SPEC = GazeboSpec(
+def _ground(setup: Setup) -> Setup:
+    """Return a setup on the ground that Gazebo has."""
+    from roboaccord.gazebo import on_ground
+
+    return on_ground(setup, contacts(setup))
+
+
+SPEC = EngineSpec(
     name="gz", package="ros_gz", version=_version, whole=_whole, settings=GazeboSettings,
     also=("gazebo", "ignition"),
 )  # fmt: skip

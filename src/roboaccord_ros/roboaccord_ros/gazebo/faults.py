@@ -1,19 +1,20 @@
-"""Faults of joints in Gazebo, by efforts: none at a loose joint, a stiff hold at a frozen one.
+"""Faults of joints in Gazebo, by efforts: none at a loose joint, a stiff servo at a frozen one.
 
-POLE may be tuned between 0 and 1, with test_ros_faults, which computes both poles; K_P and K_D
-follow from it. How faults begin, and what drives transmit, is changed in `JointFaults` of the core,
-for all simulators alike.
-
-Gazebo locks no joint while it runs. The hold is a discrete servo about the angle q0 at which the
-joint froze, on what the reference makes of the state: with the accelerations a of the joints
-without the hold, and the inertia I = (J M^-1 J')^-1 that the joints resist it with,
+Gazebo locks no joint while it runs. The lock is a discrete servo about the angle q0 at which the
+joint froze, computed with the reference. With the accelerations a that the joints have without the
+lock, and the inertia I = (J M^-1 J')^-1 with which they resist it, the effort at each control
+period T is
 
     effort = -I (a + k_p (q - q0) / T^2 + k_d q' / T)
 
-at each control period T. k_p and k_d put both poles of the sampled double integrator at `POLE`.
-Forces that the reference does not know here, contact and friction, make it creep by a T^2 / k_p.
-A brake that slips takes the rate of its joint within a period, as far as its friction goes. What
-drives and encoders make of efforts and angles is as in every simulator (`JointFaults`).
+The joint is then the sampled double integrator q'' = u with u = -(k_p (q - q0) / T^2 + k_d q' / T),
+whose poles are those of z^2 - (2 - k_d - k_p / 2) z + 1 - k_d + k_p / 2. K_P and K_D put both at
+POLE. Forces that the reference does not know, contact and friction, make the joint creep by
+a T^2 / k_p. A brake that slips stops the rate of its joint within a period, as far as its friction
+can. How drives and encoders change efforts and angles is in `JointFaults` of the core.
+
+POLE may be tuned between 0 and 1: near 0 the lock is stiff, near 1 it is soft. test_ros_faults
+computes both poles.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from roboaccord.run import make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults, Simulator, hold
 
-POLE = 0.5
-K_P = (1.0 - POLE) ** 2
-K_D = 0.5 * (3.0 + POLE) * (1.0 - POLE)
+POLE = 0.5  # of the lock in the z plane: errors fall to about half in a period
+K_P = (1.0 - POLE) ** 2  # gain of the angle
+K_D = 0.5 * (3.0 + POLE) * (1.0 - POLE)  # gain of the rate
 
 
 class GazeboFaults(JointFaults):
-    """Bring faults into force at control ticks, and compute the efforts that stand for them.
+    """Bring faults into force at control ticks, and compute the efforts that imitate them.
 
     Args:
         setup: robot and scenario, with the faults of the scenario.
@@ -39,11 +40,11 @@ class GazeboFaults(JointFaults):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup.faults, setup.joints, setup.tree.hinges)
         self._setup, self._period = setup, setup.scenario.control_period
-        self._frozen: dict[int, float] = {}
-        self._reference: Simulator | None = None
+        self._frozen: dict[int, float] = {}  # angle [rad] of each frozen joint, by its index
+        self._reference: Simulator | None = None  # without faults; made when a joint is held first
 
     def act(self, state: RobotState) -> list[Event]:
-        """Bring into force what is due at the tick of a state; return its events."""
+        """Bring the faults into force that are due at a state; return their events."""
         events = []
         for joint, fault in self.due(state):
             self._frozen.pop(joint, None)
@@ -56,7 +57,7 @@ class GazeboFaults(JointFaults):
         return events
 
     def commanded(self, command: Command) -> Array:
-        """Return the efforts in force (n,) [N m]: clipped, and what the drives transmit of them."""
+        """Return the efforts in force (n,) [N m]: clipped, and as the drives transmit them."""
         effort = clip_efforts(command.effort, self._setup.effort_limits)
         return self.transmitted(command, effort, self._state)
 
@@ -67,22 +68,26 @@ class GazeboFaults(JointFaults):
             return effort
         total = np.array(effort)
         total[frozen] = 0.0
+        # Accelerations (n,) without locks and brakes, and how much a unit effort at each of their
+        # k joints changes them (k, n).
         free = self._accelerations(state, total)
         units = np.eye(len(effort))[joints]
         responses = np.array([self._accelerations(state, total + unit) for unit in units]) - free
-        wanted = -state.qd[joints] / period
-        away = state.q[frozen] - np.array(list(self._frozen.values()))
-        wanted[: len(frozen)] = -K_P * away / period**2 - K_D * state.qd[frozen] / period
-        square, change = responses[:, joints].T, free[joints] - wanted
+        # Accelerations (k,) that they are to have: the servo's, and a stop within a period.
+        target = -state.qd[joints] / period
+        error = state.q[frozen] - np.array(list(self._frozen.values()))
+        target[: len(frozen)] = -K_P * error / period**2 - K_D * state.qd[frozen] / period
+        compliance, excess = responses[:, joints].T, free[joints] - target
         if brakes:
-            most = np.array([*np.full(len(frozen), np.inf), *brakes.values()])
-            total[joints] += hold(square, change, most)
+            limits = np.array([*np.full(len(frozen), np.inf), *brakes.values()])
+            total[joints] += hold(compliance, excess, limits)
         else:
-            total[frozen] = np.linalg.solve(square, -change)
+            total[frozen] = np.linalg.solve(compliance, -excess)
         return total
 
     def _accelerations(self, state: RobotState, effort: Array) -> Array:
+        """Return the reference's accelerations of the joints (n,) at efforts (n,)."""
         assert self._reference is not None
-        found = self._reference.acceleration(state, effort)
-        assert found is not None  # a robot with hinges is dynamic
-        return found.joints
+        acceleration = self._reference.acceleration(state, effort)
+        assert acceleration is not None  # a robot with hinges is dynamic
+        return acceleration.joints

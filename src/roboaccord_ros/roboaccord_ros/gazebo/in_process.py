@@ -1,92 +1,60 @@
 """Gazebo's server in this process: a paused world with a robot in it, stepped when it is asked.
 
-What is written into the world may be changed in `populate`; another engine's short name goes into
-ENGINES. Fixed: when efforts are written and states are read, on which motions depend bit for bit
-(test_a_run_is_that_of_a_launch_bit_for_bit), and the names of Gazebo in POLICIES and PHYSICS. What
-is done between steps, and how a window is served, is in pauses.py.
+InProcess writes the world (populate.py), makes a server of it and runs that from pause to pause.
+The server calls back before and after each step: before it, efforts and set coordinates are
+written; after the last one the state is read. Work between steps, and serving a window, is in
+pauses.py.
+
+When efforts are written and states are read is fixed, for motions depend on it bit for bit
+(test_a_run_is_that_of_a_launch_bit_for_bit).
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import threading
-import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract import AccordError, Array, RobotState, read_xml
-from roboaccord.gazebo import text_of
-from roboaccord.numerics import quaternion_matrix, quaternion_rpy
-from roboaccord.run import make_folder, write_text
+from roboaccord.contract import AccordError, Array, RobotState
+from roboaccord.numerics import quaternion_matrix
 
 from roboaccord_ros.gazebo.pauses import Pauses, Work
+from roboaccord_ros.gazebo.populate import populate
 from roboaccord_ros.gazebo.transport import load
 from roboaccord_ros.gazebo.world import PARTITION, RESOURCES, World, new_partition
 
-POLICIES = "gz:policies"
-PHYSICS = "plugin[@name='gz::sim::systems::Physics']"
-ENGINES = ("dartsim", "bullet-featherstone", "bullet", "tpe")  # of Gazebo, by their short names
 Answer = tuple[list[float], list[float], list[float], list[float]]
-
-
-def populate(world: World, robot: str, start: RobotState, urdf: str, physics: str = "") -> Path:
-    """Write a world with a robot in it where its base starts, and return its file.
-
-    The robot comes without its systems: what they take and publish goes through the bindings.
-    Physics are those of an engine, by its name, or by that of its library; DART if empty.
-    """
-    root = read_xml(world.path)
-    body = ET.fromstring(urdf)
-    for extension in body.iter("gazebo"):
-        for plugin in extension.findall("plugin"):
-            extension.remove(plugin)
-    urdf = ET.tostring(body, encoding="unicode")
-    pose = [*start.position.tolist(), *quaternion_rpy(start.orientation)]
-    digest = hashlib.sha256((urdf + text_of(pose) + physics).encode()).hexdigest()[:12]
-    folder = make_folder(world.path.parent / digest)
-    write_text(folder / "robot.urdf", urdf)
-    element = root.find("world")
-    assert element is not None  # `World` has read it
-    policies = ET.SubElement(element, POLICIES)
-    # Threads that take turns cost more than what they do: up to half of a step.
-    ET.SubElement(policies, "parallel_postupdates").text = "false"
-    if physics:
-        system = element.find(PHYSICS)
-        library = f"gz-physics-{physics}-plugin" if physics in ENGINES else physics
-        assert system is not None  # every world has it, by its check
-        ET.SubElement(ET.SubElement(system, "engine"), "filename").text = library
-    include = ET.SubElement(element, "include")
-    parts = {"uri": str(folder / "robot.urdf"), "name": robot, "pose": text_of(pose)}
-    for tag, text in parts.items():
-        ET.SubElement(include, tag).text = text
-    write_text(folder / world.path.name, ET.tostring(root, encoding="unicode") + "\n")
-    return folder / world.path.name
+"""Coordinates and rates (n,), pose of the base (7,), its twist in the world (6,); the last two are
+empty where they are not read."""
 
 
 class InProcess:
-    """Run Gazebo's server in this process: a paused world with a robot, stepped when asked.
+    """Gazebo's server in this process: a paused world with a robot, stepped when asked.
+
+    Its thread calls `_before` and `_after` about each step. `step` leaves its request in attributes
+    for them, runs the server, and takes the answer that `_after` has left.
 
     Args:
-        world: where the robot is put.
+        world: to put the robot into.
         robot: its name.
-        start: of its base.
-        urdf: description for Gazebo.
-        joints: names in Gazebo, in the order of every list.
-        switches: names of those of the robot.
+        start: with the pose of its base.
+        urdf: its description for Gazebo.
+        joints: their names in Gazebo, in the order of all lists.
+        switches: names of the robot's switches.
         physics: engine; see `populate`.
-        based: whether pose and rates of the base are read.
+        based: read pose and rates of the base.
 
     Attributes:
         steps: physics steps so far.
-        pauses: what is done between two steps.
-        alive: servers of this process.
+        pauses: the work between two steps.
+        alive: number of servers in this process.
 
     Raises:
-        AccordError: without Gazebo's bindings, or where the robot does not come.
+        AccordError: without Gazebo's bindings, or if the robot does not appear in the world.
     """
 
     alive = 0
@@ -103,35 +71,43 @@ class InProcess:
         *,
         based: bool = True,
     ) -> None:
-        load("gz.math7")  # the types of what the other returns
+        load("gz.math7")  # types that functions of gz.sim8 return
         self._sim = load("gz.sim8")
-        self._prepare(world)
+        self._isolate(world)
         self._robot, self._world = robot, world.name
+        self._joint_names, self._reads_base = list(joints), based
+        # Entities of Gazebo, once `_find` has found them before the first step.
         self._joints: list[Any] = []
         self._base: Any = None
-        self._probe: Any = None  # moves with the base
-        self._arm = np.zeros(3)  # where it is, in the axes of the base
-        self._wanted, self._based = list(joints), based
+        self._probe: Any = None  # the part of the base whose rates are read
+        self._probe_offset = np.zeros(3)  # of the probe from the base, in its axes [m]
+        # Request of `step`: the number of its last step, and what acts until then.
         self.steps, self._last = 0, 0
-        self._effort: list[float] = []
-        self._wrench: tuple[Any, ...] = ()
-        self._placed: tuple[Array, Array] | None = None
-        self._found: Answer = [], [], [], []
-        self._error: Exception | None = None
+        self._effort: list[float] = []  # (n,) [N m]
+        self._wrench: tuple[Any, ...] = ()  # force and torque on the base, or none
+        self._coordinates: tuple[Array, Array] | None = None  # and rates, to be set before a step
+        self._answer: Answer = [], [], [], []  # after the last step
+        self._error: Exception | None = None  # raised in a callback, which cannot pass it on
         path = populate(world, robot, start, urdf, physics)
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        self._fixture: Any = self._sim.TestFixture(str(path))
-        if threading.current_thread() is threading.main_thread():
-            for number, handler in handlers.items():  # a signal ends this process, and not Gazebo
-                signal.signal(number, handler)
-        self._fixture.on_pre_update(self._before)
-        self._fixture.on_post_update(self._after)
-        self._fixture.finalize()
+        self._fixture: Any = self._make_fixture(path)
         self.pauses = Pauses(self._fixture.server(), world.name, robot, switches)
 
+    def _make_fixture(self, path: Path) -> Any:
+        """Return a server of a world file, which calls `_before` and `_after` about each step."""
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        fixture = self._sim.TestFixture(str(path))
+        # Gazebo has replaced the handlers: a signal is to end this process, not only the server.
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        fixture.on_pre_update(self._before)
+        fixture.on_post_update(self._after)
+        fixture.finalize()
+        return fixture
+
     @classmethod
-    def _prepare(cls, world: World) -> None:
-        """Isolate this server, from others of this process, too; set where includes are found.
+    def _isolate(cls, world: World) -> None:
+        """Isolate this server, also from others of this process, and set where includes are found.
 
         Servers of one partition ask for each other's topics in each step.
         """
@@ -139,23 +115,29 @@ class InProcess:
             os.environ[PARTITION] = new_partition()
         cls.alive += 1
         for paths in (RESOURCES, "SDF_PATH"):  # sdformat looks into the latter first
-            known = os.environ.get(paths, "").split(os.pathsep)
-            folders = dict.fromkeys([*map(str, world.models), *filter(None, known)])
+            others = os.environ.get(paths, "").split(os.pathsep)
+            folders = dict.fromkeys([*map(str, world.models), *filter(None, others)])
             os.environ[paths] = os.pathsep.join(folders)
 
     def close(self) -> None:
-        """End the server, so that another one can have its partition."""
+        """End the server, so that another one can take its partition."""
         self.pauses.end()
         del self.pauses, self._fixture
         InProcess.alive -= 1
 
     def begin(
-        self, placed: tuple[Array, Array], twist: Array, switches: Mapping[str, bool]
+        self, coordinates: tuple[Array, Array], twist: Array, switches: Mapping[str, bool]
     ) -> None:
-        """Place a robot with a free base before the first step; hold it by switches there."""
+        """Prepare the start of a robot with a free base: its joints, switches and twist (6,).
+
+        Args:
+            coordinates: of the joints, with their rates (n,) each.
+            twist: of the base, in its axes.
+            switches: that are to hold the robot.
+        """
         if switches:
             self.pauses.add(self.pauses.settle())
-            self.pauses.add(self._put(placed))
+            self.pauses.add(self._place(coordinates))
             self.pauses.add(self.pauses.switch(switches))
         if twist.any():  # last: another iteration would stop the base again
             self.pauses.add(self.pauses.throw(lambda: self._base, twist))
@@ -167,15 +149,16 @@ class InProcess:
         placed: tuple[Array, Array] | None = None,
         wrench: Array | None = None,
     ) -> Answer:
-        """Take physics steps under held efforts, from coordinates and rates that are set perhaps.
+        """Take physics steps under constant efforts, and return the state after the last one.
 
-        A wrench (6,) in the world acts on the base throughout.
-
-        Returns:
-            coordinates and rates (n,), pose of the base (7,), its twist in the world (6,), which
-            are empty where they are not read.
+        Args:
+            effort: of the joints (n,) [N m].
+            count: number of steps.
+            placed: coordinates and rates (n,) each, to be set before the first step.
+            wrench: on the base throughout, in the world (6,).
         """
-        self._effort, self._placed, self._last = effort.tolist(), placed, self.steps + count
+        self._effort, self._coordinates = effort.tolist(), placed
+        self._last = self.steps + count
         self._wrench = ()
         if wrench is not None:
             vector = load("gz.math7").Vector3d
@@ -185,12 +168,12 @@ class InProcess:
             raise AccordError(f"gz: {self._error}")
         if self.steps != self._last:
             raise AccordError(f"gz: {self.steps} steps were taken, not {self._last}")
-        return self._found
+        return self._answer
 
     def _before(self, info: Any, ecm: Any) -> None:
-        """Write efforts, and what is set, before a step; find the robot before the first.
+        """Write the request before a step; find the robot before the first.
 
-        Gazebo clears the efforts behind each step, so all are written before the next one.
+        Gazebo clears the efforts after each step, so they are written before each.
         """
         try:
             if self._base is None:
@@ -199,55 +182,58 @@ class InProcess:
                 self.pauses.iterate(ecm)
                 return
             self.pauses.wait()
-            if self._placed is not None:
-                self._set(ecm, self._placed)
-                self._placed = None
+            if self._coordinates is not None:
+                self._set(ecm, self._coordinates)
+                self._coordinates = None
             if self._wrench:
                 self._base.add_world_wrench(ecm, *self._wrench)
             for joint, effort in zip(self._joints, self._effort, strict=False):
                 joint.set_force(ecm, [effort])
-        except Exception as error:  # noqa: BLE001 - nothing may pass through the server's C++
+        except Exception as error:  # noqa: BLE001 - no error may pass through the server's C++
             self._error = error
             self.pauses.go_on()
 
-    def _set(self, ecm: Any, placed: tuple[Array, Array]) -> None:
-        for joint, q, qd in zip(self._joints, *placed, strict=True):
+    def _set(self, ecm: Any, coordinates: tuple[Array, Array]) -> None:
+        """Set coordinates and rates of the joints (n,) each."""
+        for joint, q, qd in zip(self._joints, *coordinates, strict=True):
             joint.reset_position(ecm, [float(q)])
             joint.reset_velocity(ecm, [float(qd)])
 
-    def _put(self, placed: tuple[Array, Array]) -> Work:
+    def _place(self, coordinates: tuple[Array, Array]) -> Work:
+        """Set coordinates and rates in an iteration, and let another one pass."""
         ecm = yield
-        self._set(ecm, placed)
+        self._set(ecm, coordinates)
         yield
 
     def _find(self, ecm: Any) -> None:
+        """Find the robot's joints and base among the entities, and have what is read computed."""
         sim = self._sim
         model = sim.World(sim.world_entity(ecm)).model_by_name(ecm, self._robot)
         if model == sim.K_NULL_ENTITY:
             raise AccordError(f"there is no {self._robot} in {self._world}")
         body = sim.Model(model)
-        self._joints = [sim.Joint(body.joint_by_name(ecm, name)) for name in self._wanted]
+        self._joints = [sim.Joint(body.joint_by_name(ecm, name)) for name in self._joint_names]
         self._base = sim.Link(body.link_by_name(ecm, "base_link"))
-        # Gazebo leaves the rates of a link as they were where it moves by less than 1e-6 m in a
-        # step, but not those of what the link carries.
-        carried = [*self._base.visuals(ecm), *self._base.collisions(ecm), self._base.entity()]
-        self._probe, self._arm = min(
-            (self._away(ecm, sim.Link(each)) for each in carried),
-            key=lambda at: float(at[1] @ at[1]),
+        # Gazebo does not update the rates of a link that moves by less than 1e-6 m in a step, but
+        # those of a shape on the link. The shape nearest to the link's origin is the probe.
+        entities = [*self._base.visuals(ecm), *self._base.collisions(ecm), self._base.entity()]
+        self._probe, self._probe_offset = min(
+            (self._with_offset(ecm, sim.Link(entity)) for entity in entities),
+            key=lambda pair: float(pair[1] @ pair[1]),
         )
-        if self._based:
+        if self._reads_base:
             self._probe.enable_velocity_checks(ecm, True)
         for joint in self._joints:
             joint.enable_position_check(ecm, True)
             joint.enable_velocity_check(ecm, True)
 
-    def _away(self, ecm: Any, entity: Any) -> tuple[Any, Array]:
-        """Return a part of the base, and where it is in the axes of that (3,) [m]."""
-        place = (self._base.world_pose(ecm).inverse() * entity.world_pose(ecm)).pos()
-        return entity, np.array([place.x(), place.y(), place.z()])
+    def _with_offset(self, ecm: Any, entity: Any) -> tuple[Any, Array]:
+        """Return an entity on the base, and its offset in the axes of the base (3,) [m]."""
+        offset = (self._base.world_pose(ecm).inverse() * entity.world_pose(ecm)).pos()
+        return entity, np.array([offset.x(), offset.y(), offset.z()])
 
     def _after(self, info: Any, ecm: Any) -> None:
-        """Read the state after the last step that was asked for."""
+        """Read the state after the last step of a request."""
         if info.paused:
             return
         try:
@@ -256,21 +242,22 @@ class InProcess:
                 return
             q = [joint.position(ecm)[0] for joint in self._joints]
             qd = [joint.velocity(ecm)[0] for joint in self._joints]
-            self._found = q, qd, *(self._read_base(ecm) if self._based else ([], []))
+            self._answer = q, qd, *(self._read_base(ecm) if self._reads_base else ([], []))
         except IndexError:
             self._error = AccordError("its physics engine has not made all joints of the robot")
         except Exception as error:  # noqa: BLE001 - as above
             self._error = error
 
     def _read_base(self, ecm: Any) -> tuple[list[float], list[float]]:
-        """Return pose (7,) and twist (6,) of the base in the world; 0 for rates that it has not."""
-        place, probe, twist = self._base.world_pose(ecm), self._probe, np.zeros(6)
-        p, turn = place.pos(), place.rot()
+        """Return pose (7,) and twist (6,) of the base in the world; missing rates are 0."""
+        base_pose, probe, twist = self._base.world_pose(ecm), self._probe, np.zeros(6)
+        p, turn = base_pose.pos(), base_pose.rot()
         rates = probe.world_linear_velocity(ecm), probe.world_angular_velocity(ecm)
         for k, rate in enumerate(rates):
             if rate is not None:
                 twist[3 * k : 3 * k + 3] = rate.x(), rate.y(), rate.z()
         pose = [p.x(), p.y(), p.z(), turn.x(), turn.y(), turn.z(), turn.w()]
-        if self._arm.any():
-            twist[:3] -= np.cross(twist[3:], quaternion_matrix(np.array(pose[3:])) @ self._arm)
+        if self._probe_offset.any():  # from the probe to the origin of the base
+            offset = quaternion_matrix(np.array(pose[3:])) @ self._probe_offset
+            twist[:3] -= np.cross(twist[3:], offset)
         return pose, twist.tolist()

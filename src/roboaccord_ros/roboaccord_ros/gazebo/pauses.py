@@ -1,18 +1,20 @@
-"""What Gazebo does between two steps, while it is paused: switches, rates of a base, its window.
+"""Work between two steps of Gazebo, while it is paused: switches, rates of a base, its window.
 
-PATIENCE and PICTURE may be tuned: how long Gazebo may take to switch, and how often a window is
-served while nothing steps. Fixed: the order in which switches act, and that a step is taken in the
-iteration after the one that lets go, which makes a run independent of how busy the machine is.
-
-A server that is run from a pause iterates, without a step, until somebody asks it to go on. So what
-is asked for is done in iterations before a step, and the last of them asks for it.
+A server that is run from a pause iterates, without a step, until somebody asks it to go on. So work
+is done in iterations before a step (`Pauses.iterate`), and the last iteration asks for the step.
+Each piece of work is a generator that is resumed once an iteration.
 
 A switch is a DetachableJoint of the world, which attaches at the start (gz-sim#3021). A joint that
-is let go goes at the end of an iteration, one that is made comes in its middle: together, both
-would hold for a step, which stops all motion. So what is switched off comes first.
+is detached is gone at the end of an iteration; one that is attached exists from its middle on. If
+both were asked for together, both would hold for a step and stop all motion. So what is switched
+off comes first.
 
-A free base takes its rates by commands, which Gazebo sets to 0 after each iteration and leaves in
-place, where they would stop the base: they are taken away as the step is asked for.
+A free base takes its rates by commands. Gazebo sets them to 0 after each iteration and leaves them
+in place, where they would stop the base, so they are removed as the step is asked for.
+
+PATIENCE and PICTURE may be tuned. The order of switches is fixed, and so is that the step follows
+in the iteration after the last piece of work: that makes a run independent of how busy the machine
+is.
 """
 
 from __future__ import annotations
@@ -29,15 +31,16 @@ from roboaccord.contract import Array, LockstepError
 
 from roboaccord_ros.gazebo.transport import load, message
 
-PATIENCE = 10.0  # s that Gazebo may take to confirm a switch
-PICTURE = 0.05  # s between iterations that serve a window
-WAITING = 1000  # ms for an answer from this very process
-RATES = ("AngularVelocityCmd", "LinearVelocityCmd")  # components
-Work = Generator[None, Any, None]  # is given the components of the world, in each iteration
+PATIENCE = 10.0  # for Gazebo to confirm a switch [s]
+PICTURE = 0.05  # between iterations that serve a window [s]: 20 pictures a second
+WAITING = 1000  # for the answer of the server in this process [ms]
+RATES = ("AngularVelocityCmd", "LinearVelocityCmd")  # components of a link
+Work = Generator[None, Any, None]
+"""Work in iterations, each of which sends it the components of the world."""
 
 
 class Pauses:
-    """Have work done in the iterations of a paused server, then let it go on.
+    """Do work in the iterations of a paused server, then let it take its steps.
 
     Args:
         server: of a world, paused.
@@ -45,22 +48,23 @@ class Pauses:
         switches: names of the robot's switches.
 
     Attributes:
-        on: what holds, by name.
+        on: whether each switch holds, by name.
     """
 
     def __init__(self, server: Any, world: str, robot: str, switches: Iterable[str]) -> None:
         self._server, self._world, self._robot = server, world, robot
         self._node = load("gz.transport13").Node()
-        self._asked = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._work: list[Work] = []
-        self._thrown: list[int] = []  # links whose rates have been set
+        self._step_wanted = threading.Event()
+        self._thread: threading.Thread | None = None  # in which the server serves a window
+        self._work: list[Work] = []  # before the next step, in order
+        self._commanded: list[int] = []  # links with commands of rates
         self.on = dict.fromkeys(switches, False)
+        # States that Gazebo reports of each switch, and what asks it to set one on or off.
         self._answers: dict[str, SimpleQueue[bytes]] = {name: SimpleQueue() for name in self.on}
         self._send: dict[tuple[str, bool], Callable[[], None]] = {}
         for name, answers in self._answers.items():
             options = load("gz.transport13").SubscribeOptions()
-            # `put` takes the message and its information as item and as a flag that it ignores.
+            # `put` is called with the message and its information; it ignores its second argument.
             self._node.subscribe_raw(
                 self._topic(name, "state"), answers.put, "gz.msgs.StringMsg", options
             )
@@ -68,41 +72,41 @@ class Pauses:
                 publisher = self._node.advertise(self._topic(name, verb), message("Empty"))
                 self._send[name, value] = partial(publisher.publish, message("Empty")())
 
-    def _topic(self, switch: str, what: str) -> str:
-        return f"/model/{self._robot}/{switch}/{what}"
+    def _topic(self, switch: str, name: str) -> str:
+        return f"/model/{self._robot}/{switch}/{name}"
 
     def add(self, work: Work) -> None:
-        """Have work done before the next step."""
+        """Add work to be done before the next step."""
         next(work)
         self._work.append(work)
 
     def run(self, count: int) -> None:
-        """Take physics steps, after the work that is to be done."""
-        self._asked.set()
-        if self._thread is not None:  # which takes the first step
+        """Do the work that was added, then take physics steps."""
+        self._step_wanted.set()
+        if self._thread is not None:  # it takes the first step
             self._thread.join()
             self._thread, count = None, count - 1
         if count:
             self._server.run(True, count, bool(self._work))
-        self._asked.clear()
+        self._step_wanted.clear()
 
     def serve(self) -> None:
-        """Serve a window, until the next step."""
+        """Serve a window in a thread until the next step."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._server.run, args=(True, 1, True))
             self._thread.start()
 
     def wait(self) -> None:
-        """Wait until a step is asked for, not only by a person in the window."""
-        self._asked.wait()
+        """Wait until `run` asks for a step; a person can press play in the window earlier."""
+        self._step_wanted.wait()
 
     def iterate(self, ecm: Any) -> None:
-        """Go on with the work; let the server take its steps when all is done.
+        """Go on with the work in an iteration; when all is done, let the server take its steps.
 
         Raises:
-            LockstepError: if Gazebo does not do something.
+            LockstepError: if Gazebo does not confirm a switch in time.
         """
-        if not self._asked.wait(PICTURE):
+        if not self._step_wanted.wait(PICTURE):
             return
         while self._work:
             with suppress(StopIteration):
@@ -112,45 +116,50 @@ class Pauses:
         self.go_on()
 
     def go_on(self) -> None:
-        """Let the next iteration be a step, without the commands of rates."""
-        # Gazebo passes over a component without content, even where it is to go.
-        gone = {"component": b"0 0 0", "remove": True}
-        kinds = [{"type": component_type(kind), **gone} for kind in RATES]
-        asked: dict[str, Any] = {"world_control": {"pause": False}}
-        if self._thrown:
-            asked["state"] = {
-                "entities": [{"id": each, "components": kinds} for each in self._thrown]
+        """Let the next iteration be a step, and remove the commands of rates."""
+        # Gazebo skips a component without content, even one to be removed.
+        removed = {"component": b"0 0 0", "remove": True}
+        kinds = [{"type": component_type(kind), **removed} for kind in RATES]
+        content: dict[str, Any] = {"world_control": {"pause": False}}
+        if self._commanded:
+            content["state"] = {
+                "entities": [{"id": link, "components": kinds} for link in self._commanded]
             }
-            self._thrown = []
+            self._commanded = []
         request, service = message("WorldControlState"), f"/world/{self._world}/control/state"
-        self._node.request(service, request(**asked), request, message("Boolean"), WAITING)
+        self._node.request(service, request(**content), request, message("Boolean"), WAITING)
 
-    def switch(self, wanted: Mapping[str, bool]) -> Work:
-        """Switch, off before on, and wait until Gazebo has done it."""
+    def switch(self, values: Mapping[str, bool]) -> Work:
+        """Set switches, off before on, and wait until Gazebo confirms each."""
         yield
         for value in (False, True):
-            names = [n for n, on in wanted.items() if on is value and self.on[n] is not value]
+            names = [n for n, on in values.items() if on is value and self.on[n] is not value]
             for name in names:
                 self._send[name, value]()
             yield from self._confirm(names, value)
 
     def settle(self) -> Work:
-        """Switch off what Gazebo has switched on by itself."""
+        """Switch off the joints that Gazebo has attached at the start."""
         yield
         yield from self._confirm([*self.on], True)
         yield from self.switch(dict.fromkeys(self.on, False))
-        yield  # in which the joints go
+        yield  # the iteration in which the joints are removed
 
     def throw(self, find: Callable[[], Any], twist: Array) -> Work:
-        """Give a link of a free base its twist (6,), in its own axes."""
+        """Command the twist (6,) of a link of a free base, in its own axes."""
         ecm = yield
         link = find()
         vector = load("gz.math7").Vector3d
         link.set_linear_velocity(ecm, vector(*twist[:3].tolist()))
         link.set_angular_velocity(ecm, vector(*twist[3:].tolist()))
-        self._thrown.append(link.entity())
+        self._commanded.append(link.entity())
 
     def _confirm(self, names: Iterable[str], value: bool) -> Work:
+        """Wait until switches have a value.
+
+        Raises:
+            LockstepError: if one does not have it within PATIENCE.
+        """
         end = time.monotonic() + PATIENCE
         for name in names:
             while self.on[name] is not value:
@@ -164,7 +173,7 @@ class Pauses:
                 yield
 
     def end(self) -> None:
-        """End the thread that serves a window, by a step that nobody needs."""
+        """End the thread that serves a window, by an extra step."""
         if self._thread is not None:
             self._work.clear()
             self.run(1)

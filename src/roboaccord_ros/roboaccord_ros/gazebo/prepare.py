@@ -1,6 +1,6 @@
-"""What a launch needs to know before Gazebo runs a robot: whether it can, and where.
+"""Checks before a launch: whether Gazebo can run a setup here.
 
-To refuse a scenario or ask for a package, extend `check_gazebo`. PARTITION is Gazebo's.
+A scenario is refused, and a missing package named, in `check_gazebo`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def check_gazebo(setup: Setup) -> None:
     """Check that Gazebo can run a setup here.
 
     Raises:
-        AccordError: where Gazebo or its bindings are missing, or it cannot run the scenario.
+        AccordError: if Gazebo or its bindings are missing, or it cannot run the scenario.
     """
     if not shutil.which("gz"):
         raise AccordError("Gazebo Sim (command gz) is not installed; try sim:=dart")
     check_bindings()
-    asked = settings(setup)
-    contact_shapes(setup, asked.contacts)
-    World.of(setup, asked.world).check_period(setup.scenario.control_period)
+    options = settings(setup)
+    contact_shapes(setup, options.contacts)
+    World.of(setup, options.world).check_period(setup.scenario.control_period)
     refuse_start(setup)

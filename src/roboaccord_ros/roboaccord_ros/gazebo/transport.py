@@ -1,8 +1,8 @@
-"""Gazebo's Python bindings and messages.
+"""Gazebo's Python bindings and messages, imported when they are needed.
 
 For another version of Gazebo, change PACKAGES and the names of modules (gz.msgs10, gz.sim8,
-gz.transport13); a message in a module of another name is entered in MODULES. test_gz_transport
-holds what is said if a package is missing.
+gz.transport13). A message whose module has another name than the rule of `message` gives is entered
+in MODULES. test_gz_transport checks the error for each missing package.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import Any, TypeAlias
 
 from roboaccord.contract import AccordError
 
-Message: TypeAlias = Any  # or a class of them: protobuf, which Gazebo brings, has no types
-# Messages whose file is not named as all others' are.
+Message: TypeAlias = Any
+"""A message of Gazebo, or a class of them: Gazebo's protobuf has no type hints."""
+# Modules that do not follow the rule of `message`.
 MODULES = {"CameraTrack": "cameratrack", "StringMsg": "stringmsg"}
+# Package of each module, for the error if it is missing.
 PACKAGES = {
     "google": "protobuf for Python (package python3-protobuf)",
     "gz.msgs10": "the Python messages of gz-msgs 10 (package ros-jazzy-gz-msgs-vendor)",
@@ -36,18 +38,17 @@ def message(kind: str) -> Message:
 
 
 def load(module: str) -> ModuleType:
-    """Import a module of Gazebo's.
+    """Import a module of Gazebo.
 
     Raises:
-        AccordError: naming the package that is missing, or what does not fit.
+        AccordError: that names the missing package, or says why it cannot be loaded.
     """
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        lacks = (
-            "google" if str(error.name).startswith("google") else ".".join(module.split(".")[:2])
-        )
-        reason = f"{PACKAGES[lacks]} is missing"
+        is_protobuf = str(error.name).startswith("google")
+        package = "google" if is_protobuf else ".".join(module.split(".")[:2])
+        reason = f"{PACKAGES[package]} is missing"
     except Exception as error:  # noqa: BLE001 - protobuf has errors of its own
         reason = f"{module} cannot be loaded: {(str(error).splitlines() or [''])[0]}"
     raise AccordError(f"{reason}; Gazebo Sim is run by it")

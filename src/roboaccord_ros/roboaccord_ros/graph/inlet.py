@@ -1,8 +1,7 @@
-"""What comes from a simulator: complete states, the newest one, and messages that are lost.
+"""Messages of a simulator as states: complete ones, in order, or the newest one.
 
-Nothing here is to be tuned. `LatestState` and `newest` skip messages, and are for nodes that only
-show; nodes that record or judge take `Inlet`, which skips none. IN_STEP is the order in which
-outlet.py publishes a state: change both. test_disorder holds what a `Ledger` counts.
+Nodes that record or judge take `Inlet`, which skips no state; nodes that only show one take
+`LatestState`, which skips messages.
 """
 
 from __future__ import annotations
@@ -26,11 +25,13 @@ class Inlet:
 
     Args:
         joints: joint names, in the order of the arrays.
-        based: whether a state needs the odometry; without, its base is at the origin.
-        once: whether a half of the last state that comes again is left out.
+        based: a state needs the odometry; without, its base is at the origin.
+        once: ignore a message of the last state that comes again.
 
     Attributes:
-        repeated: time of a half that was left out [s].
+        repeated: time of a message that was ignored [s].
+        latest: time of the joint states that came last [s].
+        switches: of the states to come.
     """
 
     def __init__(self, joints: Sequence[str], *, based: bool = True, once: bool = False) -> None:
@@ -40,12 +41,13 @@ class Inlet:
         self._codec = JointStateCodec(joints)
         self._joint_states = finite(self._codec.decode)
         self._odometry = finite(OdometryCodec().decode)
+        # Halves of a state that wait for the other: stamp [s], then position (3,), orientation (4,)
+        # and twist (6,), or q, qd and effort (n,).
         self._base: tuple[float, Array, Array, Array] | None = None
         self._joints: tuple[float, Array, Array, Array] | None = None
         self.switches: Mapping[str, bool] = NO_SWITCHES
         self._encoders: tuple[tuple[int, float, float], ...] = ()
         self.latest = -1.0
-        """Time of the joint states that came last [s]."""
 
     def take_odometry(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it."""
@@ -63,11 +65,14 @@ class Inlet:
         return self._pair()
 
     def _is_new(self, time: float) -> bool:
-        if again := self._once and time == self._paired > 0.0:
+        """Return whether a message of a time [s] is not of the last state again."""
+        is_repeated = self._once and time == self._paired > 0.0
+        if is_repeated:
             self.repeated = time
-        return not again
+        return not is_repeated
 
     def _pair(self) -> RobotState | None:
+        """Return the state of both halves, if they have one time."""
         base, joints = self._base, self._joints
         if joints and not self._based:
             self._joints = None
@@ -80,12 +85,12 @@ class Inlet:
 
 
 class LatestState:
-    """Take the newest state without an executor, which would handle a thousand a second.
+    """The newest state, taken without an executor, which would handle a thousand a second.
 
     Args:
-        node: that is not spun.
+        node: is not spun.
         setup: robot and scenario.
-        part: of the names of the topics, such as `reference/`.
+        prefix: of the names of the topics, such as `reference/`.
 
     Attributes:
         source: subscription to the joint states.
@@ -104,7 +109,7 @@ class LatestState:
         }
 
     def take(self) -> RobotState:
-        """Return the newest state, the same object where nothing came.
+        """Return the newest state, the same object if nothing has come.
 
         Joints and base can be a control period apart.
         """
@@ -114,12 +119,12 @@ class LatestState:
         state = self._state
         if changed:
             state = replace(state, switches={**state.switches, **changed})
-        if base and (found := self._odometry(base)):
-            _, position, orientation, twist = found
+        if base and (odometry := self._odometry(base)):
+            _, position, orientation, twist = odometry
             state = replace(state, position=position, orientation=orientation, twist=twist)
-        if joints and (found := self._joint_states(joints)):
-            now, q, qd, effort = found
-            state = replace(state, time=now, q=q, qd=qd, effort=effort)
+        if joints and (joint_states := self._joint_states(joints)):
+            time, q, qd, effort = joint_states
+            state = replace(state, time=time, q=q, qd=qd, effort=effort)
         self._state = state
         return state
 
@@ -130,63 +135,11 @@ def watch(node: Node, robot: str, name: str) -> Subscription:
 
 
 def newest(subscription: Subscription) -> bytes | None:
-    """Return the last message that came since the last call, if any did."""
+    """Return the last message since the last call, if there is one."""
     return next(iter(deque(taken(subscription), maxlen=1)), None)
 
 
 def taken(subscription: Subscription) -> Iterator[bytes]:
     """Yield the messages that came since the last call."""
-    while found := subscription.handle.take_message(subscription.msg_type, True):
-        yield found[0]
-
-
-IN_STEP = (graph.ODOMETRY, graph.EFFORTS, graph.STATES)
-
-
-class Ledger:
-    """Keep the last stamp of each topic [ns], and count what is wrong with them.
-
-    Args:
-        period: control period [ns].
-
-    Attributes:
-        lost: messages that were not there, in gaps of the stamps.
-        repeated: messages with the stamp of the one before.
-        disordered: messages with an earlier stamp, which is not that of a reset.
-    """
-
-    def __init__(self, period: int) -> None:
-        self._period = period
-        self._stamps = dict.fromkeys(IN_STEP, -period)
-        self.lost = self.repeated = self.disordered = 0
-
-    @property
-    def now(self) -> int:
-        """The time of the last joint states."""
-        return max(self._stamps[graph.STATES], 0)
-
-    def note(self, name: str, stamp: int) -> bool:
-        """Take the stamp of a message, and return whether it is the next one.
-
-        A jump back to the start is a reset, and no loss.
-        """
-        last = self._stamps[name]
-        if stamp == last:
-            self.repeated += 1
-            return False
-        if self._period < stamp < last:
-            self.disordered += 1
-            return False
-        self._stamps[name] = stamp
-        if stamp > last + self._period:
-            self.lost += (stamp - last) // self._period - 1
-        return True
-
-    def summary(self) -> str:
-        """Return what went wrong in words; "" where nothing did."""
-        counts = {"lost": self.lost, "came twice": self.repeated, "out of order": self.disordered}
-        return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-
-    def complete(self, end: int) -> bool:
-        """Return whether both halves of the state at `end` came."""
-        return min(self._stamps[graph.ODOMETRY], self._stamps[graph.STATES]) >= end
+    while message := subscription.handle.take_message(subscription.msg_type, True):
+        yield message[0]  # the bytes; then its information

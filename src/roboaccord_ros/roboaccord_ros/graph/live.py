@@ -1,11 +1,11 @@
-"""Control periods of a run that goes on: put together as its parts come, and judged.
+"""Control periods of a running robot, assembled from messages and judged one by one.
 
-BEHIND, LONGEST and WARM may be tuned: how late messages may come, how many states wait in memory,
-how many periods are judged in advance to compile. How a period is judged is changed in `StepCheck`
-(step_check.py), so that the live verdict stays that of `accord crosscheck BAG`, to which
-test_live_crosscheck compares it.
+States, events, wrenches, twists and efforts come as messages of their own, in no order among each
+other. LiveSteps waits for BEHIND further states before it judges a period, so that what belongs to
+it has come. `StepCheck` of the core judges, so the live verdict is that of `accord crosscheck BAG`;
+test_live_crosscheck compares the two.
 
-States, events, wrenches and twists come each by itself, and in no order among each other.
+BEHIND, LONGEST and WARM may be tuned.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph.names import EFFORTS, TWIST, WRENCH
 
-BEHIND = 20  # states by which comparisons lag: what belongs to a step comes later, perhaps
-LONGEST = 50_000  # states that may wait; older ones are skipped
-WARM = 5  # control periods; in Gazebo the first ones only show how late commands act
+BEHIND = 20  # states by which comparisons lag: messages of a period may come after its end
+LONGEST = 50_000  # states that may wait, 50 s at 1 kHz; older ones are skipped
+UNHURRIED = 30.0  # for comparisons after the result of a run [s]; a launch waits for 90
+WARM = 5  # control periods that compile all kernels; in Gazebo the first ones are not compared
 
 
 def warm_up(check: StepCheck) -> None:
-    """Let a check judge some periods of the reference at rest: that compiles what judging takes."""
+    """Let a check judge some periods of the reference at rest, which compiles its kernels."""
     setup = check.setup
     period, command = setup.scenario.control_period, Command(np.zeros(len(setup.joints)))
     before, simulator = setup.initial, make_simulator(setup)
-    with suppress(AccordError):  # of a run that stops here; the run itself may be another
+    with suppress(AccordError):  # the robot at rest may end its run, which the real one need not
         for _ in range(WARM):
             after = simulator.step(command, period)
             check.take(before, after, command=command)
@@ -45,25 +46,25 @@ def warm_up(check: StepCheck) -> None:
 
 
 class SwitchLog:
-    """Follow the switches of a robot through a run.
+    """Switches of a robot through a run, by its events.
 
     Args:
         initial: the switches at the start.
     """
 
     def __init__(self, initial: Mapping[str, bool]) -> None:
-        self._to_come: list[Event] = []
-        self.now = dict(initial)
+        self._pending: list[Event] = []  # events that `advance` has not reached
+        self.now = dict(initial)  # their values at the time of the last `advance`
 
     def note(self, event: Event) -> None:
-        """Take an event, if it is one of a switch."""
+        """Take an event, if it is that of a switch."""
         if event.subject in self.now:
-            self._to_come.append(event)
+            self._pending.append(event)
 
     def advance(self, until: float) -> None:
-        """Follow the events before a time [s]."""
-        due = [event for event in self._to_come if event.time < until]
-        self._to_come = [event for event in self._to_come if event.time >= until]
+        """Apply the events before a time [s]."""
+        due = [event for event in self._pending if event.time < until]
+        self._pending = [event for event in self._pending if event.time >= until]
         self.now = {**self.now, **{event.subject: event.kind.endswith("_on") for event in due}}
 
 
@@ -71,23 +72,23 @@ class LiveStep(NamedTuple):
     """A control period that was judged.
 
     Args:
-        before, after: samples.
-        errors: of the states that are compared by now.
-        driven: whether wrenches or twists are commanded.
+        before, after: states at its ends.
+        errors: of the states that have been compared since the last period.
+        has_vectors: whether wrenches or twists are commanded.
     """
 
     before: RobotState
     after: RobotState
     errors: Sequence[RobotState]
-    driven: bool
+    has_vectors: bool
 
 
 class LiveSteps:
-    """Judge the control periods of a run that goes on, in their own time.
+    """Control periods of a running robot, which are judged as there is time.
 
     Args:
         setup: robot and scenario.
-        make: makes what judges a run.
+        make: makes the check of a run.
 
     Attributes:
         check: judges the present run.
@@ -95,10 +96,12 @@ class LiveSteps:
 
     def __init__(self, setup: Setup, make: Callable[[], StepCheck]) -> None:
         self._period, self._initial = setup.scenario.control_period, setup.initial.switches
-        self._make, self._states = make, deque[RobotState]()
-        # By the time of the state that they answer.
+        self._make = make
+        self._states = deque[RobotState]()  # that wait, the oldest first
+        # Vectors that have come, by topic and by the time of the state that they answer [s].
         self._vectors: dict[str, dict[float, Array]] = {WRENCH: {}, TWIST: {}, EFFORTS: {}}
-        self._given, self._begun = set[str](), False
+        self._commanded = set[str]()  # topics of wrenches and twists that are commanded
+        self._has_state = False  # of the present run
         self._begin()
 
     @property
@@ -108,17 +111,17 @@ class LiveSteps:
 
     @property
     def behind(self) -> bool:
-        """Whether more states wait than comparisons lag by."""
+        """Whether more than BEHIND states wait."""
         return len(self._states) > BEHIND
 
     def verdict(self, end: float = 0.0) -> Report:
-        """Return the verdict so far, on a run of which states are known, or to come until `end`."""
+        """Return the verdict so far on a run up to its newest state, or to a later `end` [s]."""
         return self.check.verdict(round(max(self.latest, end) / self._period))
 
     def note_vector(self, name: str, time: float, vector: Array) -> None:
         """Take a wrench, a twist or efforts that answer the state of a time [s]."""
-        if name != EFFORTS:  # no period waits for these
-            self._given.add(name)
+        if name != EFFORTS:  # a period without efforts is judged all the same
+            self._commanded.add(name)
         self._vectors[name][time] = vector
 
     def note_events(self, events: Sequence[Event]) -> None:
@@ -128,12 +131,12 @@ class LiveSteps:
             self._switches.note(event)
 
     def keep(self, state: RobotState) -> bool:
-        """Take the next state; return whether it begins another run, behind a reset."""
+        """Take the next state; return whether it begins another run, after a reset."""
         is_back = state.time <= self.latest
         if is_back:
             self._begin()
-        if not self._begun:  # what was before it came too early
-            self._begun = True
+        if not self._has_state:  # states before it have been missed
+            self._has_state = True
             self.check.skipped += round(state.time / self._period)
         self._states.append(state)
         if len(self._states) > LONGEST:
@@ -141,35 +144,36 @@ class LiveSteps:
         return is_back
 
     def judge(self, until: float, behind: int = BEHIND) -> Iterator[LiveStep]:
-        """Judge the states that wait, but for the last ones.
+        """Judge the periods of the states that wait, but for the last ones.
 
         Args:
-            until: while there is time [s of the steady clock].
-            behind: number of those that are left.
+            until: time of the steady clock at which to stop [s].
+            behind: number of states that still wait afterwards.
         """
         while len(self._states) > behind and time.monotonic() < until:
             before = self._switched(self._states.popleft())
             after = self._switched(self._states[0])
-            given = {n: known.pop(before.time, None) for n, known in self._vectors.items()}
-            if any(given[name] is None for name in self._given):
+            vectors = {n: by_time.pop(before.time, None) for n, by_time in self._vectors.items()}
+            if any(vectors[name] is None for name in self._commanded):
                 self.check.skipped += 1
                 continue
-            efforts = given[EFFORTS]
+            efforts = vectors[EFFORTS]
             command = None if efforts is None else Command(efforts)
-            errors = self.check.take(before, after, given[WRENCH], given[TWIST], command)
-            yield LiveStep(before, after, errors, bool(self._given))
+            errors = self.check.take(before, after, vectors[WRENCH], vectors[TWIST], command)
+            yield LiveStep(before, after, errors, bool(self._commanded))
 
     def settle(self) -> Sequence[RobotState]:
-        """End: what waits is skipped; return the errors of what is compared now."""
+        """End the run: skip the states that wait; return the errors that are known only now."""
         self.check.skipped += max(len(self._states) - 1, 0)
         return self.check.settle()
 
     def _begin(self) -> None:
+        """Begin a run, with a new check."""
         self.check, self._switches = self._make(), SwitchLog(self._initial)
-        self._begun = False
+        self._has_state = False
         self._states.clear()
 
     def _switched(self, state: RobotState) -> RobotState:
-        """Return a state with the switches that the events before it have set."""
+        """Return a state with the switches at its time."""
         self._switches.advance(state.time - 0.5 * self._period)
         return replace(state, switches=self._switches.now)

@@ -1,11 +1,13 @@
-"""The ROS graph of a run: publishers, subscriptions, qualities of service, peers.
+"""The ROS graph of a run: names and types of topics, qualities of service, and peers.
 
-To add a topic, name it here, or in bag/topics.py of the core if it is recorded, and list it in
-docs/ros.md (test_graph_tables). PATIENCE, RIVAL_LOOKS and DELIVERY may be tuned. Names, types and
-profiles of quality stay, for nodes of users rely on them: with RELIABLE and ALL_SAID nothing is
-lost, with LIVE and GLANCE messages may be.
+Names are relative, so that a namespace holds all of a run, its clock and services too. With
+RELIABLE and ALL_SAID nothing is lost; with LIVE and GLANCE messages may be. A run starts once its
+peers receive what it publishes (`missing_peers`), and waits for nodes that compile (`sign`,
+`preparing`).
 
-Names are relative, so that a namespace holds everything of a run, its clock and services too.
+A topic is named here, or in bag/topics.py of the core if it is recorded, and listed in docs/ros.md
+(test_graph_tables). PATIENCE, RIVAL_LOOKS and DELIVERY may be tuned. Names, types and qualities of
+service stay, for nodes of users rely on them.
 """
 
 from __future__ import annotations
@@ -35,19 +37,21 @@ if TYPE_CHECKING:
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64
 
-PATIENCE = 60.0  # s that a publisher waits for a subscriber that lags behind
-RIVAL_LOOKS = 60  # of 0.05 s that another simulator may take to be gone
-DELIVERY = 4.0  # s; a message lost on the wire is asked for again within Fast DDS's 3 s
+PATIENCE = 60.0  # for a subscriber that lags behind [s]
+RIVAL_LOOKS = 60  # looks, 3 s in all, until another simulator that ends must be gone
+DELIVERY = 4.0  # for delivery at the end [s]: Fast DDS asks for a lost message within 3 s
 
-# Nothing is dropped: who lags behind by more than the middleware holds makes the publisher wait.
+# Nothing is dropped: a subscriber behind by more than the middleware stores makes the publisher
+# wait.
 RELIABLE = QoSProfile(history=HistoryPolicy.KEEP_ALL)
-DEEP = QoSProfile(depth=5000)  # of what is not recorded
+DEEP = QoSProfile(depth=5000)  # topics that are not recorded, or not waited for
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ALL_SAID = QoSProfile(history=HistoryPolicy.KEEP_ALL, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+# Topics of drives, which take publishers of either reliability.
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
-NEWEST = QoSProfile(depth=1)
+NEWEST = QoSProfile(depth=1)  # old messages are replaced
 GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-HAND = QoSProfile(depth=20)
+HAND = QoSProfile(depth=20)  # messages that people send
 
 STATES, ODOMETRY, EFFORTS = core.STATES, core.ODOMETRY, core.EFFORTS
 EVENTS, WRENCH, TWIST = core.EVENTS, core.WRENCH, core.TWIST
@@ -55,21 +59,21 @@ CONTACTS, FINDINGS, SURROUNDINGS = core.CONTACTS, core.FINDINGS, core.SURROUNDIN
 TARGET_TWIST, TARGET_JOINTS, CMD_VEL = core.TARGET_TWIST, core.TARGET_JOINTS, core.CMD_VEL
 DESCRIPTION, SCENARIO = core.DESCRIPTION, core.SCENARIO
 RESULT, ERROR, FAULT = "result", "crosscheck/error", "fault"
-SWITCH, SWITCH_KIND = "/state", "std_msgs/msg/Bool"  # of the topic of a switch: its end, its type
+SWITCH, SWITCH_KIND = "/state", "std_msgs/msg/Bool"  # end of a switch's topic, and its type
 CLOCK, DIAGNOSTICS = "clock", core.DIAGNOSTICS
 RESET, PAUSE = "sim/reset", "sim/pause"
-PREPARING = "_preparing"  # of a robot: hidden, and without messages
-UNKNOWN = "_NODE_NAME_UNKNOWN_"  # to the middleware, which has yet to hear of it
-CONTROLLER = "controller"  # name of the node that answers
-RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
-CROSSCHECK = "crosscheck"  # and of the one that must not miss a state
+PREPARING = "_preparing"  # topic of nodes that compile: hidden, and without messages
+UNKNOWN = "_NODE_NAME_UNKNOWN_"  # rmw's name of a node whose name has not arrived yet
+CONTROLLER = "controller"  # name of the node that answers states
+RECORDER = "recorder"  # name of the node for whose first state on disk a run waits
+CROSSCHECK = "crosscheck"  # name of the node that must not miss a state
 
 FREE = core.FREE
 KINDS = core.KINDS | {RESULT: core.KINDS[SCENARIO], ERROR: core.KINDS[STATES]}
 """Message types of the topics of a robot, by name below /R."""
 ALL_LATCHED = (*core.LATCHED, RESULT)
 
-Asked: TypeAlias = "Twist | JointState | Float64"  # what people send
+InputMessage: TypeAlias = "Twist | JointState | Float64"  # sent by people
 Take = Callable[[bytes], object]
 Content = TypeVar("Content")
 
@@ -87,20 +91,20 @@ def is_latched(name: str) -> bool:
 def message_class(kind: str) -> type:
     """Import the class of a message type, such as `std_msgs/msg/String`."""
     package, _, name = kind.split("/")
-    found: type = getattr(import_module(f"{package}.msg"), name)
-    return found
+    message: type = getattr(import_module(f"{package}.msg"), name)
+    return message
 
 
 def every(node: Node, period: float, call: Callable[[], None]) -> None:
-    """Call again and again, every so many seconds of a clock that never jumps.
+    """Call a function every `period` seconds of the steady clock.
 
-    Timers of rclpy go by the node's clock, which is set with the system's, or by a simulation.
+    Timers of rclpy go by the node's clock, which can jump with the system's or a simulation's.
     """
     node.create_timer(period, call, clock=RclpyClock(clock_type=ClockType.STEADY_TIME))
 
 
 class Sender(Publisher):  # type: ignore[misc]
-    """Publish bytes, and try again where a queue is full; made by `make_sender`."""
+    """A publisher of bytes that tries again while a queue is full; made by `make_sender`."""
 
     context: Context
 
@@ -108,7 +112,7 @@ class Sender(Publisher):  # type: ignore[misc]
         """Publish a message.
 
         Raises:
-            AccordError: if a subscriber does not take what was sent before.
+            AccordError: if a subscriber does not take earlier messages.
         """
         try:
             self.handle.publish_raw(data)
@@ -116,6 +120,7 @@ class Sender(Publisher):  # type: ignore[misc]
             self._insist(data)
 
     def _insist(self, data: bytes) -> None:
+        """Publish a message as soon as the queue has room, within PATIENCE."""
         deadline = time.monotonic() + PATIENCE
         while self.context.ok() and time.monotonic() < deadline:
             with contextlib.suppress(RuntimeError):
@@ -124,9 +129,9 @@ class Sender(Publisher):  # type: ignore[misc]
         raise AccordError(f"a subscriber of {self.topic_name} lags too far behind")
 
     def where_heard(self, encode: Callable[[Content], bytes]) -> Callable[[Content], None]:
-        """Return a function that encodes and sends where anybody has subscribed.
+        """Return a function that encodes and sends if there are subscribers.
 
-        Nobody misses a message, for topics that are not latched keep none for who comes later.
+        Late subscribers miss nothing by it: topics that are not latched store no message for them.
         """
 
         def publish(content: Content) -> None:
@@ -137,14 +142,14 @@ class Sender(Publisher):  # type: ignore[misc]
 
 
 def make_sender(node: Node, topic: str, kind: type, qos: QoSProfile | int) -> Sender:
-    """Make what publishes bytes on a topic."""
+    """Make the publisher of bytes on a topic."""
     sender: Sender = node.create_publisher(kind, topic, qos, publisher_class=Sender)
     sender.context = node.context
     return sender
 
 
 def advertise(node: Node, robot: str, name: str) -> Sender:
-    """Make what publishes bytes on a robot's topic."""
+    """Make the publisher of bytes on a robot's topic."""
     qos = LATCHED if is_latched(name) else RELIABLE
     return make_sender(node, f"{robot}/{name}", message_class(kind_of(name)), qos)
 
@@ -160,15 +165,15 @@ class RivalError(AccordError):
 
 
 def count_clocks(node: Node) -> int:
-    """Return how many publish the clock in the namespace of a node."""
+    """Return the number of publishers of the clock in the namespace of a node."""
     return len(node.get_publishers_info_by_topic(CLOCK))
 
 
 def look_for_rival(node: Node, looks: int) -> int:
-    """Return at how many looks in a row there was another simulator; `looks` were there before.
+    """Return the number of looks in a row with another simulator, `looks` of them before this one.
 
     Raises:
-        RivalError: if it stays; one that is about to end may take a moment to go.
+        RivalError: if it stays longer than one that is about to end.
     """
     looks = looks + 1 if count_clocks(node) > 1 else 0
     if looks > RIVAL_LOOKS:
@@ -179,29 +184,23 @@ def look_for_rival(node: Node, looks: int) -> int:
 def subscribe(
     node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile = RELIABLE
 ) -> Subscription:
-    """Subscribe to the bytes of a robot's topic.
-
-    With `LIVE` messages are lost rather than waited for; with `NEWEST` old ones are left out; with
-    `GLANCE` both.
-    """
+    """Subscribe to the bytes of a robot's topic."""
     qos = ALL_SAID if is_latched(name) else qos
     kind = message_class(kind_of(name))
     return node.create_subscription(kind, f"{robot}/{name}", take, qos, raw=True)
 
 
-def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Asked], None]) -> None:
+def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, InputMessage], None]) -> None:
     """Subscribe to the topics on which people drive a robot.
 
-    Best effort takes messages from publishers of either kind.
-
     Args:
-        node: that hosts the subscriptions.
-        robot: is driven.
-        take: is given the name of a topic, and the message.
+        node: of the subscriptions.
+        robot: to be driven.
+        take: takes the name of a topic, and a message.
     """
     for name, kind in core.input_topics(robot).items():
-        topic, taken = f"{robot.name}/{name}", partial(take, name)
-        node.create_subscription(message_class(kind), topic, taken, LIVE)
+        topic, callback = f"{robot.name}/{name}", partial(take, name)
+        node.create_subscription(message_class(kind), topic, callback, LIVE)
 
 
 def advertise_input(node: Node, robot: Robot, name: str) -> Publisher:
@@ -213,9 +212,13 @@ def advertise_input(node: Node, robot: Robot, name: str) -> Publisher:
 def missing_peers(
     node: Node, publisher: Publisher, peers: Sequence[str], *, somebody: bool = True
 ) -> list[str]:
-    """Return which of the named nodes do not yet receive what a publisher sends.
+    """Return the peers that do not yet receive the messages of a publisher.
 
-    `somebody` asks for at least one subscriber, whatever its name.
+    Args:
+        node: asks the graph.
+        publisher: of the messages.
+        peers: names of nodes.
+        somebody: at least one subscriber is needed, of any name.
     """
     infos = node.get_subscriptions_info_by_topic(publisher.topic_name)
     if (somebody and not infos) or publisher.get_subscription_count() < len(infos):
@@ -225,12 +228,12 @@ def missing_peers(
 
 
 def sign(node: Node, robot: str) -> Publisher:
-    """Let a run wait for a node that compiles, without limit, until this is destroyed."""
+    """Return a publisher that makes a run wait for a node that compiles, until it is destroyed."""
     return node.create_publisher(Empty, f"{robot}/{PREPARING}", 1)
 
 
 def preparing(node: Node, robot: str) -> list[str]:
-    """Return which nodes show `sign`."""
+    """Return the names of the nodes with a `sign`."""
     topic = node.resolve_topic_name(f"{robot}/{PREPARING}")
     return sorted({info.node_name for info in node.get_publishers_info_by_topic(topic)})
 
@@ -242,9 +245,9 @@ def unreached(node: Node, publishers: Iterable[Publisher]) -> str:
 
 
 def deliver(*publishers: Publisher) -> None:
-    """Wait until every subscriber has what the publishers sent, for `DELIVERY` in all.
+    """Wait until all subscribers have the messages of publishers, at most DELIVERY in all.
 
-    One that was killed never has it.
+    A subscriber that was killed never has them.
     """
     deadline = time.monotonic() + DELIVERY
     for publisher in publishers:

@@ -1,9 +1,8 @@
 """Publishers of the simulator node: description, scenario, states, events and result.
 
-BATCH may be tuned. Keys may be added to the result, by the node that makes it; recorder,
-cross-check and run/processes.py read those that are there. Fixed, since other nodes rely on it: of
-a state the joint states come last, and the result comes after everything, with the number of
-events.
+Of a state the joint states come last, and the result comes after everything else, with the number
+of events; other nodes rely on both. The node that makes the result may add keys, but recorder,
+cross-check and run/processes.py read those that are there. BATCH may be tuned.
 """
 
 from __future__ import annotations
@@ -24,62 +23,72 @@ from rosgraph_msgs.msg import Clock
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.reading import seal_of
 
-BATCH = 500  # events in a message, some 70 kB
+BATCH = 500  # events in a message: some 70 kB, which the middleware sends at once
 
 
 class Outlet:
-    """Publish the simulator's messages as bytes.
+    """Publishes the simulator's messages, as bytes.
 
     Args:
-        node: that hosts it.
+        node: of the publishers.
         setup: robot and scenario.
         engine, version, transport: as `/R/scenario` states them.
-        recorded: whether the run waits for a recorder, for which a person's commands wait, too.
+        recorded: the run waits for a recorder, and so do the inputs that a person sends.
     """
 
-    def __init__(self, node: Node, setup: Setup, *made_by: str, recorded: bool = False) -> None:
+    def __init__(
+        self,
+        node: Node,
+        setup: Setup,
+        engine: str,
+        version: str,
+        transport: str,
+        *,
+        recorded: bool = False,
+    ) -> None:
         self._robot = robot = setup.robot.name
-        self._key = secrets.token_hex()
-        announced = json.loads(bag.facts(setup, *made_by))
+        self._key = secrets.token_hex()  # published with the result, which it authenticates
+        announced = json.loads(bag.facts(setup, engine, version, transport))
         announced |= {"seal": seal_of(self._key), "recorded": recorded}
         text = json.dumps(announced, sort_keys=True)
         advertise = partial(graph.advertise, node, robot)
         for name, data in bag.first_messages(setup, text).items():
             advertise(name).send(data)
         self._result, self._events = advertise(graph.RESULT), advertise(graph.EVENTS)
-        self._count = 0
+        self._count = 0  # of events
         clock = graph.make_sender(node, graph.CLOCK, Clock, graph.DEEP)
         self._send_clock = clock.where_heard(cdr.encode_clock)
         self._states = odometry, states = advertise(graph.ODOMETRY), advertise(graph.STATES)
         self._send_odometry = odometry.where_heard(cdr.OdometryCodec().encode)
         self._send_states = states.where_heard(cdr.JointStateCodec(setup.joints).encode)
-        self._sent: dict[str, bool] = {}
+        self._sent: dict[str, bool] = {}  # last value of each switch
         self._transforms = TransformOutlet(node, setup)
         self._switches = {n: advertise(n + graph.SWITCH) for n in setup.initial.switches}
         self._node = node
 
     def missing(self, peers: Sequence[str], *, answered: bool = False) -> str:
-        """Return the first node that is not yet certain to receive every state, or "".
+        """Return the first node that may still miss a message, or "".
 
-        Somebody must take the joint states, unless they are `answered` in this process.
+        Args:
+            peers: names of the nodes that must receive each state.
+            answered: the controller is in this process; else somebody must take joint states.
         """
-        # A subscriber of switches must not get them late: a latched state would be an old one.
-        # Nor may an event of the first step pass a recorder by.
-        if unsure := graph.unreached(self._node, (*self._switches.values(), self._events)):
-            return f"a subscriber of {unsure} is not connected"
+        # A late subscriber of a switch would get an old value, one of events would miss the first.
+        if topic := graph.unreached(self._node, (*self._switches.values(), self._events)):
+            return f"a subscriber of {topic} is not connected"
         for publisher in self._states:
-            # A node of one's own may do without the base.
-            states = publisher is self._states[-1] and not answered
-            if missing := graph.missing_peers(self._node, publisher, peers, somebody=states):
+            # Somebody must take the joint states; the odometry may have no subscriber.
+            somebody = publisher is self._states[-1] and not answered
+            if missing := graph.missing_peers(self._node, publisher, peers, somebody=somebody):
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
-        # A known peer may not yet know of these publishers; the cross-check reports when it does.
+        # The cross-check subscribes to the result once it has found all other publishers.
         check = [name for name in peers if name == graph.CROSSCHECK]
         if check and graph.missing_peers(self._node, self._result, check, somebody=False):
             return f"{graph.CROSSCHECK} is not connected to every topic"
         return ""
 
     def state(self, state: RobotState) -> None:
-        """Publish a state; the joint states come last of what peers wait for."""
+        """Publish a state, the joint states last among the messages that peers wait for."""
         self._send_clock(state.time)
         self._send_odometry(state)
         for name, value in state.switches.items():
@@ -90,22 +99,22 @@ class Outlet:
         self._transforms.publish(state)
 
     def events(self, events: Sequence[Event]) -> None:
-        """Publish the events of a step, which can be thousands, in as few messages as will do."""
+        """Publish the events of a step, BATCH in a message: there can be thousands."""
         for start in range(0, len(events), BATCH):
             self._events.send(cdr.encode_events(events[start : start + BATCH], self._robot))
         self._count += len(events)
 
     def result(self, result: Mapping[str, Json]) -> None:
-        """Publish how the run ended, and how many events there were for a recorder to have."""
+        """Publish the result of the run, with the number of events that a recorder must have."""
         text = json.dumps({**result, "events": self._count, "key": self._key})
         self._result.send(cdr.encode_string(text))
 
     def recorded(self) -> bool:
-        """Return whether the recorder, which a run waits for, has the first state on disk."""
+        """Return whether the recorder has the first state on disk: it then takes the result."""
         return not graph.missing_peers(self._node, self._result, [graph.RECORDER])
 
     def deliver(self) -> None:
-        """See everything delivered, above all the last states."""
+        """Wait until all is delivered, above all the last states."""
         graph.deliver(*self._states, self._events, self._result)
 
 
@@ -136,7 +145,7 @@ class TransformOutlet:
     """
 
     def __init__(self, node: Node, setup: Setup, prefix: str = "") -> None:
-        self._next = math.inf
+        self._next = math.inf  # simulated time of the next transforms [s]; never without tf2
         try:
             from tf2_msgs.msg import TFMessage
         except ImportError:

@@ -1,7 +1,10 @@
 """End of a node's process: its exit status, its one line on stderr, and what may hang.
 
-GRACE and SAID_* may be tuned. Exit statuses (2, 130) and the line stay, for launches and `accord`
-go by them. How a process ends is worked out against DDS, which may hang: test_failures, test_shell.
+DDS can hang as a node is destroyed or as the process exits. So a process that is done ends itself
+after GRACE, and leaves without the destructors of the C library (test_failures, test_shell).
+
+GRACE and SAID_* may be tuned. Exit statuses (2, 130) and the form of the line stay, for launches
+and `accord` read them.
 """
 
 from __future__ import annotations
@@ -23,15 +26,16 @@ from roboaccord.scenario import shows_tracebacks
 from roboaccord_ros.graph.spinning import Run
 
 STATUS_ERROR = 2
-STATUS_INTERRUPTED = 130
+STATUS_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+# Errors of ROS that are reported in one line.
 OF_ROS = (InvalidParameterTypeException, ParameterException, RuntimeError)
 PARENT = "ROBOACCORD_PARENT"  # environment variable with the process that a node ends with
-GRACE = 5  # s that ROS may take to end, once everything is reported
-SAID_AFTER, SAID_EVERY = 2.0, 10.0  # s for which kernels compile before, and between, its lines
+GRACE = 5  # for ROS to end, once all is reported [s]
+SAID_AFTER, SAID_EVERY = 2.0, 10.0  # of compiling before the first line, and between lines [s]
 
 
 def complain(line: str, error: Exception) -> int:
-    """Write an error in a line, below its traceback where that is asked for; return the status."""
+    """Write an error in a line, after its traceback if that is wanted; return the exit status."""
     if shows_tracebacks():
         traceback.print_exception(error)
     sys.stderr.write(f"error: {line}\n")
@@ -39,9 +43,9 @@ def complain(line: str, error: Exception) -> int:
 
 
 def leave(status: int) -> NoReturn:
-    """End this process, which has shut down ROS, without what the C library does at an exit.
+    """End this process, which has shut down ROS, without destructors of static objects.
 
-    Among the destructors of static objects DDS hangs for seconds, or for ever.
+    Among them DDS hangs for seconds, or for ever.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -49,7 +53,7 @@ def leave(status: int) -> NoReturn:
 
 
 def conclude(run: Run, report: Callable[[], None]) -> int:
-    """Report how a run ended while all is well, and return the exit status."""
+    """Report the error of a run or its result, and return the exit status."""
     if run.error:
         return complain(str(run.error), run.error)
     report()
@@ -58,10 +62,10 @@ def conclude(run: Run, report: Callable[[], None]) -> int:
 
 
 def end_soon(*, failed: bool) -> None:
-    """End this process within `GRACE`, though DDS hangs as a node is destroyed, as it may.
+    """End this process after GRACE, even if DDS hangs in native code as a node is destroyed.
 
-    Native code that spins is ended, too. The exit status is then that of `SIGALRM`, which means
-    that all work was done; or 1 after a failure.
+    The exit status is then that of SIGALRM, which means that all work was done, or 1 after a
+    failure.
     """
     if failed:
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -72,20 +76,20 @@ def end_soon(*, failed: bool) -> None:
 
 
 def look_around(parent: int, run: Run) -> None:
-    """Let Python see signals while nothing comes, and end with the runner that asked for it."""
+    """End with the runner that started this process; called often, so that Python sees signals."""
     runner = os.environ.get(PARENT)
     if runner and (os.getppid() != parent or not Path("/proc", runner).exists()):
         run.interrupt()
 
 
 def tell_of_compiling(name: str) -> None:
-    """Say on stderr that kernels compile, from time to time; loading them is faster."""
+    """Write on stderr from time to time that kernels compile."""
     spent, due = 0.0, SAID_AFTER
     while True:
         time.sleep(0.1)
         spent += 0.1 * seen_compiling()
         if spent >= due:
-            what = "compiling kernels, once on this machine"
-            sys.stderr.write(f"{name}: {what}: {spent:.0f} s so far ...\n")
+            activity = "compiling kernels, once on this machine"
+            sys.stderr.write(f"{name}: {activity}: {spent:.0f} s so far ...\n")
             sys.stderr.flush()
             due = spent + SAID_EVERY

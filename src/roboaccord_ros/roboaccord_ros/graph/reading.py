@@ -1,9 +1,10 @@
-"""Messages that anybody may have sent: what cannot be read is one line, and is ignored.
+"""Messages that anybody may have sent: one that cannot be read is one log line, and is ignored.
 
-LARGEST, SHOWN and MOST may be tuned: what is read at all, and how many lines a bad message may
-cause. To decode another topic, add it to `decoders`, with `finite` for numbers. UNREADABLE are
-errors of content, which end nothing: add to it only what content can cause. test_strangers sends
-garbage to every topic.
+`readable` wraps a callback so. UNREADABLE are the errors of content, which end nothing; an error
+that content cannot cause does not belong there. test_strangers sends garbage to every topic.
+
+Another topic is added to `decoders`, with `finite` for numbers. LARGEST, SHOWN and MOST may be
+tuned.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from roboaccord.scenario import Setup, recorded_setup
 
 from roboaccord_ros.graph import names as graph
 
-LARGEST = 4_000_000  # bytes of a message that is read
-SHOWN, MOST = 200, 5  # characters of what is wrong with one, and such lines of a topic
+LARGEST = 4_000_000  # bytes of a message that is read; events of a step in messages of 70 kB
+SHOWN = 200  # characters of an error that are logged
+MOST = 5  # lines about messages of a topic
 UNREADABLE = (
     AccordError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError,
     TypeError, ValueError, struct.error,
@@ -38,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 def itself(content: Content) -> Content:
-    """Return what was read."""
+    """Return the content itself: a callback that changes nothing."""
     return content
 
 
@@ -52,11 +54,11 @@ def readable(
 
     Args:
         topic: of the messages, for the line about one that cannot.
-        decode: raises any of `UNREADABLE` for what is not a message of the topic.
-        take: is given what `decode` returns, and may raise what ends the run.
-        is_fatal: whether such a message ends the run.
+        decode: raises one of `UNREADABLE` for a message that cannot be read.
+        take: takes what `decode` returns; its errors are not caught.
+        is_fatal: whether a message that cannot be read ends the run.
     """
-    told = set[str]()
+    logged = set[str]()
 
     def read(message: Message) -> Taken | None:
         try:
@@ -66,10 +68,10 @@ def readable(
         except UNREADABLE as error:
             if is_fatal():
                 raise
-            why = visible(str(error) or type(error).__name__)[:SHOWN]
-            if why not in told and len(told) < MOST:
-                told.add(why)
-                _log.warning("a message on %s is ignored: %s", topic, why)
+            reason = visible(str(error) or type(error).__name__)[:SHOWN]
+            if reason not in logged and len(logged) < MOST:
+                logged.add(reason)
+                _log.warning("a message on %s is ignored: %s", topic, reason)
             return None
         return take(content)
 
@@ -77,12 +79,12 @@ def readable(
 
 
 def finite(decode: Callable[[bytes], tuple[float, *tuple[Array, ...]]]) -> Callable[[bytes], Any]:
-    """Return a function that decodes a time and arrays, and refuses what is not finite."""
+    """Return a function that decodes a time and arrays, and refuses numbers that are not finite."""
 
     def decode_finite(data: bytes) -> tuple[float, *tuple[Array, ...]]:
         content = decode(data)
         for array in content[1:]:
-            # A sum of squares is finite only where every number is, and costs a third of a sum.
+            # A sum of squares is finite only if all numbers are; it costs a third of `isfinite`.
             if not (isfinite(array.dot(array)) or np.isfinite(array).all()):
                 raise AccordError(f"it has numbers that are not finite, at t = {content[0]:g} s")
         return content
@@ -103,7 +105,7 @@ def command_reader(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Arra
 
 
 def decoders(joints: Sequence[str]) -> dict[str, Callable[[bytes], object]]:
-    """Return what decodes messages of a robot, by the last part of their topics."""
+    """Return the decoder of each topic of a robot, by the last word of its name."""
     states, vector = finite(cdr.JointStateCodec(joints).decode), finite(cdr.decode_wrench)
     return {
         "joint_states": states, "error": states, "odom": finite(cdr.OdometryCodec().decode),
@@ -114,7 +116,7 @@ def decoders(joints: Sequence[str]) -> dict[str, Callable[[bytes], object]]:
 
 
 def read_facts(data: bytes) -> dict[str, Any]:
-    """Return what a simulator announces of a run."""
+    """Return the facts that a simulator announces of a run."""
     facts: dict[str, Any] = json.loads(cdr.decode_string(data))
     words = [facts[key] for key in ("engine", "engine_version", "transport")]
     if not all(isinstance(word, str) for word in words):
@@ -123,7 +125,7 @@ def read_facts(data: bytes) -> dict[str, Any]:
 
 
 def read_scenario(robot: str, changes: Sequence[str], data: bytes) -> tuple[dict[str, Any], Setup]:
-    """Return what a simulator announces of a run, and its robot and scenario.
+    """Return the facts that a simulator announces of a run, and its robot and scenario.
 
     Args:
         robot: name of the topics.
@@ -135,7 +137,7 @@ def read_scenario(robot: str, changes: Sequence[str], data: bytes) -> tuple[dict
 
 
 def seal_of(key: str) -> str:
-    """Return by what a run's announcement lets its result be known, which tells the key."""
+    """Return the seal in a run's announcement: a hash of the key that comes with its result."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
@@ -143,7 +145,7 @@ def read_result(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     """Return the result of the simulator that announced a run.
 
     Raises:
-        AccordError: for that of anybody else.
+        AccordError: for a result of anybody else.
     """
     result: dict[str, Any] = json.loads(cdr.decode_string(data))
     if "seal" in facts and facts["seal"] != seal_of(result["key"]):

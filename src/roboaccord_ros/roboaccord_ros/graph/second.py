@@ -1,8 +1,12 @@
-"""The reference as a second robot: what the cross-check publishes of it.
+"""The reference as a second robot: it follows a run in its own time, and is published.
 
-LONGEST, NAMING, UNHURRIED and FADE_PERIOD may be tuned; none changes a verdict. When the reference
-is set anew, and how it fades, is changed in crosscheck/companion.py of the core. Fixed: the run
-never waits for this, and what cannot follow is given up with a line.
+`Companion` of the core advances the reference with the inputs of the run, and sets it to the run's
+state when they have drifted apart. Its look shows this: it fades with the distance, and a suspected
+link is red. `CauseFinder` names the cause of a run that is outside. The run never waits for any of
+it; a reference that cannot follow is given up with a line.
+
+NAMING and FADE_PERIOD may be tuned; none changes a verdict. When the reference
+is set anew, and how it fades, is changed in crosscheck/cause.py of the core.
 """
 
 from __future__ import annotations
@@ -24,32 +28,30 @@ from roboaccord.scenario import Setup
 from roboaccord_ros.gazebo.engine import SPEC
 from roboaccord_ros.gazebo.markers import WindowMarkers
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.live import LiveStep
+from roboaccord_ros.graph.live import LONGEST, UNHURRIED, LiveStep
 from roboaccord_ros.graph.outlet import TransformOutlet
 from roboaccord_ros.graph.shell import Shell
 
-LONGEST = 50_000  # states that may wait
-NAMING = 0.5  # s of wall time that is left for the cause where a run is interrupted
-UNHURRIED = 30.0  # s at the end of a run, for which a launch waits
-FADE_PERIOD = 0.2  # s of simulated time between changes of opacity: RViz reloads the robot
+NAMING = 0.5  # for the cause of a run that is interrupted [s of wall time]
+FADE_PERIOD = 0.2  # between changes of opacity [s of simulated time]: RViz reloads the robot
 _log = logging.getLogger(__name__)
 
 
 class SecondRobot:
-    """Let the reference follow the states of a run in its own time, and publish it.
+    """The reference, which follows the states of a run in its own time, as a robot of its own.
 
     Args:
-        shell: that hosts it.
-        outs: publish the topics `SECOND`.
-        statuses: publishes diagnostics.
+        shell: of the cross-check.
+        outs: publishers of the topics `SECOND`.
+        statuses: publisher of diagnostics.
         setup: robot and scenario.
         engine, transport: of the run.
-        controller: `package.module:Class` in place of the scenario's.
+        controller: `package.module:Class` instead of the scenario's.
 
     Attributes:
-        companion: the reference; None before the start, and where it could not go on.
+        companion: the reference; None before the start, and once it could not follow.
         finder: of the cause of a run that is outside.
-        publishers: whose messages must arrive.
+        publishers: their subscribers must be connected before the first message.
     """
 
     def __init__(
@@ -65,7 +67,7 @@ class SecondRobot:
         self._shell, self._setup, self._controller = shell, setup, controller
         self._run = engine, transport
         self._inputs = HeardInputs(setup.joints)
-        self._waiting = deque[RobotState]()
+        self._waiting = deque[RobotState]()  # states of the run to follow, the oldest first
         self.companion: Companion | None = None
         self._states = JointStateCodec(setup.joints)
         self._odometry = OdometryCodec(child_frame_id=f"{REFERENCE}/base_link")
@@ -78,14 +80,15 @@ class SecondRobot:
             shell.subscribe(name, partial(self._inputs.note, name), qos=graph.DEEP)
 
     def begin(self, check: StepCheck) -> None:
-        """Begin at the start of a run, whose control periods are judged."""
+        """Begin at the start of a run whose periods a check judges."""
         self._waiting.clear()
         self._inputs.failed.clear()
         self._check = check
         self.finder = CauseFinder(self._setup, *self._run, check)
         self.companion = Companion(self._setup, check.setup, self._inputs, self._controller)
-        self._followed: tuple[RobotState, RobotState] | None = None  # of it, and what it follows
-        self._look: Look | None = None
+        # Last state of the reference, and that of the run at the same time.
+        self._followed: tuple[RobotState, RobotState] | None = None
+        self._look: Look | None = None  # as last published; None before the first message
 
     def note(self, events: Sequence[Event]) -> None:
         """Take events of the run."""
@@ -98,15 +101,15 @@ class SecondRobot:
 
     def take(self, step: LiveStep) -> None:
         """Take a control period that was judged."""
-        self.finder.take(step.before, step.after, driven=step.driven)
+        self.finder.take(step.before, step.after, driven=step.has_vectors)
         self._waiting.append(step.after)
         if len(self._waiting) > LONGEST:
             self._stop("it falls too far behind")
 
     def follow(self, until: float) -> None:
-        """Follow the states that wait, while there is time [s of the steady clock].
+        """Follow the states that wait, until a time of the steady clock [s].
 
-        The first one waits until every subscriber is connected.
+        The first one waits until all subscribers are connected.
         """
         if self._look or not graph.unreached(self._shell.node, self.publishers):
             self._catch_up(until)
@@ -114,39 +117,41 @@ class SecondRobot:
         self._draw()
 
     def repeat(self) -> None:
-        """Send its look again, for late subscribers."""
+        """Send the look again, for late subscribers."""
         if self._look and self.companion:
             look = replace(self._look, time=self.companion.state.time)
             self._send_status(look.encode(self._shell.robot))
 
     def close(self, until: float, *, hurried: bool) -> None:
-        """Follow what is left, and give the cause of a run that is outside.
+        """Follow the states that remain, and report the cause of a run that is outside.
 
         Args:
-            until: while there is time [s of the steady clock].
-            hurried: whether the run was interrupted.
+            until: time of the steady clock at which to stop [s].
+            hurried: the run was interrupted.
         """
         self.finder.conclude()
         self._catch_up(until)
         naming = NAMING if hurried else UNHURRIED
         self._report(self.finder.settle(max(until - time.monotonic(), naming)))
         self._draw()
-        if self._window and hurried:  # else it stays, as the window does
+        if self._window and hurried:  # else it stays visible, as the window stays open
             self._window.remove()
 
     def _draw(self) -> None:
-        """Draw it into Gazebo's window, where a suspect is red, too."""
+        """Draw the reference into Gazebo's window, with a suspected link in red."""
         if self._window and self._followed and self._look:
             suspect = self.finder.suspect
             look = replace(self._look, link=suspect.link if suspect else "")
             self._window.show(*self._followed, self._newest, look)
 
     def _catch_up(self, until: float) -> None:
+        """Follow the states that wait, until a time of the steady clock [s]."""
         while self._waiting and self.companion and time.monotonic() < until:
             self._advance(self.companion, self._waiting.popleft())
 
     def _advance(self, companion: Companion, state: RobotState) -> None:
-        if self._look is None:  # now a recorder listens
+        """Let the reference follow a state of the run, and publish it."""
+        if self._look is None:  # all subscribers are connected now
             self._publish(companion.state)
             self._show(Look(opacity=companion.opacity))
         companion.simulated = self._check.setup
@@ -162,6 +167,7 @@ class SecondRobot:
         self._look_again()
 
     def _stop(self, why: str) -> None:
+        """Give up the reference."""
         if self.companion:
             _log.warning("%s: the reference is shown no longer: %s", self._shell.robot, why)
             if self._window:
@@ -170,30 +176,32 @@ class SecondRobot:
         self._waiting.clear()
 
     def _look_again(self) -> None:
-        """Show it with another look if that has changed; its fading can wait."""
+        """Publish another look: at once for a new cause or start, else every FADE_PERIOD."""
         companion, cause, old = self.companion, self.finder.cause, self._look or Look()
         now, opacity, anew = old.time, old.opacity, old.anew
         if companion:
             now, opacity, anew = companion.state.time, companion.opacity, companion.anew
         line = cause.line() if cause else ""
-        at_once = (anew, line) != (old.anew, old.line)
-        faded = opacity != old.opacity and now >= old.time + FADE_PERIOD
-        if at_once or faded:
+        is_urgent = (anew, line) != (old.anew, old.line)
+        is_faded = opacity != old.opacity and now >= old.time + FADE_PERIOD
+        if is_urgent or is_faded:
             link, since = (cause.link, cause.since) if cause else ("", 0.0)
             self._show(Look(now, opacity, anew, link, since, line))
 
     def _publish(self, state: RobotState) -> None:
+        """Publish a state of the reference."""
         self._send_odometry(self._odometry.encode(state))
         self._send_states(self._states.encode(state))
         self._transforms.publish(state)
 
     def _show(self, look: Look) -> None:
+        """Publish the description and diagnostics of a look."""
         self._look = look
         self._send_description(encode_string(look.paint(self._setup.urdf())))
         self._send_status(look.encode(self._shell.robot))
 
     def _report(self, cause: Suspect | None) -> None:
-        """Report a cause that was found."""
+        """Log a cause, and show it."""
         if cause is None:
             return
         _log.warning("%s: %s", self._shell.robot, cause.line())

@@ -1,7 +1,8 @@
 """Base of the nodes: topics, timers, and the start in a process of its own.
 
-To add a node, derive a class from `Shell` with `name` and `build`, and `close` and `report` if
-needed. How nodes are spun is in `spinning`, how their process ends in `process`.
+A node is a class derived from `Shell`, with `name` and `build`, and `close` and `report` if it
+needs them. `Shell.main` runs it: it makes the node, spins it until its run is over (spinning.py),
+closes it and ends the process with its status (process.py).
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ T = TypeVar("T")
 
 
 class Shell:
-    """Wrap a core object into a node: the base of all nodes, in a process of its own or not.
+    """An object of the core as a node, in a process of its own or with others.
 
     Args:
-        node: that hosts it.
+        node: of its topics and timers.
         robot: name, with which its topics begin.
-        run: which its errors end.
+        run: ends with its errors.
 
     Attributes:
-        node, robot, run: as given, for the parts that live in it.
+        node, robot, run: the arguments.
         name: of the node.
         status: exit status of its process if all is well.
     """
@@ -62,18 +63,18 @@ class Shell:
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
-        """Make what the parameters of a node specify."""
+        """Make the shell that the parameters of a node specify."""
         raise NotImplementedError
 
     def close(self) -> None:
         """End properly, while the node can still publish."""
 
     def report(self) -> None:
-        """Write to stdout what is to be reported after success."""
+        """Write a report to stdout after success."""
 
     @contextlib.contextmanager
     def preparing(self) -> Iterator[None]:
-        """Let the run wait while this node makes what compiles."""
+        """Let the run wait while this node compiles."""
         sign = graph.sign(self.node, self.robot)
         try:
             yield
@@ -81,7 +82,7 @@ class Shell:
             self.node.destroy_publisher(sign)
 
     def every(self, period: float, call: Callable[[], None]) -> None:
-        """Call again and again; see `graph.every`."""
+        """Call a function every `period` seconds; see `graph.every`."""
         graph.every(self.node, period, self.run.guard(call))
 
     def subscribe(
@@ -97,7 +98,7 @@ class Shell:
         return graph.subscribe(self.node, self.robot, name, self.run.guard(read), qos=qos)
 
     def advertise(self, name: str) -> graph.Sender:
-        """Make what publishes bytes on a topic of the robot."""
+        """Make the publisher of bytes on a topic of the robot."""
         return graph.advertise(self.node, self.robot, name)
 
     @classmethod
@@ -115,7 +116,7 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
     """Run a node until its run is over, and return the exit status."""
     run = Run()
     context = Context()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # else DDS leaves shared memory
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # or DDS leaves shared memory
     try:
         with session(context, args=args) as nodes:
             node = Node(kind.name, context=context)
@@ -123,11 +124,10 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
             run.nodes = nodes
             graph.every(node, POLL, partial(look_around, os.getppid(), run))
             threading.Thread(target=tell_of_compiling, args=[kind.name], daemon=True).start()
-            # Until then a signal, while libraries load or compile, ends it at once.
-            shell = kind.build(node, run)
+            shell = kind.build(node, run)  # while it loads and compiles a signal ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())
-            gc.freeze()  # what is loaded by now stays: no need to look through it again and again
+            gc.freeze()  # objects that are loaded by now stay: garbage collection skips them
             try:
                 spin(context, nodes, run)
             finally:
@@ -144,6 +144,6 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
             raise
         return complain(line, error)
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):  # Python's own end takes a while, too
+        for number in (signal.SIGINT, signal.SIGTERM):  # a signal may come as Python ends
             signal.signal(number, signal.SIG_IGN)
     return status

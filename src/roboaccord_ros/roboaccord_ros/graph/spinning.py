@@ -1,6 +1,7 @@
-"""Spinning of nodes: the context they live in, what ends their run, and how signals end it.
+"""Spinning of nodes: their context, the outcome of their run, and how signals end it.
 
-POLL may be tuned; SPIN must be finite. A signal never cuts a callback: test_shell.
+A `Run` collects the outcomes of the nodes of a process: the last one that is done, or the first
+error, ends the spinning. A signal never cuts a callback (test_shell). POLL may be tuned.
 """
 
 from __future__ import annotations
@@ -24,34 +25,39 @@ from roboaccord.scenario import users_code
 
 P = ParamSpec("P")
 T = TypeVar("T")
-SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
-POLL = 0.05  # s between looks at peers, signals and timeouts
+# Timeout of spinning [s]: without one rclpy's EventsExecutor never blocks, and starves its timers.
+SPIN = 3600.0
+POLL = 0.05  # between looks at peers, signals and timeouts [s]
 
 
 class Run:
-    """Collect the outcomes of the nodes of one process.
+    """Outcome of the nodes of one process.
 
     Args:
-        parts: number of nodes that must report `done`.
+        expected: number of nodes that must report `done`.
+
+    Attributes:
+        future: is done when the spinning is to end.
+        error: the first one; None while all is well.
+        interrupt: what a signal to end does.
+        nodes: of this process, which are spun.
     """
 
-    def __init__(self, parts: int = 1) -> None:
+    def __init__(self, expected: int = 1) -> None:
         self.future = Future()
         self.error: AccordError | None = None
         self.interrupt: Callable[[], None] = self.stop
-        """What a signal to end does."""
         self.nodes: list[Node] = []
-        """The nodes of this process, which are spun."""
-        self._parts, self._over = parts, False
+        self._expected, self._over = expected, False
 
     def expect(self) -> None:
         """Wait for one more node."""
-        self._parts += 1
+        self._expected += 1
 
     def done(self) -> None:
         """Count one node as finished; the last one ends the spinning."""
-        self._parts -= 1
-        if self._parts <= 0:
+        self._expected -= 1
+        if self._expected <= 0:
             self.stop()
 
     def fail(self, error: AccordError) -> None:
@@ -66,14 +72,14 @@ class Run:
             self.future.set_result(None)
 
     def guard(self, callback: Callable[P, T]) -> Callable[P, T | None]:
-        """Return a callback whose errors end the run, and that is silent after the end."""
+        """Return a callback whose errors end the run, and that does nothing after the end."""
 
         def guarded(*arguments: P.args, **named: P.kwargs) -> T | None:
             if self._over:
                 return None
             try:
                 return callback(*arguments, **named)
-            except Exception:  # noqa: BLE001 - raised again, but for a user's
+            except Exception:  # noqa: BLE001 - raised again, except those of users' code
                 try:
                     with users_code():
                         raise
@@ -85,14 +91,14 @@ class Run:
 
 
 def make_executor(context: Context) -> Executor:
-    """Make the fastest executor there is: events where rclpy has it, else the plain one."""
+    """Make the executor of events, which is fast, or a plain one where rclpy has none."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
         from rclpy.executors import SingleThreadedExecutor
 
         return SingleThreadedExecutor(context=context)
-    # It enables faulthandler, which wants a real file where a test has replaced stderr.
+    # It enables faulthandler, which needs a real file even if a test has replaced stderr.
     with contextlib.redirect_stderr(sys.__stderr__):
         return EventsExecutor(context=context)
 
@@ -101,7 +107,7 @@ def make_executor(context: Context) -> Executor:
 def session(
     context: Context, *, args: Sequence[str] | None = None, domain_id: int | None = None
 ) -> Iterator[list[Node]]:
-    """Start ROS in a context; destroy the nodes put into the list, then shut down, in order."""
+    """Start ROS in a context; at the end destroy the nodes put into the list, and shut down."""
     handlers = SignalHandlerOptions.NO
     rclpy.init(args=args, context=context, domain_id=domain_id, signal_handler_options=handlers)
     nodes: list[Node] = []
@@ -136,30 +142,30 @@ def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
 
 @contextlib.contextmanager
 def ends_between_callbacks(run: Run) -> Iterator[None]:
-    """Let a signal end the spinning where no callback is cut, and do what it asks after that.
+    """Let a signal end the spinning between callbacks, and call its old handler after that.
 
     An exception in a callback would be reported by the executor in many lines. The second signal
     acts at once.
     """
     received: list[int] = []
-    before: dict[signal.Signals, Callable[[int, FrameType | None], None]] = {}
+    old_handlers: dict[signal.Signals, Callable[[int, FrameType | None], None]] = {}
 
     def end(number: int, frame: FrameType | None) -> None:
         received.append(number)
         run.stop()
         if len(received) > 1:
-            before[signal.Signals(number)](number, frame)
+            old_handlers[signal.Signals(number)](number, frame)
 
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             handler = signal.getsignal(number)
             if callable(handler):
-                before[number] = handler
+                old_handlers[number] = handler
                 signal.signal(number, end)
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in old_handlers.items():
             signal.signal(number, handler)
     if received:
-        before[signal.Signals(received[0])](received[0], None)
+        old_handlers[signal.Signals(received[0])](received[0], None)

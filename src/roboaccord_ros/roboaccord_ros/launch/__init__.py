@@ -1,9 +1,9 @@
 """What launch files share: arguments, the planner, processes and their ends, the robot's URDF.
 
-Add a name here if launch files are to import it; those that are here stay, for users' launch files
-have them. Imports are limited to launch, launch_ros, ament_index_python and the standard library
-(test_launch): `ros2 launch` reads launch files in the Python of ROS, which need not have the core's
-libraries. Planner and nodes run in the Python of the workspace.
+`ros2 launch` reads launch files in the Python of ROS, which need not have the core's libraries. So
+imports here are limited to launch, launch_ros, ament_index_python and the standard library
+(test_launch); planner and nodes run in the Python of the workspace. The names below stay, for
+users' launch files import them. Tests: test_launch, test_bringup, test_view_robot.
 """
 
 from roboaccord_ros.launch.description import RootLink as RootLink

@@ -1,8 +1,8 @@
-"""The description of a robot without a simulator: its URDF, and the link that stands still.
+"""The description of a robot without a simulator: its URDF and its root link.
 
-To find the URDF of a robot in another way, extend `Expansion`. Fixed for safety: a file is read by
-the core, within its fence, unless the user sets `trust:=true` (docs/security.md). A launch with a
-simulator needs none of this, for the simulator node publishes the description.
+A launch with a simulator needs none of this, for the simulator node publishes the description.
+Fixed for safety: a file is read by the core, within its fence, unless the user sets `trust:=true`
+(docs/security.md). Another way to find a URDF is added to `Expansion`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from roboaccord_ros.launch.planner import find_python
 
 
 def require(context: LaunchContext, **packages: str) -> None:
-    """Refuse a launch that lacks packages.
+    """Check that packages are installed.
 
     Args:
         context: of the launch.
-        **packages: for each, under which launch configuration it is needed; always if empty.
+        **packages: launch configuration that needs each package if it is true; "" always needs it.
 
     Raises:
-        RuntimeError: naming them, and what installs them.
+        RuntimeError: that names the missing packages and what installs them.
     """
-    there = get_packages_with_prefixes()
-    true = {"", *(key for key, value in context.launch_configurations.items() if value == "true")}
-    if missing := [name for name, key in packages.items() if key in true and name not in there]:
+    installed = get_packages_with_prefixes()
+    configurations = context.launch_configurations
+    needed = [name for name, key in packages.items() if not key or configurations[key] == "true"]
+    if missing := [name for name in needed if name not in installed]:
         raise RuntimeError(f"{', '.join(missing)} not installed: run `make ros` in the workspace")
 
 
@@ -40,21 +41,21 @@ def robot_description() -> Command:
 
 
 class Expansion(Substitution):  # type: ignore[misc]
-    """Command that prints the URDF of the robot of the launch."""
+    """The command that prints the URDF of the robot of the launch."""
 
     def perform(self, context: LaunchContext) -> str:
-        """Return xacro for the package NAME or by `trust:=true`, else the workspace's, fenced."""
+        """Return xacro for a robot's package or a trusted file, else the reader of the core."""
         robot, trust = (LaunchConfiguration(n).perform(context) for n in ("robot", "trust"))
         if not robot.endswith((".urdf", ".xacro")):
             name = robot.replace("-", "_")
             share = Path(FindPackageShare(name).perform(context))
             return f"xacro '{share / 'urdf' / name}.urdf.xacro'"
-        own = f"'{find_python()}' -P -m roboaccord.description"
-        return f"{'xacro' if trust == 'true' else own} '{robot}'"
+        fenced = f"'{find_python()}' -P -m roboaccord.description"
+        return f"{'xacro' if trust == 'true' else fenced} '{robot}'"
 
 
 class RootLink(Substitution):  # type: ignore[misc]
-    """Root link of a URDF, the frame in which nothing of the robot's base moves."""
+    """The root link of a URDF, which serves as the fixed frame of RViz."""
 
     def __init__(self, urdf: Substitution) -> None:
         super().__init__()

@@ -1,11 +1,12 @@
-"""The planner of a launch: what it decides becomes launch configurations, and parameters of nodes.
+"""The planner of a launch, run as a process: its decisions become launch configurations.
 
-To change what is decided, see roboaccord_ros/plan; this only runs it. Add to TYPES a parameter that
-is no text, to LIBRARIES what every node imports, to TAKEN_BY_LAUNCH a word of `ros2 launch` itself,
-which would be refused as unknown otherwise. PLANNING may be raised. PYTHON and TRUST stay, for
-users and the core read them.
+`plan` runs roboaccord_ros.plan in the Python of the workspace, which `find_python` looks for, and
+sets what it prints as launch configurations; `parameters` makes parameters of nodes of them.
+Decisions are changed in roboaccord_ros/plan.
 
-It runs in the Python of the workspace; see `roboaccord_ros.plan`.
+A parameter that is no text is entered in TYPES, a package that every node imports in LIBRARIES, and
+an argument of `ros2 launch` itself, which would be refused as unknown, in TAKEN_BY_LAUNCH. PLANNING
+may be raised. PYTHON and TRUST stay, for users and the core read them.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ from roboaccord_ros.run.claim import claim_names
 
 PACKAGE = "roboaccord_ros"
 PYTHON = "ROBOACCORD_PYTHON"  # environment variable: the workspace's Python
-TRUST = "ROBOACCORD_TRUST"  # environment variable, as of the core's `description`
+TRUST = "ROBOACCORD_TRUST"  # environment variable: the core then expands any xacro file
 WITH_PARENT = Path(__file__).parents[1] / "run" / "with_parent.py"
 LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml"
 CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES.split()})))"
-PLANNING = 300.0  # s that the planner may take
-# What `ros2 launch` and its actions take, whatever the launch file.
+PLANNING = 300.0  # for the planner [s]: it may load a user's engine
+# Arguments of `ros2 launch` and its actions, for all launch files.
 TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
 TYPES = {
     **dict.fromkeys("set peers".split(), list[str]),
@@ -53,8 +54,8 @@ def argument(
     name: str, default: str, description: str, choices: Sequence[str] = ()
 ) -> DeclareLaunchArgument:
     """Declare an argument of a launch file."""
-    what = {"description": description, "choices": list(choices) or None}
-    return DeclareLaunchArgument(name, default_value=default, **what)
+    options = {"description": description, "choices": list(choices) or None}
+    return DeclareLaunchArgument(name, default_value=default, **options)
 
 
 def parameters(*names: str, **others: str) -> dict[str, ParameterValue]:
@@ -70,71 +71,71 @@ def plan(context: LaunchContext, *arguments: DeclareLaunchArgument) -> list[Acti
     Raises:
         RuntimeError: whatever cannot be run, in one line; then the launch fails.
     """
-    given = {a.name: LaunchConfiguration(a.name).perform(context) for a in arguments}
-    _refuse_unknown(context, given)
-    _claims.append(claim_names(given["namespace"]))
+    values = {a.name: LaunchConfiguration(a.name).perform(context) for a in arguments}
+    _refuse_unknown(context, values)
+    _claims.append(claim_names(values["namespace"]))
     python = find_python()
-    os.environ.update({TRUST: "1"} if given["trust"] == "true" else {})
-    # A signal waits until somebody handles it, for Python would show a traceback as it starts.
+    os.environ.update({TRUST: "1"} if values["trust"] == "true" else {})
+    # Python shows a traceback if SIGINT comes as it starts, so that is blocked until it is handled.
     tie = ["env", "--block-signal=INT", python, "-S", str(WITH_PARENT)]
     end = [str(int(signal.SIGTERM)), str(os.getpid())]
-    words = [f"{name}:={value}" for name, value in given.items()]
+    words = [f"{name}:={value}" for name, value in values.items()]
     decided = _decide([*tie, *end, python, *MODULE, "roboaccord_ros.plan", *words])
-    # The launch service hears of Ctrl-C by a descriptor. A KeyboardInterrupt in its own code as
-    # well could lose a process, for which it would wait for ever.
+    # The launch service notices Ctrl-C by a descriptor. A KeyboardInterrupt in its code, too, could
+    # lose a process, and it would wait for that for ever.
     signal.signal(signal.SIGINT, lambda *_: None)
     messages = [LogInfo(msg=line) for line in decided.pop("messages").splitlines()]
     decided |= {"python": python, "with_parent": shlex.join(tie)}
-    return [*(SetLaunchConfiguration(*each) for each in decided.items()), *messages]
+    return [*(SetLaunchConfiguration(*pair) for pair in decided.items()), *messages]
 
 
 def _decide(command: Sequence[str]) -> dict[str, str]:
     """Run the planner, and return what it prints."""
-    # Each kernel is called a few times, for which compiling it would take seconds.
+    # The planner calls each kernel a few times, so compiling it is not worth the seconds.
     env = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     try:
-        done = subprocess.run(
+        planner = subprocess.run(
             command, capture_output=True, text=True, timeout=PLANNING, check=False, env=env
         )
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"the planner of the launch took more than {PLANNING:g} s") from None
-    if done.returncode in INTERRUPTED or not (done.returncode or done.stdout):
+    if planner.returncode in INTERRUPTED or not (planner.returncode or planner.stdout):
         raise RuntimeError("interrupted before anything was started")
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["no message"]
+    if planner.returncode:
+        lines = planner.stderr.strip().splitlines() or ["no message"]
         raise RuntimeError(lines[-1].removeprefix("error: "))
-    decided: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    decided: dict[str, str] = json.loads(planner.stdout.splitlines()[-1])
     return decided
 
 
-def _refuse_unknown(context: LaunchContext, given: dict[str, str]) -> None:
-    """Refuse arguments of the command line that have no effect.
+def _refuse_unknown(context: LaunchContext, values: dict[str, str]) -> None:
+    """Check that all arguments of the command line have an effect.
 
     A user's own file that includes ours may have arguments of its own.
 
     Raises:
-        RuntimeError: naming the argument, and what is close to it.
+        RuntimeError: that names the argument, and one that is close to it.
     """
-    if not _is_ours(given["robot"]):
+    if not _is_ours(values["robot"]):
         return
     for name, value in dict(word.split(":=", 1) for word in context.argv).items():
-        if given.get(name, value) != value:
-            raise RuntimeError(f"{name}:={value}: this launch file has {name}:={given[name]}")
-        if name not in (*given, *TAKEN_BY_LAUNCH.split()):
-            close = difflib.get_close_matches(name, given, n=1)
+        if values.get(name, value) != value:
+            raise RuntimeError(f"{name}:={value}: this launch file has {name}:={values[name]}")
+        if name not in (*values, *TAKEN_BY_LAUNCH.split()):
+            close = difflib.get_close_matches(name, values, n=1)
             hint = f"did you mean {close[0]}?" if close else "--show-args lists what there is"
             raise RuntimeError(f"unknown argument {name}; {hint}")
 
 
 def _is_ours(robot: str) -> bool:
-    """Return whether the launch file of the command line is of the robot's package, or ours."""
+    """Return whether the launch file of the command line is that of a robot, or ours."""
     file = next((pair for pair in pairwise(sys.argv) if pair[1].endswith(".launch.py")), None)
     if file is None:
         return False
     package, path = file[0], Path(file[1]).resolve()
     folder = Path(get_package_share_directory(PACKAGE), "launch").resolve()
-    own = path.parent.name == "launch" and path.parent.parent.name == robot
-    return package in (PACKAGE, robot) or own or folder == path.parent
+    is_of_robot = path.parent.name == "launch" and path.parent.parent.name == robot
+    return package in (PACKAGE, robot) or is_of_robot or folder == path.parent
 
 
 def find_python() -> str:

@@ -1,19 +1,19 @@
 """The processes of a run under `ros2 launch`, and what the end of each means for the launch.
 
-To add a process, see launch/simulate.launch.py; a new word for `ends` needs its case in `ended` and
-`_go_on`. ENDING and GRACE may be tuned: how long nodes may take after the run. DONE and INTERRUPTED
-are statuses of good ends and of Ctrl-C. However a launch ends, no process may be left:
-test_bringup, test_launch.
-
-Each ends with `ros2 launch`, however that ends. `ends` is one of
+Each process ends with `ros2 launch`, however that ends (run/with_parent.py). The word `ends` of a
+process says what its own end means:
 
     ends         the run is over
     part         it ends by itself after the run
     helper       it must last as long as the run
-    window       it may be closed, and the launch waits for that after the run
-    window_ends  and closing it ends the run
+    window       it may be closed; the launch waits for that after the run
+    window_ends  the same, but closing it ends the run
     view         it may end early, and ends with the launch
     last         it starts when the run and its parts have ended well, and the launch waits for it
+
+LaunchedRun makes the processes, and `ended` acts on each end. A process is added in
+launch/simulate.launch.py, a word here with its case in `ended` and `_go_on`. ENDING and GRACE may
+be tuned. However a launch ends, no process may be left (test_bringup, test_launch).
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from launch.utilities import normalize_to_list_of_substitutions, perform_substit
 from launch_ros.actions import Node
 
 MODULE = ("-P", "-m", "roboaccord_ros.run.module")
-"""Runs a module that Ctrl-C ends as libraries load; -P: it imports nothing from this folder."""
+"""Arguments of Python to run a module (run/module.py); -P: nothing is imported from this folder."""
 GAZEBO = {"GZ_PARTITION": LaunchConfiguration("gz_partition", default="")}
-ENDING = 90.0  # s that recorder, controller and cross-check may take after the run
-GRACE = 5.0  # s between SIGTERM and SIGKILL of the others
+ENDING = 90.0  # for recorder, controller and cross-check after the run [s]
+GRACE = 5.0  # between SIGTERM and SIGKILL of the others [s]
 OUTSIDE = {
     "crosscheck": "the live cross-check is outside its tolerance",
     "judge": "the cross-check is outside its tolerance",
-}  # by the process whose status is then 1
-DONE = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
-INTERRUPTED = (130, 255, -signal.SIGINT, -signal.SIGTERM)  # 255: asyncio lost the status
+}  # the failure of a launch, by the process whose status is then 1
+DONE = (0, -signal.SIGALRM)  # statuses of good ends; the latter if ROS hung after all was done
+INTERRUPTED = (130, 255, -signal.SIGINT, -signal.SIGTERM)  # by Ctrl-C; 255: asyncio lost it
 
 
 class Tied(ExecuteProcess):  # type: ignore[misc]
-    """Process of a run.
+    """A process of a run.
 
     Args:
-        run: that it is of.
-        label: its name.
-        ends: what its end means.
+        run: with all its processes.
+        label: name of the process.
+        ends: what its end means, a word of the module's docstring.
         number: signal that it gets when `ros2 launch` ends.
         **options: of the action.
     """
@@ -76,18 +76,19 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
         )  # fmt: skip
 
     def execute(self, context: LaunchContext) -> list[Action]:
-        """Start it, and keep an eye on it; the last one first waits for the run."""
+        """Start the process, and note it in the run; a last one waits for the run first."""
         ends = perform_substitutions(context, self._ends)
         if ends == "last" and not self._run.over:
-            now = {n: v for n, v in context.launch_configurations.items() if isinstance(v, str)}
-            self._run.wait_with(GroupAction([self], launch_configurations=now))
+            configurations = context.launch_configurations.items()
+            texts = {name: value for name, value in configurations if isinstance(value, str)}
+            self._run.wait_with(GroupAction([self], launch_configurations=texts))
             return []
         if not context.is_shutdown:
-            self._run.left[self] = ends
+            self._run.running[self] = ends
         return super().execute(context) or []
 
     def reason(self, code: int) -> str:
-        """Return why it ended badly: what it wrote about it, or its status."""
+        """Return why the process ended badly: its line of error, or its status."""
         lines = self.get_stderr().splitlines()
         if errors := [line for line in lines if line.startswith("error: ")]:
             return f"{self.label}: {errors[-1].removeprefix('error: ')}"
@@ -98,22 +99,24 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
 
 
 class TiedNode(Tied, Node):  # type: ignore[misc]
-    """Node of a run."""
+    """A node of a run."""
 
 
 class LaunchedRun:
-    """Make the processes of a run, and end the launch when it is over.
+    """The processes of a run, and the end of the launch when it is over.
 
     Attributes:
-        left: processes that run, and what their end means.
+        running: what the end of each running process means.
         over: whether the run is over.
     """
 
     def __init__(self) -> None:
-        self.left: dict[Tied, str] = {}
-        self.over, self._last = False, list[Action]()
-        self._differs, self._lacks, self._failed = "", "", False
-        self._outcome = "the launch was interrupted"
+        self.running: dict[Tied, str] = {}
+        self.over = False
+        self._last = list[Action]()  # starts the last process
+        self._difference = ""  # verdict of a cross-check that is outside
+        self._not_judged = ""  # what the last line adds if the bag is not judged
+        self._failed, self._outcome = False, "the launch was interrupted"  # for the last line
 
     def process(self, label: str, ends: str, command: Iterable[Any], **options: Any) -> Tied:
         """Make a program that is no node; see `Tied`."""
@@ -135,25 +138,25 @@ class LaunchedRun:
         return TiedNode(self, label, ends, exec_name=label, namespace=namespace, **options)
 
     def wait_with(self, judge: Action) -> None:
-        """Start this when the run is over, and its parts have ended well."""
-        self._last, self._lacks = [judge], "; its bag is not judged"
+        """Start a judge when the run is over, and its parts have ended well."""
+        self._last, self._not_judged = [judge], "; its bag is not judged"
 
     def ended(self, process: Tied, code: int, *, ending: bool) -> list[Action]:
         """Go on after the end of a process; after the last one report how the launch ended.
 
         Args:
-            process: that has ended.
+            process: the process.
             code: its status.
-            ending: whether the launch shuts down.
+            ending: whether the launch is shutting down.
 
         Raises:
             RuntimeError: if it ended badly; then the launch shuts down, and fails.
         """
-        ends = self.left.pop(process)
+        ends = self.running.pop(process)
         good = code in DONE or ends in ("window", "view") or (ending and self._failed)
         judged = ends == "last" and bool(process.get_stdout())
         if process.label in OUTSIDE and code == 1 and (judged or ends != "last"):
-            good, self._differs = True, OUTSIDE[process.label]
+            good, self._difference = True, OUTSIDE[process.label]
         if ending and (code in INTERRUPTED or ends not in ("ends", "part")):
             good = True
         if ends == "helper" and not ending:
@@ -161,20 +164,26 @@ class LaunchedRun:
         if not good:
             self._fail(process.reason(code))
         if ends == "last":
-            self._lacks = "" if judged else self._lacks
+            self._not_judged = "" if judged else self._not_judged
         if ending:
             self._check_verdict()
-            return [] if self.left else [LogInfo(msg=self._outcome + self._lacks)]
+            return [] if self.running else [LogInfo(msg=self._outcome + self._not_judged)]
         if ends == "window_ends" and not self.over:
             return self._finish(f"{process.label} was closed")
         return self._go_on(begin=ends == "ends")
 
     def _fail(self, reason: str) -> None:
-        self._failed, self._outcome, self._lacks = True, f"the launch failed: {reason}", ""
+        """Let the launch fail.
+
+        Raises:
+            RuntimeError: with the reason; it shuts the launch down.
+        """
+        self._failed, self._outcome, self._not_judged = True, f"the launch failed: {reason}", ""
         raise RuntimeError(reason)
 
     def _labels(self, *ends: str) -> list[str]:
-        return [process.label for process, each in self.left.items() if each in ends]
+        """Return the names of running processes whose end has one of these meanings."""
+        return [process.label for process, end in self.running.items() if end in ends]
 
     def _go_on(self, *, begin: bool) -> list[Action]:
         """End the launch when the run is over, its nodes have ended and windows are closed."""
@@ -185,13 +194,13 @@ class LaunchedRun:
             late = OpaqueFunction(function=self._refuse_late)
             return [Timer(period=ENDING, actions=[late])] if begin else []
         if self._last:  # its verdict counts, not that of the live node
-            last, self._last, self._differs = self._last, [], ""
-            return last
+            judge, self._last, self._difference = self._last, [], ""
+            return judge
         self._outcome = "the run is over"
         if windows := self._labels("window", "window_ends"):
             close = f"close {' and '.join(windows)}, or press Ctrl-C, to end"
-            how = "Ctrl-C ends the view in the browser" if "view" in windows else close
-            return [LogInfo(msg=f"the run is over; {how}")]
+            advice = "Ctrl-C ends the view in the browser" if "view" in windows else close
+            return [LogInfo(msg=f"the run is over; {advice}")]
         return self._finish("the run is over")
 
     def _finish(self, reason: str) -> list[Action]:
@@ -202,15 +211,17 @@ class LaunchedRun:
         """
         self._check_verdict()
         self._outcome = reason
-        line = [] if self.left else [LogInfo(msg=reason + self._lacks)]
+        line = [] if self.running else [LogInfo(msg=reason + self._not_judged)]
         return [*line, EmitEvent(event=Shutdown(reason=reason))]
 
     def _check_verdict(self) -> None:
-        differs, self._differs = self._differs, ""
-        if differs:
-            self._fail(differs)
+        """Let the launch fail if a cross-check is outside."""
+        difference, self._difference = self._difference, ""
+        if difference:
+            self._fail(difference)
 
     def _refuse_late(self, _: LaunchContext) -> None:
+        """Let the launch fail if a part of the run has not ended within ENDING."""
         if late := ", ".join(self._labels("part")):  # windows and the judge take their time
             self._fail(f"{late} did not end within {ENDING:g} s after the run")
 
@@ -218,12 +229,11 @@ class LaunchedRun:
 def in_namespace(
     topics: str, make: Callable[..., Tied], *words: str, condition: Condition, **options: Any
 ) -> OpaqueFunction:
-    """Make a node whose topics, which files of its own name from the root, are of the namespace.
+    """Make a node whose topics, which its own files name from the root, are in the namespace.
 
     Args:
-        topics: launch configuration with their names.
-        make: makes it; with
-        words, options: what it takes.
+        topics: launch configuration with the names of the topics.
+        make: makes the node, from `words` and `options`.
         condition: under which it is started.
     """
 

@@ -1,1 +1,7 @@
-"""The nodes: simulator, controller, recorder, cross-check."""
+"""The nodes of a run: simulator, controller, recorder and cross-check.
+
+Each node is a Shell of `graph` around an object of the core. pacing.py decides when the simulator
+steps, inputs.py turns what people send into targets, topics.py, frames.py and verdicts.py are what
+the recorder and the cross-check write. Names of nodes, parameters and services stay. A run is that
+of the direct loop, bit for bit (test_transports).
+"""

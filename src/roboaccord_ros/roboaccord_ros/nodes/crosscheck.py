@@ -1,9 +1,13 @@
 """Live cross-check node: one-step prediction error of the reference, state by state.
 
-REPORT_PERIOD, SLICE, SHOWN, EARLY, PATIENCE and UNHURRIED may be tuned; ENDING must stay below the
-5 s that a launch waits. How a run is judged is changed in `StepCheck` of the core: the verdict is
-that of `accord crosscheck BAG` (test_live_crosscheck). STATUS_OUTSIDE is known to launches. Fixed:
-a run that is to be checked starts once this node has compiled, and never waits for it after that.
+Once the scenario is announced, a thread compiles what judges the run (`_prepare`), and messages
+that come by then are stored. After that `_look`, called every POLL, judges the control periods that
+are complete, for part of the time, so that messages are taken in between. The verdict is that of
+`accord crosscheck BAG` (test_live_crosscheck). A run that is to be checked starts once this node
+has compiled, and never waits for it after that.
+
+How a run is judged is changed in `StepCheck` of the core. The constants may be tuned, but ENDING
+stays below the 5 s that a launch waits, and launches read STATUS_OUTSIDE.
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ from roboaccord.scenario import Setup
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import VECTORS
 from roboaccord_ros.graph.inlet import Inlet
-from roboaccord_ros.graph.live import BEHIND, LONGEST, LiveSteps, warm_up
+from roboaccord_ros.graph.live import BEHIND, LONGEST, UNHURRIED, LiveSteps, warm_up
 from roboaccord_ros.graph.parameters import declare
 from roboaccord_ros.graph.reading import finite, read_result, read_scenario
 from roboaccord_ros.graph.second import SecondRobot
@@ -41,29 +45,27 @@ from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.verdicts import VerdictSender
 
-REPORT_PERIOD = 0.5  # s of wall time
-SLICE = 0.7 * POLL  # s of wall time spent on comparisons before messages are taken again
-EARLY = 4 * LONGEST  # messages that are kept while kernels compile
-SHOWN = 0.3 * SLICE  # s of that for the second robot, where comparisons are behind
-PATIENCE = 6.0  # s that the last messages may come after the result
-UNHURRIED = 30.0  # s that comparisons may take after it; a launch waits for 90
-ENDING = 4.0  # s for the comparisons that are left at the end; a launch waits for 5
-STATUS_OUTSIDE = 1
+REPORT_PERIOD = 0.5  # between verdicts [s of wall time]
+SLICE = 0.7 * POLL  # for comparisons, before messages are taken again [s of wall time]
+SHOWN = 0.3 * SLICE  # of that for the second robot while comparisons are behind [s]
+EARLY = 4 * LONGEST  # messages that are stored while kernels compile: a state has up to four
+PATIENCE = 6.0  # for the last messages after the result [s]
+ENDING = 4.0  # for the remaining comparisons at the end [s]; a launch waits for 5
+STATUS_OUTSIDE = 1  # exit status of a run outside its tolerance
 T = TypeVar("T")
 
 
 class CrosscheckShell(Shell):
-    """Compare every state with the reference's prediction, and publish errors and a verdict.
+    """Compares each state with the reference's prediction, and publishes errors and a verdict.
 
-    It is the verdict of `accord crosscheck BAG` on the same run. The run never waits: states are
-    kept until there is time for them.
+    The run never waits: states are stored until there is time for them.
 
     Args:
-        node, run: that host it.
+        node, run: of this shell.
         robot: name; the scenario comes with `/R/scenario`.
         tolerance: rms velocity error over rms change of velocity; 0: the scenario's.
-        reference: whether the reference runs free, too, and is published as a second robot.
-        controller: of that, `package.module:Class` in place of the scenario's.
+        reference: the reference runs free, too, and is published as a second robot.
+        controller: of that, `package.module:Class` instead of the scenario's.
         changes: `KEY=VALUE` of the scenario, which may name files, as no message may.
     """
 
@@ -84,14 +86,18 @@ class CrosscheckShell(Shell):
         self._tolerance, self._changes = tolerance, changes
         self._outs = [self.advertise(name) for name in SECOND] if reference else []
         self._controller = controller
-        self._facts: dict[str, Any] = {}  # once the scenario is known
-        self.second: SecondRobot | None = None  # likewise
+        # Known once the scenario is announced.
+        self._facts: dict[str, Any] = {}
+        self.second: SecondRobot | None = None
+        # While kernels compile: the future result, and calls that take the messages so far.
+        self._prepared: Future[LiveSteps] | None = None
+        self._early = deque[Callable[[], None]](maxlen=EARLY)
         self._steps: LiveSteps | None = None  # once all is compiled
-        self._prepared: Future[LiveSteps] | None = None  # until then
-        self._early = deque[Callable[[], None]](maxlen=EARLY)  # likewise: what came
-        self._end, self._looks, self._closed = math.inf, 0, False
-        self._events, self._sent = 0, 0
-        self._sources: list[Subscription] = []  # must be connected before the start
+        self._sources: list[Subscription] = []  # that must be connected before the start
+        # Known once the result has come: time of the last state [s], number of events.
+        self._end, self._events_sent = math.inf, 0
+        self._events = 0  # that have come
+        self._looks, self._closed = 0, False  # calls of `_look` since the result
         self._errors_out = self.advertise(graph.ERROR)
         self._verdicts = VerdictSender(node, robot)
         announced = partial(read_scenario, robot, changes)
@@ -104,17 +110,19 @@ class CrosscheckShell(Shell):
         """Make the cross-check that the parameters of a node specify."""
         second = ("reference", "controller")
         values = declare(node, "robot", "tolerance", "set", *second, needs=["robot"])
-        more = {name: values[name] for name in second}
-        return cls(node, values["robot"], values["tolerance"], run, changes=values["set"], **more)
+        of_second = {name: values[name] for name in second}
+        return cls(
+            node, values["robot"], values["tolerance"], run, changes=values["set"], **of_second
+        )
 
     @property
     def check(self) -> StepCheck | None:
-        """What judges the run; None before the scenario is known."""
+        """The check of the run; None until all is compiled."""
         return self._steps.check if self._steps else None
 
     @property
     def verdict(self) -> Report | None:
-        """The verdict so far; None before the scenario is known."""
+        """The verdict so far; None until all is compiled."""
         if self._steps is None:
             return None
         return self._steps.verdict(0.0 if self._end == math.inf else self._end)
@@ -125,7 +133,7 @@ class CrosscheckShell(Shell):
         return 0 if self.verdict is None or self.verdict.ok else STATUS_OUTSIDE
 
     def close(self) -> None:
-        """Compare what is left, and give the verdict."""
+        """Judge the remaining states, and give the verdict."""
         if self._closed:
             return
         self._closed = True
@@ -139,26 +147,30 @@ class CrosscheckShell(Shell):
             if verdict := self.verdict:
                 sys.stderr.write(f"crosscheck: {self.robot}: {verdict.line()}\n")
         graph.deliver(self._verdicts.sender, self._errors_out, *self._outs)
-        self.node.destroy_publisher(self._errors_out)  # a recorder waits for that
+        self.node.destroy_publisher(self._errors_out)  # a recorder waits for its end
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
+        """Take the first announcement: begin to compile, and listen to the run."""
         if self._facts:
             return
         self._facts, setup = facts, _ = announced
         self._period = setup.scenario.control_period
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
-        ran = facts["engine"], facts["engine_version"], self._tolerance, facts["transport"]
+        engine, transport = facts["engine"], facts["transport"]
         if self._outs:
-            outs, run = (self._outs, self._verdicts.sender), (facts["engine"], facts["transport"])
-            self.second = SecondRobot(self, *outs, setup, *run, self._controller)
+            self.second = SecondRobot(
+                self, self._outs, self._verdicts.sender, setup, engine, transport, self._controller
+            )
         self._sign = graph.sign(self.node, self.robot)
-        make = partial(StepCheck, setup, *ran)
+        version, tolerance = facts["engine_version"], self._tolerance
+        make = partial(StepCheck, setup, engine, version, tolerance, transport)
         self._prepared = ThreadPoolExecutor(1).submit(self._prepare, setup, make)
         vectors = dict.fromkeys(VECTORS, decode_wrench)
         for name, decode in {**vectors, graph.EFFORTS: EffortCodec(setup.joints).decode}.items():
-            take = partial(self._hand_on, partial(self._on_vector, name))
+            take = partial(self._with_steps, partial(self._on_vector, name))
             self.subscribe(name, finite(decode), take, graph.DEEP)
-        note, keep = partial(self._hand_on, self._on_events), partial(self._hand_on, self._keep)
+        note = partial(self._with_steps, self._on_events)
+        keep = partial(self._with_steps, self._keep)
         self._sources = [
             self.subscribe(graph.EVENTS, decode_events, note, graph.DEEP),
             self.subscribe(graph.ODOMETRY, inlet.take_odometry, keep, graph.DEEP),
@@ -166,24 +178,24 @@ class CrosscheckShell(Shell):
         ]
 
     def _prepare(self, setup: Setup, make: Callable[[], StepCheck]) -> LiveSteps:
-        """Make, in a thread, what judges, with all that it compiles."""
+        """Make the steps of a run, and compile their kernels; in a thread."""
         warm_up(make())
         steps = LiveSteps(setup, make)
         if self.second:
             self.second.begin(steps.check)
         return steps
 
-    def _hand_on(self, take: Callable[[LiveSteps, T], None], what: T) -> None:
-        """Hand on what has come, once there is what judges it."""
+    def _with_steps(self, take: Callable[[LiveSteps, T], None], content: T) -> None:
+        """Let `take` have a message's content: now, or once all is compiled."""
         if self._steps:
-            take(self._steps, what)
+            take(self._steps, content)
         else:
-            self._early.append(lambda: self._hand_on(take, what))
+            self._early.append(lambda: self._with_steps(take, content))
 
     def _begin(self) -> None:
-        """Take what has come by now, where all is compiled, and let the run start.
+        """Once all is compiled, take the stored messages and let the run start.
 
-        It starts once this node listens to the result, with every state certain to come.
+        It starts when this node listens to the result, after it is connected to all states.
         """
         if self._prepared and self._prepared.done():
             self._steps, self._prepared = self._prepared.result(), None
@@ -205,10 +217,12 @@ class CrosscheckShell(Shell):
             self.second.note(events)
 
     def _on_result(self, result: dict[str, Any]) -> None:
-        self._sent = result["events"]
+        """Take the number of events and the time of the last state."""
+        self._events_sent = result["events"]
         self._end = result["steps"] * self._period if self.check else -1.0
 
     def _keep(self, steps: LiveSteps, state: RobotState | None) -> None:
+        """Take a state, None where a message has not completed one."""
         if state is None:
             return
         is_back = steps.keep(state)
@@ -218,6 +232,7 @@ class CrosscheckShell(Shell):
             self.second.keep(state)
 
     def _judge(self, steps: LiveSteps, until: float, behind: int = BEHIND) -> None:
+        """Judge periods until a time of the steady clock [s], and publish their errors."""
         for step in steps.judge(until, behind):
             self._publish(step.errors)
             if self.second:
@@ -228,7 +243,7 @@ class CrosscheckShell(Shell):
             self._errors_out.send(self._errors.encode(error))
 
     def _look(self) -> None:
-        """Compare for a while; after the result, end once all has come, or has not for long."""
+        """Judge for a while; after the result, end once all has come or PATIENCE is over."""
         self._begin()
         until, last = time.monotonic() + SLICE, -1.0
         if self._steps:
@@ -239,14 +254,14 @@ class CrosscheckShell(Shell):
         if self._end == math.inf:
             return
         self._looks += 1
-        complete = last >= self._end and self._events >= self._sent
+        complete = last >= self._end and self._events >= self._events_sent
         behind = complete and self._steps is not None and self._steps.behind
         if (complete and not behind) or self._looks * POLL > (UNHURRIED if behind else PATIENCE):
             self.close()
             self.run.done()
 
     def publish_verdict(self) -> None:
-        """Publish the verdict so far, and log it where it has changed."""
+        """Publish the verdict so far, and log it if it has changed."""
         verdict = self.verdict
         if verdict is None or self._steps is None or self._steps.latest < 0.0:
             return

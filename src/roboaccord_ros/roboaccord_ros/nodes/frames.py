@@ -1,4 +1,7 @@
-"""Transforms of a recorded robot, made from its states: /tf and /tf_static of a bag."""
+"""Transforms of a recorded robot, made from its states: /tf and /tf_static of a bag.
+
+Another period is TF_PERIOD of the core's bag room.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from roboaccord_ros.graph.inlet import Inlet
 
 
 class FrameLog:
-    """Add the transforms of a robot to a bag at 50 Hz; they are not published where tf2 is missing.
+    """Transforms of a robot for a bag, at 50 Hz, made even if tf2 is missing.
 
     Args:
         setup: robot and scenario.
         write: takes topic, time [ns] and bytes.
-        prefix: of the names of the frames; with one, those that never change are added, too.
+        prefix: of the names of the frames; with one, static transforms are added, too.
     """
 
     def __init__(
@@ -26,7 +29,8 @@ class FrameLog:
         self._inlet, self._write = Inlet(setup.joints), write
         self._transforms = bags.RobotTransforms(setup.tree, setup.joints, prefix)
         self._static = self._transforms.static() if prefix else b""
-        self._odom, self._next, self._last = b"", 0, 0
+        self._odom = b""  # the last odometry
+        self._next, self._last = 0, 0  # times of the next transforms and the last states [ns]
 
     def take_odometry(self, _: int, data: bytes) -> None:
         """Take odometry."""
@@ -34,8 +38,8 @@ class FrameLog:
 
     def take_states(self, now: int, data: bytes) -> None:
         """Take joint states of a time [ns], and add their transforms if they are due."""
-        due, self._last = now >= self._next or now < self._last, now
-        if not (due and self._odom):
+        is_due, self._last = now >= self._next or now < self._last, now
+        if not (is_due and self._odom):
             return
         if self._static:
             self._write(bags.TF_STATIC, now, self._static)

@@ -1,8 +1,11 @@
 """Pacing of a simulation: in lockstep or free, by the wall clock or not, with pauses.
 
-REMINDER and MAX_CATCH_UP may be tuned. To add a service, extend `add_services`, and list it in
-docs/ros.md. Fixed in lockstep: a step waits for everything that answers the present state, and an
-answer to a later one ends the run; so pace, pauses and load change no motion (test_transports).
+Pacing starts the run once all peers listen. In lockstep it steps when everything that answers the
+present state has come; otherwise it steps by the clock with the last effort. A missing answer, or
+one to a later state, ends the run. So pace, pauses and load change no motion (test_transports).
+
+REMINDER, TURN and MAX_CATCH_UP may be tuned. A service is added in `add_services` and listed in
+docs/ros.md.
 """
 
 from __future__ import annotations
@@ -27,13 +30,19 @@ from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL
 
 _log = logging.getLogger(__name__)
-REMINDER = 5.0  # s between lines about what a start waits for
-TURN = 10  # control periods, behind which messages and timers have their turn
-MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
+REMINDER = 5.0  # between lines that say what a start waits for [s]
+TURN = 10  # control periods in one go, before messages and timers are served
+MAX_CATCH_UP = 20  # the same, where steps are late in real time
 
 
 class Simulation(Shell):
-    """A simulation that is paced: what steps, what it publishes by, and the result at the end."""
+    """A simulation that is paced.
+
+    Attributes:
+        stepper: makes the steps.
+        outlet: publishes them.
+        result: of the run; empty until it has ended.
+    """
 
     stepper: Stepper
     outlet: Outlet
@@ -41,7 +50,7 @@ class Simulation(Shell):
 
     @abstractmethod
     def missing(self) -> str:
-        """Return what a start waits for beside its peers, or ""."""
+        """Return what a start waits for besides its peers, or ""."""
 
     @abstractmethod
     def start(self) -> None:
@@ -53,30 +62,44 @@ class Simulation(Shell):
 
 
 class Pacing:
-    """Start when the peers are there, step on commands or by the clock, watch for silence."""
+    """Starts when the peers are there, steps on commands or by the clock, watches for silence.
+
+    Args:
+        setup: robot and scenario.
+        simulation: to be paced.
+        options: of the run.
+
+    Attributes:
+        started: whether the run has started.
+        paused: whether a person has paused it.
+    """
 
     def __init__(self, setup: Setup, simulation: Simulation, options: Options) -> None:
         self.started = False
-        self.held = False
-        self._answered = False  # whether the controller has, since the start or a reset
-        self._recorded = graph.RECORDER not in options.peers
-        """Whether the first state is on disk, where somebody records."""
+        self.paused = False
+        self._answered = False  # whether the controller has answered since the start or a reset
+        self._recorded = graph.RECORDER not in options.peers  # whether the first state is on disk
         self._simulation, self._stepper, self._options = simulation, simulation.stepper, options
-        self._waiting: Array | None = None  # efforts that answer the present state
-        self._effort = np.zeros(len(setup.joints))  # held in real time
-        self._answer, self._warned = (-1.0, self._effort), False  # the last one, and its state
-        self._looks, self._seen, self._quiet, self._rival = 0, -1, 0, 0
-        self._late = 0  # looks at which somebody was missing who does not compile
-        free = 0.0 if options.lockstep else 1.0  # without lockstep time is real
-        self._pace = Pace(self._stepper.period, options.pace or free)
+        self._waiting: Array | None = None  # efforts (n,) that answer the present state
+        self._effort = np.zeros(len(setup.joints))  # in force without lockstep (n,)
+        self._last_answer = (-1.0, self._effort)  # time of its state [s], efforts (n,)
+        self._warned = False
+        # Counts of `_look`: in all since the last progress, with all peers there before the start,
+        # with another simulator in a row, and with a peer missing that does not compile.
+        self._looks, self._quiet, self._rival, self._late = 0, 0, 0, 0
+        self._last_tick = -1  # at the last look
+        default_pace = 0.0 if options.lockstep else 1.0  # without lockstep time is real
+        self._pace = Pace(self._stepper.period, options.pace or default_pace)
         self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
         self._topic = simulation.node.resolve_topic_name(f"{simulation.robot}/{graph.EFFORTS}")
-        self._handed: tuple[float, Array] | None = None  # by the controller of this process
-        self._going, self._take_turn = False, simulation.run.guard(self._step_on)
-        if not options.handed:
+        # Time and efforts handed over by the controller in this process, and whether `_step_on`
+        # runs, which takes them.
+        self._handed_over: tuple[float, Array] | None = None
+        self._stepping, self._take_turn = False, simulation.run.guard(self._step_on)
+        if not options.shared_process:
             simulation.subscribe(
                 graph.EFFORTS, command_reader(setup.joints), self._on_command,
-                # What cannot be read is the controller's where nobody else publishes.
+                # A message that cannot be read is an error of the only publisher, the controller.
                 is_fatal=lambda: self.started and self._publishers == 1,
             )  # fmt: skip
         simulation.every(POLL, self._look)
@@ -85,77 +108,83 @@ class Pacing:
 
     @property
     def _publishers(self) -> int:
-        """How many publish efforts."""
+        """Number of publishers of efforts."""
         return int(self._simulation.node.count_publishers(self._topic))
 
     def take(self, time: float, effort: Array) -> None:
-        """Take the efforts that a controller of this process answers a state of a time [s] with."""
-        self._handed = (time, effort)
-        if not self._going:  # else the loop that asked takes it
+        """Take the efforts (n,) with which the controller in this process answers a state [s]."""
+        self._handed_over = (time, effort)
+        if not self._stepping:  # else the loop of `_step_on` takes it
             self._plan_turn()
 
     def _plan_turn(self) -> None:
+        """Let the executor call `_step_on` after the present callback."""
         executor = self._simulation.node.executor
-        assert executor is not None  # somebody calls
-        executor.create_task(self._take_turn)  # behind the callback that calls
+        assert executor is not None  # it has called us
+        executor.create_task(self._take_turn)
 
     def _step_on(self) -> None:
-        """Step while the controller of this process answers at once, for a turn."""
-        self._going = True
+        """Step while the controller in this process answers at once, for at most TURN periods."""
+        self._stepping = True
         for _ in range(TURN):
-            handed, self._handed = self._handed, None
-            if handed is None:
+            command, self._handed_over = self._handed_over, None
+            if command is None:
                 break
-            self._on_command(handed)
-        self._going = False
-        if self._handed:
+            self._on_command(command)
+        self._stepping = False
+        if self._handed_over:
             self._plan_turn()
 
-    def pause(self, held: bool) -> None:
-        """Stop or go on."""
-        self.held = held
+    def pause(self, paused: bool) -> None:
+        """Pause, or go on."""
+        self.paused = paused
         self._pace.restart()
-        if not held and self._options.lockstep:
+        if not paused and self._options.lockstep:
             self._resume()
 
     def restart(self) -> None:
         """Go back to the start."""
         self._answered = False
-        self._extras.take_switches()  # asked of the run that is over
+        self._extras.take_switches()  # drop requests to the run that is over
         self._effort = np.zeros_like(self._effort)
         self._start()
 
     def _start(self) -> None:
         self._pace.restart()
-        self._waiting, self._answer = None, (-1.0, self._effort)
+        self._waiting, self._last_answer = None, (-1.0, self._effort)
         self._extras.start()
         self._simulation.start()
 
     def _on_command(self, command: tuple[float, Array]) -> None:
+        """Take a command: the time of its state [s], and efforts (n,).
+
+        Raises:
+            LockstepError: for an answer to a later state.
+        """
         stamp, effort = command
         now = self._stepper.state.time
         if not self._options.lockstep:
             self._effort = effort
-        elif stamp == now and self.started and not self._is_again(stamp, effort):
+        elif stamp == now and self.started and not self._is_repeated(stamp, effort):
             self._answered = True
-            self._waiting, self._answer = effort, (stamp, effort)
+            self._waiting, self._last_answer = effort, (stamp, effort)
             self._resume()
         elif stamp < now:
-            self._is_again(stamp, effort)
+            self._is_repeated(stamp, effort)
         elif stamp > now and self._answered:
-            answered = f"the controller answered t = {stamp:.6f} s"
-            raise LockstepError(f"{answered}, the simulator is at t = {now:.6f} s")
+            answer = f"the controller answered t = {stamp:.6f} s"
+            raise LockstepError(f"{answer}, the simulator is at t = {now:.6f} s")
 
-    def _is_again(self, stamp: float, effort: Array) -> bool:
+    def _is_repeated(self, stamp: float, effort: Array) -> bool:
         """Return whether a state is answered again, and warn once.
 
         Raises:
             LockstepError: if the answer is another one.
         """
-        before, given = self._answer
-        if stamp != before:
+        last_stamp, last_effort = self._last_answer
+        if stamp != last_stamp:
             return False
-        if not np.array_equal(effort, given):
+        if not np.array_equal(effort, last_effort):
             twice = f"t = {stamp:.6f} s was answered twice, with different commands"
             raise LockstepError(f"{twice}: {self._publishers} nodes publish {self._topic}")
         if not self._warned:
@@ -164,11 +193,11 @@ class Pacing:
         return True
 
     def _resume(self) -> None:
-        """Step if everything that answers the present state is there."""
+        """Step if everything that answers the present state has come."""
         effort = self._waiting
-        if effort is None or self.held or not self._recorded:
+        if effort is None or self.paused or not self._recorded:
             return
-        # The last state is answered, too, while others have yet to end.
+        # The last state is answered, too, but no step follows it.
         ready = not self._simulation.result and self._extras.ready(self._stepper.state.time)
         if ready and self._pace.due():
             self._waiting = None
@@ -179,20 +208,28 @@ class Pacing:
         self._pace.advance()
 
     def _look(self) -> None:
-        """Count looks, not seconds: whatever blocks the whole process is not a silent peer."""
+        """Start, or notice that the controller is silent; called every POLL.
+
+        It counts looks, not seconds: a process that is blocked as a whole has no silent peer.
+        """
         self._looks += 1
-        if self._options.handed and self._publishers > 1:
+        if self._options.shared_process and self._publishers > 1:
             raise LockstepError(f"{self._publishers} nodes publish {self._topic}")
         if not self.started:
             self._try_to_start()
         elif not self._recorded:
             self._wait_for_recorder()
-        elif self._stepper.tick != self._seen or self.held or not self._options.lockstep:
-            self._seen, self._looks = self._stepper.tick, 0
+        elif self._stepper.tick != self._last_tick or self.paused or not self._options.lockstep:
+            self._last_tick, self._looks = self._stepper.tick, 0
         elif self._looks * POLL > self._options.timeout:
             raise no_command(self._stepper.state.time, self._options.timeout)
 
     def _try_to_start(self) -> None:
+        """Start once all peers have been there for `settle` seconds, with no other simulator.
+
+        Raises:
+            LockstepError: if a peer that does not compile is missing for too long.
+        """
         node = self._simulation.node
         self._rival = graph.look_for_rival(node, self._rival)
         missing = self._missing()
@@ -205,11 +242,15 @@ class Pacing:
         elif self._late * POLL > self._options.start_timeout:
             raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
         elif missing and self._looks % round(REMINDER / POLL) == 0:
-            how = f"{' and '.join(busy)} not ready, compiling or planning" if busy else missing
-            _log.warning("waiting: %s", how)
+            reason = f"{' and '.join(busy)} not ready, compiling or planning" if busy else missing
+            _log.warning("waiting: %s", reason)
 
     def _wait_for_recorder(self) -> None:
-        """Let the first step wait until the bag can be read."""
+        """Begin to step once the first state is on disk.
+
+        Raises:
+            LockstepError: if the recorder takes too long.
+        """
         self._recorded = self._simulation.outlet.recorded()
         if self._recorded:
             self._looks = 0
@@ -221,17 +262,19 @@ class Pacing:
             raise LockstepError(f"the recorder has not written the first state within {limit}")
 
     def _missing(self) -> str:
+        """Return what a start waits for, or ""."""
         if self._options.lockstep and not self._publishers:
             return f"no controller publishes {self._topic}"
-        peers, answered = self._options.peers, self._options.handed
-        missing = self._simulation.outlet.missing(peers, answered=answered)
+        options = self._options
+        missing = self._simulation.outlet.missing(options.peers, answered=options.shared_process)
         return missing or self._simulation.missing()
 
     def _keep_pace(self) -> None:
+        """Make the steps that are due by the clock."""
         if self._options.lockstep:
             self._resume()
             return
-        if not self.started or self.held or not self._recorded:
+        if not self.started or self.paused or not self._recorded:
             return
         for _ in range(MAX_CATCH_UP):
             if self._simulation.result or not self._pace.due():

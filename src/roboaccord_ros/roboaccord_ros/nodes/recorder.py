@@ -1,7 +1,12 @@
-"""The recorder node: bytes in, bag out, nothing lost.
+"""The recorder node: bytes in, bag out, nothing lost unnoticed.
 
-Which topics it records stands in nodes/topics.py. NAMING and PATIENCE may be tuned. Fixed: nothing
-is lost unnoticed, the first state is on disk before the first step (test_recording).
+It opens the bag when the scenario is announced, writes each message that can be read with its time,
+and counts by a ledger whether each state has come. It shows that the first state is on disk by
+listening to the result; simulators take the first step no earlier (test_recording). After the
+result it ends when all messages have come, or after PATIENCE with what is missing in the bag's
+metadata.
+
+nodes/topics.py lists the topics. NAMING and PATIENCE may be tuned.
 """
 
 from __future__ import annotations
@@ -22,24 +27,35 @@ from roboaccord.contract import NANOSECONDS, AccordError
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.inlet import IN_STEP, Ledger, taken
+from roboaccord_ros.graph.inlet import taken
+from roboaccord_ros.graph.ledger import IN_STEP, Ledger
 from roboaccord_ros.graph.parameters import declare
 from roboaccord_ros.graph.reading import UNREADABLE, decoders, read_result, read_scenario, readable
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.frames import FrameLog
-from roboaccord_ros.nodes.topics import FIRST_STAMP, STAMP, STAMPED, Beside, time_of, topics_beside
+from roboaccord_ros.nodes.topics import (
+    FIRST_STAMP,
+    STAMP,
+    STAMPED,
+    OtherTopic,
+    other_topics,
+    time_of,
+)
 
-NAMING = 45.0  # s that a live cross-check has to finish: naming a cause takes time
-PATIENCE = 6.0  # s that the last messages may come after the result, or after a signal to end
+NAMING = 45.0  # for a live cross-check to finish [s]: to name a cause takes up to 30
+PATIENCE = 6.0  # for the last messages after the result, or after a signal to end [s]
 _log = logging.getLogger(__name__)
 
 
 class RecorderShell(Shell):
-    """Write every message of a robot into a bag, from `/R/scenario` to `/R/result`.
+    """Writes each message of a robot into a bag, from `/R/scenario` to `/R/result`.
 
-    It listens to the states once the bag is there, and to the result once the first state is on
-    disk: simulators that know of it start, and take the first step, no earlier.
+    Args:
+        node, run: of this shell.
+        robot: name.
+        path: of the bag, which must not exist.
+        changes: `KEY=VALUE` of the scenario, which may name files, as no message may.
     """
 
     name = "recorder"
@@ -52,12 +68,16 @@ class RecorderShell(Shell):
             raise AccordError(f"{path} exists already; choose another name for the bag")
         self._path, self._stack, self._ledger = path, contextlib.ExitStack(), Ledger(0)
         self._bag: bags.BagWriter | None = None
-        self._subscriptions: dict[str, Subscription] = {}
-        self._beside: dict[str, Subscription] = {}
+        self._subscriptions: dict[str, Subscription] = {}  # of the topics in STAMPED
+        self._others: dict[str, Subscription] = {}  # of the other topics
         self._end = -1  # time of the last state, once the result states it [ns]
-        self._events, self._sent = 0, 0  # that came, and that the result counts
-        self._listening, self._over, self._finished = False, False, False
-        self._looks, self._count, self._count_seen, self._draining = 0, 0, -1, False
+        self._events, self._events_sent = 0, 0  # that have come, and that the result counts
+        self._listening = False  # to the result: the first state is on disk
+        self._over = False  # whether all of the run has come, or is given up
+        self._finished = False  # whether `run.done` was called
+        self._draining = False  # whether a signal asks to end
+        self._looks = 0  # calls of `_look` since it began to wait for the last messages
+        self._count, self._last_count = 0, -1  # of messages, now and at the last look
         run.interrupt = self._drain
         announced = partial(read_scenario, robot, changes)
         self.subscribe(graph.SCENARIO, announced, self._on_scenario)
@@ -70,24 +90,25 @@ class RecorderShell(Shell):
         return cls(node, values["robot"], Path(values["bag"]), run, values["set"])
 
     def close(self) -> None:
-        """Close the bag: valid, whatever was recorded, with what came before a failure."""
+        """Close the bag, which is valid whatever was recorded, with messages before a failure."""
         until = time.monotonic() + PATIENCE
         for name, subscription in self._subscriptions.items() if not self._over else ():
             for data in taken(subscription):
                 if time.monotonic() > until:  # a publisher may never stop
                     break
-                with contextlib.suppress(*UNREADABLE):  # of a bag, raised again as it is closed
+                with contextlib.suppress(*UNREADABLE):  # errors of the bag come again at its end
                     self._take(*self._read(name, data))
         if summary := self._ledger.summary():
             _log.warning("messages in transit to %s: %s", self._path.name, summary)
         self._stack.close()
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
+        """Take the first announcement: open the bag, and subscribe to all topics."""
         if self._bag is not None:
             return
         self._facts, setup = facts, _ = announced
-        words = (facts[key] for key in ("engine", "engine_version", "transport"))
-        bag = self._stack.enter_context(bags.BagWriter(self._path, setup, *words))
+        versions = (facts[key] for key in ("engine", "engine_version", "transport"))
+        bag = self._stack.enter_context(bags.BagWriter(self._path, setup, *versions))
         bag.add_topic(bags.Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))
         for topic in bags.optional_topics(self.robot):
             bag.add_topic(topic)
@@ -97,7 +118,7 @@ class RecorderShell(Shell):
             self.subscribe(name + graph.SWITCH, partial(self._take_unstamped, topic.name))
         self._period = round(setup.scenario.control_period * NANOSECONDS)
         self._ledger = Ledger(self._period)
-        self._free = graph.FREE in facts["transport"]  # then not every state is answered
+        self._free = graph.FREE in facts["transport"]  # without lockstep: not all states answered
         self._bag, self._write = bag, bag.write_raw
         self._frames = dict[str, Callable[[int, bytes], None]]()
         for prefix in ("", f"{bags.REFERENCE}/"):
@@ -106,14 +127,15 @@ class RecorderShell(Shell):
             self._frames[f"{prefix}{graph.STATES}"] = frames.take_states
         self._decoders = decoders(setup.joints)
         self._topics = {name: f"/{self.robot}/{name}" for name in STAMPED}
-        for beside in topics_beside(setup.robot):
-            self._record_beside(beside)
+        for other in other_topics(setup.robot):
+            self._record_other(other)
         for name in STAMPED:
             read = partial(self._read, name)
             self._subscriptions[name] = self.subscribe(name, read, lambda read: self._take(*read))
 
-    def _record_beside(self, beside: Beside) -> None:
-        name, kind, stamped, qos = beside
+    def _record_other(self, other: OtherTopic) -> None:
+        """Subscribe to a topic that is recorded if somebody publishes it."""
+        name, kind, stamped, qos = other
         topic = bags.Topic(f"/{name}", kind, qos is graph.LATCHED)
         frames = self._frames.get(name.removeprefix(f"{self.robot}/"))
 
@@ -127,24 +149,25 @@ class RecorderShell(Shell):
 
         read = partial(self._read, name, stamped=stamped)
         guarded = self.run.guard(readable(topic.name, read, take))
-        self._beside[name] = self.node.create_subscription(
+        self._others[name] = self.node.create_subscription(
             graph.message_class(kind), name, guarded, qos, raw=True
         )
 
     def _listen(self) -> None:
-        """Put the first state on disk, and show it by listening to the result."""
+        """Write the first state to disk, and show this by listening to the result."""
         self._listening = True
         if self._bag is not None:
             self._bag.flush()
         self.subscribe(graph.RESULT, self._read_result, self._on_result)
 
     def _read(self, name: str, data: bytes, *, stamped: bool = True) -> tuple[str, int, bytes]:
-        """Return a message that can be read with the name of its topic and its time [ns]."""
+        """Return topic, time [ns] and bytes of a message, which is decoded to check it."""
         self._decoders.get(name.rpartition("/")[2], len)(data)
         layout = FIRST_STAMP if name == graph.CONTACTS else STAMP
         return name, time_of(data, layout) if stamped else self._ledger.now, data
 
     def _take(self, name: str, now: int, data: bytes) -> None:
+        """Write a message of a time [ns]; go on when it is the first state or the last message."""
         self._count += 1
         counted = name in IN_STEP and not (self._free and name == graph.EFFORTS)
         if counted and not self._ledger.note(name, now) and name != graph.EFFORTS:
@@ -164,10 +187,10 @@ class RecorderShell(Shell):
             self._end_if_complete()
 
     def _refuse_rival(self, name: str) -> None:
-        """End where states that are not the next ones come because two publish them.
+        """Check that states which are not in order come from one publisher.
 
         Raises:
-            AccordError: naming the topic.
+            AccordError: that names the topic, if two nodes publish it.
         """
         topic = self._subscriptions[name]
         if topic.get_publisher_count() > 1:
@@ -175,70 +198,77 @@ class RecorderShell(Shell):
             raise AccordError(f"{topic.get_publisher_count()} nodes publish {mixed}")
 
     def _end_if_complete(self) -> None:
+        """End when the last state and all events have come."""
         if self._over or self._end < 0 or not self._ledger.complete(self._end):
             return
-        self._over = self._events >= self._sent
+        self._over = self._events >= self._events_sent
         self._finish()
 
     def _finish(self, *, late: bool = False) -> None:
-        """End, once, when a live cross-check has finished, or it is late."""
+        """End, once, when a live cross-check has finished or is late."""
         if self._over and not self._finished and (late or not self._is_checked()):
             self._finished = True
             self.run.done()
 
     def _is_checked(self) -> bool:
-        """Return whether a live cross-check has more to report."""
-        return bool(self._beside[f"{self.robot}/{graph.ERROR}"].get_publisher_count())
+        """Return whether a live cross-check still reports."""
+        return bool(self._others[f"{self.robot}/{graph.ERROR}"].get_publisher_count())
 
     def _take_unstamped(self, topic: str, data: bytes) -> None:
+        """Write a message without a stamp, at the time of the last state."""
         self._write(topic, self._ledger.now, data)
 
     def _read_result(self, data: bytes) -> tuple[dict[str, Any], bytes]:
+        """Return a result with its bytes."""
         return read_result(self._facts, data), data
 
     def _on_result(self, read: tuple[dict[str, Any], bytes]) -> None:
+        """Write the result, and end if nothing else is to come."""
         result, data = read
         self._take_unstamped(f"/{self.robot}/{graph.RESULT}", data)
         if self._bag is not None and result["trajectory_sha256"]:
             self._bag.finish(result["trajectory_sha256"])
-        self._end, self._sent = result["steps"] * self._period, result["events"]
-        self._end_if_complete()  # else a slower topic completes it
+        self._end, self._events_sent = result["steps"] * self._period, result["events"]
+        self._end_if_complete()  # else a message of a slower topic ends it
 
     def _drain(self) -> None:
-        """Go on for as long as messages come that were sent before, but not for ever."""
+        """Record the messages that have been sent, and end; PATIENCE is the limit."""
         self._draining = True
 
     def _look(self) -> None:
-        quiet, self._count_seen = self._count == self._count_seen, self._count
-        ended = self._end >= 0
-        waits = self._draining or ended or self._is_alone()
+        """End, or give up, when nothing more comes; called every POLL."""
+        quiet, self._last_count = self._count == self._last_count, self._count
+        has_result = self._end >= 0
+        waits = self._draining or has_result or self._is_alone()
         self._looks = self._looks + 1 if waits else 0
         late = self._looks * POLL > PATIENCE
-        result_comes = self._listening and not ended and not self._is_alone()
+        result_comes = self._listening and not has_result and not self._is_alone()
         if self._draining and ((quiet and not result_comes) or late):
             self.run.stop()
         elif self._over:
             self._finish(late=self._looks * POLL > NAMING)
-        elif late and ended:
+        elif late and has_result:
             self._give_up()
         elif late:
             _log.warning("the simulator ended without a result; %s ends there", self._path.name)
             self.run.stop()
 
     def _is_alone(self) -> bool:
-        """Return whether the states have no publisher any more."""
+        """Return whether the states have lost their publisher."""
         return self._listening and not self._subscriptions[graph.STATES].get_publisher_count()
 
     def _give_up(self) -> None:
-        """End without what never came.
+        """End without the messages that have not come.
 
         Raises:
-            AccordError: if events are missing, which only their number shows.
+            AccordError: if events are missing, which no gap in the bag would show.
         """
-        missing = self._sent - self._events
+        missing = self._events_sent - self._events
         if self._bag is not None and missing > 0:
             self._bag.note_loss(missing)
-            raise AccordError(f"{missing} of {self._sent} events were lost before {self._path}")
+            raise AccordError(
+                f"{missing} of {self._events_sent} events were lost before {self._path}"
+            )
         self._over = True
         self._ledger.lost += 1
         self._finish(late=True)

@@ -1,9 +1,11 @@
 """The simulator node: commands step a simulation, whose states, events and result are published.
 
-To add a parameter, enter it in OPTIONS and in graph/parameters.py. SETTLE may be raised: so long
-another simulator is looked for. Steps are made by `Stepper` of the core, pace by pacing.py,
-messages by graph/outlet.py: a run is that of the direct loop, bit for bit (test_transports), and
+`Stepper` of the core makes the steps, pacing.py decides when, and graph/outlet.py publishes. With
+`composed` the controller runs in this process, too; in lockstep the two then hand states and
+efforts over without messages. A run is that of the direct loop, bit for bit (test_transports), and
 nothing here may change it.
+
+A parameter is entered in OPTIONS and in graph/parameters.py. SETTLE may be raised.
 """
 
 from __future__ import annotations
@@ -26,28 +28,32 @@ from roboaccord.simulators import Simulator
 from roboaccord_ros.gazebo.camera import PERIOD, Window
 from roboaccord_ros.gazebo.simulator import GazeboSimulator
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.faults import FaultInlet, declare_faults
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
-from roboaccord_ros.graph.parameters import FaultInlet, Options, declare, declare_faults, setup_of
+from roboaccord_ros.graph.parameters import Options, declare, setup_of
 from roboaccord_ros.graph.reading import itself
 from roboaccord_ros.graph.spinning import Run
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.pacing import Pacing, Simulation, add_services
 from roboaccord_ros.speed import keep_factor
 
-SETTLE = 0.3  # s of wall time in which another simulator would be discovered
+SETTLE = 0.3  # in which another simulator would be discovered [s of wall time]
 OPTIONS = (
     "engine", "lockstep", "pace", "duration", "timeout", "start_timeout", "peers", "transport",
 )  # fmt: skip
 Make = Callable[[Setup, str], Simulator]
+"""Makes the simulator of a setup in an engine."""
 
 
 class SimulatorShell(Simulation):
-    """Step a simulator, and publish the state, what happens, and at the end the result.
+    """Steps a simulator, and publishes states, events, and at the end the result.
 
     Attributes:
         make: makes the simulator that the parameters of a node specify.
         controller: the controller node of this process, if it has one.
-        window: of Gazebo, where a run waits for it.
+        window: of Gazebo, if the run waits for it.
+        result: of the run; empty until it has ended.
+        wall_time: of the run [s]; 0 until it has ended.
     """
 
     name = "simulator"
@@ -69,21 +75,22 @@ class SimulatorShell(Simulation):
         self.result = {}
         self._simulator = simulator
         self.motion = Motion(simulator.joints, options.make_tally)
-        seen = contact_markers(node, setup, simulator)
-        period, notified = setup.scenario.control_period, (self.motion, *seen, *observers)
+        period = setup.scenario.control_period
+        notified = (self.motion, *contact_markers(node, setup, simulator), *observers)
         self.stepper = Stepper(simulator, setup.initial, period, notified)
         if options.pace or not options.lockstep:
             simulator.compile_all()
-        self._ticks = 0
-        self._hand: Callable[[RobotState], object] = itself  # to a controller of this process
+        self._hand_over: Callable[[RobotState], object] = itself  # to a controller in this process
+        self._ticks = 0  # of the whole run; 0 without an end
         if math.isfinite(options.duration):
             self._ticks = count_steps(setup.scenario.duration, period, "duration")
-        self._version, self._keep = simulator.version, options.keep
-        how, *shapes = options.transport.split(", ")
-        transport = ", ".join([how if options.lockstep else how + graph.FREE, *shapes])
+        self._version, self._keep_factor = simulator.version, options.keep
+        kind, *shapes = options.transport.split(", ")  # shapes of contact follow in Gazebo
+        transport = ", ".join([kind if options.lockstep else kind + graph.FREE, *shapes])
         recorded = graph.RECORDER in options.peers
-        made_by = options.engine, self._version, transport
-        self.outlet = Outlet(node, setup, *made_by, recorded=recorded)
+        self.outlet = Outlet(
+            node, setup, options.engine, self._version, transport, recorded=recorded
+        )
         self._started, self.wall_time = time.perf_counter(), 0.0
         self.pacing = Pacing(setup, self, options)
         self.faults = FaultInlet(self, setup, self.stepper.fail)
@@ -97,7 +104,7 @@ class SimulatorShell(Simulation):
         options = Options.of(values, settle=SETTLE)
         if values["composed"] and options.lockstep:
             peers = [name for name in options.peers if name != graph.CONTROLLER]
-            options = replace(options, handed=True, peers=peers)
+            options = replace(options, shared_process=True, peers=peers)
         simulator = cls.make(setup, options.engine)
         if isinstance(simulator, GazeboSimulator):
             shapes = options.transport.partition(", ")[2]
@@ -106,7 +113,7 @@ class SimulatorShell(Simulation):
             shell = cls(node, setup, simulator, run, options, [window])
             shell.every(PERIOD, window.look)
             if values["window"]:
-                simulator.load()  # the window asks it what there is
+                simulator.load()  # the window asks it for the world
                 shell.window = window
         else:
             shell = cls(node, setup, simulator, run, options)
@@ -115,22 +122,23 @@ class SimulatorShell(Simulation):
         return shell
 
     def _compose(self, options: Options) -> None:
-        """Run the controller beside: neither of both then sleeps until another process wakes it."""
+        """Run the controller in this process, so that neither waits for the other to wake."""
         node = Node(ControllerShell.name, context=self.node.context)
         self.run.nodes.append(node)
         self.run.expect()
         recorder = [name for name in options.peers if name == graph.RECORDER]
-        peers, handed = ([] if options.handed else [self.name]) + recorder, options.handed
-        self.controller = ControllerShell.build(node, self.run, peers=peers, handed=handed)
-        if handed:
+        shared = options.shared_process
+        peers = ([] if shared else [self.name]) + recorder
+        self.controller = ControllerShell.build(node, self.run, peers=peers, shared_process=shared)
+        if shared:
             self.hand_to(self.controller)
 
     def hand_to(self, controller: ControllerShell) -> None:
-        """Hand states to a controller of this process, and take its answers, without messages."""
-        self._hand = partial(controller.take, give=self.pacing.take)
+        """Hand states over to a controller in this process, and take answers, without messages."""
+        self._hand_over = partial(controller.take, hand_over=self.pacing.take)
 
     def missing(self) -> str:
-        """Return that Gazebo's window is still to come, or ""."""
+        """Return that Gazebo's window is not open yet, or ""."""
         return self.window.missing() if self.window else ""
 
     def start(self) -> None:
@@ -140,17 +148,17 @@ class SimulatorShell(Simulation):
         self.stepper.start()
         self._simulator.load()
         self.outlet.state(self.stepper.state)
-        self._hand(self.stepper.state)
+        self._hand_over(self.stepper.state)
 
     def step(self, command: Command) -> None:
         """Advance by one control period, and publish the state; at the end, the result."""
-        if not self.stepper.tick:  # what was before is waiting
+        if not self.stepper.tick:  # the time until the first command does not count
             self._started = time.perf_counter()
         self.outlet.events(self.stepper.step(command))
         self.outlet.state(self.stepper.state)
         if self.over:
             self.finish()
-        self._hand(self.stepper.state)
+        self._hand_over(self.stepper.state)
 
     def finish(self, error: str = "") -> None:
         """Publish the result, once; end the run where there is no error."""
@@ -165,7 +173,7 @@ class SimulatorShell(Simulation):
             "error": error,
         }
         if self.wall_time and not error:
-            self._keep(simulated / self.wall_time)
+            self._keep_factor(simulated / self.wall_time)
         self.outlet.result(self.result)
         if not error:
             self.run.done()
@@ -178,7 +186,7 @@ class SimulatorShell(Simulation):
         if self.controller:
             self.controller.close()
         if not self.result and not isinstance(self.run.error, graph.RivalError):
-            # A run that a person drives, or without an end, may end whenever it is interrupted.
+            # An interruption is a good end of a run that a person drives or that has no end.
             may_end = (self._driven or not self._ticks) and self.stepper.tick > 0
             self.finish(str(self.run.error or ("" if may_end else "interrupted")))
         self.outlet.deliver()

@@ -1,7 +1,11 @@
 """Topics that the recorder writes, and the time of each message.
 
-To record another topic, add it to `topics_beside`, or to OTHERS if the simulator or the controller
-sends it, and its type to bag/topics.py of the core. STAMP and FIRST_STAMP are layouts of CDR.
+The simulator and the controller publish the topics in STAMPED; `other_topics` lists those of
+people, the cross-check and the second robot. /clock is not recorded, for each message has its time,
+and /tf is made by frames.py.
+
+Another topic is added to `other_topics`, or to OTHERS if the simulator or the controller publishes
+it, and its type to bag/topics.py of the core. STAMP and FIRST_STAMP are layouts of CDR.
 """
 
 from __future__ import annotations
@@ -16,23 +20,22 @@ from roboaccord.scenario import Robot
 
 from roboaccord_ros.graph import names as graph
 
-STAMP = struct.Struct("<4xiI")
-# /clock is left out, as every message carries its time; /tf is made here, with or without tf2.
-# The states come last: a run starts when somebody listens to them.
+STAMP = struct.Struct("<4xiI")  # of a message with a header: seconds, nanoseconds
+FIRST_STAMP = struct.Struct("<8xiI")  # of an array of such messages
 TARGETS = (graph.TARGET_TWIST, graph.TARGET_JOINTS)
-ASKED = (graph.WRENCH, graph.TWIST, graph.FINDINGS, graph.EFFORTS)
-OTHERS = (graph.EVENTS, graph.CONTACTS, *TARGETS, *ASKED)
+COMMANDS = (graph.WRENCH, graph.TWIST, graph.FINDINGS, graph.EFFORTS)
+OTHERS = (graph.EVENTS, graph.CONTACTS, *TARGETS, *COMMANDS)
+# The states come last: a run starts when somebody listens to them.
 STAMPED = (*OTHERS, graph.ODOMETRY, graph.STATES)
-FIRST_STAMP = struct.Struct("<8xiI")  # of an array of messages that have stamps
 
 
-class Beside(NamedTuple):
-    """Name a topic that is recorded where it is published, and where its time comes from.
+class OtherTopic(NamedTuple):
+    """A topic that is recorded if somebody publishes it.
 
     Args:
         name: below the namespace of the node, which the bag leaves out.
         kind: type of its messages.
-        stamped: whether their stamp is the time of a state; else the last state's time counts.
+        stamped: their stamp is the time of a state; else the last state's time counts.
         qos: of the subscription.
     """
 
@@ -42,16 +45,18 @@ class Beside(NamedTuple):
     qos: QoSProfile = graph.HAND
 
 
-def topics_beside(robot: Robot) -> list[Beside]:
-    """Return the topics recorded beside those of the simulator and the controller."""
+def other_topics(robot: Robot) -> list[OtherTopic]:
+    """Return the topics that neither the simulator nor the controller publishes."""
     inputs, second = bags.input_topics(robot).items(), f"{robot.name}/{bags.REFERENCE}"
     return [
-        *(Beside(f"{robot.name}/{name}", kind, qos=graph.LIVE) for name, kind in inputs),
-        Beside(f"{robot.name}/{graph.ERROR}", graph.KINDS[graph.ERROR], True, graph.DEEP),
-        Beside(graph.DIAGNOSTICS, graph.KINDS[graph.EVENTS]),
-        Beside(f"{second}/{graph.DESCRIPTION}", graph.KINDS[graph.DESCRIPTION], qos=graph.LATCHED),
-        Beside(f"{second}/{graph.ODOMETRY}", graph.KINDS[graph.ODOMETRY], True, graph.DEEP),
-        Beside(f"{second}/{graph.STATES}", graph.KINDS[graph.STATES], True, graph.DEEP),
+        *(OtherTopic(f"{robot.name}/{name}", kind, qos=graph.LIVE) for name, kind in inputs),
+        OtherTopic(f"{robot.name}/{graph.ERROR}", graph.KINDS[graph.ERROR], True, graph.DEEP),
+        OtherTopic(graph.DIAGNOSTICS, graph.KINDS[graph.EVENTS]),
+        OtherTopic(
+            f"{second}/{graph.DESCRIPTION}", graph.KINDS[graph.DESCRIPTION], qos=graph.LATCHED
+        ),
+        OtherTopic(f"{second}/{graph.ODOMETRY}", graph.KINDS[graph.ODOMETRY], True, graph.DEEP),
+        OtherTopic(f"{second}/{graph.STATES}", graph.KINDS[graph.STATES], True, graph.DEEP),
     ]
 
 

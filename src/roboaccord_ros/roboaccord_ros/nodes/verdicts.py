@@ -1,4 +1,4 @@
-"""How a live verdict leaves the cross-check node: as a diagnostic status, and as a log line."""
+"""Verdicts of the live cross-check, as diagnostics and as log lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class VerdictSender:
-    """Publish verdicts on a run of a robot as diagnostics, and log where they change.
+    """Publishes verdicts on a run as diagnostics, and logs them when they change.
 
     Attributes:
         sender: publishes the diagnostics.
@@ -23,12 +23,12 @@ class VerdictSender:
 
     def __init__(self, node: Node, robot: str) -> None:
         self.sender = graph.make_sender(node, graph.DIAGNOSTICS, DiagnosticArray, 10)
-        self._robot, self._ok = robot, True
+        self._robot, self._ok = robot, True  # the last verdict, as logged
 
     def send(self, verdict: Report, time: float, *, final: bool, cause_follows: bool) -> None:
         """Publish a verdict at the time of a state [s].
 
-        Where it changes to outside, no line is logged if one with the cause follows.
+        A change to outside is not logged if a line with the cause follows.
         """
         line = f"{'verdict' if final else 'so far'}: {verdict.line()}"
         values = {key: str(value) for key, value in verdict.to_json().items()}

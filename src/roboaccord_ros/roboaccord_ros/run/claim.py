@@ -1,12 +1,11 @@
-"""Claims on names of this machine; imports the standard library alone, for the Python of ROS.
+"""Claims on names of this machine, by which processes keep apart; standard library alone.
 
-Nothing here is to be tuned. To keep two processes of this machine apart in another respect, let
-both `claim` the same text; launches do so by `claim_names`, private domains in run/domain.py. No
-import beside the standard library is allowed (test_launch), for `ros2 launch` imports this in the
-Python of ROS.
+A claim is an abstract socket address: it is taken at once, needs no file, and is freed with its
+process. DDS would take seconds to discover another run on a busy machine. Launches claim their
+names (`claim_names`), runs their private domain (domain.py).
 
-DDS takes seconds to discover another run on a busy machine; an address is taken at once, and freed
-with its process. It is abstract: there is no file.
+`ros2 launch` imports this in the Python of ROS, so nothing beside the standard library is allowed
+(test_launch).
 """
 
 from __future__ import annotations
@@ -15,29 +14,31 @@ import errno
 import os
 import socket
 
+LONGEST = 100  # characters of an address; Linux takes 108 with the zero byte before it
+
 
 def claim(name: str) -> socket.socket | None:
-    """Return a claim on a name, which lasts while it lives; None where another process has it."""
-    claimed = socket.socket(socket.AF_UNIX)
+    """Return a claim on a name, valid as long as the object; None if another process has it."""
+    address = socket.socket(socket.AF_UNIX)
     try:
-        claimed.bind(f"\0roboaccord/{name}"[:100])
+        address.bind(f"\0roboaccord/{name}"[:LONGEST])
     except OSError as error:
-        claimed.close()
+        address.close()
         if error.errno != errno.EADDRINUSE:
             raise
         return None
-    return claimed
+    return address
 
 
 def claim_names(namespace: str) -> socket.socket:
-    """Keep other launches of this machine off the names of this one while what is returned lives.
+    """Return a claim on the names of a launch in its ROS domain and namespace.
 
     Raises:
         RuntimeError: if another launch has them.
     """
     domain = os.environ.get("ROS_DOMAIN_ID") or "0"
-    claimed = claim(f"{domain}/{namespace.strip('/')}")
-    if claimed is None:
+    names = claim(f"{domain}/{namespace.strip('/')}")
+    if names is None:
         cure = "set namespace:=NAME, or another ROS_DOMAIN_ID"
         raise RuntimeError(f"another launch has the same names in ROS domain {domain}; {cure}")
-    return claimed
+    return names

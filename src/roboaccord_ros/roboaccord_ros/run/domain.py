@@ -1,9 +1,12 @@
 """Private ROS domains, so that runs on one machine are isolated from each other.
 
-YOUNG may be raised. LAST_DOMAIN is fixed by the ports of DDS and Linux. Fixed for safety: a run
-stays on this machine unless the user opens it by ROS_AUTOMATIC_DISCOVERY_RANGE, and
-`remove_orphans` deletes nothing that is another user's or in use (test_disorder). The names of
-files are those of Fast DDS.
+`private_domain` reserves a domain by a claim, limits discovery to this machine, and removes shared
+memory that killed processes have left. If the user opens runs by ROS_AUTOMATIC_DISCOVERY_RANGE,
+that and the user's domain are used.
+
+Fixed for safety: a run stays on this machine unless the user opens it, and `remove_orphans` deletes
+nothing that is in use or another user's (test_disorder). Names of files are Fast DDS's. YOUNG may
+be raised.
 """
 
 from __future__ import annotations
@@ -21,19 +24,20 @@ from roboaccord.numerics import private_folder
 
 from roboaccord_ros.run.claim import claim
 
-LAST_DOMAIN = 101  # above, the ports of DDS meet the ephemeral ports of Linux
+LAST_DOMAIN = 101  # above it the ports of DDS are in the ephemeral range of Linux
 DISCOVERY, LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
 DOMAIN = "ROS_DOMAIN_ID"
 SHARED_MEMORY = Path("/dev/shm")
-YOUNG = 1.0  # s
+YOUNG = 1.0  # s: a younger file may belong to a segment that is being made
 
 
 @contextlib.contextmanager
 def private_domain() -> Iterator[int]:
     """Reserve a domain, limit discovery to this machine, and undo both at the end.
 
-    The search starts at a number derived from the process id. Where the user has set the range of
-    discovery, for example to `SUBNET`, that and the user's domain are kept: others are to look on.
+    The search starts at a number derived from the process id. If the user has set the range of
+    discovery, for example to `SUBNET`, that and the user's domain are kept, so that others can
+    look.
 
     Raises:
         AccordError: if every domain is taken.
@@ -61,17 +65,17 @@ def is_open() -> bool:
 
 
 def announce(tell: Callable[[str], None]) -> None:
-    """Report from where a run can be discovered, if the user has opened it."""
+    """Tell in which domain a run can be discovered, if the user has opened it."""
     if is_open():
-        domain, how_far = os.environ.get(DOMAIN) or "0", os.environ[DISCOVERY]
-        tell(f"ROS is open: domain {domain}, {DISCOVERY}={how_far}")
+        domain, discovery = os.environ.get(DOMAIN) or "0", os.environ[DISCOVERY]
+        tell(f"ROS is open: domain {domain}, {DISCOVERY}={discovery}")
 
 
 def remove_orphans(folder: Path = SHARED_MEMORY, age: float = YOUNG) -> int:
-    """Remove shared memory of Fast DDS whose process was killed; return how many segments.
+    """Remove shared memory of Fast DDS whose process was killed; return the number of segments.
 
-    Each segment has a file beside it which its process keeps locked, and removes first; one that is
-    being made is not locked yet, and is recognised by its age [s].
+    Each segment has a lock file, which its process keeps locked and removes first. One that is
+    being made is not locked yet; it is younger than `age` [s].
     """
     removed = 0
     for path in folder.glob("fastrtps_*"):
@@ -94,6 +98,11 @@ def remove_orphans(folder: Path = SHARED_MEMORY, age: float = YOUNG) -> int:
 
 
 def _reserve() -> tuple[int, socket.socket]:
+    """Return a free domain and the claim on it.
+
+    Raises:
+        AccordError: if all are in use.
+    """
     for offset in range(LAST_DOMAIN):
         domain = 1 + (os.getpid() + offset) % LAST_DOMAIN
         if reserved := claim(f"private domain {domain}"):
@@ -102,7 +111,7 @@ def _reserve() -> tuple[int, socket.socket]:
 
 
 def keep_logs() -> None:
-    """Let ROS write its logs into a temporary folder where it cannot write into the home.
+    """Let ROS write its logs into a temporary folder if it cannot write into the home.
 
     Raises:
         AccordError: if it can write into neither.

@@ -1,11 +1,10 @@
 """The judge of a launch: the verdict on its bag, that of `accord crosscheck BAG`, in one line.
 
-Its line may be reworded in report/words.py of the core. Fixed: nothing else is written to
-stdout, by which a launch knows that the bag was judged; status 1 means outside, as launches read it
-(launch/processes.py).
+    python -m roboaccord_ros.run.judge BAG CHANGES
 
-python -m roboaccord_ros.run.judge BAG CHANGES, which is a list of KEY=VALUE in JSON: the files that
-a bag may not name itself.
+CHANGES is a list of KEY=VALUE in JSON: the files that a bag may not name itself. The verdict is the
+only line on stdout, by which a launch knows that the bag was judged; status 1 means outside
+(launch/processes.py). report/words.py of the core has its words.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Run a module that Ctrl-C ends without a traceback: python -m roboaccord_ros.run.module MODULE...
+"""Run a module so that Ctrl-C ends it without a traceback while its libraries load.
 
-What Ctrl-C does until a node handles signals itself may be changed; the status must be 0, or `ros2
-launch` reports that the node died. The name of this module stays: launch/processes.py starts nodes
-by it, and with_parent.py recognises them by it.
+    python -m roboaccord_ros.run.module MODULE...
 
-Libraries load for seconds before a node can mind signals itself.
+Libraries load for seconds before a node handles signals itself. The status is then 0, or `ros2
+launch` reports that the node died. launch/processes.py starts nodes by the name of this module, and
+with_parent.py recognises them by it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """The transport `ros_processes`: simulator, controller and recorder in three processes.
 
-POLL and ENDING may be tuned; GRACE stays below that of cli/signals.py, or `accord` kills what still
-closes a bag. To pass another field of the request to nodes, add it to `_write_parameters`. GOOD are
-statuses of good ends. A run is that of the direct loop, bit for bit (test_transports).
+The request is written as a scenario and a file of parameters. The nodes run until all have ended
+well or one has failed, and the result is read from the bag. A run is that of the direct loop, bit
+for bit (test_transports).
+
+Another field of the request is added to `_write_parameters`. POLL and ENDING may be tuned; GRACE
+stays below that of cli/signals.py, or `accord` kills a recorder that closes its bag.
 """
 
 from __future__ import annotations
@@ -32,12 +35,13 @@ from roboaccord_ros.graph.parameters import Value
 from roboaccord_ros.graph.process import PARENT, STATUS_INTERRUPTED
 from roboaccord_ros.run.domain import announce, private_domain, remove_orphans
 
-POLL = 0.02  # s
-GRACE = 1.5  # s that a process has to end once it is asked to, less than `accord` has itself
-ENDING = 90.0  # s that a process may take to end after another has
-GOOD = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
+POLL = 0.02  # between looks at the processes [s]
+GRACE = 1.5  # for a process to end after SIGINT [s], less than `accord` has itself
+ENDING = 90.0  # for a process to end after another has [s]
+GOOD = (0, -signal.SIGALRM)  # statuses of good ends; the latter if ROS hung after all was done
 NODES = ("recorder", "controller", "simulator")
 Commands = Mapping[str, Sequence[str]]
+"""Command of each node, by its name."""
 
 
 def run_ros_processes(request: RunRequest) -> RunResult:
@@ -86,31 +90,36 @@ def run_commands(
 
 
 def _write_parameters(request: RunRequest, folder: Path) -> Path:
-    """Write the scenario as it is, and the parameters of the three nodes."""
+    """Write the scenario and the parameters of the three nodes; return the file of the latter."""
     scenario = folder / "scenario.yaml"
     data = json.loads(json.dumps(request.setup.scenario.data()))
     scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
-    robot, given = request.setup.robot, path_changes(data) or [""]
+    robot, changes = request.setup.robot, path_changes(data) or [""]
     common: dict[str, Value] = {
-        "robot": robot.key, "scenario": str(scenario), "set": given, "engine": request.engine,
+        "robot": robot.key, "scenario": str(scenario), "set": changes, "engine": request.engine,
         "controller": request.controller, "inputs": _bag_of(request.inputs),
         "timeout": request.timeout, "transport": "ros_processes",
     }  # fmt: skip
-    limit = request.start_timeout  # a controller node makes its controller twice
+    # The simulator waits for a controller node, which makes its controller twice.
+    limit = request.start_timeout
     parameters: dict[str, dict[str, Value]] = {
         "simulator": {**common, "start_timeout": 3.0 * limit, "peers": ["controller", "recorder"]},
         "controller": {**common, "start_timeout": limit, "peers": ["simulator", "recorder"]},
-        "recorder": {"robot": robot.name, "bag": str(request.bag.absolute()), "set": given},
+        "recorder": {"robot": robot.name, "bag": str(request.bag.absolute()), "set": changes},
     }
     file = folder / "parameters.yaml"
     nodes = {name: {"ros__parameters": values} for name, values in parameters.items()}
-    copied = json.loads(json.dumps(nodes))  # ROS takes no YAML in which a list is named twice
+    copied = json.loads(json.dumps(nodes))  # ROS reads no YAML with anchors of repeated lists
     file.write_text(yaml.safe_dump(copied), encoding="utf-8")
     return file
 
 
 def _bag_of(inputs: Inputs) -> str:
-    """Return the bag that inputs come from, the only inputs that can be passed to a process."""
+    """Return the bag of recorded inputs, "" for none.
+
+    Raises:
+        AccordError: for other inputs, which cannot be passed to a process.
+    """
     if isinstance(inputs, RecordedInputs):
         return str(inputs.bag.absolute())
     if inputs is not NO_INPUTS:
@@ -119,28 +128,28 @@ def _bag_of(inputs: Inputs) -> str:
 
 
 def _wait(processes: Mapping[str, subprocess.Popen[str]]) -> str:
-    """Wait until all have ended well, or one has not: return its name, else "".
+    """Wait until all processes have ended well, or one has failed: return its name, else "".
 
-    One that is still there long after another has ended hangs.
+    A process that still runs ENDING after another has ended hangs.
     """
-    ended = math.inf
+    first_end = math.inf  # of the steady clock [s]
     while True:
         codes = {name: process.poll() for name, process in processes.items()}
         if set(GOOD) & set(codes.values()):
-            ended = min(ended, time.monotonic())
+            first_end = min(first_end, time.monotonic())
         for name, code in codes.items():
             if code not in (None, *GOOD):
                 return name
         if all(code in GOOD for code in codes.values()):
             return ""
-        if time.monotonic() - ended > ENDING:
+        if time.monotonic() - first_end > ENDING:
             return next(name for name, code in codes.items() if code is None)
         time.sleep(POLL)
 
 
 @contextlib.contextmanager
 def _ended(processes: Mapping[str, subprocess.Popen[str]]) -> Iterator[None]:
-    """Leave no process behind: ask, wait, then kill."""
+    """Leave no process behind: send SIGINT, wait, then kill."""
     try:
         yield
     finally:
@@ -158,7 +167,7 @@ def _ended(processes: Mapping[str, subprocess.Popen[str]]) -> Iterator[None]:
 
 
 def _reason(name: str, code: int, lines: Sequence[str]) -> str:
-    """Return the line that states why a process failed, of those that it has written."""
+    """Return why a process failed, from the lines that it has written or its status."""
     for line in lines:
         if line.startswith("error: "):
             return line.removeprefix("error: ")
@@ -170,10 +179,15 @@ def _reason(name: str, code: int, lines: Sequence[str]) -> str:
 
 
 def _read_result(request: RunRequest, result: Mapping[str, Any]) -> RunResult:
+    """Return the run, with the motion in its bag.
+
+    Raises:
+        AccordError: if the bag is not complete.
+    """
     motion = Motion(request.setup.joints, partial(Figures, request.setup))
     play(request.bag, request.setup, motion)
     if motion.sha256 != result["trajectory_sha256"]:
-        lost = f"messages were lost, {motion.states} of {result['steps'] + 1} states are there"
-        raise AccordError(f"{request.bag} does not hold what was simulated: {lost}")
+        missing = f"messages were lost, {motion.states} of {result['steps'] + 1} states are there"
+        raise AccordError(f"{request.bag} does not hold what was simulated: {missing}")
     version, wall = str(result["engine_version"]), float(result["wall_time"])
     return RunResult(request, motion, version, "ros_processes", wall)

@@ -1,8 +1,10 @@
 """The transport `ros`: simulator, controller and recorder nodes in this process.
 
-To pass another field of the request to nodes, add it to `Options` here, and to `_write_parameters`
-in processes.py. `run_ros` stays: setup.cfg names it as the transport `ros`. The recorder is made
-first, for it must hear everything. A run is that of the direct loop, bit for bit (test_transports).
+The nodes share one executor and a private domain. The recorder is made first, for it must receive
+everything. A run is that of the direct loop, bit for bit (test_transports).
+
+Another field of the request is added to `Options` here and to `_write_parameters` in processes.py.
+setup.cfg names `run_ros` as the transport.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from roboaccord.simulators import Simulator
 
 from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.graph.spinning import Run, ends_between_callbacks, quiet_node, session, spin
-from roboaccord_ros.nodes.controller import ControllerShell, PublishedInputs
+from roboaccord_ros.nodes.controller import ControllerShell
+from roboaccord_ros.nodes.inputs import PublishedInputs
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.domain import announce, private_domain
@@ -36,18 +39,18 @@ def run_ros(request: RunRequest) -> RunResult:
 
 
 def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
-    """Run over ROS in this process with a simulator that is made already."""
-    setup, run, context = request.setup, Run(parts=len(NAMES)), Context()
+    """Run over ROS in this process with a given simulator."""
+    setup, run, context = request.setup, Run(expected=len(NAMES)), Context()
     options = Options(
         engine=request.engine, controller=request.controller, timeout=request.timeout,
-        start_timeout=request.start_timeout, peers=("recorder",), handed=True,
+        start_timeout=request.start_timeout, peers=("recorder",), shared_process=True,
         make_tally=partial(Figures, setup),
     )  # fmt: skip
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
         nodes += [quiet_node(name, context, use_global_arguments=False) for name in NAMES]
         with contextlib.ExitStack() as stack:
-            given = path_changes(setup.scenario.data())
-            recorder = RecorderShell(nodes[2], setup.robot.name, request.bag, run, given)
+            changes = path_changes(setup.scenario.data())
+            recorder = RecorderShell(nodes[2], setup.robot.name, request.bag, run, changes)
             stack.callback(recorder.close)
             shell = SimulatorShell(nodes[0], setup, simulator, run, options, request.observers)
             inputs = PublishedInputs(nodes[1], setup, request.inputs)

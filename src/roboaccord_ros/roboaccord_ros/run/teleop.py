@@ -1,9 +1,10 @@
-"""Teleoperation over ROS: targets to the topics of a robot that runs, switches to its services.
+"""Teleoperation over ROS: targets to the topics of a running robot, switches to its services.
 
-PATIENCE may be tuned. Keys are changed in config/teleop/keyboard.yaml, topics in bag/topics.py of
-the core. `connect` stays: setup.cfg names it; `RosLink` has the methods that cli/teleop.py of the
-core asks for. Fixed: a zero is sent once, and then nothing, so that others can drive, too
-(test_switches).
+`RosLink` has the methods that cli/teleop.py of the core calls. A zero is sent once, and then
+nothing, so that others can drive, too (test_switches).
+
+Keys are changed in config/teleop/keyboard.yaml, topics in bag/topics.py of the core. setup.cfg
+names `connect`. PATIENCE may be tuned.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from roboaccord_ros.graph.inlet import LatestState, taken, watch
 from roboaccord_ros.graph.reading import itself, read_facts, readable
 from roboaccord_ros.graph.spinning import session
 
-PATIENCE = 10.0  # s of wall time that a robot may take to be found
+PATIENCE = 10.0  # until a robot must be found [s of wall time]
+POLL = 0.05  # between looks for it [s]
 _log = logging.getLogger(__name__)
 
 
@@ -49,47 +51,46 @@ def connect(setup: Setup, namespace: str = "") -> Iterator[RosLink]:
 
 
 class RosLink:
-    """Send the operator's commands, and follow the state.
-
-    What is zero is sent once, and then nothing, so that others can drive too.
+    """Sends the operator's commands, and follows the state.
 
     Args:
-        node: that hosts it.
+        node: of the publishers; it is not spun.
         setup: robot and scenario.
     """
 
     def __init__(self, node: Node, setup: Setup) -> None:
         robot, switches = setup.robot, setup.initial.switches
         self._node, self._name = node, robot.package
-        self._joints, self._efforts = setup.joints, robot.input_topics.efforts
-        self._velocities = robot.input_topics.velocity
-        driven = [*self._efforts, *([self._velocities] if self._velocities else [])]
+        self._joints, self._efforts = setup.joints, robot.effort_topics
+        self._velocities = robot.velocity_topic
+        topics = [*self._efforts, *([self._velocities] if self._velocities else [])]
         self._publishers = {
-            name: graph.advertise_input(node, robot, name) for name in driven or [graph.CMD_VEL]
+            name: graph.advertise_input(node, robot, name) for name in topics or [graph.CMD_VEL]
         }
         self._faults = node.create_publisher(String, f"{robot.name}/{graph.FAULT}", graph.HAND)
-        self._moving: set[str] = set()
+        self._moving: set[str] = set()  # joints, or "" for the base, whose last target was not 0
         self._latest = LatestState(node, setup)
         self._scenario = watch(node, robot.name, graph.SCENARIO)
-        self._announced: dict[str, Any] = {}
+        self._announced: dict[str, Any] = {}  # facts of the run, once they have come
         self._clients = {
             name: node.create_client(SetBool, f"{robot.name}/{name}/set") for name in switches
         }
 
     def wait(self) -> None:
-        """Wait for a robot that receives what is sent from now on.
+        """Wait for a robot that receives all messages from now on.
 
         Raises:
-            AccordError: if none is there within `PATIENCE`.
+            AccordError: if there is none within PATIENCE.
         """
         deadline = time.monotonic() + PATIENCE
         while missing := self._missing():
             if time.monotonic() > deadline:
                 start = f"start the robot first, by ros2 launch {self._name} teleop.launch.py"
                 raise AccordError(f"{missing} in this ROS domain: {start}")
-            time.sleep(0.05)
+            time.sleep(POLL)
 
     def _missing(self) -> str:
+        """Return what a robot still lacks, or ""."""
         states = self._latest.source
         if not states.get_publisher_count():
             return f"no node publishes {states.topic_name}"
@@ -97,9 +98,9 @@ class RosLink:
             return f"no message comes on {self._scenario.topic_name}"
         recorder = [graph.RECORDER] if self._facts().get("recorded") else []
         for publisher in self._publishers.values():
-            found = self._node.get_subscriptions_info_by_topic(publisher.topic_name)
-            heard = any(each.node_name != graph.RECORDER for each in found)  # it drives nothing
-            if not heard:
+            subscribers = self._node.get_subscriptions_info_by_topic(publisher.topic_name)
+            # A recorder subscribes, too, but drives nothing.
+            if all(subscriber.node_name == graph.RECORDER for subscriber in subscribers):
                 return f"no node subscribes to {publisher.topic_name}"
             if graph.missing_peers(self._node, publisher, recorder):
                 return f"not every node receives {publisher.topic_name}"
@@ -123,11 +124,11 @@ class RosLink:
         return self._latest.take()
 
     def engine(self) -> str:
-        """Return the simulator that the robot states at its start, or "" while that is unknown."""
+        """Return the simulator that the robot announces, "" while that is unknown."""
         return str(self._facts().get("engine", ""))
 
     def _facts(self) -> dict[str, Any]:
-        """Return what the simulator announced last; nothing while that is unknown."""
+        """Return the last facts that the simulator announced, {} before the first."""
         read = readable(self._scenario.topic_name, read_facts, itself)
         for facts in filter(None, map(read, taken(self._scenario))):
             self._announced = facts
@@ -138,6 +139,7 @@ class RosLink:
         self._faults.publish(String(data=str(fault)))
 
     def _send(self, target: Target) -> None:
+        """Send the twist, efforts and rates of a target that are due."""
         twist = target.twist.tolist()
         if graph.CMD_VEL in self._publishers and self._is_due("", any(twist)):
             linear, angular = (Vector3(x=x, y=y, z=z) for x, y, z in (twist[:3], twist[3:]))
@@ -155,7 +157,7 @@ class RosLink:
                 self._publishers[self._velocities].publish(message)
 
     def _is_due(self, name: str, moving: bool) -> bool:
-        """Return whether to send: while it moves, and once when it is to stop."""
-        due = moving or name in self._moving
+        """Return whether to send: while a joint or the base moves, and once when it is to stop."""
+        is_due = moving or name in self._moving
         (self._moving.add if moving else self._moving.discard)(name)
-        return due
+        return is_due

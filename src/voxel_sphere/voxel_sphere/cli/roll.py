@@ -1,9 +1,9 @@
 """Command `accord voxel-sphere roll`: the sphere on a workspace.
 
-Fields of Rolled are keys of `--json`, in voxels or radii, and stay; others may be added, filled in
-`Rolled.of`. Schemes are added in rolling/motion.py, SCHEMES, with their kernel in exact.py, and are
-listed by hand in the metavar of Scheme. SAMPLES, 500, may be tuned. Statuses and their words are
-rolling/path.py's, and exit status 1 belongs to those that failed (test_voxel_walls).
+The command makes the scene, puts the sphere on it, rolls by one of the schemes, and writes and
+prints the path. Schemes are added in rolling/motion.py (SCHEMES) and named in the metavar of
+Scheme. A run that fails exits with 1 (test_voxel_walls). Fields of Rolled are keys of `--json` and
+stay; others may be added in `Rolled.of`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from roboaccord.run import made_with, make_folder
 from typer import Argument, Option
 
 from voxel_sphere.cli.terrain import ALONE, Names
+from voxel_sphere.rolling.ball import RollEvent
 from voxel_sphere.rolling.motion import SCHEMES, Roller, check_scheme, roll
-from voxel_sphere.rolling.path import RolledPath, RollEvent
+from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.rolling.scene import Scene
 from voxel_sphere.rolling.walls import STEEP
 from voxel_sphere.source.described import DESCRIBED, roll_as_described
 from voxel_sphere.source.pages import write_run
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
-SAMPLES = 500
+SAMPLES = 500  # intervals of a path, as many as a plot shows
 
 FloorZ = Annotated[
     float | None,
@@ -45,12 +46,13 @@ PathFile = Annotated[
 ]
 
 
-STEPPED = f"--scheme {' or '.join(SCHEMES)}"
+STEPPED = f"--scheme {' or '.join(SCHEMES)}"  # the schemes with a step
 
 
-def _modes(given: Mapping[str, Any]) -> list[str]:
-    scheme = f"--scheme {DESCRIBED}" if given["scheme"] == DESCRIBED else STEPPED
-    return [scheme, "with --normalised" if given["normalised"] else "without --normalised"]
+def _modes(values: Mapping[str, Any]) -> list[str]:
+    """Return the modes of the command, by which it refuses options of other modes."""
+    scheme = f"--scheme {DESCRIBED}" if values["scheme"] == DESCRIBED else STEPPED
+    return [scheme, "with --normalised" if values["normalised"] else "without --normalised"]
 
 
 @Modes(_modes, {
@@ -108,11 +110,13 @@ def roll_command(
       accord voxel-sphere roll terrain --omega 0 4 --normalised --scheme as_described
     """
     check_scheme(scheme, (*SCHEMES, DESCRIBED))
-    with place_for(file, force):
-        scene, spin = Scene.of(open_workspace(folder), **vars(names)), (*omega, 0.0)
+    with writing_to(file, force):
+        scene = Scene.of(open_workspace(folder), **vars(names))
+        spin = (*omega, 0.0)
         with cli.counted(scene.stages, "distances") as done:
-            ground, of_walls = scene.build(steep=steep, done=done)
+            ground, walls = scene.build(steep=steep, done=done)
         terrain = scene.terrain
+        # Unit of lengths [voxels] and time [s]; a normalised run takes the time 1.
         length, duration = (terrain.radius, 1.0) if normalised else (1.0, time)
         middle = terrain.n / (2 * length)
         x, y = (length * value for value in start or (middle, middle))
@@ -125,18 +129,18 @@ def roll_command(
                 )  # fmt: skip
             else:
                 roller = Roller(
-                    ground, centre=centre, walls=of_walls, after=after, step=step, scheme=scheme
+                    ground, centre=centre, walls=walls, after=after, step=step, scheme=scheme
                 )
                 path = roll(roller, spin, duration, samples, done)
         files = [] if file is None else save(path, terrain, file)
     if path.failed:
         cli.log.print(f"accord: {path.message}", style="red", soft_wrap=True)
-    found = Rolled.of(path, length, files, "r" if normalised else "voxels")
-    return cli.Result(found, ok=not path.failed)
+    rolled = Rolled.of(path, length, files, "r" if normalised else "voxels")
+    return cli.Result(rolled, ok=not path.failed)
 
 
-def place_for(file: Path | None, force: bool) -> AbstractContextManager[Path | None]:
-    """Return the context in which results are written: the folder's, where it is one.
+def writing_to(file: Path | None, force: bool) -> AbstractContextManager[Path | None]:
+    """Return the context in which results are written: a folder of results, or nothing to do.
 
     Raises:
         AccordError: for a file that cannot be written, before the work.
@@ -153,12 +157,12 @@ def place_for(file: Path | None, force: bool) -> AbstractContextManager[Path | N
 
 
 def is_folder(file: Path) -> bool:
-    """Return whether a name is that of a folder: it is one, or has no ending."""
+    """Return whether a path names a folder: it is one, or has no ending."""
     return file.is_dir() or not file.suffix
 
 
 def save(path: RolledPath, terrain: Terrain, file: Path) -> list[Path]:
-    """Write the path, and into a folder pictures of it, too; return the files, the path first."""
+    """Write the path, into a folder with pictures of it; return the files, the path first."""
     if is_folder(file):
         versions = made_with("roboaccord-voxel_sphere", "scipy")
         return write_run(path, terrain, file, command=cli.command_line(), versions=versions)
@@ -168,7 +172,7 @@ def save(path: RolledPath, terrain: Terrain, file: Path) -> list[Path]:
 
 @dataclass(frozen=True, kw_only=True)
 class Rolled:
-    """End of a run; lengths in voxels, or in radii of the sphere."""
+    """The end of a run, for printing and `--json`; lengths in voxels, or in radii of the sphere."""
 
     lengths: Annotated[str, Quantity("", "unit of all lengths")] = field(metadata=si.LEFT_OUT)
     centre: Annotated[Array, Quantity("", "of the sphere at the end")]
@@ -189,7 +193,10 @@ class Rolled:
     def of(cls, path: RolledPath, length: float, files: list[Path], unit: str) -> Rolled:
         """Measure a path in units of `length` voxels."""
         montana, chart = path.montana
-        places = [tuple((np.array(event.centre) / length).tolist()) for event in path.events]
+        events = [
+            replace(event, centre=tuple((np.array(event.centre) / length).tolist()))
+            for event in path.events
+        ]
         return cls(
             lengths=unit,
             centre=path.centre[-1] / length,
@@ -198,7 +205,7 @@ class Rolled:
             montana=montana[-1] / np.array([length, length, 1.0, 1.0, 1.0]),
             chart=int(chart[-1]),
             radius=path.radius / length,
-            events=[replace(event, centre=at) for event, at in zip(path.events, places)],
+            events=events,
             status=path.status,
             message=path.message,
             time=path.time[-1],

@@ -1,9 +1,11 @@
 """Commands `accord voxel-sphere make` and `list`: terrains as slices.
 
-A named surface made in terrain/surfaces.py appears in `make` by itself; parameters of a new name
-may be added, as fields of Shape with unit and help. Keys of Made, Listed and VolumeRow stay; so do
-the defaults, for scripts rely on them: n = 100 and 6 voxels of thickness, our choice, and n / r =
-10, the source's.
+`make` writes a named surface, a height or a sheet as a recipe, fills its volumes and places them in
+a workspace; `list` reads a workspace. A surface of terrain/surfaces.py is a name of `make` by
+itself; parameters with a new name are fields of Shape.
+
+Keys of Made, Listed and VolumeRow stay, and so do the defaults, for scripts rely on them: 100
+voxels and a thickness of 6 are our choice, n / r = 10 is the source's.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from typer.models import OptionInfo
 
 from voxel_sphere.terrain.generate import Part, check_place, place, surface_parts
 from voxel_sphere.terrain.recipes import Recipe, sheet_of, surface_of
-from voxel_sphere.terrain.slices import KINDS, SIZE_WORKSPACE, SOLID, VOXEL_SIZE, Done
+from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
+from voxel_sphere.terrain.slices import SOLID, Done
 from voxel_sphere.terrain.surfaces import SURFACES
 from voxel_sphere.terrain.workspace import Workspace, open_workspace
 
@@ -30,7 +33,7 @@ Folder = Annotated[Path, Argument(metavar="DIR", help="A Bitmaps_n folder, or it
 
 @dataclass(frozen=True)
 class VolumeRow:
-    """A volume: name, kind, whether it is grey, the share that is filled, and its layers."""
+    """A volume: name, kind, whether it is grey, its filled share, first layer and end of layers."""
 
     name: Annotated[str, Quantity("")]
     kind: Annotated[str, Quantity("", form="s")]
@@ -42,7 +45,7 @@ class VolumeRow:
 
 @dataclass(frozen=True)
 class Listed:
-    """What is in a workspace."""
+    """Contents of a workspace."""
 
     path: Annotated[str, Quantity("")]
     n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
@@ -53,7 +56,7 @@ class Listed:
 
     @property
     def metres(self) -> Annotated[float, Quantity("m", "radius of the sphere")]:
-        """The radius in the world."""
+        """Radius of the sphere in metres."""
         return self.radius * self.voxel_size
 
 
@@ -67,12 +70,19 @@ def list_command(folder: Folder) -> cli.Result:
     contents = open_workspace(folder)
     with cli.counted(len(contents.kinds) * contents.n, "reading") as done:
         rows = [volume_row(contents, name, done) for name in contents.kinds]
-    place, size = str(contents.path), contents.size_workspace
-    return cli.Result(Listed(place, contents.n, contents.radius, size, contents.voxel_size, rows))
+    listed = Listed(
+        path=str(contents.path),
+        n=contents.n,
+        radius=contents.radius,
+        size_workspace=contents.size_workspace,
+        voxel_size=contents.voxel_size,
+        volumes=rows,
+    )
+    return cli.Result(listed)
 
 
 def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
-    """Return what a volume of a workspace is."""
+    """Return the row of a volume of a workspace."""
     volume = workspace.volume(name, done)
     levels = np.flatnonzero(volume.any(axis=(0, 1)))
     return VolumeRow(
@@ -87,7 +97,7 @@ def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
 
 @dataclass(frozen=True)
 class Names:
-    """Name the volumes of a terrain."""
+    """Names of the volumes of a terrain; None where the only one is taken."""
 
     surface: Annotated[str | None, Option(help="Name of the surface.")] = None
     walls: Annotated[str | None, Option(help="Name of the walls.")] = None
@@ -113,8 +123,8 @@ Angle = Degrees | None
 
 def of_named(text: str) -> OptionInfo:
     """Return an option for a parameter of the named surfaces."""
-    found: OptionInfo = Option(help=text, rich_help_panel="Named surfaces")
-    return found
+    option: OptionInfo = Option(help=text, rich_help_panel="Named surfaces")
+    return option
 
 
 @dataclass(frozen=True)
@@ -139,12 +149,17 @@ class Shape:
     base: Annotated[Radii, of_named("Height of the ground.")] = None
 
 
-NAMED = Shape()
+DEFAULT_SHAPE = Shape()
+
+
+def stated(shape: Shape) -> dict[str, float]:
+    """Return the parameters that are stated; the others have the defaults of the surface."""
+    return {key: value for key, value in vars(shape).items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Made:
-    """What was made: its folder, n and radius [voxels], and its volumes with their recipe."""
+    """A workspace just made: its folder, n and radius [voxels], its volumes and their recipe."""
 
     path: Annotated[str, Quantity("")]
     n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
@@ -154,12 +169,13 @@ class Made:
     recipe: Recipe
 
 
-def _modes(given: Mapping[str, Any]) -> list[str]:
-    return ["with --xyz" if given["xyz"] else "with --height" if given["height"] else "SURFACE"]
+def _modes(values: Mapping[str, Any]) -> list[str]:
+    """Return the mode of `make`, by which it refuses options of other modes."""
+    return ["with --xyz" if values["xyz"] else "with --height" if values["height"] else "SURFACE"]
 
 
 @Modes(_modes, {
-    "SURFACE": " ".join(each.name.replace("_", "-") for each in fields(Shape)),
+    "SURFACE": " ".join(field.name.replace("_", "-") for field in fields(Shape)),
     "with --xyz": "s t thickness kind",
     "": "height xyz n out name binary force size-workspace voxel-size",
 })  # fmt: skip
@@ -194,7 +210,7 @@ def make_command(
     force: Replace = False,
     size_workspace: Annotated[Ratio, Option(help="Ratio n / r.")] = SIZE_WORKSPACE,
     voxel_size: Annotated[Metres, Option(help="Edge of a voxel.")] = VOXEL_SIZE,
-    shape: Shape = NAMED,
+    shape: Shape = DEFAULT_SHAPE,
 ) -> cli.Result:
     """Generate a surface, with its walls if it has some, and the robot, as slices.
 
@@ -217,16 +233,15 @@ def make_command(
         raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
     recipe: Recipe = {"height": height}
     if surface is not None:
-        parameters = {key: value for key, value in vars(shape).items() if value is not None}
-        recipe = {"surface": surface, "parameters": parameters}
+        recipe = {"surface": surface, "parameters": stated(shape)}
     elif xyz is not None:
         recipe = {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
     name, radius = name or surface or kind, n / size_workspace
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
     target = check_place(folder, n, [name], **scale, replace=force)
-    known = target == folder or cli.is_own(folder) or any(folder.glob("Bitmaps_*"))
+    ours = target == folder or cli.is_own(folder) or any(folder.glob("Bitmaps_*"))
     with (
-        cli.results(folder, "terrain", force=force, adds=known),
+        cli.results(folder, "terrain", force=force, known=ours),
         cli.counted(6 * n, f"making {name}") as done,
     ):
         if xyz:

@@ -1,11 +1,13 @@
 """Contact patches of the sphere, with their normals.
 
-LINKAGE and SHORTEST_LINK replace the source's r/10, for the reason below; they, SKIN and TOUCH may
-be tuned, all four measured: test_voxel_walls finds patches and corners with them, and
-source/described.py takes the first two. The order of patches must stay, by which hits are reported.
+The pieces of the surface near the sphere are grouped by single linkage; each group that the sphere
+touches is a patch, nearest first. Its normal is the mean over the patch. The source takes matches
+farther apart than r/10 for different contacts, which tears the patch of one contact apart. Linkage
+over 3 r/10, and never under 1.8 voxels, does not (measured, docs/voxel_rolling.md).
 
-The source takes matches farther apart than r/10 for different contacts, which tears the patch of
-one contact. Measured (facts): single linkage at 3 r/10, and never under 1.8 voxels, does not.
+All four constants are measured and may be tuned; source/described.py takes LINKAGE and
+SHORTEST_LINK, too. test_voxel_walls finds patches and corners with them. The order of patches
+stays, for hits are reported in it.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ from roboaccord.contract import Array
 from voxel_sphere.rolling.distance import Surfels
 from voxel_sphere.rolling.field import Field
 
-LINKAGE = 0.3  # r
-SHORTEST_LINK = 1.8  # voxels, over the diagonal of a voxel
-SKIN = 0.2  # r beyond the radius, and never under a voxel, from which a patch has its normal
-TOUCH = 0.3  # voxels beyond the radius at which a patch touches
+LINKAGE = 0.3  # r: pieces up to here apart are one patch
+SHORTEST_LINK = 1.8  # voxels, more than the diagonal of a voxel: the least linkage
+SKIN = 0.2  # r beyond the radius, at least a voxel: pieces there give a patch its normal
+TOUCH = 0.3  # voxels beyond the radius, or the nearest piece, at which a patch touches
+OPPOSED = 0.1  # size of a mean normal below which the pieces' normals cancel
 
 
 @dataclass(frozen=True)
@@ -34,32 +37,32 @@ class Contact:
 
 
 def contacts(field: Field, centre: Array) -> list[Contact]:
-    """Return the patches that a sphere with a centre (3,) touches, at least the nearest, in order.
+    """Return the patches that a sphere at a centre (3,) touches, nearest first, at least one.
 
-    The normal is the mean over the patch. The field's smoothed one at the centre would be off by
-    13 degrees near a second wall, and is no better elsewhere (measured).
+    The field's smoothed normal at the centre would be off by 13 degrees near a second wall, and is
+    no better elsewhere (measured).
     """
     r = field.radius
     if field.surface is None:
         normal = field.normal(centre)
         return [Contact(centre - r * normal, normal)]
-    away = centre - field.surface.points
-    distance = np.sqrt(np.einsum("ij,ij->i", away, away))
+    gaps = centre - field.surface.points
+    distance = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
     closest = max(float(distance.min()), r)
     skin = max(SKIN * r, 1.0)
     near = np.nonzero(distance < closest + skin)[0]
     points = field.surface.points[near]
-    patch = linked(points, max(LINKAGE * r, SHORTEST_LINK))
-    pairs = []
-    for number in range(patch.max() + 1):
-        of = near[patch == number]
-        gap = float(distance[of].min())
+    patches = linked(points, max(LINKAGE * r, SHORTEST_LINK))
+    touching = []  # distance and contact of each
+    for number in range(patches.max() + 1):
+        pieces = near[patches == number]
+        gap = float(distance[pieces].min())
         if gap < closest + TOUCH:
-            weight = closest + skin - distance[of]  # less far out, where a corner may be near
-            normal = _normal(field.surface, centre, of, weight)
-            pairs.append((gap, Contact(centre - r * normal, normal)))
-    pairs.sort(key=lambda pair: pair[0])
-    return [contact for _, contact in pairs]
+            weight = closest + skin - distance[pieces]  # small far out, where a corner may be near
+            normal = _normal(field.surface, centre, pieces, weight)
+            touching.append((gap, Contact(centre - r * normal, normal)))
+    touching.sort(key=lambda pair: pair[0])
+    return [contact for _, contact in touching]
 
 
 def linked(points: Array, reach: float) -> Array:
@@ -70,8 +73,11 @@ def linked(points: Array, reach: float) -> Array:
 
 
 def _normal(surface: Surfels, centre: Array, pieces: Array, weight: Array) -> Array:
-    """Return the mean normal (3,) of pieces of a surface, or the line from them to the centre."""
+    """Return the mean normal (3,) of pieces of a surface, weighted (k,).
+
+    Where normals cancel or are missing it is the mean direction from the pieces to the centre.
+    """
     mean = weight @ surface.normals[pieces]
-    if np.linalg.norm(mean) < 0.1 * weight.sum():
+    if np.linalg.norm(mean) < OPPOSED * weight.sum():
         mean = weight @ (centre - surface.points[pieces])
     return np.asarray(mean / np.linalg.norm(mean))

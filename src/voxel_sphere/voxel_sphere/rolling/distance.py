@@ -1,13 +1,13 @@
-"""Signed distance field of a solid (how far each point is from it), sub-voxel, and its gradient.
+"""Signed distance of a solid at each voxel, finer than a voxel, and its gradient.
 
-All constants but VOXEL may be tuned, measured against closed forms: smaller Gaussians show voxels,
-larger ones round off edges. Another value of any of them changes every path on voxels, and the
-accuracy that test_voxel_field and docs/voxel_rolling.md state. VOXEL is exact and stays. STAGES
-must count the calls of `done` in this file.
+The solid is smoothed by a Gaussian; its surface is where half of it is left. Pieces of that surface
+(`Surfels`) give exact distances in a band about the sphere's radius, where its centre moves.
+Elsewhere, and for solids too thin to be smoothed, distances are Euclidean ones of whole voxels
+(scipy's distance transform).
 
-The surface is where the solid, smoothed by a Gaussian, passes one half. Distances are exact to that
-surface in a band about the sphere's radius, where its centre moves. Elsewhere, and for solids too
-thin to be smoothed, they are Euclidean distances of voxels (scipy's distance transform).
+The constants but VOXEL may be tuned: they are measured against closed forms. Narrower Gaussians let
+voxels show, wider ones round off edges, and each change moves every path on voxels and the
+accuracies in docs/voxel_rolling.md. test_voxel_field guards the rest.
 """
 
 from __future__ import annotations
@@ -24,19 +24,23 @@ from voxel_sphere.terrain.slices import Done, nothing
 
 Solid = npt.NDArray[np.bool_] | npt.NDArray[np.uint8]
 """A solid (n, n, n), bool, or grey from 0 to 255; indexed [x, y, z]."""
-Grid = npt.NDArray[np.float32]  # (n, n, n)
-Places = npt.NDArray[np.integer]  # indices of voxels or pieces
+Grid = npt.NDArray[np.float32]
+"""A number for each voxel (n, n, n)."""
+Indices = npt.NDArray[np.integer]
+"""Indices of voxels or of pieces of the surface."""
 
-SURFACE = 2.0  # voxels, Gaussian of a binary solid; 1.5 was measured, and is worse
+SURFACE = 2.0  # voxels, Gaussian of a binary solid; 1.5 was measured and is worse
 GREY_SURFACE = 1.0  # voxels, the same where the slices are grey and so are smooth already
 CURVATURE = 2.0  # voxels, Gaussian on top of that, for the curvature
-VOXEL = 1 / 12  # voxel^2, variance that the content of a voxel is smoothed by itself
-MARGIN = 12  # voxels about a surface, beyond the reach of its Gaussians
-THIN = 2  # voxels from the smoothed surface at which a boundary voxel has been lost
-CENTRES = 0.1  # voxels that the nearest of many centres lies below the surface (facts, measured)
-COARSE = 0.3  # voxels, the same far from the band, between that and an upright face's 0.5
-NORMAL = 0.2  # r, Gaussian of the gradient; .15 and .25 were measured, and are worse
-STAGES = 4  # that are reported to `done`
+VOXEL = 1 / 12  # voxel^2, variance of a voxel: a grey value is a mean over it
+MARGIN = (
+    12  # voxels kept about a surface: 4 sigma of both Gaussians, where scipy ends them, are 11.3
+)
+THIN = 2  # voxels: a boundary voxel farther from the smoothed surface has been lost
+CENTRES = 0.1  # voxels by which the nearest of many centres lies below the surface (measured)
+COARSE = 0.3  # voxels, the same far from the band: between CENTRES and the 0.5 of a face
+NORMAL = 0.2  # r, Gaussian of the gradient; 0.15 and 0.25 were measured and are worse
+STAGES = 4  # calls of `done` in `distance_and_gradient`
 
 
 def distance_and_gradient(
@@ -58,26 +62,26 @@ def distance_and_gradient(
         surface = Surfels.of_voxels(full)
         distance -= CENTRES
     else:
-        reach = 3.0 * smoothing * radius + 3.0  # what the smoothing sees from the level r
+        reach = 3.0 * smoothing * radius + 3.0  # the reach of the smoothing from the distance r
         band = np.nonzero(np.abs(distance - radius) < reach)
         start = np.stack([component[band] for component in nearest], axis=1)
         distance -= COARSE
         distance[band] = surface.distance(np.stack(band, axis=1) + np.float64(0.5), start)
     done(1)
     field = distance.astype(np.float32)
-    parts = np.gradient(field)
+    gradient = np.gradient(field)
     done(1)
     sigma = smoothing * radius
-    # Only about the level r is the normal asked for.
+    # The normal is asked for only where the distance is about r.
     box = box_of(np.abs(distance - radius) < 3.0, 1 + int(6.0 * sigma))
-    for component in parts:
+    for component in gradient:
         component[box] = smooth(component[box], sigma)
     done(1)
-    return field, parts, surface
+    return field, gradient, surface
 
 
 def smooth(values: Grid, sigma: float) -> Grid:
-    """Return values smoothed by 2 G - G G, which keeps what bends as well as what is straight."""
+    """Return values smoothed by 2 G - G G, which leaves a constant curvature unchanged."""
     once = scipy.ndimage.gaussian_filter(values, sigma, mode="nearest")
     smoothed: Grid = 2.0 * once - scipy.ndimage.gaussian_filter(once, sigma, mode="nearest")
     return smoothed
@@ -95,7 +99,7 @@ class Surfels:
 
     points: Array
     normals: Array
-    number: Places
+    number: Indices
 
     @classmethod
     def of(cls, solid: Solid) -> Surfels:
@@ -116,13 +120,13 @@ class Surfels:
         """Return one piece for each voxel that holds points (k, 3) with normals (k, 3)."""
         cell = np.minimum(points.astype(np.int64), np.array(shape) - 1)
         flat = np.ravel_multi_index((cell[:, 0], cell[:, 1], cell[:, 2]), shape)
-        there, which, count = np.unique(flat, return_inverse=True, return_counts=True)
+        occupied, cell_of, count = np.unique(flat, return_inverse=True, return_counts=True)
         mean = [
-            np.stack([np.bincount(which, part) for part in values.T], axis=1) / count[:, None]
+            np.stack([np.bincount(cell_of, axis) for axis in values.T], axis=1) / count[:, None]
             for values in (points, normals)
         ]
         number = np.full(shape, -1, dtype=np.int32)
-        number.ravel()[there] = np.arange(len(there))
+        number.ravel()[occupied] = np.arange(len(occupied))
         size = np.maximum(np.linalg.norm(mean[1], axis=1, keepdims=True), 1e-12)
         return cls(mean[0], mean[1] / size, number)
 
@@ -132,49 +136,49 @@ class Surfels:
         near = scipy.ndimage.maximum_filter(self.number >= 0, size=2 * THIN + 1)
         return not len(self.points) or bool(np.any(edge & ~near))
 
-    def distance(self, places: Array, start: Places) -> Array:
-        """Return the distances of places (m, 3) from the surface.
+    def distance(self, points: Array, start: Indices) -> Array:
+        """Return the distances of points (m, 3) from the surface.
 
         The nearest piece is sought about the nearest solid voxel `start` (m, 3), then about the
-        foot that it gives. A piece is up to half a voxel beside the foot; its tangent plane has the
-        distance right to second order in that.
+        foot of the perpendicular on that piece. A piece is up to half a voxel beside the foot; the
+        distance from its tangent plane errs by the second order of that.
         """
-        # Few voxels are the nearest of many places, so that the first search is a short one.
+        # A few voxels are the nearest ones of many points, so the first search is over voxels.
         shape = self.number.shape
         flat = np.ravel_multi_index(tuple(start.T), shape)
-        voxels, which = np.unique(flat, return_inverse=True)
+        voxels, voxel_of = np.unique(flat, return_inverse=True)
         cells = np.stack(np.unravel_index(voxels, shape), axis=1)
-        piece = self._search(cells + np.float64(0.5), cells)[which]
-        cell = places - self._away(places, piece)[:, None] * self.normals[piece]
-        return self._away(places, self._search(places, cell.astype(np.int64)))
+        piece = self._search(cells + np.float64(0.5), cells)[voxel_of]
+        foot = points - self._height(points, piece)[:, None] * self.normals[piece]
+        return self._height(points, self._search(points, foot.astype(np.int64)))
 
-    def _away(self, places: Array, piece: Places) -> Array:
-        """Return the distances of places (m, 3) from the planes of pieces (m,)."""
-        gap = places - self.points[piece]
+    def _height(self, points: Array, piece: Indices) -> Array:
+        """Return the distances of points (m, 3) from the tangent planes of pieces (m,)."""
+        gap = points - self.points[piece]
         return np.asarray(np.einsum("ij,ij->i", gap, self.normals[piece]))
 
-    def _search(self, places: Array, cell: Places) -> Places:
-        """Return the nearest pieces (m,) to places (m, 3) in the 27 voxels about cells (m, 3)."""
-        best = np.full(len(places), np.inf, dtype=np.float64)
-        piece = np.zeros(len(places), dtype=np.int64)
+    def _search(self, points: Array, cell: Indices) -> Indices:
+        """Return the nearest pieces (m,) to points (m, 3) in the 27 voxels about cells (m, 3)."""
+        best = np.full(len(points), np.inf, dtype=np.float64)
+        piece = np.zeros(len(points), dtype=np.int64)
         top = np.array(self.number.shape) - 1
         for shift in np.ndindex(3, 3, 3):
             at = np.clip(cell + (np.array(shift) - 1), 0, top)
             nearest = self.number[at[:, 0], at[:, 1], at[:, 2]]
-            there = np.flatnonzero(nearest >= 0)
-            nearest = nearest[there]
-            gap = places[there] - self.points[nearest]
+            filled = np.flatnonzero(nearest >= 0)
+            nearest = nearest[filled]
+            gap = points[filled] - self.points[nearest]
             square = np.einsum("ij,ij->i", gap, gap)
-            nearer = square < best[there]
-            best[there[nearer]], piece[there[nearer]] = square[nearer], nearest[nearer]
+            nearer = square < best[filled]
+            best[filled[nearer]], piece[filled[nearer]] = square[nearer], nearest[nearer]
         return piece
 
 
 def crossings(solid: Solid) -> tuple[Array, Array]:
     """Return points (k, 3) of a solid's surface and outward normals there (k, 3).
 
-    A Gaussian moves a curved surface by sigma^2 / 2 times the divergence of the normal; that is
-    taken back, with the divergence of a wider Gaussian, which is less noisy.
+    A Gaussian moves a curved surface by sigma^2 / 2 times the divergence of the normal. That is
+    undone, with the divergence of a wider Gaussian, which is less noisy.
     """
     grey = solid.dtype != np.bool_ and bool(np.any((solid > 0) & (solid < 255)))
     filled = solid.astype(np.float32) / (1.0 if solid.dtype == np.bool_ else 255.0)
@@ -184,7 +188,7 @@ def crossings(solid: Solid) -> tuple[Array, Array]:
     filled = filled[box]  # most of a volume is far from its surface
     sigma = GREY_SURFACE if grey else SURFACE
     share = scipy.ndimage.gaussian_filter(filled, sigma, mode="nearest")
-    # What a Gaussian makes of a plane is the normal distribution; its inverse is straight.
+    # Across a plane a Gaussian gives the normal distribution; its inverse is linear there.
     level = scipy.special.ndtri(np.clip(share, 1e-4, 1.0 - 1e-4))
     points = level_points(level)
     slope = at_points(np.gradient(level), points)
@@ -192,7 +196,7 @@ def crossings(solid: Solid) -> tuple[Array, Array]:
     wide = scipy.ndimage.gaussian_filter(share, CURVATURE, mode="nearest")
     variance = sigma**2 + (VOXEL if grey else 0.0)
     points += 0.5 * variance * at_points([divergence(wide)], points) * normals
-    points += np.array([part.start for part in box])
+    points += np.array([extent.start for extent in box])
     return points, normals
 
 
@@ -201,14 +205,14 @@ def box_of(chosen: npt.NDArray[np.bool_], margin: int) -> tuple[slice, ...]:
     box = []
     for axis in range(3):
         others = tuple(other for other in range(3) if other != axis)
-        there = np.flatnonzero(chosen.any(axis=others))
-        low, high = (there[0], there[-1] + 1) if len(there) else (0, chosen.shape[axis])
+        layers = np.flatnonzero(chosen.any(axis=others))
+        low, high = (layers[0], layers[-1] + 1) if len(layers) else (0, chosen.shape[axis])
         box.append(slice(max(int(low) - margin, 0), min(int(high) + margin, chosen.shape[axis])))
     return tuple(box)
 
 
 def level_points(level: Grid) -> Array:
-    """Return where the edges between neighbouring voxels pass a level of 0 (k, 3)."""
+    """Return the points (k, 3) where lines between neighbouring voxels pass the level 0."""
     points = []
     for axis in range(3):
         lower, upper = (np.delete(np.arange(level.shape[axis]), end) for end in (-1, 0))
@@ -223,14 +227,17 @@ def level_points(level: Grid) -> Array:
 def divergence(share: Grid) -> Grid:
     """Return the divergence of the outward normal of a smoothed solid (n, n, n) [1/voxel]."""
     slope = np.gradient(share)
-    size = np.sqrt(sum(part**2 for part in slope)) + np.float32(1e-6)
-    total: Grid = sum(np.gradient(-part / size, axis=axis) for axis, part in enumerate(slope))
+    size = np.sqrt(sum(component**2 for component in slope)) + np.float32(1e-6)
+    total: Grid = sum(
+        np.gradient(-component / size, axis=axis) for axis, component in enumerate(slope)
+    )
     return total
 
 
-def at_points(parts: Sequence[Grid], points: Array) -> Array:
+def at_points(fields: Sequence[Grid], points: Array) -> Array:
     """Return fields (n, n, n) at points (k, 3), trilinear, as columns."""
     columns = [
-        scipy.ndimage.map_coordinates(p, (points - 0.5).T, order=1, mode="nearest") for p in parts
+        scipy.ndimage.map_coordinates(values, (points - 0.5).T, order=1, mode="nearest")
+        for values in fields
     ]
     return np.asarray(np.stack(columns, axis=1))

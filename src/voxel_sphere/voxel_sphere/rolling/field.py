@@ -1,13 +1,13 @@
-"""Distance and normal of the ground wherever the sphere's centre may be.
+"""Distance and normal of the ground at each point that the sphere's centre may take.
 
-A closed form may be added: a number beside WAVE, a branch in `_closed` with distance and normal,
-made by `Field.closed`; test_voxel_field compares voxels with such forms. The grid's
-layout (distance, then the normal) must stay, for all kernels read it. LEAST and NEWTON may be
-tuned. How voxels become a field is distance.py's.
+For kernels a field is (kind, params, grid). A field of kind GRID is (n, n, n, 4) float32 at the
+centres of the voxels: the distance to the ground [voxels] and the smoothed normal, interpolated
+linearly along each axis. The other kinds are closed forms, which grids are compared with.
+distance.py makes the grid from voxels.
 
-For kernels a field is (kind, params, grid). Of kind GRID it is (n, n, n, 4) float32 at the centres
-of the voxels: the distance to the ground [voxels] and the smoothed normal, between them trilinear.
-The others are closed forms, the yardstick of the first.
+A closed form may be added: a number beside WAVE and a branch in `_closed` and `turning`. LEAST and
+NEWTON may be tuned. The layout of the grid stays, for all kernels read it; test_voxel_field
+compares grids with the closed forms.
 """
 
 from __future__ import annotations
@@ -25,13 +25,23 @@ from voxel_sphere.rolling.distance import NORMAL, Solid, Surfels, distance_and_g
 from voxel_sphere.terrain.slices import Done, nothing
 
 GRID, PLANE, SPHERE, CYLINDER, WAVE = range(5)
-LEAST = 1e-3  # size of a smoothed normal below which there is none
-NEWTON = 20  # iterations at most, for the foot of a perpendicular on a wave
+# Length of a smoothed normal below which there is none: opposite normals have cancelled.
+LEAST = 1e-3
+NEWTON = 20  # most iterations for the foot of a perpendicular on a wave; the second order needs few
+HEIGHTS = 4  # a voxel, at which floors are looked for
+HALVINGS = 50  # of such an interval, to round-off
+NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)  # the grid of a closed form
+NO_PARAMS = np.zeros(7)  # the params of a GRID
+
+Vector = Sequence[float] | Array
+"""Three numbers, or as many as stated."""
+Grid = npt.NDArray[np.float32]
+"""Distance and normal (n, n, n, 4)."""
 
 
 @kernel
 def _cell(n, u):
-    """Return the lower index and the fraction of a coordinate on n centres, held at the ends."""
+    """Return the lower index and the fraction of a coordinate on n centres, clipped at the ends."""
     t = min(max(u - 0.5, 0.0), n - 1.0)
     i = int(min(max(0.0, t), n - 2.0))  # in this order nan, which stays the fraction, is cell 0
     return i, np.float64(t - i)  # interpreted, NumPy would round a float's products to float32
@@ -39,7 +49,7 @@ def _cell(n, u):
 
 @kernel
 def trilinear(grid, x, y, z):
-    """Return the four numbers of a grid at a point."""
+    """Return distance and normal (3), not scaled, of a grid at a point."""
     i, a = _cell(grid.shape[0], x)
     j, b = _cell(grid.shape[1], y)
     k, c = _cell(grid.shape[2], z)
@@ -59,7 +69,7 @@ def trilinear(grid, x, y, z):
 
 @kernel
 def trilinear_along(grid, x, y, z, vx, vy, vz):
-    """Return the rates of the normal's three numbers for a point that moves with (vx, vy, vz)."""
+    """Return the rates (3) of the grid's normal for a point that moves with (vx, vy, vz)."""
     i, a = _cell(grid.shape[0], x)
     j, b = _cell(grid.shape[1], y)
     k, c = _cell(grid.shape[2], z)
@@ -79,7 +89,7 @@ def trilinear_along(grid, x, y, z, vx, vy, vz):
 
 @kernel
 def _foot(params, s, z):
-    """Return where on a wave z = p2 + p3 sin(p4 s) a point (s, z) has its foot: s, slope, bend."""
+    """Return s of the foot of the perpendicular from (s, z) on z = p2 + p3 sin(p4 s); by Newton."""
     base, amplitude, k = params[2], params[3], params[4]
     t = s
     for _ in range(NEWTON):
@@ -102,7 +112,7 @@ def _closed(kind, params, x, y, z):
         return d, nx, ny, nz
     if kind == WAVE:  # params: cos, sin of the direction, base, amplitude, wave number
         s = params[0] * x + params[1] * y
-        # Below the ground there may be several feet; there the height will do, for its sign.
+        # Below the ground there may be several feet; the height is enough there, for its sign.
         above = z > params[2] + params[3] * math.sin(params[4] * s)
         t = _foot(params, s, z) if above else s
         slope = params[3] * params[4] * math.cos(params[4] * t)
@@ -110,7 +120,7 @@ def _closed(kind, params, x, y, z):
         height = params[2] + params[3] * math.sin(params[4] * t)
         d = ((z - height) - (s - t) * slope) / w
         return d, -slope * params[0] / w, -slope * params[1] / w, 1.0 / w
-    # params: the centre or a point of the axis, the axis or 0, radius; inside of it
+    # SPHERE and CYLINDER, from inside. params: centre or point of the axis, axis or 0, radius
     ux, uy, uz = params[0] - x, params[1] - y, params[2] - z
     along = ux * params[3] + uy * params[4] + uz * params[5]
     ux, uy, uz = ux - along * params[3], uy - along * params[4], uz - along * params[5]
@@ -120,7 +130,10 @@ def _closed(kind, params, x, y, z):
 
 @kernel
 def sample(field, x, y, z):
-    """Return the distance to the ground [voxels] and the unit normal (3) at a point, 0 for none."""
+    """Return the distance to the ground [voxels] and the unit normal (3) at a point.
+
+    The normal is 0 where the grid has none.
+    """
     kind, params, grid = field
     if kind == GRID:
         d, nx, ny, nz = trilinear(grid, x, y, z)
@@ -133,7 +146,7 @@ def sample(field, x, y, z):
 
 @kernel
 def turning(field, x, y, z, vx, vy, vz):
-    """Return n' (3) for a point that moves with (vx, vy, vz): the field's own derivative."""
+    """Return the derivative n' (3) of the unit normal at a point that moves with (vx, vy, vz)."""
     kind, params, grid = field
     if kind == PLANE:
         return 0.0, 0.0, 0.0
@@ -161,13 +174,6 @@ def turning(field, x, y, z, vx, vy, vz):
     return (-wx + radial * nx) / size, (-wy + radial * ny) / size, (-wz + radial * nz) / size
 
 
-NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)
-NO_PARAMS = np.zeros(7)
-
-Vector = Sequence[float] | Array
-Grid = npt.NDArray[np.float32]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Field:
     """Distance field of the ground for a sphere; lengths in voxels from the grid's corner.
@@ -175,10 +181,10 @@ class Field:
     Args:
         radius: of the sphere [voxels].
         size: edge of the workspace [voxels]; the centre stays within.
-        kind: GRID or a closed form, as kernels have them.
+        kind: GRID or one of the closed forms.
         params: (7,) of a closed form.
         grid: (n, n, n, 4) float32 of a GRID: distance, smoothed normal.
-        surface: its pieces of a GRID, to find single contacts.
+        surface: pieces of the surface of a GRID, to find single contacts.
     """
 
     radius: float
@@ -215,7 +221,7 @@ class Field:
 
     @classmethod
     def closed(cls, kind: int, params: Vector, radius: float, size: float) -> Field:
-        """Make the field of a closed form with its params, as kernels have them."""
+        """Make the field of a closed form with its params; see `_closed`."""
         row = np.zeros(7)
         row[: len(params)] = params
         return cls(radius=radius, size=float(size), kind=kind, params=row, grid=NO_GRID)
@@ -256,13 +262,13 @@ class Field:
         return np.array([x, y, min(heights, key=lambda height: abs(height - z))])
 
     def _floors(self, x: float, y: float) -> list[float]:
-        """Return the heights, from below, at which the distance grows through r."""
-        steps = np.linspace(0.0, self.size, 4 * int(self.size) + 1)
+        """Return the heights, in rising order, at which the distance rises through r."""
+        steps = np.linspace(0.0, self.size, HEIGHTS * int(self.size) + 1)
         gaps = [self.distance((x, y, z)) - self.radius for z in steps]
         floors = []
         for low, high, a, b in zip(steps, steps[1:], gaps, gaps[1:]):
             if a < 0.0 <= b:
-                for _ in range(50):
+                for _ in range(HALVINGS):
                     middle = 0.5 * (low + high)
                     inside = self.distance((x, y, middle)) < self.radius
                     low, high = (middle, high) if inside else (low, middle)

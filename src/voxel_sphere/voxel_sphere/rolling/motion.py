@@ -1,9 +1,12 @@
-"""Exact rolling of the sphere, step by step or along a whole run.
+"""Kinematic rolling of the sphere, step by step or along a whole run.
 
-STEP_ANGLE, LONGEST and HITS may be tuned: accuracy of a step, time until Ctrl-C is seen, and when a
-sphere counts as stuck. Rolling off a wall for MOVE, then `parallel` to it, is fixed by the source
-(test_voxel_walls tests its paths). A new scheme is an entry in SCHEMES with a kernel in exact.py; a
-new rule after a hit a name in AFTER (walls.py) and a branch in `_bounce`.
+`Roller` turns an angular velocity into motion: the kernel of exact.py integrates to the next event,
+and `advance` acts on it. After a hit the source's rule is to roll off the wall for MOVE, then
+parallel to it; the plain reflection is offered beside it. `roll` samples a whole run.
+
+STEP_ANGLE, LONGEST and HITS may be tuned. A new scheme is a branch in schemes.py and an entry in
+SCHEMES, a new rule after a hit a name in AFTER (walls.py) and a branch in `_bounce`.
+test_voxel_walls tests the paths of the source's rule.
 """
 
 from __future__ import annotations
@@ -16,35 +19,42 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling import exact
+from voxel_sphere.rolling.ball import DONE, LEFT, Ball, three
 from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field, Vector
-from voxel_sphere.rolling.path import DONE, LEFT, Ball, RolledPath, Row, three
+from voxel_sphere.rolling.path import RolledPath, Sample
+from voxel_sphere.rolling.schemes import EXACT, LOCAL_PLANE
+from voxel_sphere.rolling.state import HOLLOWNESS, KINEMATIC_EXTRA, ORIENTATION, TRAVEL
 from voxel_sphere.rolling.walls import AFTER, MOVE, in_ground, reflected, spin_for, tangent
 from voxel_sphere.terrain.slices import Done, nothing
 
-STEP_ANGLE = 0.02  # rad that the sphere turns in a step, unless a step is given
-LONGEST = 100_000  # steps of a call of the kernel, which nothing interrupts
-GOES_ON = -1  # code of a call that ended there
-LEVEL = (0.0, 0.0, 0.0, 1.0)
-HITS = 50  # in one call without travel between them, after which the sphere is stuck
-SCHEMES = {"exact": exact.EXACT, "local_plane": exact.LOCAL_PLANE}
+# Turn of the sphere in a step [rad], unless a step is given. A step of the fourth order errs by
+# about 0.02^5 / 120 = 3e-11 r, far below the errors of a field of voxels.
+STEP_ANGLE = 0.02
+LONGEST = 100_000  # steps of a call of the kernel at most: Ctrl-C waits for its end
+UNFINISHED = -1  # code of a call that ended after LONGEST steps, beside the codes of exact.py
+LEVEL = (0.0, 0.0, 0.0, 1.0)  # orientation x y z w without a turn
+HITS = 50  # after this many hits in one place the sphere is stuck: it does not roll off
+SAME_PLACE = 0.01  # r of travel between hits that are in one place
+SCHEMES = {"exact": EXACT, "local_plane": LOCAL_PLANE}
 
 Omega = Callable[[float], Vector]
+"""Angular velocity (3,) [rad/s] in the world frame, by the time [s]."""
 
 
 class Roller(Ball):
     """A sphere that rolls on a field at a commanded angular velocity.
 
-    A hit turns the velocity; the turn stays in force as long as the command is the same, so that
-    one call and a thousand short ones do the same.
+    A hit turns the velocity. The turn stays in force as long as the command is the same, so one
+    call of `advance` and a thousand short ones give the same path.
 
     Args:
         field: the ground.
         centre: of the sphere at the start (3,) [voxels], from `Field.place`.
         orientation: x y z w (4,).
-        walls: a field of their own, or None.
-        after: a hit: `parallel`: the sphere rolls off for `MOVE`, then parallel to the wall, as in
-            the source; `reflected`: it rolls on as it was reflected.
+        walls: their field, or None.
+        after: what follows a hit: with `parallel`, the source's rule, the sphere rolls off for
+            `MOVE`, then parallel to the wall; with `reflected` it rolls on as it was reflected.
         step: of the integration [s]; None for 0.02 rad of turn.
         scheme: `exact`, or `local_plane`: the source's, which drops the ground's curvature.
     """
@@ -60,23 +70,24 @@ class Roller(Ball):
             raise AccordError(f"step is {step:g} s, and must be positive")
         self._step, self._after, self._scheme = step, after, SCHEMES[check_scheme(scheme)]
         r = field.radius
-        # The source's delta_move.
-        lost = max(1.0, round(0.1 * r))
-        super().__init__(field, walls, [*centre, *orientation, *np.zeros(6)], lost)
+        lost = max(1.0, round(0.1 * r))  # the source's delta_move
+        super().__init__(field, walls, [*centre, *orientation, *np.zeros(KINEMATIC_EXTRA)], lost)
         if walls is not None and walls.distance(self.centre) < r - lost:
             raise AccordError("the start is inside a wall")
-        self._state[3:7] /= np.linalg.norm(self._state[3:7])
+        self._state[ORIENTATION] /= np.linalg.norm(self._state[ORIENTATION])
         self.omega = np.zeros(3)
         self._command = np.full(3, np.nan)
-        self._turned = 1.0 + 0.0j  # the command times this is w in plan, as complex numbers
-        self._wall: Array | None = None  # the normal of the wall that the sphere rolls off from
-        self._second: Array | None = None  # the normal of a second one there
-        self._reach = math.inf  # travel at which it turns parallel
+        # Turn and scale that hits have given the command, as a complex number: in plan, with
+        # w_x + i w_y for the angular velocity, w is the command times this.
+        self._hit_factor = 1.0 + 0.0j
+        self._wall: Array | None = None  # normal (3,) of the wall that was hit last
+        self._second: Array | None = None  # that of a second wall in its corner
+        self._reach = math.inf  # travel at which it turns parallel to the wall [voxels]
 
     @property
     def travel(self) -> float:
         """Length of the centre's path so far [voxels]."""
-        return float(self._state[7])
+        return float(self._state[TRAVEL])
 
     def advance(self, omega: Vector, duration: float) -> str:
         """Roll with a world-frame angular velocity (3,) [rad/s] for a time [s]; return the status.
@@ -84,18 +95,19 @@ class Roller(Ball):
         After a run has ended this does nothing.
         """
         self.take(omega)
-        end, hits, travel = self.time + duration, 0, self.travel
+        end = self.time + duration
+        hits, last_hit = 0, self.travel  # how many in this place; travel at the last one
         while self.status == DONE and self.time < end:
             code = self._run(end - self.time)
             if code == exact.DONE:
                 self.time = end
-            elif code == GOES_ON:
+            elif code == UNFINISHED:
                 continue
             elif code == exact.TRAVELLED:
                 self._turn_parallel()
             elif code == exact.HIT:
-                hits = hits + 1 if self.travel - travel < 0.01 * self.field.radius else 0
-                travel = self.travel
+                here = self.travel - last_hit < SAME_PLACE * self.field.radius
+                hits, last_hit = hits + 1 if here else 0, self.travel
                 self._bounce(hits)
             elif code == exact.HOLLOW:
                 self._record_hollow()
@@ -104,7 +116,7 @@ class Roller(Ball):
         return self.status
 
     def _run(self, duration: float) -> int:
-        """Roll on in the kernel, so far that Ctrl-C is soon seen; return why it stopped."""
+        """Roll on in the kernel for at most LONGEST steps; return the code of what stopped it."""
         speed = float(np.linalg.norm(self.omega))
         step = self._step or (STEP_ANGLE / speed if speed > 0 else duration)
         span = min(duration, LONGEST * step)
@@ -115,27 +127,27 @@ class Roller(Ball):
             self._reach, 0.5 * self._lost, self._lost,
         )  # fmt: skip
         self.time += passed
-        return GOES_ON if code == exact.DONE and span < duration else int(code)
+        return UNFINISHED if code == exact.DONE and span < duration else int(code)
 
     def take(self, omega: Vector) -> None:
-        """Take a command (3,) [rad/s] over; a new one is not bound by what the last one ran into.
+        """Take over a command (3,) [rad/s]; one that differs from the last forgets its hits.
 
         Raises:
             AccordError: if it is not three finite numbers.
         """
         command = three(omega, "an angular velocity")
         if not np.array_equal(command, self._command):
-            self._turned, self._reach = 1.0 + 0.0j, math.inf
+            self._hit_factor, self._reach = 1.0 + 0.0j, math.inf
             self._command = command.copy()
-        plan = complex(command[0], command[1]) * self._turned
+        plan = complex(command[0], command[1]) * self._hit_factor
         self.omega = np.array([plan.real, plan.imag, command[2]])
 
-    def _set(self, v: Array) -> None:
-        """Roll with the centre's velocity v (3,) from here on."""
+    def _roll_with(self, v: Array) -> None:
+        """Roll on with a velocity v (3,) of the centre [voxels/s]."""
         before = complex(*self.omega[:2])
         self.omega = spin_for(v, self.normal, self.field.radius, self.omega)
         if before != 0:
-            self._turned *= complex(*self.omega[:2]) / before
+            self._hit_factor *= complex(*self.omega[:2]) / before
 
     def _bounce(self, hits: int) -> None:
         """Reflect the velocity at the walls that are touched."""
@@ -149,17 +161,17 @@ class Roller(Ball):
             self._end("stuck")
             return
         v = r * np.cross(self.omega, n)
-        grounded = (in_ground(contact.normal, n) for contact in touched)
-        normals = [m for m in grounded if m is not None]
+        in_plane = (in_ground(contact.normal, n) for contact in touched)
+        normals = [m for m in in_plane if m is not None]
         if not normals:
             self._end("no_wall_normal")
             return
-        after = reflected(v, normals)
-        if after is None:
+        velocity = reflected(v, normals)
+        if velocity is None:
             self._end("stuck")
             return
-        normals.sort(key=lambda m: float(v @ m))
-        self._set(after)
+        normals.sort(key=lambda m: float(v @ m))  # the wall that is hit fastest first
+        self._roll_with(velocity)
         self._wall, self._second = normals[0], normals[1] if len(normals) > 1 else None
         if self._after == "parallel":
             self._reach = self.travel + MOVE * r
@@ -168,7 +180,7 @@ class Roller(Ball):
         self._record(kind, f"the wall faces {facing:.1f} deg in plan")
 
     def _turn_parallel(self) -> None:
-        """Turn parallel to the wall, after the distance off it."""
+        """Turn parallel to the wall, after MOVE off it."""
         assert self._wall is not None
         n = self.normal
         v = self.field.radius * np.cross(self.omega, n)
@@ -177,11 +189,12 @@ class Roller(Ball):
         if m is None:
             self._end("no_wall_normal")
             return
-        self._set(float(np.linalg.norm(v)) * tangent(v, m, n, self._second))
+        self._roll_with(float(np.linalg.norm(v)) * tangent(v, m, n, self._second))
         self._record("parallel", "parallel to the wall")
 
     def _record_hollow(self) -> None:
-        sharp = self._state[8]
+        """Record a groove, by r * curvature of the ground: k / (1 + k) of the centre's surface."""
+        sharp = self._state[HOLLOWNESS]
         value = sharp / (1.0 + sharp)
         self._record("curvature", f"r * curvature is {value:.2f} or more: two contacts change over")
 
@@ -193,36 +206,40 @@ def roll(
     """Roll for a time, and return the path in equal samples.
 
     Args:
-        roller: that is at its start.
-        omega: (3,) or a function of the time [rad/s], of which each sample has the value in its
-            middle.
+        roller: the sphere, at its start.
+        omega: angular velocity (3,) [rad/s], or a function of the time, of which each interval
+            has the value in its middle.
         duration: [s].
         samples: number of intervals between samples.
-        done: called with every sample.
+        done: called after every interval.
     """
     if not 0 < duration < math.inf:
         raise AccordError(f"the time is {duration:g} s, and must be positive")
     if not 1 <= samples <= 1_000_000:
         raise AccordError(f"{samples} samples: 1 to 1000000")
-    rows = []
+    taken: list[Sample] = []
     for begin, end in pairwise(np.linspace(0.0, duration, samples + 1)):
         command = omega(0.5 * (begin + end)) if callable(omega) else omega
         roller.take(command)
-        rows.append(_row(roller))
+        taken.append(_sample(roller))
         roller.advance(command, end - roller.time)
         done(1)
         if roller.status != DONE:
             break
-    rows.append(_row(roller))
-    return RolledPath.of(rows, roller.field.radius, roller.travel, roller.status, roller.events)
+    taken.append(_sample(roller))
+    return RolledPath.of(taken, roller.field.radius, roller.travel, roller.status, roller.events)
 
 
 def check_scheme(name: str, schemes: Iterable[str] = SCHEMES) -> str:
-    """Return the name of a scheme, or complain."""
+    """Return the name of a scheme.
+
+    Raises:
+        AccordError: if there is none of this name.
+    """
     if name not in schemes:
         raise AccordError(f"no scheme {name}; available: {', '.join(schemes)}")
     return name
 
 
-def _row(roller: Roller) -> Row:
-    return roller.time, roller.centre, roller.normal, roller.orientation, roller.omega
+def _sample(roller: Roller) -> Sample:
+    return Sample(roller.time, roller.centre, roller.normal, roller.orientation, roller.omega)

@@ -1,9 +1,8 @@
-"""A terrain with the fields (distance and normal everywhere) of ground and walls, to roll on.
+"""A terrain with the fields (distance and normal at each point) of its ground and walls.
 
-No numbers here: voxels come from terrain/, fields from rolling/field.py, the slope that makes a
-wall is STEEP of walls.py. A third field beside ground and walls may be added in `build`; `stages`
-must then count it, or progress bars end early. Fields of the class Scene stay: simulators and pages
-read them.
+Voxels come from terrain/, fields from field.py, and STEEP of walls.py is the slope that makes a
+wall of a whole workspace. A third field may be added in `build`; `stages` must then count it, or
+progress bars end early. Simulators and pages read the attributes of Scene, so they stay.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ class Scene:
     def of(
         cls, opened: Workspace, *, surface: str | None, walls: str | None, workspace: str | None
     ) -> Scene:
-        """Choose what is rolled on in a workspace.
+        """Return the scene of volumes of a workspace, by their names.
 
         Raises:
-            AccordError: for what cannot be read, or a choice that is not clear.
+            AccordError: if a volume cannot be read, or the choice is not clear.
         """
         terrain = opened.terrain(surface=surface, walls=walls, workspace=workspace)
         return cls(terrain, terrain.name in opened.names("workspace"))
@@ -49,12 +48,12 @@ class Scene:
 
     @property
     def stages(self) -> int:
-        """How many stages building the fields has, at most."""
+        """Most stages of building the fields."""
         return STAGES * (1 if self.terrain.walls is None and not self.whole else 2)
 
     @cached_property
     def fields(self) -> tuple[Field, Field | None]:
-        """The fields of ground and walls, in voxels, built when they are asked for first."""
+        """The fields of ground and walls, in voxels, built at first use."""
         return self.build()
 
     def build(self, *, steep: float = STEEP, done: Done = nothing) -> tuple[Field, Field | None]:

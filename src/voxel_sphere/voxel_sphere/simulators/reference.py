@@ -1,12 +1,11 @@
-"""Simulators of the ball on the field (distance and normal) of its terrain: kinematic, and heavy.
+"""Reference simulators of the ball on the field of its terrain: kinematic, and heavy.
 
-Engines are judged by the heavy ball here, so it must not be tuned to them. Equations are in
-rolling/exact.py and rolling/heavy_kernels.py, the step is the scenario's `physics_step`. A command
-that a ball does not take is refused in `_advance`; what is reported of a run may be changed in
-`_roll`. Metres and voxels are converted here: modules of rolling/ know voxels alone.
+The kinematic ball rolls at its commanded angular velocity. On the heavy one weight, drive torque
+and dry friction act. The equations are in rolling/schemes.py and rolling/heavy_equations.py; the
+step is the scenario's `physics_step`. Metres and voxels are converted here, for rolling/ has voxels
+alone.
 
-The kinematic ball rolls at its commanded angular velocity; on the heavy one act weight, drive
-torque and dry friction. Inside they count in voxels, outside in metres.
+Engines are judged by the heavy ball, so it must not be tuned to them.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import Reference
 
 from voxel_sphere.model import BALL, GROUND
+from voxel_sphere.rolling.ball import DONE
 from voxel_sphere.rolling.heavy import HeavyRoller
 from voxel_sphere.rolling.motion import Roller
-from voxel_sphere.rolling.path import DONE
 from voxel_sphere.rolling.scene import Scene
 
 NO_JOINTS = np.zeros(0)
 
 
 class BallReference(Reference):
-    """Roll a ball over the field of its terrain.
+    """A ball that rolls over the field of its terrain.
 
-    Where its run ends, as at the edge of the workspace, it stays, and an event reports why.
+    Where its run ends, for example at the edge of the workspace, it stays, and an event says why.
 
     Args:
         setup: robot and scenario.
@@ -42,17 +41,17 @@ class BallReference(Reference):
     version = f"roboaccord-voxel-sphere {roboaccord.__version__}"
     order = 4
     _roller: Roller | HeavyRoller
-    _began = 0.0  # s: when it was put there
+    _start_time = 0.0  # of the scenario, when the ball was placed [s]
 
     def __init__(self, setup: Setup) -> None:
         scene: Scene = setup.terrain
         super().__init__(setup)
-        self._voxel = scene.voxel
+        self._voxel = scene.voxel  # edge [m]
         self._ground, self._walls = scene.fields
 
     @abstractmethod
     def _speed(self, spin: Array) -> Array:
-        """Return the velocity of the centre (3,) [m/s] at an angular velocity, 0 at the end."""
+        """Return the velocity of the centre (3,) [m/s] at a spin (3,); 0 once the run has ended."""
 
     def _read(self) -> RobotState:
         roller = self._roller
@@ -64,12 +63,12 @@ class BallReference(Reference):
             position=roller.centre * self._voxel, orientation=roller.orientation, twist=twist,
         )  # fmt: skip
 
-    def _roll(self, given: Array, duration: float) -> None:
-        """Move the ball on by an angular velocity or a torque, and take over what happens to it."""
-        known = len(self._roller.events)
-        self._roller.advance(given, duration)
-        new = self._roller.events[known:]
-        self._events += [Event(self._began + e.time, e.kind, e.detail) for e in new]
+    def _roll(self, drive: Array, duration: float) -> None:
+        """Move the ball by an angular velocity or a torque (3,), and report its new events."""
+        reported = len(self._roller.events)
+        self._roller.advance(drive, duration)
+        new = self._roller.events[reported:]
+        self._events += [Event(self._start_time + e.time, e.kind, e.detail) for e in new]
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of the ball [kg]."""
@@ -77,7 +76,7 @@ class BallReference(Reference):
 
 
 class RollingReference(BallReference):
-    """Roll the kinematic ball; a command without a twist leaves it at rest."""
+    """The kinematic ball; a command without a twist leaves it at rest."""
 
     _roller: Roller
 
@@ -86,12 +85,12 @@ class RollingReference(BallReference):
         self._warm_up(setup.initial, Command(NO_JOINTS, twist=np.ones(6)))
 
     def _place(self, state: RobotState) -> None:
-        """Put the ball on the ground; it has no speed of its own."""
+        """Put the ball on the ground; its speed follows from its spin."""
         self._roller = Roller(
             self._ground, centre=state.position / self._voxel, orientation=state.orientation,
             walls=self._walls, step=self.physics_step,
         )  # fmt: skip
-        self._began = state.time
+        self._start_time = state.time
         self._roller.take(quaternion_matrix(state.orientation) @ state.twist[3:])
 
     def _speed(self, spin: Array) -> Array:
@@ -112,7 +111,7 @@ class RollingReference(BallReference):
 
 
 class HeavyReference(BallReference):
-    """Roll the heavy ball, which may slip and lift off."""
+    """The heavy ball, which may slip and lift off."""
 
     _roller: HeavyRoller
 
@@ -126,7 +125,7 @@ class HeavyReference(BallReference):
         self._warm_up(setup.initial)
 
     def _place(self, state: RobotState) -> None:
-        """Put the ball on the ground; it rolls, or slides if it is as fast as that."""
+        """Put the ball on the ground; it rolls unless its speed does not fit to its spin."""
         rotation = quaternion_matrix(state.orientation)
         centre, speed = state.position / self._voxel, rotation @ state.twist[:3] / self._voxel
         spin = rotation @ state.twist[3:]
@@ -135,24 +134,25 @@ class HeavyReference(BallReference):
             velocity=speed if self._slides(centre, speed, spin) else None,
             walls=self._walls, step=self.physics_step,
         )  # fmt: skip
-        self._began = state.time
+        self._start_time = state.time
 
     def _slides(self, centre: Array, speed: Array, spin: Array) -> bool:
-        """Return whether the contact slips by more than friction ends within a step."""
+        """Return whether the contact slips faster than friction can stop within a step."""
         n, (radius, _, _, gravity, mu) = self._ground.normal(centre), self._body
         slip = speed - (speed @ n) * n - radius * np.cross(spin, n)
-        ends = mu * gravity * n[2] * (1.0 + 1.0 / self.parameters.inertia_ratio)
-        return bool(np.linalg.norm(slip) > ends * self.physics_step)
+        # Friction mu N slows the centre and, by its torque, speeds up the spin.
+        fading = mu * gravity * n[2] * (1.0 + 1.0 / self.parameters.inertia_ratio)
+        return bool(np.linalg.norm(slip) > fading * self.physics_step)
 
     def _speed(self, spin: Array) -> Array:
-        runs = self._roller.status == DONE
-        return self._roller.velocity * self._voxel if runs else np.zeros(3)
+        rolls = self._roller.status == DONE
+        return self._roller.velocity * self._voxel if rolls else np.zeros(3)
 
     def _advance(self, command: Command, duration: float) -> None:
-        """Move under a held torque.
+        """Move under a constant torque.
 
         Raises:
-            AccordError: for a twist, which a heavy ball cannot be given, or a force.
+            AccordError: for a twist, which a heavy ball does not take, or a force.
         """
         if command.twist is not None:
             raise AccordError("friction.law is contact: the heavy ball takes a wrench, no twist")
@@ -162,6 +162,6 @@ class HeavyReference(BallReference):
         self._roll(wrench[3:] / self._voxel**2, duration)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without contact: it falls."""
+        """Return the acceleration without contact, a free fall."""
         fall = np.array([0.0, 0.0, -self.parameters.gravity, 0.0, 0.0, 0.0])
         return Acceleration(fall, NO_JOINTS)

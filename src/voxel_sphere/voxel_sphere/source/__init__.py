@@ -1,5 +1,6 @@
-"""The source: the description's own method, its accuracy, and its pictures.
+"""The document of the task: its own method with its errors, and the page that shows a run.
 
-The source's method must stay, errors included; looks of pages may be changed (pages.py). A better
-scheme goes into rolling/.
+described.py has the method as described and must keep its errors; a better scheme goes into
+rolling/. pages.py and relief.py draw runs, and their looks may be changed. Tests:
+test_voxel_as_described and test_voxel_pages.
 """

@@ -1,13 +1,17 @@
-"""The source's scheme, as its description has it: voxels that match, slopes from them, Euler steps.
+"""The source's method as described: voxels that match, slopes from them, Euler steps.
 
-The reaches of r/5 and r/10, the shift, and a step of one voxel are the source's and stay, for this
-file shows what its method costs (test_voxel_as_described). LEAST_REACH, TOUCH and the linkage, how
-we read it where the description stops the sphere, may be changed. A better scheme goes into
-rolling/, not here.
+In each step the sphere moves by one voxel of travel. The boundary voxels near its skin are grouped
+into patches: the one nearest to the last contact is the ground, a second one is a wall. The slopes
+of the ground are fitted to the voxels within r/5, a wall's plane to those within r/10; where
+nothing matches, the sphere is shifted by up to r/10. After a hit it rolls off for r/5 of travel,
+then parallel to the wall.
 
-Kept to show what it costs. Where the description as it stands stops or freezes the sphere it is
-read as on the facts page: patches are linked over 3 r/10, and the centre is carried, not the
-contact. A step is one voxel of travel, so `move`, r/5 steps, is r/5 of travel.
+Where the description as it stands stops or freezes the sphere we read it otherwise
+(docs/voxel_sphere.md): patches are linked over 3 r/10, and the centre is carried, not the contact.
+
+The file shows what the method costs, so its reaches, shift and step stay (test_voxel_as_described);
+LEAST_REACH, TOUCH and the linkage, which are our reading, may be changed. A better scheme goes into
+rolling/.
 """
 
 from __future__ import annotations
@@ -20,18 +24,20 @@ import scipy
 from roboaccord.contract import AccordError, Array
 from roboaccord.numerics import axis_angle_matrix, matrix_quaternion
 
+from voxel_sphere.rolling.ball import DONE, LEFT, MESSAGES, RollEvent
 from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
 from voxel_sphere.rolling.distance import Solid
 from voxel_sphere.rolling.field import Vector
-from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent, Row
+from voxel_sphere.rolling.path import RolledPath, Sample
 from voxel_sphere.rolling.walls import MOVE, in_ground, reflected, spin_for, tangent
 from voxel_sphere.terrain.slices import Done, nothing
 
-SLOPE_REACH, WALL_REACH, SHIFT_REACH = 0.2, 0.1, 0.1  # r
-LEAST_REACH = 1.5  # voxels, so that neighbours are reached at all
-STEP = 1.0  # voxel of travel
+SLOPE_REACH, WALL_REACH, SHIFT_REACH = 0.2, 0.1, 0.1  # r, the source's
+LEAST_REACH = 1.5  # voxels, more than the diagonal between neighbours in a face
+STEP = 1.0  # voxel of travel, the source's
 DESCRIBED = "as_described"  # name of the scheme
-TOUCH = 1.5  # voxels: how near the sphere's skin a voxel's centre matches
+TOUCH = 1.5  # voxels: a voxel matches if its centre is this near to the sphere's skin
+FLAT = 1e-9  # voxels, or voxels^4: points on a line have no plane
 
 
 class AsDescribed:
@@ -50,11 +56,12 @@ class AsDescribed:
         self._voxels = np.argwhere(full & ~scipy.ndimage.binary_erosion(full, border_value=1)) + 0.5
         self._tree = scipy.spatial.cKDTree(self._voxels)
         self.time, self.centre, self.rotation = 0.0, np.array(centre, dtype=float), np.eye(3)
-        self.omega, self.slopes = np.array(omega, dtype=float), np.zeros(2)
+        self.omega = np.array(omega, dtype=float)
+        self.slopes = np.zeros(2)  # z_x and z_y of the ground
         self.contact = self.centre - [0.0, 0.0, radius]
-        self._hit: Array | None = None  # contact with a wall
-        self._wall: Array | None = None  # normal of the wall that it rolls off from
-        self._moves = 0  # steps until it turns along that
+        self._hit: Array | None = None  # contact (3,) with a wall
+        self._wall: Array | None = None  # normal (3,) of the wall that was hit last
+        self._moves = 0  # steps until it turns parallel to that wall
         self.status, self.events = DONE, list[RollEvent]()
         self._match()
         if self.status != DONE:
@@ -63,13 +70,13 @@ class AsDescribed:
 
     @property
     def normal(self) -> Array:
-        """The normal of the plane with the slopes."""
+        """Unit normal (3,) of the plane with the slopes."""
         up = np.array([-self.slopes[0], -self.slopes[1], 1.0])
         return np.asarray(up / np.linalg.norm(up))
 
     @property
     def velocity(self) -> Array:
-        """The centre's velocity on that plane [voxels/s]."""
+        """The centre's velocity (3,) on that plane [voxels/s]."""
         return self._r * np.cross(self.omega, self.normal)
 
     def step(self) -> float:
@@ -101,7 +108,7 @@ class AsDescribed:
             self._bounce(self._hit)
 
     def _match(self) -> None:
-        """Find the patches that the sphere matches; shift it by up to r/10 where there is none."""
+        """Take ground and wall from the patches that match; shift the sphere if none does."""
         r = self._r
         if self._tree.query(self.centre)[0] > r + TOUCH and not self._shift():
             self._end("contact_lost")
@@ -113,11 +120,11 @@ class AsDescribed:
         if len(patches) > 2:
             self._end("too_many_contacts")
             return
-        nearest = [self._tip(patch) for patch in patches]
-        nearest.sort(key=lambda tip: float(np.linalg.norm(tip - self.contact)))
-        self.contact, self._hit = nearest[0], nearest[1] if len(nearest) > 1 else None
+        tips = [self._tip(patch) for patch in patches]
+        tips.sort(key=lambda tip: float(np.linalg.norm(tip - self.contact)))
+        self.contact, self._hit = tips[0], tips[1] if len(tips) > 1 else None
         gap = self.centre - self.contact
-        self.centre = self.contact + gap * (r / np.linalg.norm(gap))  # carried, and put to touch
+        self.centre = self.contact + gap * (r / np.linalg.norm(gap))
 
     def _tip(self, patch: Array) -> Array:
         """Return the voxel (3,) of a patch that is nearest to the centre."""
@@ -136,37 +143,40 @@ class AsDescribed:
         return True
 
     def _near(self, point: Array, reach: float) -> Array:
+        """Return the boundary voxels (k, 3) within a reach [r] of a point."""
         near = self._tree.query_ball_point(point, max(reach * self._r, LEAST_REACH))
         return np.asarray(self._voxels[near])
 
     def _slopes(self) -> None:
-        """Take z_x, z_y from the voxels within r/5; an infinite slope keeps its last value."""
+        """Fit z_x and z_y to the voxels within r/5; an infinite slope keeps its last value."""
         near = self._near(self.contact, SLOPE_REACH)
-        about = near - near.mean(axis=0)
-        plan = about[:, :2].T @ about[:, :2]
+        offsets = near - near.mean(axis=0)
+        plan = offsets[:, :2].T @ offsets[:, :2]
         for axis in (0, 1):
-            if plan[axis, axis] > 0 and np.linalg.det(plan) > 1e-9:
-                self.slopes[axis] = np.linalg.solve(plan, about[:, :2].T @ about[:, 2])[axis]
+            if plan[axis, axis] > 0 and np.linalg.det(plan) > FLAT:
+                slopes = np.linalg.solve(plan, offsets[:, :2].T @ offsets[:, 2])
+                self.slopes[axis] = slopes[axis]
 
     def _bounce(self, hit: Array) -> None:
         """Reflect at the wall that the voxels within r/10 of a hit show."""
         n, v, near = self.normal, self.velocity, self._near(hit, WALL_REACH)
         _, sizes, axes = np.linalg.svd(near - near.mean(axis=0), full_matrices=False)
-        m = in_ground(axes[-1], n) if len(near) > 2 and sizes[1] > 1e-9 else None
+        m = in_ground(axes[-1], n) if len(near) > 2 and sizes[1] > FLAT else None
         if m is None:
             self._end("no_wall_normal")
             return
         m = m if m @ (self.centre - hit) > 0 else -m
         if v @ m >= 0:  # it leaves the wall already
             return
-        after = reflected(v, [m])
-        assert after is not None
-        self.omega = spin_for(after, n, self._r, self.omega)
+        velocity = reflected(v, [m])
+        assert velocity is not None
+        self.omega = spin_for(velocity, n, self._r, self.omega)
         self._wall, self._moves = m, max(1, round(MOVE * self._r))
         facing = math.degrees(math.atan2(m[1], m[0]))
         self._record("wall", f"the wall faces {facing:.1f} deg in plan")
 
     def _turn_parallel(self) -> None:
+        """Turn parallel to the wall that was hit."""
         assert self._wall is not None
         n, v = self.normal, self.velocity
         m = in_ground(self._wall, n)
@@ -191,25 +201,31 @@ def roll_as_described(
     omega: Vector | Callable[[float], Vector], duration: float, samples: int = 500,
     done: Done = nothing,
 ) -> RolledPath:  # fmt: skip
-    """Roll by the source's scheme; omega is (3,) or a function of the time [rad/s].
+    """Roll by the source's scheme, and return the path, each step a sample.
 
-    Every step is a sample; `done` is called with `samples` parts of the time.
+    Args:
+        solid, radius, centre: see `AsDescribed`.
+        omega: (3,) [rad/s], or a function of the time.
+        duration: [s].
+        samples: parts of the time that `done` counts.
+        done: called with the number of parts that have passed.
     """
     first = omega(0.0) if callable(omega) else omega
     sphere = AsDescribed(solid, radius, centre=centre, omega=first)
-    rows, reported, travel = [_row(sphere)], 0, 0.0
+    path, reported, travel = [_sample(sphere)], 0, 0.0
     while sphere.status == DONE and sphere.time < duration:
         if callable(omega):
             sphere.omega = np.array(omega(sphere.time), dtype=float)
         before = sphere.centre
         sphere.advance(min(sphere.step(), duration - sphere.time))
         travel += float(np.linalg.norm(sphere.centre - before))
-        rows.append(_row(sphere))
-        part = int(samples * min(sphere.time / duration, 1.0))
-        done(part - reported)
-        reported = part
-    return RolledPath.of(rows, radius, travel, sphere.status, sphere.events)
+        path.append(_sample(sphere))
+        passed = int(samples * min(sphere.time / duration, 1.0))
+        done(passed - reported)
+        reported = passed
+    return RolledPath.of(path, radius, travel, sphere.status, sphere.events)
 
 
-def _row(s: AsDescribed) -> Row:
-    return s.time, s.centre, s.normal, matrix_quaternion(s.rotation), s.omega.copy()
+def _sample(s: AsDescribed) -> Sample:
+    orientation = matrix_quaternion(s.rotation)
+    return Sample(s.time, s.centre, s.normal, orientation, s.omega.copy())

@@ -1,8 +1,9 @@
-"""The page of a run: its path on the ground, to turn, and its coordinates against time.
+"""The page of a run: its path on the ground, to be turned, and its coordinates against time.
 
-Looks may be changed: LEVELS, CONTACT, FLAT, WALL, SIDE, EYE, BELOW and the colours. What is drawn
-must be the table's, and lines are read back out of page and picture (test_voxel_pages). A further
-diagram is a `_chart` in `charts`; files of a run are named in `write_run`.
+`write_run` writes the samples, a plan as SVG and the page. The page has a figure in space
+(`surface_figure`) and charts over time; a chart may be added in `charts`. The constants are looks
+and may be changed. test_voxel_pages reads lines back out of page and plan and compares them with
+the samples.
 """
 
 from __future__ import annotations
@@ -11,55 +12,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import scipy
 from roboaccord import report
 from roboaccord.contract import Array, Json
 from roboaccord.run import write_text
 
 from voxel_sphere.rolling.path import RolledPath
-from voxel_sphere.terrain.mesh import HALF, SMOOTH
-from voxel_sphere.terrain.slices import SOLID, Volume
+from voxel_sphere.source.relief import floor_heights, ground_and_walls, with_feet
 from voxel_sphere.terrain.workspace import Terrain
 
-
-def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
-    """Return how high each column is filled, from below to its first gap (n, n) [voxels].
-
-    So a tunnel has its floor.
-
-    Args:
-        solid: (n, n, n), 0 to 255.
-        smoothed: as the meshes of binary slices are.
-    """
-    n = solid.shape[2]
-    filled = solid >= HALF
-    gap = np.where(filled.all(axis=2), n, np.argmin(filled, axis=2))
-    # The voxel of the gap itself may be filled in part.
-    below = np.arange(n) <= gap[..., None]
-    heights = np.where(below, solid, 0).sum(axis=2) / SOLID
-    return np.asarray(
-        scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest") if smoothed else heights
-    )
-
-
-def ground_and_walls(path: RolledPath, terrain: Terrain) -> tuple[Array, Array]:
-    """Return the heights (n, n) of the ground and of walls, each nan where the other is [voxels].
-
-    Walls are what is given as walls and stands on the ground, and all that is higher than the
-    sphere ever reached, where they are cut off.
-    """
-    top = float(path.centre[:, 2].max()) + path.radius
-    ground = floor_heights(terrain.surface, smoothed=not terrain.grey)
-    total = np.maximum(floor_heights(terrain.solid, smoothed=False), ground)
-    wall = (total > ground + 1.0) | (total > top)
-    return np.where(wall, np.nan, ground), np.where(wall, np.minimum(total, top), np.nan)
-
-
-def with_feet(walls: Array, ground: Array) -> Array:
-    """Return walls (n, n) with the ground beside them, so that a surface of them has its sides."""
-    return np.where(
-        scipy.ndimage.binary_dilation(~np.isnan(walls)) & np.isnan(walls), ground, walls
-    )
+LEVELS = 12  # contours of a plan, about
+FLAT = 0.1  # voxels: ground with less between its highest and lowest point has no contours
+CONTACT = "#ff5fd2"  # the contact's path: a colour that no height has
+WALL = "#8a97ab"  # walls in space
+SIDE = 150  # points along a side of the ground at most, so that a browser turns it smoothly
+EYE: Json = {"x": 1.05, "y": -1.75, "z": 1.3}  # of the camera, in units of the scene
+BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}  # the legend, under a chart
 
 
 def write_run(
@@ -69,13 +36,13 @@ def write_run(
 
     Args:
         path: the run.
-        terrain: what it went over.
-        folder: that exists.
-        command: that makes this again.
+        terrain: of the run.
+        folder: must exist.
+        command: makes the folder again.
         versions: by package.
 
     Returns:
-        the files.
+        the files, path.csv first.
 
     Raises:
         AccordError: if one cannot be written.
@@ -102,33 +69,28 @@ def write_run(
     return files
 
 
-LEVELS = 12  # contours, about
-CONTACT = "#ff5fd2"  # seen on all of the scale of heights
-FLAT = 0.1  # voxels, between the highest and the lowest ground without contours
-
-
 def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> None:
-    """Write where the centre and the contact went, over contours of the ground, as SVG.
+    """Write the paths of centre and contact over contours of the ground, as SVG.
 
     Raises:
         AccordError: if the file cannot be written.
     """
     n = len(heights)
-    places = np.arange(float(n)) + 0.5
+    middles = np.arange(float(n)) + 0.5  # of the voxels
     with report.picture(file, report.SQUARE) as axes:
-        report.heat_map(axes, places, places, heights, "height [voxels]")
+        report.heat_map(axes, middles, middles, heights, "height [voxels]")
         if np.nanmax(heights) - np.nanmin(heights) >= FLAT:
-            axes.contour(places, places, heights.T, LEVELS, colors=report.INK, linewidths=0.5)
+            axes.contour(middles, middles, heights.T, LEVELS, colors=report.INK, linewidths=0.5)
             axes.plot([], [], color=report.INK, lw=0.8, label="contours")
         axes.plot(*path.contact[:, :2].T, color=CONTACT, ls="--", label="contact")
         axes.plot(*path.centre[:, :2].T, color=report.RED, lw=1.8, label="centre")
         if not np.isnan(walls).all():
             axes.fill([], [], color=report.EMPTY, label="walls")
-        for spot, fill, edge in (
+        for point, fill, edge in (
             (path.centre[0], report.PAGE, report.INK),
             (path.centre[-1], report.RED, report.PAGE),
         ):
-            axes.plot(*spot[:2], "o", color=fill, mec=edge, ms=7.5, clip_on=False)
+            axes.plot(*point[:2], "o", color=fill, mec=edge, ms=7.5, clip_on=False)
         dots = [(float(event.centre[0]), float(event.centre[1])) for event in path.events]
         for x, y in dots:
             axes.plot(x, y, "o", color=report.PAGE, mec=report.INK, ms=4.5, clip_on=False)
@@ -140,16 +102,10 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
         )
 
 
-WALL = "#8a97ab"
-SIDE = 150  # points of a side of the ground, at most: the browser has to turn them
-EYE: Json = {"x": 1.05, "y": -1.75, "z": 1.3}
-BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}
-
-
 def surface_figure(
     path: RolledPath, terrain: Terrain, heights: Array, walls: Array
 ) -> dict[str, Json]:
-    """Return the ground with the paths of centre and contact and the events, in space."""
+    """Return the figure in space: ground and walls, the paths of centre and contact, the events."""
     bar: dict[str, Json] = {"title": {"text": "height [voxels]", "side": "right"}, "len": 0.6}
     data = [_surface("ground", heights, {"colorscale": "Viridis", "colorbar": bar})]
     if not np.isnan(walls).all():
@@ -165,8 +121,8 @@ def surface_figure(
         data.append(_in_space("lines", name, points[:: report.stride(len(points))], line))
     data.append(_dots("start", path.centre[:1], ["start"]))
     if path.events:
-        words = [f"{event.kind}, {event.time:.4g} s" for event in path.events]
-        data.append(_dots("events", np.array([event.centre for event in path.events]), words))
+        labels = [f"{event.kind}, {event.time:.4g} s" for event in path.events]
+        data.append(_dots("events", np.array([event.centre for event in path.events]), labels))
     scene: dict[str, Json] = {f"{name}axis": report.axis(f"{name} [voxels]") for name in "xyz"}
     scene |= {"camera": {"eye": EYE}, "aspectmode": "data"}
     legend: Json = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
@@ -174,17 +130,17 @@ def surface_figure(
 
 
 def charts(path: RolledPath) -> list[report.Plot]:
-    """Return Montana's coordinates and the heights against time, a line at every event."""
+    """Return plots of Montana's coordinates and the heights against time."""
     montana, chart = path.montana
-    every = report.stride(len(path.time))
-    rows = montana[::every]
-    angles = np.degrees(broken(rows[:, 2:], chart[::every]))
+    step = report.stride(len(path.time))
+    drawn = montana[::step]
+    angles = np.degrees(broken(drawn[:, 2:], chart[::step]))
     used = ", ".join(str(number) for number in np.unique(chart))
     colours = report.RED, report.BLUE, report.GREEN
     return [
         _chart(
             path, "Contact on the ground", "Montana's x and y.", "x, y [voxels]",
-            {"x": (rows[:, 0], colours[0]), "y": (rows[:, 1], colours[1])},
+            {"x": (drawn[:, 0], colours[0]), "y": (drawn[:, 1], colours[1])},
         ),
         _chart(
             path, "Contact on the sphere, and the turn",
@@ -197,14 +153,14 @@ def charts(path: RolledPath) -> list[report.Plot]:
         _chart(
             path, "Height", "Of the sphere's centre, and of where it touches the ground.",
             "z [voxels]",
-            {"centre": (path.centre[::every, 2], colours[0]),
-             "contact": (path.contact[::every, 2], report.SOFT)},
+            {"centre": (path.centre[::step, 2], colours[0]),
+             "contact": (path.contact[::step, 2], report.SOFT)},
         ),
     ]  # fmt: skip
 
 
 def broken(angles: Array, chart: Array) -> Array:
-    """Return angles (k, m) [rad] with nan where they jump: past pi, or to another chart."""
+    """Return angles (k, m) [rad] with nan where they jump, past pi or to another chart."""
     jumps = np.abs(np.diff(angles, axis=0)) > np.pi
     jumps |= (np.diff(chart) != 0)[:, None]
     return np.where(np.vstack([np.zeros((1, angles.shape[1]), bool), jumps]), np.nan, angles)
@@ -213,7 +169,7 @@ def broken(angles: Array, chart: Array) -> Array:
 def _chart(
     path: RolledPath, title: str, caption: str, unit: str, curves: Mapping[str, tuple[Array, str]]
 ) -> report.Plot:
-    """Return curves over time as a plot, with a line and a word at every event."""
+    """Return a plot of curves over time, with a labelled line at each event."""
     time = report.plain(path.time[:: report.stride(len(path.time))])
     data = [
         {"type": "scatter", "mode": "lines", "name": name, "x": time, "y": report.plain(values),
@@ -238,22 +194,25 @@ def _chart(
 
 
 def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json]:
-    every = -(-len(heights) // SIDE)
-    places = report.plain((np.arange(len(heights)) + 0.5)[::every])
-    rows = [report.plain(row, 5) for row in heights[::every, ::every].T]
+    """Return heights (n, n) [voxels] as a surface of at most SIDE points a side."""
+    step = -(-len(heights) // SIDE)
+    middles = report.plain((np.arange(len(heights)) + 0.5)[::step])
+    rows = [report.plain(row, 5) for row in heights[::step, ::step].T]
     return {
-        "type": "surface", "name": name, "hoverinfo": "skip", "x": places, "y": places, "z": rows,
+        "type": "surface", "name": name, "hoverinfo": "skip", "x": middles, "y": middles, "z": rows,
         **look,
     }  # fmt: skip
 
 
-def _dots(name: str, points: Array, words: list[str]) -> dict[str, Json]:
+def _dots(name: str, points: Array, labels: list[str]) -> dict[str, Json]:
+    """Return labelled points (k, 3) in space."""
     return _in_space("markers+text", name, points, {
-        "text": words, "textposition": "top center", "showlegend": False,
+        "text": labels, "textposition": "top center", "showlegend": False,
         "marker": {"color": report.INK, "size": 4},
     })  # fmt: skip
 
 
 def _in_space(mode: str, name: str, points: Array, look: dict[str, Json]) -> dict[str, Json]:
-    places = {key: report.plain(values) for key, values in zip("xyz", points.T)}
-    return {"type": "scatter3d", "mode": mode, "name": name, **look, **places}
+    """Return points (k, 3) in space, drawn in a Plotly mode."""
+    coordinates = {key: report.plain(values) for key, values in zip("xyz", points.T)}
+    return {"type": "scatter3d", "mode": mode, "name": name, **look, **coordinates}

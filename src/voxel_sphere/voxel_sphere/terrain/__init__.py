@@ -1,5 +1,8 @@
-"""Terrain: voxel slices, their generation, workspaces and meshes.
+"""Terrain as voxel slices: surfaces, their generation, workspaces on disk, and meshes.
 
-Surfaces may be added in surfaces.py, functions of users' expressions in expressions.py; names of
-folders and keys of workspace.yaml, in files of users, stay.
+surfaces.py has the closed forms and filling.py turns them into voxels; recipes.py and
+expressions.py read what users write; slices.py, settings.py, workspace.py and generate.py are the
+folders of slices; mesh.py and sdf_model.py make meshes and worlds. Surfaces and functions of
+expressions may be added. Names of folders and keys of workspace.yaml stay, for they are in files of
+users. Tests: test_voxel_generate, test_voxel_workspace, test_voxel_mesh.
 """

@@ -1,8 +1,11 @@
-"""Expressions of numbers and names, by which users write heights and sheets; no Python is run.
+"""Expressions of numbers and names, in which users write heights and sheets; no Python is run.
 
-A function or constant may be added to FUNCTIONS or CONSTANTS, its number of arguments to COUNTS if
-that is not one; an operator to OPERATORS. Nothing else must be let in: strangers' text is read
-here, and test_voxel_generate tries to get around it. LONGEST bounds the time that a text may take.
+A text is parsed by Python's `ast`, and each node of a kind that is listed becomes a NumPy function;
+anything else is refused. Texts come from strangers, so nothing else may be let in:
+test_voxel_generate tries to get around it. LONGEST bounds the time that a text can take.
+
+A function or constant may be added to FUNCTIONS or CONSTANTS, with its number of arguments in
+COUNTS if that is not one; an operator to OPERATORS.
 """
 
 from __future__ import annotations
@@ -16,9 +19,9 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 Evaluated = Callable[[Mapping[str, Array | float]], Array | float]
-"""A part of an expression: by the values of names its own."""
+"""A part of an expression: its value, by the values of names."""
 
-LONGEST = 1000  # characters
+LONGEST = 1000  # characters of a text, far more than a surface needs
 CONSTANTS = {"pi": np.pi, "e": np.e}
 FUNCTIONS: dict[str, Callable[..., Array]] = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan,
@@ -57,28 +60,33 @@ def expression(
         raise AccordError(f"an expression has at most {LONGEST} characters")
     try:
         tree = ast.parse(source.strip(), mode="eval").body
-        found = _compiled(tree, {*variables, *names}, source.strip())
+        evaluate = _compiled(tree, {*variables, *names}, source.strip())
     except SyntaxError as error:
         raise AccordError(f"cannot read the expression {text!r}: {error.msg}") from None
     except (RecursionError, MemoryError, ValueError):
         raise AccordError(f"cannot read the expression {text!r}") from None
 
     def function(*values: Array) -> Array:
-        known: dict[str, Array | float] = {**names, **dict(zip(variables, values, strict=True))}
+        bound: dict[str, Array | float] = {**names, **dict(zip(variables, values, strict=True))}
         with np.errstate(all="ignore"):
-            value = found(known)
+            value = evaluate(bound)
         return np.broadcast_to(np.asarray(value, float), np.broadcast(*values).shape).copy()
 
     return function
 
 
 def _compiled(node: ast.AST, names: set[str], source: str) -> Evaluated:
-    """Return the function of named values that a part is, or complain if it is of no known kind."""
+    """Return the function of named values for a node of an expression.
+
+    Raises:
+        AccordError: for a node of a kind that is not listed.
+    """
     match node:
         case ast.Constant(value=bool()):
             pass
         case ast.Constant(value=int() | float() as number):
-            return lambda known: np.float64(number)  # so that no whole number grows for ever
+            # A float, for whole numbers would grow without bound
+            return lambda _: np.float64(number)
         case ast.Name(id=name) if name in names:
             return operator.itemgetter(name)
         case (
@@ -93,9 +101,9 @@ def _compiled(node: ast.AST, names: set[str], source: str) -> Evaluated:
             if len(args) != max(count, 1):
                 raise AccordError(f"{name} takes {max(count, 1)} values, and has {len(args)}")
             return _applied(FUNCTIONS[name], args, names, source)
-    part = ast.get_source_segment(source, node) or source
+    segment = ast.get_source_segment(source, node) or source
     raise AccordError(
-        f"{part!r} in the expression {source!r} is not known; available: "
+        f"{segment!r} in the expression {source!r} is not known; available: "
         f"{', '.join(sorted(names))}, and {', '.join(FUNCTIONS)}"
     )
 
@@ -103,6 +111,6 @@ def _compiled(node: ast.AST, names: set[str], source: str) -> Evaluated:
 def _applied(
     function: Callable[..., Array], nodes: Sequence[ast.AST], names: set[str], source: str
 ) -> Evaluated:
-    """Return a function of what parts are."""
-    parts = [_compiled(node, names, source) for node in nodes]
-    return lambda known: function(*(part(known) for part in parts))
+    """Return a function applied to the values of nodes."""
+    arguments = [_compiled(node, names, source) for node in nodes]
+    return lambda values: function(*(argument(values) for argument in arguments))

@@ -1,9 +1,9 @@
-"""Generate workspaces: fill the volumes, then move them into place atomically.
+"""Generate workspaces: fill the volumes, then move them to their folder atomically.
 
-No numbers here. Names of folders (OUT/Bitmaps_n, NAME_walls, Sphere_robot) are those that
-workspace.py reads again, and stay. A volume of a surface may be added: a Part appended in
-`surface_parts`. Keep that a workspace is written whole or not at all: test_voxel_workspace breaks
-off at every file.
+A workspace is the folder OUT/Bitmaps_n with a folder of slices for each volume. It is written into
+a draft beside it and renamed, so that it is there whole or not at all; test_voxel_workspace breaks
+off at each file. workspace.py reads the names of folders again (Bitmaps_n, NAME_walls,
+Sphere_robot), so they stay. A volume of a surface may be added: a Part appended in `surface_parts`.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ import numpy as np
 from roboaccord.contract import AccordError, Json, check_folder, check_inside
 
 from voxel_sphere.terrain import slices
-from voxel_sphere.terrain.slices import SIZE_WORKSPACE, VOXEL_SIZE, Done, Settings, Volume, nothing
-from voxel_sphere.terrain.surfaces import Surface, fill_below, fill_inside, sphere
+from voxel_sphere.terrain.filling import fill_below, fill_inside, sphere
+from voxel_sphere.terrain.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
+from voxel_sphere.terrain.slices import Done, Volume, nothing
+from voxel_sphere.terrain.surfaces import Surface
 from voxel_sphere.terrain.workspace import ROBOT, Workspace, check_size, grid_size, open_workspace
 
 
 @dataclass(frozen=True)
 class Part:
-    """A volume that goes into a workspace.
+    """A volume of a workspace, before it is written.
 
     Args:
         name: of its folder.
         kind: surface, walls or workspace.
         volume: (n, n, n), 0 empty to 255 solid.
-        recipe: what it was made from, as `workspace.yaml` keeps it; None where it has none.
-        grey: whether voxels are filled in part.
+        recipe: what it was made from, for `workspace.yaml`; None where it has none.
+        grey: whether voxels may be partly filled.
     """
 
     name: str
@@ -51,7 +53,7 @@ def surface_parts(
     """Return the ground of a surface and, where it has walls, those as NAME_walls.
 
     Args:
-        surface: in closed form; of your own, `Surface(name=..., height=...)` is enough.
+        surface: in closed form; for one of your own `Surface(name=..., height=...)` is enough.
         n: size of the grid [voxels].
         name: of the folder; the surface's own if it is left out.
         recipe: see `Part`.
@@ -80,8 +82,8 @@ def place(
         parts: the volumes.
         size_workspace: n / r.
         voxel_size: edge of a voxel [m].
-        binary: write the robot so.
-        replace: put volumes in the place of those of the same name.
+        binary: write the robot with full or empty voxels only.
+        replace: replace volumes of the same name.
         done: called after each slice.
 
     Raises:
@@ -100,13 +102,13 @@ def place(
     if not (folder / ROBOT).exists():
         robot = sphere(n, n / size_workspace, binary=binary, done=done)
         parts.append(Part(ROBOT, "robot", robot, None, not binary))
-    volumes = {**old.volumes, **{part.name: _about(part) for part in parts}}
+    volumes = {**old.volumes, **{part.name: _entry(part) for part in parts}}
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as draft:
             for part in parts:
                 slices.write_volume(Path(draft, "new", part.name), part.volume, done)
-            slices.write_settings(Path(draft, "new"), Settings(size_workspace, voxel_size, volumes))
+            write_settings(Path(draft, "new"), Settings(size_workspace, voxel_size, volumes))
             _move_in(Path(draft), folder, [part.name for part in parts])
     except OSError as error:
         raise AccordError(f"cannot write {folder}: {error.strerror}") from None
@@ -117,7 +119,7 @@ def check_place(
     out: Path, n: int, names: Sequence[str], *, size_workspace: float = SIZE_WORKSPACE,
     voxel_size: float = VOXEL_SIZE, replace: bool = False,
 ) -> Path:  # fmt: skip
-    """Return the `Bitmaps_n` folder that volumes would go to; what is there fits to them.
+    """Return the `Bitmaps_n` folder for volumes, after checking that they can go there.
 
     Raises:
         AccordError: as `place` does, before anything is computed.
@@ -141,22 +143,23 @@ def check_place(
             raise AccordError(f"{folder / name} is there already: use another --name, or --force")
         check_folder(folder / name, ["slice_*.png"])
     if folder.exists():
-        there = open_workspace(folder)
-        if (there.size_workspace, there.voxel_size) != (size_workspace, voxel_size):
+        existing = open_workspace(folder)
+        if (existing.size_workspace, existing.voxel_size) != (size_workspace, voxel_size):
             raise AccordError(
-                f"{folder} has size_workspace {there.size_workspace:g} and voxel_size "
-                f"{there.voxel_size:g} m already: one sphere and one scale a workspace"
+                f"{folder} has size_workspace {existing.size_workspace:g} and voxel_size "
+                f"{existing.voxel_size:g} m already: one sphere and one scale a workspace"
             )
     return folder
 
 
-def _about(part: Part) -> dict[str, Json]:
+def _entry(part: Part) -> dict[str, Json]:
+    """Return the entry of a volume in `workspace.yaml`."""
     recipe = {} if part.recipe is None else {"recipe": deepcopy(dict(part.recipe))}
     return {"kind": part.kind, "grey": part.grey, **recipe}
 
 
 def _move_in(draft: Path, folder: Path, names: Sequence[str]) -> None:
-    """Put a finished draft in place, by renaming alone."""
+    """Move a finished draft to its folder, by renaming alone."""
     new = draft / "new"
     if not folder.exists():
         new.replace(folder)

@@ -1,9 +1,9 @@
-"""Closed mesh of a terrain: smoothing, marching cubes, outward orientation; and its heights.
+"""Mesh of a terrain, closed and outward, by smoothing and marching cubes; and its heights.
 
-SMOOTH may be tuned, measured on balls that facets brake; HALF, what counts as filled, also in
-pages, stays. Weights 2 and -1 in `smooth` keep curved ground in its place, which test_voxel_mesh
-compares with closed forms. Meshes must stay closed and outward, as DART takes no others. Kinds of
-files may be added, by an `ending` of trimesh.
+2 G(sigma) - G(2 sigma) smooths the voxels and leaves curved ground where it is, which
+test_voxel_mesh compares with closed forms. Meshes stay closed and outward, because DART takes no
+others. SMOOTH may be tuned: it is measured by balls that facets brake. A kind of file is added by
+its ending in trimesh.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from voxel_sphere.terrain.workspace import Terrain
 
 Index = npt.NDArray[np.int64]
 
-SMOOTH = 2.0  # voxels. Less brakes a ball on the facets: docs/voxel_terrain.md
-HALF = 128  # of 255, from which on a voxel counts as filled
+SMOOTH = 2.0  # Gaussian [voxels]; with less, facets brake a ball (docs/voxel_terrain.md)
+HALF = 128  # of 255: from here on a voxel counts as filled
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """Triangles that bound the terrain, outward (counterclockwise from outside).
+    """Triangles that bound the terrain, counterclockwise seen from outside.
 
     Args:
         vertices: (m, 3) [voxels].
@@ -53,11 +53,12 @@ class Mesh:
 
     @property
     def watertight(self) -> bool:
-        """True if every edge has two triangles of consistent orientation."""
+        """True if each edge has two triangles of consistent orientation."""
         a, b = self.faces.ravel(), np.roll(self.faces, -1, axis=1).ravel()
         count = len(self.vertices)
-        there, back = np.sort(a * count + b), np.sort(b * count + a)
-        return bool((a != b).all() and (np.diff(there) > 0).all() and (there == back).all())
+        # An edge from a to b, as one number: each must occur once, and once from b to a.
+        forth, back = np.sort(a * count + b), np.sort(b * count + a)
+        return bool((a != b).all() and (np.diff(forth) > 0).all() and (forth == back).all())
 
 
 def terrain_mesh(terrain: Terrain, *, smoothing: float = SMOOTH) -> Mesh:
@@ -81,7 +82,7 @@ def terrain_mesh(terrain: Terrain, *, smoothing: float = SMOOTH) -> Mesh:
 
 
 def smooth(solid: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray[np.float32]:
-    """Return the filled part of voxels, smoothed, the terrain going on beyond the grid.
+    """Return the filled share of voxels, smoothed; the terrain goes on beyond the grid.
 
     A weighted sum of Gaussians moves the half level of curved ground by (k1 + k2)/2 times
     sum(weight sigma) / sum(weight / sigma), k1 and k2 its curvatures: that of one Gaussian of 2
@@ -101,15 +102,20 @@ def smooth(solid: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray[np.float32
 
 
 def mesh_file(mesh: Mesh, ending: str, voxel_size: float) -> bytes:
-    """Return the file of a mesh in metres, such as of an `stl`.
+    """Return the content of a file of a mesh in metres.
+
+    Args:
+        mesh: of the terrain.
+        ending: of the file, such as `stl`.
+        voxel_size: edge of a voxel [m].
 
     Raises:
         AccordError: if trimesh is missing.
     """
-    made = load("trimesh", "trimesh").Trimesh(
+    triangles = load("trimesh", "trimesh").Trimesh(
         mesh.vertices * voxel_size, mesh.faces, process=False, validate=False
     )
-    data = made.export(file_type=ending)
+    data = triangles.export(file_type=ending)
     return data if isinstance(data, bytes) else bytes(data.encode())
 
 
@@ -125,7 +131,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def load(module: str, package: str) -> Any:
-    """Import what only meshes need.
+    """Import a module that only meshes need.
 
     Raises:
         AccordError: if it is missing.
@@ -139,7 +145,7 @@ def load(module: str, package: str) -> Any:
 
 
 def height_field(terrain: Terrain) -> HeightField:
-    """Return the height of every column [m]: what it holds, which for grey slices is exact.
+    """Return the height of each column [m], from its content; for grey slices it is exact.
 
     Heights of binary slices are whole voxels; they are smoothed by a Gaussian of 2 voxels.
 
@@ -148,14 +154,15 @@ def height_field(terrain: Terrain) -> HeightField:
     """
     solid = terrain.solid
     filled = solid >= HALF
-    if (filled[:, :, 1:] & ~filled[:, :, :-1]).any():
-        x, y = np.argwhere((filled[:, :, 1:] & ~filled[:, :, :-1]).any(axis=2))[0]
+    gaps = (filled[:, :, 1:] & ~filled[:, :, :-1]).any(axis=2)
+    if gaps.any():
+        x, y = np.argwhere(gaps)[0]
         raise AccordError(
             f"{terrain.name} is not a height field: the column x = {x}, y = {y} has a gap"
         )
     heights = solid.sum(axis=2) / SOLID
     if not terrain.grey:
         heights = scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest")
-    size, corner = terrain.voxel_size, 0.5 * terrain.voxel_size  # the first column's middle
-    place = np.array([corner, corner, 0.0])
-    return HeightField(name="terrain", heights=heights * size, spacing=size, position=place)
+    size = terrain.voxel_size
+    middle = np.array([0.5 * size, 0.5 * size, 0.0])  # of the first column
+    return HeightField(name="terrain", heights=heights * size, spacing=size, position=middle)

@@ -1,8 +1,11 @@
 """A terrain as a model and a world for Gazebo.
 
-MODEL and CONTENTS are what Gazebo reads: names of files, origin in the grid's corner and ODE as the
-detector stay, for which simulators/engines.py and its VERSION count on them. Texts in COMMENT and
-DESCRIPTION may be changed. Friction and voxel size are the caller's.
+The model has the mesh as STL for contacts and as OBJ for pictures; its origin is the grid's corner.
+The world loads DART with the ODE detector, which takes an outward mesh. Both are rendered from the
+templates below; `{}` and `{name}` are filled in by `write_world`.
+
+Texts in COMMENT and DESCRIPTION may be changed. Names of files and the detector stay; a change of
+what is written needs a new VERSION in simulators/world.py.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from roboaccord.run import make_folder
 
 from voxel_sphere.terrain.mesh import Mesh, mesh_file, write_whole
 
-AUTHOR = "accord voxel-sphere world"
+AUTHOR = "accord voxel-sphere world"  # of model.config
 DESCRIPTION = "Voxel terrain, {} triangles, from the corner of the grid."
 MODEL = """<?xml version="1.0"?>
 <!-- Terrain of voxels, its origin in the corner of the grid. Contacts take the smaller friction of
@@ -38,7 +41,7 @@ CONTENTS = """
       <uri>model://{name}</uri>
     </include>
 """
-WRENCH = {"apply-link-wrench": "ApplyLinkWrench"}
+WRENCH = {"apply-link-wrench": "ApplyLinkWrench"}  # system of Gazebo that takes torques on links
 
 
 def world_name(terrain: str) -> str:
@@ -50,7 +53,7 @@ def write_world(
     mesh: Mesh, folder: Path, name: str, *, voxel_size: float, friction: float,
     detector: str = "ode",
 ) -> tuple[Path, Path]:  # fmt: skip
-    """Write FOLDER/models/NAME and FOLDER/worlds/NAME.sdf, in the place of others, and return both.
+    """Write FOLDER/models/NAME and FOLDER/worlds/NAME.sdf, replacing others, and return both.
 
     Args:
         mesh: of the terrain, outward.
@@ -64,9 +67,11 @@ def write_world(
         AccordError: if they cannot be written.
     """
     model, world = folder / "models" / name, folder / "worlds" / f"{name}.sdf"
-    seen = VISUAL.format(MESH.format("obj"), gazebo.SQUARED.format(colour=gazebo.PLAIN))
-    solid = MESH.format("stl")
-    of_mesh = gazebo.static_model(name, (0, 0, 0), solid, mu=friction, mu2=friction, visual=seen)
+    visual = VISUAL.format(MESH.format("obj"), gazebo.SQUARED.format(colour=gazebo.PLAIN))
+    collision = MESH.format("stl")
+    static_model = gazebo.static_model(
+        name, (0, 0, 0), collision, mu=friction, mu2=friction, visual=visual
+    )
     try:
         with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(folder, "models")) as draft:
             new = Path(draft, "new")
@@ -74,12 +79,12 @@ def write_world(
             gazebo.write_squared(
                 new / "meshes" / "terrain.obj", mesh.vertices * voxel_size, mesh.faces
             )
-            about = DESCRIPTION.format(len(mesh.faces))
+            description = DESCRIPTION.format(len(mesh.faces))
             config = gazebo.MODEL_CONFIG.format(
-                name=name, file="model.sdf", author=AUTHOR, description=about
+                name=name, file="model.sdf", author=AUTHOR, description=description
             )
             (new / "model.config").write_text(config, encoding="utf-8")
-            text = MODEL.format(friction=friction, model=of_mesh)
+            text = MODEL.format(friction=friction, model=static_model)
             (new / "model.sdf").write_text(text, encoding="utf-8")
             if model.exists():
                 shutil.move(model, Path(draft, "old"))

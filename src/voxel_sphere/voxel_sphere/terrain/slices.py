@@ -1,38 +1,34 @@
-"""Volumes as folders of slices, n PNG files of n x n, checked before anything is unpacked.
+"""Volumes as folders of slices: n PNG files of n x n pixels, checked before they are unpacked.
 
-Slices, their order [x, y, z] and numbers from 0 or, as MATLAB counts, from 1 are fixed by existing
-files, which test_voxel_workspace reads. SIZE_WORKSPACE, n / r = 10, is fixed by the source;
-VOXEL_SIZE, 1 cm, may be changed. PIXEL and BESIDE, which bound what a hostile file unpacks, stay. A
-key of workspace.yaml may be added: a field of Settings and a check in `read_settings`.
-
-Metadata of a workspace are in its `workspace.yaml`, which is optional.
+A volume is (n, n, n), indexed [x, y, z], 0 empty to 255 solid; slice k is its layer z = k. Slices
+are numbered from 0 or, as MATLAB counts, from 1. Both are fixed by existing files, which
+test_voxel_workspace reads. PIXEL and OVERHEAD bound what a hostile file can unpack, and stay.
 """
 
 from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 from PIL import Image
-from roboaccord import description
 from roboaccord.contract import AccordError, read_bytes
-from roboaccord.run import write_text
 
 Volume = npt.NDArray[np.uint8]
+"""A volume (n, n, n), 0 empty to 255 solid."""
 Done = Callable[[int], None]
+"""Called with the number of steps that are done, for progress bars."""
 
-SIGNATURE = b"\x89PNG\r\n\x1a\n"
-PIXEL = 8  # bytes, of four 16-bit channels
-BESIDE = 1_000_000  # bytes, of what is not a pixel
+SIGNATURE = b"\x89PNG\r\n\x1a\n"  # of PNG files
+HEADER = 24  # bytes: signature, length and name of the chunk IHDR, width, height
+PIXEL = 8  # bytes of a pixel at most: four channels of 16 bits
+OVERHEAD = 1_000_000  # bytes of a file that are not pixels, at most
 SOLID = 255
-OTHERS = (".tif", ".tiff", ".bmp", ".jpg", ".jpeg", ".gif", ".pgm", ".webp")  # pictures, not read
+# Endings of other pictures, which are refused
+PICTURES = (".tif", ".tiff", ".bmp", ".jpg", ".jpeg", ".gif", ".pgm", ".webp")
 
 
 def nothing(count: int) -> None:
@@ -42,18 +38,18 @@ def nothing(count: int) -> None:
 def slice_files(folder: Path, n: int) -> list[Path]:
     """Return the slices of a folder from the lowest to the highest, their sizes checked.
 
-    The number that ends a file's name is z. Slices that run from 1 to n, as MATLAB counts, are
-    taken as 0 to n - 1.
+    The number at the end of a file's name is z. Slices from 1 to n, as MATLAB counts, are taken as
+    0 to n - 1.
 
     Raises:
         AccordError: unless they are n PNG files of n x n pixels, numbered without a gap.
     """
     numbered: dict[int, Path] = {}
     for path in sorted(folder.glob("*.[pP][nN][gG]")):
-        found = re.search(r"(\d+)$", path.stem)
-        if not found:
+        digits = re.search(r"(\d+)$", path.stem)
+        if not digits:
             raise AccordError(f"{path}: the name of a slice ends with its number, as slice_000.png")
-        number = int(found[1])
+        number = int(digits[1])
         if number in numbered:
             raise AccordError(f"{folder}: {numbered[number].name} and {path.name} are one slice")
         numbered[number] = path
@@ -75,23 +71,23 @@ def refuse_pictures(folder: Path) -> None:
     """Refuse a folder of pictures of another kind than PNG, in it or below it.
 
     Raises:
-        AccordError: naming the first.
+        AccordError: that names the first of them.
     """
-    found = (path for path in sorted(folder.rglob("*.*")) if path.suffix.lower() in OTHERS)
-    if other := next(found, None):
-        raise AccordError(f"{other}: not a PNG file, as slices are")
+    pictures = (path for path in sorted(folder.rglob("*.*")) if path.suffix.lower() in PICTURES)
+    if first := next(pictures, None):
+        raise AccordError(f"{first}: not a PNG file, as slices are")
 
 
 def check_header(path: Path, n: int) -> None:
-    """Look at a slice's size without unpacking it.
+    """Check a slice's size without unpacking it.
 
     Raises:
         AccordError: if it cannot be read, is not a PNG, or is not of n x n pixels.
     """
-    head = read_bytes(path, PIXEL * n * n + BESIDE)[:24]
-    if len(head) < 24 or head[:8] != SIGNATURE or head[12:16] != b"IHDR":
+    head = read_bytes(path, PIXEL * n * n + OVERHEAD)[:HEADER]
+    if len(head) < HEADER or head[:8] != SIGNATURE or head[12:16] != b"IHDR":
         raise AccordError(f"{path}: not a PNG file")
-    width, height = struct.unpack(">II", head[16:24])
+    width, height = struct.unpack(">II", head[16:HEADER])
     if (width, height) != (n, n):
         raise AccordError(f"{path}: {width} x {height} pixels, and not {n} x {n}")
 
@@ -131,10 +127,10 @@ def write_volume(folder: Path, volume: Volume, done: Done = nothing) -> None:
 
 
 def _read_slice(path: Path, n: int) -> Volume:
-    """Return one slice, (rows, columns); its size has been checked."""
+    """Return one slice (rows, columns), whose header has been checked."""
     try:
         with Image.open(path, formats=["PNG"]) as picture:
-            if picture.size != (n, n):  # a second header counts, too
+            if picture.size != (n, n):  # Pillow takes the last header of a file
                 raise AccordError(f"{path}: it is not of {n} x {n} pixels")
             if picture.mode.startswith("I"):
                 return (np.asarray(picture).astype(np.uint32) >> 8).astype(np.uint8)
@@ -149,62 +145,3 @@ def _read_slice(path: Path, n: int) -> Volume:
     if (colours != colours[:, :, :1]).any():
         raise AccordError(f"{path}: it has colours; a slice is black, white or grey")
     return colours[:, :, 0]
-
-
-FILE = "workspace.yaml"
-SIZE_WORKSPACE = 10.0  # n / r, where nothing else is stated
-VOXEL_SIZE = 0.01  # m
-KINDS = ("robot", "surface", "walls", "workspace")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Contents of `workspace.yaml`.
-
-    Args:
-        size_workspace: n / r, or None where it is not stated.
-        voxel_size: edge of a voxel [m].
-        volumes: by name: its `kind`, whether it is `grey`, and the `recipe` that it was made from.
-    """
-
-    size_workspace: float | None = None
-    voxel_size: float = VOXEL_SIZE
-    volumes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    def recipe(self, name: str) -> Mapping[str, Any]:
-        """Return the recipe of a volume, {} if unknown."""
-        recipe = self.volumes.get(name, {}).get("recipe")
-        return recipe if isinstance(recipe, Mapping) else {}
-
-
-def read_settings(folder: Path) -> Settings:
-    """Return the settings of a `Bitmaps_n` folder.
-
-    Raises:
-        AccordError: if they cannot be read, or hold an unknown key or a wrong value.
-    """
-    path = folder / FILE
-    if not path.exists():
-        return Settings()
-    data = description.read_yaml(path)
-    for key in data.keys() - {"size_workspace", "voxel_size", "volumes"}:
-        raise AccordError(f"{path}: unknown key {key}")
-    for key in ("size_workspace", "voxel_size"):
-        value = data.get(key, 1.0)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e6:
-            raise AccordError(f"{path}: {key} is {value!r}, and must be a positive number")
-    volumes = data.get("volumes", {})
-    if not isinstance(volumes, dict):
-        raise AccordError(f"{path}: volumes holds no names")
-    for name, about in volumes.items():
-        if not isinstance(about, dict) or about.get("kind", "surface") not in KINDS:
-            raise AccordError(f"{path}: volumes.{name}: its kind is one of {', '.join(KINDS)}")
-    return Settings(**data)
-
-
-def write_settings(folder: Path, settings: Settings) -> None:
-    """Write settings, whole or not at all."""
-    volumes = {name: dict(about) for name, about in settings.volumes.items()}
-    data = {**vars(settings), "volumes": volumes}
-    stated = {key: value for key, value in data.items() if value is not None}
-    write_text(folder / FILE, yaml.safe_dump(stated, sort_keys=False))

@@ -1,13 +1,12 @@
-"""Named surfaces in closed form: height, distances to ground and walls, and their voxels.
+"""Named surfaces in closed form: their heights, and signed distances to ground and walls.
 
-A surface may be added: a function of n, r and keywords that returns Surface, put into SURFACES: it
-is then a name of `accord voxel-sphere make` and of scenarios, its keywords are parameters (see
-Shape in cli/terrain.py). Defaults are our choice, but tests and scenarios use them. PARTS and BAND,
-the grey of voxels, stay: test_voxel_generate integrates it. Where the robot stands (`sphere`) is
-fixed by the source.
+Lengths are in voxels from the grid's corner. Parameters that are lengths are in radii r of the
+sphere, so that they mean the same on each grid. Functions add `0.0 * x` where a coordinate does not
+matter, so that the result has the shape of all their arguments.
 
-Lengths in voxels from the grid's corner; parameters that are lengths are given in radii r of the
-sphere, so that they mean the same on every grid. Grey voxels are partly filled.
+A surface may be added: a function of n, r and keywords that returns a Surface, entered in SURFACES.
+Its name then works in `accord voxel-sphere make` and in scenarios; new keywords are fields of Shape
+in cli/terrain.py. Defaults are our choice, but tests and scenarios use them.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from inspect import Parameter, signature
 import numpy as np
 from roboaccord.contract import AccordError, Array
 
-from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing
-
 Height = Callable[[Array, Array], Array]
+"""z = f(x, y), of arrays of one shape [voxels]."""
 Distance = Callable[[Array, Array, Array], Array]
+"""Signed distance at (x, y, z), negative inside, of arrays of one shape [voxels]."""
 KEYWORD = Parameter.KEYWORD_ONLY
 
 
@@ -32,10 +31,9 @@ class Surface:
 
     Args:
         name: of the surface.
-        height: f(x, y), of arrays of one shape [voxels].
-        ground: signed distance (x, y, z) to the ground, negative inside [voxels]; None where it is
-            known to first order only, by the height.
-        walls: the same to the walls; None where there are none.
+        height: of the ground.
+        ground: distance to the ground; None where only the height is in closed form.
+        walls: distance to the walls; None where there are none.
     """
 
     name: str
@@ -201,14 +199,14 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
         **parameters: of the surface; the others have their defaults.
 
     Raises:
-        AccordError: for an unknown name or parameter, or a surface that cannot be.
+        AccordError: for an unknown name or parameter, or values that make no surface.
     """
     if name not in SURFACES:
         raise AccordError(f"no surface {name}; available: {', '.join(SURFACES)}")
-    kinds = [p.name for p in signature(SURFACES[name]).parameters.values() if p.kind is KEYWORD]
+    accepted = [p.name for p in signature(SURFACES[name]).parameters.values() if p.kind is KEYWORD]
     for key in parameters:
-        if key not in kinds:
-            raise AccordError(f"{name} has no parameter {key}; it has {', '.join(kinds)}")
+        if key not in accepted:
+            raise AccordError(f"{name} has no parameter {key}; it has {', '.join(accepted)}")
     return SURFACES[name](n, radius, **{key: float(value) for key, value in parameters.items()})
 
 
@@ -216,101 +214,3 @@ def _positive(name: str, value: float) -> float:
     if not 0 < value < np.inf:
         raise AccordError(f"{name} is {value:g}, and must be positive")
     return value
-
-
-PARTS = 4  # of a voxel's edge, over which its content is averaged
-BAND = 0.87  # voxels: half the diagonal of a voxel, beyond which it is full or empty
-
-
-def centres(n: int, parts: int = 1) -> Array:
-    """Return the centres of n voxels along an axis, or those of their parts, (n * parts,)."""
-    return (np.arange(n * parts) + 0.5) / parts
-
-
-def fill_below(
-    height: Callable[[Array, Array], Array], n: int, *, binary: bool = False, done: Done = nothing
-) -> Volume:
-    """Return the volume below z = f(x, y), exact along z, averaged over 4 x 4 columns a voxel.
-
-    Args:
-        height: of arrays of one shape [voxels].
-        n: size of the grid [voxels].
-        binary: full where the centre of the voxel is below, else empty.
-        done: called after each slice.
-
-    Raises:
-        AccordError: if the height is not finite, or leaves the grid.
-    """
-    parts = 1 if binary else PARTS
-    x = centres(n, parts)
-    columns = np.asarray(height(*np.meshgrid(x, x, indexing="ij")), float)
-    check_heights(columns, n)
-    volume = np.empty((n, n, n), np.uint8)
-    for k in range(n):
-        inside = columns > k + 0.5 if binary else np.clip(columns - k, 0.0, 1.0)
-        volume[:, :, k] = grey(inside.reshape(n, parts, n, parts).mean(axis=(1, 3)))
-        done(1)
-    return volume
-
-
-def check_heights(heights: Array, n: int) -> None:
-    """Complain about heights that a grid of n voxels cannot show.
-
-    Raises:
-        AccordError: unless all are finite and between 1 and n - 1 voxels.
-    """
-    if not np.isfinite(heights).all():
-        raise AccordError("the height is not a finite number everywhere on the grid")
-    low, high = heights.min(), heights.max()
-    if low < 1 or high > n - 1:
-        raise AccordError(
-            f"the height goes from {low:.4g} to {high:.4g} voxels; it must stay in 1 to {n - 1}"
-        )
-
-
-def fill_inside(
-    distance: Callable[[Array, Array, Array], Array], n: int, *, binary: bool = False,
-    done: Done = nothing,
-) -> Volume:  # fmt: skip
-    """Return the volume where a signed distance is negative.
-
-    Args:
-        distance: (x, y, z) -> distance, negative inside; it must change by at most 1 a voxel.
-        n: size of the grid [voxels].
-        binary: full where the centre of the voxel is inside, else empty.
-        done: called after each slice.
-    """
-    x = centres(n)
-    plan = np.meshgrid(x, x, indexing="ij")
-    volume = np.empty((n, n, n), np.uint8)
-    offsets = np.stack(np.meshgrid(*[centres(1, PARTS) - 0.5] * 3), axis=-1).reshape(-1, 3)
-    for k in range(n):
-        d = distance(*plan, np.full((n, n), k + 0.5))
-        volume[:, :, k] = np.where(d < 0, SOLID, 0)
-        near = np.nonzero(np.abs(d) < BAND)
-        if len(near[0]) and not binary:
-            points = np.stack([near[0], near[1], np.full_like(near[0], k)], axis=-1) + 0.5
-            parts = distance(*np.moveaxis(points[:, None] + offsets, -1, 0))
-            volume[near[0], near[1], k] = grey(np.clip(0.5 - PARTS * parts, 0.0, 1.0).mean(axis=1))
-        done(1)
-    return volume
-
-
-def sphere(n: int, radius: float, *, binary: bool = False, done: Done = nothing) -> Volume:
-    """Return the robot as the source has it, its lowest point at (n/2, n/2, 0).
-
-    Raises:
-        AccordError: if it is larger than the grid.
-    """
-    if 2 * radius > n:
-        raise AccordError(f"a sphere of radius {radius:g} is larger than the grid of {n} voxels")
-
-    def distance(x: Array, y: Array, z: Array) -> Array:
-        return np.sqrt((x - n / 2) ** 2 + (y - n / 2) ** 2 + (z - radius) ** 2) - radius
-
-    return fill_inside(distance, n, binary=binary, done=done)
-
-
-def grey(content: Array) -> Volume:
-    """Return the grey of contents between 0 and 1."""
-    return np.rint(content * SOLID).astype(np.uint8)

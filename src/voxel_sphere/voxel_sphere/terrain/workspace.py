@@ -1,11 +1,10 @@
 """Workspaces: `Bitmaps_n` folders with the robot, surfaces, walls and whole workspaces as slices.
 
-ROBOT, the name Bitmaps_n and kinds by name (`_kind`) are fixed by folders that exist
-(docs/voxel_terrain.md), and test_voxel_workspace opens such folders. SMALLEST and LARGEST may be
-changed; a larger grid needs gigabytes. How one volume is chosen of several is `chosen`, whose
-refusals are one line each and tested.
+Lengths are in voxels from the grid's corner: voxel i covers [i, i + 1], and its centre is at
+i + 0.5. `chosen` picks one volume of several; each of its refusals is one line.
 
-Lengths are in voxels from the grid's corner: voxel i covers [i, i + 1], its centre is at i + 0.5.
+SMALLEST and LARGEST may be changed. ROBOT, the name Bitmaps_n and the kinds by name (`_kind`) are
+fixed by existing folders (docs/voxel_terrain.md), as test_voxel_workspace opens them.
 """
 
 from __future__ import annotations
@@ -19,10 +18,12 @@ import numpy as np
 from roboaccord.contract import AccordError
 
 from voxel_sphere.terrain import slices
-from voxel_sphere.terrain.slices import SIZE_WORKSPACE, SOLID, Done, Settings, Volume, nothing
+from voxel_sphere.terrain.settings import SIZE_WORKSPACE, Settings, read_settings
+from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing
 
-ROBOT = "Sphere_robot"
-SMALLEST, LARGEST = 8, 256  # voxels
+ROBOT = "Sphere_robot"  # name of the robot's volume, the source's
+SMALLEST = 8  # voxels: a sphere of n / 10 must have some volume
+LARGEST = 256  # voxels: fields of more need gigabytes
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Terrain:
         surface: (n, n, n), indexed [x, y, z]; 0 empty, 255 solid.
         walls: the same, or None.
         name: of the volumes, for messages and files.
-        grey: whether the slices state how far a voxel is filled, or only whether it is.
+        grey: whether voxels may be partly filled.
     """
 
     n: int
@@ -94,7 +95,7 @@ class Workspace:
 
     def names(self, kind: str | None = None) -> list[str]:
         """Return the names of the volumes, of one kind or of all."""
-        return [name for name, found in self.kinds.items() if kind in (None, found)]
+        return [name for name, its_kind in self.kinds.items() if kind in (None, its_kind)]
 
     def volume(self, name: str, done: Done = nothing) -> Volume:
         """Return a volume, (n, n, n) indexed [x, y, z]; 0 is empty, 255 solid.
@@ -104,9 +105,9 @@ class Workspace:
         """
         if name not in self.kinds:
             slices.refuse_pictures(self.path / name)
-            there = ", ".join(self.kinds) or "nothing"
+            available = ", ".join(self.kinds) or "nothing"
             named = name or "without a name"
-            raise AccordError(f"{self.path}: no volume {named}; available: {there}")
+            raise AccordError(f"{self.path}: no volume {named}; available: {available}")
         volume = slices.read_volume(self.path / name, self.n, done)
         if not volume.any():
             raise AccordError(f"{self.path / name}: all slices are black, so it is empty")
@@ -148,19 +149,25 @@ class Workspace:
         """
         names = self.chosen(surface=surface, walls=walls, workspace=workspace)
         volumes = [self.volume(name) for name in names]
-        ground, beside, *_ = *volumes, None
-        grey = all(map(self.is_grey, names, volumes))
-        return Terrain(self.n, self.radius, self.voxel_size, ground, beside, "+".join(names), grey)
+        return Terrain(
+            n=self.n,
+            radius=self.radius,
+            voxel_size=self.voxel_size,
+            surface=volumes[0],
+            walls=volumes[1] if len(volumes) > 1 else None,
+            name="+".join(names),
+            grey=all(map(self.is_grey, names, volumes)),
+        )
 
     def is_grey(self, name: str, volume: Volume) -> bool:
-        """Return whether the slices of a volume are grey, or were made so and are just even."""
+        """Return whether a volume is grey, by `workspace.yaml` or else by its values."""
         stated = self.settings.volumes.get(name, {}).get("grey")
         return bool(((volume > 0) & (volume < SOLID)).any()) if stated is None else bool(stated)
 
     def chosen(
         self, *, surface: str | None = None, walls: str | None = None, workspace: str | None = None
     ) -> list[str]:
-        """Return the names of the volumes that `terrain` takes for these, of the ground first."""
+        """Return the names of the volumes of `terrain`, the ground first."""
         if workspace is not None:
             if surface is not None or walls is not None:
                 raise AccordError("a workspace has its walls: name it alone, or surface and walls")
@@ -172,10 +179,10 @@ class Workspace:
             if not (surfaces or wholes):
                 slices.refuse_pictures(self.path)
             if len(surfaces) != 1 or wholes or (walls is None and len(all_walls) > 1):
-                there = ", ".join(name for name in self.kinds if self.kinds[name] != "robot")
+                available = ", ".join(name for name in self.kinds if self.kinds[name] != "robot")
                 raise AccordError(
                     f"{self.path}: which one? Name a surface, walls or workspace of "
-                    f"{there or 'none'}"
+                    f"{available or 'none'}"
                 )
             surface, walls = surfaces[0], walls or next(iter(all_walls), None)
         return [surface] if walls is None else [surface, walls]
@@ -198,23 +205,23 @@ def open_workspace(path: Path) -> Workspace:
         raise AccordError(f"{path}: which one of {', '.join(p.name for p in folders)}?")
     n = grid_size(folders[0])
     check_size(n, f"{folders[0]}: n is")
-    return Workspace(folders[0], n, slices.read_settings(folders[0]))
+    return Workspace(folders[0], n, read_settings(folders[0]))
 
 
-def check_size(n: float, words: str) -> None:
+def check_size(n: float, subject: str) -> None:
     """Refuse a number of voxels along an edge of the grid.
 
     Raises:
-        AccordError: if it is not whole, or out of range; with words before the number.
+        AccordError: if it is not whole, or out of range; its text begins with `subject`.
     """
     if n != int(n) or not SMALLEST <= n <= LARGEST:
-        raise AccordError(f"{words} {n:g}; grids are of {SMALLEST} to {LARGEST} voxels")
+        raise AccordError(f"{subject} {n:g}; grids are of {SMALLEST} to {LARGEST} voxels")
 
 
 def grid_size(path: Path) -> int:
-    """Return n of a path that ends with `Bitmaps_n`, or 0."""
-    found = re.fullmatch(r"Bitmaps_(\d{1,9})", path.absolute().name)
-    return int(found[1]) if found else 0
+    """Return n of a path whose last folder is `Bitmaps_n`, or 0."""
+    size = re.fullmatch(r"Bitmaps_(\d{1,9})", path.absolute().name)
+    return int(size[1]) if size else 0
 
 
 def sphere_radius(volume: Volume, place: Path) -> float:
@@ -231,9 +238,8 @@ def sphere_radius(volume: Volume, place: Path) -> float:
         raise AccordError(f"{place}: no voxel is filled to more than a half, so it is empty")
     if 2 * radius > n + 0.1:
         raise AccordError(f"{place}: the sphere is larger than the grid of {n} voxels")
-    centre = solid.mean(axis=0)
-    axes = [(np.arange(n) + 0.5 - middle) ** 2 for middle in centre]
-    distance = np.sqrt(axes[0][:, None, None] + axes[1][:, None] + axes[2])
+    x, y, z = ((np.arange(n) + 0.5 - middle) ** 2 for middle in solid.mean(axis=0))
+    distance = np.sqrt(x[:, None, None] + y[:, None] + z)
     wrong = (distance > radius + 1) & (volume >= 128) | (distance < radius - 1) & (volume < 128)
     if wrong.any():
         raise AccordError(f"{place}: not a sphere within one voxel")

@@ -1,0 +1,62 @@
+"""The file of a world with a robot in it, as Gazebo's server in this process reads it.
+
+What is written into the world may be changed in `populate`; the short name of another engine goes
+into ENGINES. POLICIES and PHYSICS are Gazebo's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from roboaccord.contract import RobotState, read_xml
+from roboaccord.gazebo import text_of
+from roboaccord.numerics import quaternion_rpy
+from roboaccord.run import make_folder, write_text
+
+from roboaccord_ros.gazebo.world import World
+
+POLICIES = "gz:policies"  # element of a world
+PHYSICS = "plugin[@name='gz::sim::systems::Physics']"
+ENGINES = ("dartsim", "bullet-featherstone", "bullet", "tpe")  # short names of Gazebo's engines
+
+
+def populate(world: World, robot: str, start: RobotState, urdf: str, physics: str = "") -> Path:
+    """Write a world with a robot in it, where its base starts, and return its file.
+
+    The robot is without its plugins: what they take and publish goes through the bindings.
+
+    Args:
+        world: to put the robot into.
+        robot: its name in the world.
+        start: with the pose of its base.
+        urdf: its description.
+        physics: name of an engine, or of its library; empty for DART.
+    """
+    root = read_xml(world.path)
+    body = ET.fromstring(urdf)
+    for extension in body.iter("gazebo"):
+        for plugin in extension.findall("plugin"):
+            extension.remove(plugin)
+    urdf = ET.tostring(body, encoding="unicode")
+    pose = [*start.position.tolist(), *quaternion_rpy(start.orientation)]
+    digest = hashlib.sha256((urdf + text_of(pose) + physics).encode()).hexdigest()[:12]
+    folder = make_folder(world.path.parent / digest)
+    write_text(folder / "robot.urdf", urdf)
+    element = root.find("world")
+    assert element is not None  # `World` has read it
+    policies = ET.SubElement(element, POLICIES)
+    # Threads that take turns cost more than their work: up to half of a step.
+    ET.SubElement(policies, "parallel_postupdates").text = "false"
+    if physics:
+        system = element.find(PHYSICS)
+        library = f"gz-physics-{physics}-plugin" if physics in ENGINES else physics
+        assert system is not None  # each world has it, as `physics_of` has checked
+        ET.SubElement(ET.SubElement(system, "engine"), "filename").text = library
+    include = ET.SubElement(element, "include")
+    children = {"uri": str(folder / "robot.urdf"), "name": robot, "pose": text_of(pose)}
+    for tag, text in children.items():
+        ET.SubElement(include, tag).text = text
+    write_text(folder / world.path.name, ET.tostring(root, encoding="unicode") + "\n")
+    return folder / world.path.name

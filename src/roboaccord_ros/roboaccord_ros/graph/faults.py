@@ -1,0 +1,89 @@
+"""Faults of joints over ROS: parameters at the start, messages and parameters while it runs.
+
+Each hinge has a parameter `fault.JOINT`. A fault in force is reported as an event by the simulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from roboaccord.contract import FORM, AccordError, Fault, check_joint, parse_fault
+from roboaccord.scenario import Setup
+from std_msgs.msg import String
+
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.parameters import FAULT
+from roboaccord_ros.graph.reading import itself, readable
+from roboaccord_ros.graph.shell import Shell
+
+NONE = "none"  # value of a parameter without a fault
+
+
+def declare_faults(node: Node, setup: Setup) -> Setup:
+    """Declare a parameter for each joint that can fail; return the setup with their faults.
+
+    Raises:
+        AccordError: for a value that is not a fault.
+    """
+    descriptor = ParameterDescriptor(description=f"none, or as in {FORM}")
+    faults = []
+    for joint in (name for name in setup.joints if name in setup.tree.hinges):
+        value = node.declare_parameter(FAULT + joint, NONE, descriptor).value
+        if value != NONE:
+            faults.append(parse_fault(f"{joint}={value}"))
+    return setup.failing([*setup.faults, *faults]) if faults else setup
+
+
+class FaultInlet:
+    """Lets joints fail at the next control tick, by a message or by a change of a parameter.
+
+    A message that is not a fault is ignored, and a parameter that is not is refused.
+
+    Args:
+        shell: of the simulator.
+        setup: robot and scenario.
+        fail: takes each fault.
+    """
+
+    def __init__(self, shell: Shell, setup: Setup, fail: Callable[[Fault], None]) -> None:
+        self._setup, self._fail = setup, fail
+        topic = f"{shell.robot}/{graph.FAULT}"
+        self._take = readable(topic, self._hear, itself)
+        shell.node.create_subscription(String, topic, shell.run.guard(self._take), graph.HAND)
+        shell.node.add_on_set_parameters_callback(self._set)
+
+    def _hear(self, message: String) -> None:
+        """Take a fault from a message."""
+        self._fail(live_fault(message.data, self._setup))
+
+    def _set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        """Take faults from a change of parameters."""
+        try:
+            for parameter in parameters:
+                if parameter.name.startswith(FAULT):
+                    joint = parameter.name.removeprefix(FAULT)
+                    self._fail(live_fault(f"{joint}={parameter.value}", self._setup))
+        except AccordError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+
+def live_fault(text: str, setup: Setup) -> Fault:
+    """Return the fault in a text that comes while the robot runs.
+
+    Raises:
+        AccordError: for a text that is no fault of a hinge, or has a time or an angle: a fault
+            acts at the next tick, and freezes a joint at its present angle.
+    """
+    fault = parse_fault(text)
+    if fault.time:
+        advice = f"it acts at the next tick; leave out @{fault.time:g}"
+        raise AccordError(f"fault {text}: {advice}")
+    if fault.angle is not None:
+        advice = "an angle is for the start; it freezes where it is"
+        raise AccordError(f"fault {text}: {advice}")
+    check_joint(fault, setup.joints, setup.tree.hinges)
+    return fault

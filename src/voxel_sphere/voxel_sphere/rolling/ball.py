@@ -1,0 +1,97 @@
+"""A sphere on a field: the base of the kinematic and the heavy one, with its status and events.
+
+A `Ball` begins on the ground, keeps its state in one row (state.py), and ends with a status of
+MESSAGES. Scripts read the fields of RollEvent and the keys of MESSAGES: they stay, in their order;
+others may be appended. A new status that is no failure goes beside DONE and LEFT.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from roboaccord.contract import AccordError, Array, Quantity
+
+from voxel_sphere.rolling.field import Field, Vector
+from voxel_sphere.rolling.state import CENTRE, ORIENTATION
+
+DONE, LEFT = "done", "left"  # the statuses that are no failures
+MESSAGES = {
+    DONE: "rolled for the whole time",
+    LEFT: "the sphere left the workspace",
+    "contact_lost": "contact lost: the centre is no longer at the distance r from the ground",
+    "too_many_contacts": "more contacts than the theory allows: the ground and more than two walls",
+    "no_wall_normal": "no wall normal: the wall has none in the plane of the ground",
+    "stuck": "the sphere does not get out of a corner",
+    "lifted": "the sphere has left the ground",
+}
+"""Statuses of a run, with what they mean."""
+
+
+@dataclass(frozen=True)
+class RollEvent:
+    """An event of a run: time [s], kind, the sphere's centre (3,) [voxels], and description."""
+
+    time: Annotated[float, Quantity("s", form=".4f")]
+    kind: Annotated[str, Quantity("", form="s")]
+    centre: tuple[float, ...]
+    detail: Annotated[str, Quantity("", form="text")]
+
+
+class Ball:
+    """A sphere that moves on a field, with its time [s], status and events.
+
+    Args:
+        field: the ground.
+        walls: their field, or None.
+        state: laid out as in state.py: centre, orientation, and the entries of the subclass.
+        lost: error of the distance from the ground at which the contact is lost [voxels].
+
+    Raises:
+        AccordError: for a start off the ground.
+    """
+
+    def __init__(self, field: Field, walls: Field | None, state: Vector, lost: float) -> None:
+        self.field, self.walls = field, walls
+        self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
+        self.events: list[RollEvent] = []
+        self._state, self._lost = np.array(state, dtype=float), lost
+        gap = field.distance(self.centre) - field.radius
+        if not abs(gap) <= lost:
+            where = "in the air" if gap > 0 else "inside the ground"
+            raise AccordError(f"the start is {where}, {abs(gap):.3g} voxels off")
+
+    @property
+    def centre(self) -> Array:
+        """The sphere's centre (3,) [voxels]."""
+        return self._state[CENTRE].copy()
+
+    @property
+    def orientation(self) -> Array:
+        """The sphere's orientation x y z w (4,)."""
+        return self._state[ORIENTATION].copy()
+
+    @property
+    def normal(self) -> Array:
+        """The ground's unit normal under the sphere (3,)."""
+        return self.field.normal(self._state[CENTRE])
+
+    def _record(self, kind: str, detail: str) -> None:
+        self.events.append(RollEvent(self.time, kind, tuple(self.centre.tolist()), detail))
+
+    def _end(self, status: str) -> None:
+        self.status, self.message = status, MESSAGES[status]
+        self._record(status, self.message)
+
+
+def three(numbers: Vector, name: str) -> Array:
+    """Return three finite numbers as a vector (3,).
+
+    Raises:
+        AccordError: for anything else.
+    """
+    vector = np.asarray(numbers, dtype=float)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise AccordError(f"{name} is three finite numbers, not {numbers}")
+    return vector

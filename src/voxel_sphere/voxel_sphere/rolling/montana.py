@@ -1,0 +1,70 @@
+"""Montana's contact coordinates [x, y, u, v, psi] of ground, ball and contact angle.
+
+The chart of the ball (Murray, Li and Sastry 5.6) is r (cu cv, -cu sv, su) with c and s for cosine
+and sine. It is singular at its poles, so there are three such charts, with the poles on the ball's
+z, x and y. The ground is a graph over (x, y). The angle psi turns the ground's x tangent into the
+ball's u tangent.
+
+LIMIT and GRAPH may be tuned. test_voxel_rolling checks equation (5.28) with these coordinates.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from roboaccord.contract import Array
+from roboaccord.numerics import quaternion_matrix
+
+# A chart is left where |u| reaches this. At its poles, 90 deg, v is singular; in one of the three
+# charts |u| is at most 35.3 deg, so any limit between the two would do.
+LIMIT = math.radians(80.0)
+# z of the normal below which the ground is not taken for a graph: it is then within 3 deg of
+# upright.
+GRAPH = 0.05
+# Row k of a chart is the axis of the ball that serves as the chart's k-th axis.
+CHARTS = tuple(np.roll(np.eye(3), shift, axis=1) for shift in (0, 1, 2))
+
+
+def chart_coordinates(contact: Array, n: Array, rotation: Array, chart: int) -> Array:
+    """Return [x, y, u, v, psi] in a chart; all nan where the ground is not a graph.
+
+    Args:
+        contact: (3,) [voxels].
+        n: the ground's unit normal (3,).
+        rotation: the ball's orientation (3, 3).
+        chart: 0, 1 or 2.
+    """
+    if n[2] < GRAPH:
+        return np.full(5, np.nan)
+    axes = rotation @ CHARTS[chart].T  # of the chart, in the world
+    p = axes.T @ -n
+    u, v = math.asin(min(max(p[2], -1.0), 1.0)), math.atan2(-p[1], p[0])
+    e_u = axes @ np.array([-math.sin(u) * math.cos(v), math.sin(u) * math.sin(v), math.cos(u)])
+    e_v = axes @ np.array([-math.sin(v), -math.cos(v), 0.0])
+    f_x = np.array([n[2], 0.0, -n[0]])  # along (1, 0, z_x), z_x = -n_x / n_z
+    # f_x = cos(psi) e_u - sin(psi) e_v, the first column of (5.26)
+    return np.array([contact[0], contact[1], u, v, math.atan2(-(f_x @ e_v), f_x @ e_u)])
+
+
+def best_chart(n: Array, rotation: Array, chart: int) -> int:
+    """Return the chart to be used next: the same below 80 deg, else the one with the least |u|."""
+    heights = [abs(math.asin(min(max(float(row @ (rotation.T @ -n)), -1.0), 1.0)))
+               for row in (axes[2] for axes in CHARTS)]  # fmt: skip
+    return chart if heights[chart] < LIMIT else int(np.argmin(heights))
+
+
+def coordinates(contact: Array, normal: Array, orientation: Array) -> tuple[Array, Array]:
+    """Return [x, y, u, v, psi] (k, 5) and the chart (k,) along a path.
+
+    Args:
+        contact: (k, 3) [voxels].
+        normal: of the ground (k, 3).
+        orientation: of the ball, (k, 4), x y z w.
+    """
+    chart, rows, charts = 0, [], []
+    for p, n, rotation in zip(contact, normal, quaternion_matrix(orientation)):
+        chart = best_chart(n, rotation, chart)
+        rows.append(chart_coordinates(p, n, rotation, chart))
+        charts.append(chart)
+    return np.array(rows).reshape(-1, 5), np.array(charts, dtype=int)

@@ -1,0 +1,65 @@
+"""The terrain as a world for Gazebo, made once and kept in a cache, and as a mesh for pictures.
+
+VERSION must rise whenever a world comes out differently, or old files are used on. PLATE and DRAWN
+only shape pictures and may be tuned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from roboaccord import gazebo
+from roboaccord.contract import Array
+from roboaccord.description import Faces
+from roboaccord.scenario import Setup
+
+from voxel_sphere.rolling.scene import Scene
+from voxel_sphere.simulators.scene import contact_mesh
+from voxel_sphere.terrain.mesh import SMOOTH, terrain_mesh
+from voxel_sphere.terrain.sdf_model import world_name, write_world
+from voxel_sphere.terrain.slices import SOLID
+
+PLATE = 0.5  # thickness that is drawn of the solid below the ground [radii of the ball]
+DRAWN = 1.0  # Gaussian of grey slices for pictures [voxels]
+FRICTION = 100.0  # of the terrain: Gazebo takes the smaller coefficient, which is the ball's
+VERSION = 4  # of the files; a new one regenerates all worlds
+
+
+def make_world(setup: Setup) -> Path:
+    """Return the world file of a scenario, and make it if it is missing.
+
+    Its models are in ../models, and it is named after the terrain. A world from a folder of slices
+    is made anew each time, because they may have changed.
+
+    Raises:
+        AccordError: if the terrain has no closed mesh, or the folder cannot be written.
+    """
+    scene: Scene = setup.terrain
+    name = world_name(scene.terrain.name)
+    key = [VERSION, setup.parameters.radius, dict(setup.scenario.terrain)]
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()
+    folder = gazebo.cache("voxel_sphere") / digest[:12]
+    world = folder / "worlds" / f"{name}.sdf"
+    if not world.is_file() or setup.scenario.terrain.get("folder"):
+        write_world(contact_mesh(scene), folder, name, voxel_size=scene.voxel, friction=FRICTION)
+    return world
+
+
+def draw_relief(setup: Setup) -> tuple[Array, Faces]:
+    """Return the ground and walls of a scenario as a closed mesh, outward [m].
+
+    The picture shows the terrain from above: each column is filled to its first gap, so a tunnel is
+    drawn as its floor. The solid below the ground is cut to a plate.
+    """
+    scene: Scene = setup.terrain
+    filled = np.minimum.accumulate(scene.terrain.solid, axis=2)
+    full = (filled >= SOLID).all(axis=(0, 1))
+    below = max(int(np.argmin(full)) - round(PLATE * scene.terrain.radius), 0)
+    plate = replace(scene.terrain, surface=filled[:, :, below:], walls=None)
+    mesh = terrain_mesh(plate, smoothing=DRAWN if scene.terrain.grey else SMOOTH)
+    vertices = (mesh.vertices + np.array([0.0, 0.0, below])) * scene.voxel
+    return vertices, tuple(map(tuple, mesh.faces.tolist()))

@@ -1,0 +1,54 @@
+"""Heights of the ground and walls of a terrain, for the pictures of a run."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy
+from roboaccord.contract import Array
+
+from voxel_sphere.rolling.path import RolledPath
+from voxel_sphere.terrain.mesh import HALF, SMOOTH
+from voxel_sphere.terrain.slices import SOLID, Volume
+from voxel_sphere.terrain.workspace import Terrain
+
+STANDS = 1.0  # voxels above the ground from which a wall is drawn
+
+
+def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
+    """Return the height (n, n) [voxels] to which each column is filled up to its first gap.
+
+    A tunnel so has the height of its floor.
+
+    Args:
+        solid: (n, n, n), 0 to 255.
+        smoothed: smooth the heights, as binary slices need.
+    """
+    n = solid.shape[2]
+    filled = solid >= HALF
+    gap = np.where(filled.all(axis=2), n, np.argmin(filled, axis=2))
+    # The voxel at the gap may be partly filled.
+    below = np.arange(n) <= gap[..., None]
+    heights = np.where(below, solid, 0).sum(axis=2) / SOLID
+    return np.asarray(
+        scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest") if smoothed else heights
+    )
+
+
+def ground_and_walls(path: RolledPath, terrain: Terrain) -> tuple[Array, Array]:
+    """Return heights (n, n) of ground and walls [voxels], each nan where the other one is.
+
+    Walls are the volume of walls, and all terrain above the highest point that the sphere reached;
+    they are cut off there.
+    """
+    top = float(path.centre[:, 2].max()) + path.radius
+    ground = floor_heights(terrain.surface, smoothed=not terrain.grey)
+    total = np.maximum(floor_heights(terrain.solid, smoothed=False), ground)
+    wall = (total > ground + STANDS) | (total > top)
+    return np.where(wall, np.nan, ground), np.where(wall, np.minimum(total, top), np.nan)
+
+
+def with_feet(walls: Array, ground: Array) -> Array:
+    """Return heights of walls (n, n) with the ground beside them, to draw their sides."""
+    return np.where(
+        scipy.ndimage.binary_dilation(~np.isnan(walls)) & np.isnan(walls), ground, walls
+    )

@@ -1,0 +1,110 @@
+"""Fill voxels with a solid: below a height, inside a signed distance, and the robot's sphere.
+
+The content of a voxel is averaged over PARTS of its edges, so that slices are grey. PARTS and BAND
+stay: test_voxel_generate compares volumes with integrals. The place of the robot is the source's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from roboaccord.contract import AccordError, Array
+
+from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing
+from voxel_sphere.terrain.surfaces import Distance, Height
+
+PARTS = 4  # of a voxel's edge, over which its content is averaged
+BAND = 0.87  # voxels, half the diagonal of a voxel: farther from the surface it is full or empty
+
+
+def centres(n: int, parts: int = 1) -> Array:
+    """Return the centres of n voxels along an axis, or those of their parts, (n * parts,)."""
+    return (np.arange(n * parts) + 0.5) / parts
+
+
+def fill_below(height: Height, n: int, *, binary: bool = False, done: Done = nothing) -> Volume:
+    """Return the volume below z = f(x, y), exact along z, averaged over 4 x 4 columns a voxel.
+
+    Args:
+        height: of the ground.
+        n: size of the grid [voxels].
+        binary: full where the centre of the voxel is below, else empty.
+        done: called after each slice.
+
+    Raises:
+        AccordError: if the height is not finite, or leaves the grid.
+    """
+    parts = 1 if binary else PARTS
+    x = centres(n, parts)
+    columns = np.asarray(height(*np.meshgrid(x, x, indexing="ij")), float)
+    check_heights(columns, n)
+    volume = np.empty((n, n, n), np.uint8)
+    for k in range(n):
+        inside = columns > k + 0.5 if binary else np.clip(columns - k, 0.0, 1.0)
+        volume[:, :, k] = grey(inside.reshape(n, parts, n, parts).mean(axis=(1, 3)))
+        done(1)
+    return volume
+
+
+def check_heights(heights: Array, n: int) -> None:
+    """Check that a grid of n voxels can show heights.
+
+    Raises:
+        AccordError: unless all are finite and between 1 and n - 1 voxels.
+    """
+    if not np.isfinite(heights).all():
+        raise AccordError("the height is not a finite number everywhere on the grid")
+    low, high = heights.min(), heights.max()
+    if low < 1 or high > n - 1:
+        raise AccordError(
+            f"the height goes from {low:.4g} to {high:.4g} voxels; it must stay in 1 to {n - 1}"
+        )
+
+
+def fill_inside(
+    distance: Distance, n: int, *, binary: bool = False,
+    done: Done = nothing,
+) -> Volume:  # fmt: skip
+    """Return the volume where a signed distance is negative.
+
+    Args:
+        distance: of the surface; it must change by at most 1 a voxel.
+        n: size of the grid [voxels].
+        binary: full where the centre of the voxel is inside, else empty.
+        done: called after each slice.
+    """
+    x = centres(n)
+    plan = np.meshgrid(x, x, indexing="ij")
+    volume = np.empty((n, n, n), np.uint8)
+    offsets = np.stack(np.meshgrid(*[centres(1, PARTS) - 0.5] * 3), axis=-1).reshape(-1, 3)
+    for k in range(n):
+        d = distance(*plan, np.full((n, n), k + 0.5))
+        volume[:, :, k] = np.where(d < 0, SOLID, 0)
+        near = np.nonzero(np.abs(d) < BAND)
+        if len(near[0]) and not binary:
+            points = np.stack([near[0], near[1], np.full_like(near[0], k)], axis=-1) + 0.5
+            # Each part is full up to the surface that passes it, taken as upright to its edge.
+            of_parts = distance(*np.moveaxis(points[:, None] + offsets, -1, 0))
+            content = np.clip(0.5 - PARTS * of_parts, 0.0, 1.0).mean(axis=1)
+            volume[near[0], near[1], k] = grey(content)
+        done(1)
+    return volume
+
+
+def sphere(n: int, radius: float, *, binary: bool = False, done: Done = nothing) -> Volume:
+    """Return the robot, a sphere whose lowest point is at (n/2, n/2, 0), as in the source.
+
+    Raises:
+        AccordError: if it is larger than the grid.
+    """
+    if 2 * radius > n:
+        raise AccordError(f"a sphere of radius {radius:g} is larger than the grid of {n} voxels")
+
+    def distance(x: Array, y: Array, z: Array) -> Array:
+        return np.sqrt((x - n / 2) ** 2 + (y - n / 2) ** 2 + (z - radius) ** 2) - radius
+
+    return fill_inside(distance, n, binary=binary, done=done)
+
+
+def grey(content: Array) -> Volume:
+    """Return contents from 0 to 1 as values from 0 to 255."""
+    return np.rint(content * SOLID).astype(np.uint8)
