@@ -128,11 +128,12 @@ class Sight:
         self._result.clear()
         return bool(coal.collide(line, self._identity, body, place, self._request, self._result))
 
-    def _distance_from(self, lens: Array, hull: int, place: pin.SE3) -> float:
+    def _distance_from(self, lens: Array, hull: int, pose: pin.SE3) -> float:
+        """Return the distance of a hull from the lens (3,) [m], its link at a pose."""
         result = coal.DistanceResult()
         eye, at_lens = coal.Sphere(0.5 * LENS_WIDTH), coal.Transform3s(np.eye(3), lens)
         body, request = self.clearance.bodies[hull], coal.DistanceRequest()
-        return float(coal.distance(eye, at_lens, body, _transform(place), request, result))
+        return float(coal.distance(eye, at_lens, body, _transform(pose), request, result))
 
 
 def frustum(lens: Array, along: Array, distance: float, width: float) -> Hull:

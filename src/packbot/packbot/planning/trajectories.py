@@ -54,7 +54,7 @@ class TimedPath:
         return float(self.times[-1])
 
     def at(self, time: float) -> tuple[Array, Array, Array]:
-        """Return angles, rates, accelerations (7,) [rad, s] at a time [s]; at rest after the end."""
+        """Return angles, rates, accelerations (7,) [rad, s] at a time [s]; at rest at the end."""
         times = self.times
         i = int(np.searchsorted(times, time, side="right")) - 1
         if i >= len(self.cruise):
