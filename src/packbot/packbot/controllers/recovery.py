@@ -140,8 +140,7 @@ class RecoveryController:
             _log.warning(str(detection))
             self._note(detection)
         self._decide(detections, faults, state)
-        command = self._doubts.drive(state, self._follow(state))
-        command = self._strengthened(command)
+        command = self._strengthened(self._doubts.drive(state, self._follow(state)))
         if self._known:
             command = self._known.driven(command, self._setup.effort_limits)
         self._effort = command.effort
@@ -202,11 +201,10 @@ class RecoveryController:
         self._replanner.discard()
         self._rest.restart(state.time)
         self._doubts.restart(state.q, doubtful)
-        self.arm = FailedArm(self._setup, self._faults, q=state.q, watch=self._watch)
-        self._servo = TipServo(self.arm, self._period, uncertain=self._uncertain)
-        self._control = FailedTorque(
-            self._setup, self.arm, self._bandwidth, uncertain=self._uncertain
-        )
+        setup, uncertain = self._setup, self._uncertain
+        self.arm = FailedArm(setup, self._faults, q=state.q, watch=self._watch)
+        self._servo = TipServo(self.arm, self._period, uncertain=uncertain)
+        self._control = FailedTorque(setup, self.arm, self._bandwidth, uncertain=uncertain)
 
     def _replan(self, state: RobotState) -> None:
         """Begin, or take over, the plan of a path from the resting pose."""

@@ -14,14 +14,15 @@ pinocchio's. The constants shape the spring and where the loose joint may swing,
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel
 
 Model: TypeAlias = tuple[Array, Array, Array, Array, Array, Array, Array, float]
-SPRING_END, GRAVITY = 6, 7  # of a model
+SPRING_END: Final = 6  # indices of a model, whose first six arrays are unpacked
+GRAVITY: Final = 7
 LOWER, UPPER, RATE, EFFORT = range(4)  # rows of bounds (4, 3): angles [rad], rates, efforts
 # Of weights (8,): factors of the residuals of accelerations, rates, angles, efforts and height;
 # then the shoulder's height, the least height of the tips, and the length of the last link [m].

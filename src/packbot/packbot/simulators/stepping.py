@@ -204,12 +204,9 @@ class EventDrivenStepper:
             self._gap_functions.measure(watch, x[:n]) for x in (step.start, step.end)
         )
         return first_closing(
-            step,
-            lambda x: self._gap_functions.measure(watch, x[:n])[0],
-            (before, then),
-            (jacobian @ step.start[n:], later @ step.end[n:]),
-            self._options["gap_tolerance"],
-        )
+            step, lambda x: self._gap_functions.measure(watch, x[:n])[0], (before, then),
+            (jacobian @ step.start[n:], later @ step.end[n:]), self._options["gap_tolerance"],
+        )  # fmt: skip
 
     def _look(self, q: Array) -> Index:
         """Return the features that are near (m, 6); those of the last angles are kept."""

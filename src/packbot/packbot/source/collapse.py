@@ -191,10 +191,9 @@ class Drawn:
             link: {
                 "mean": float(column.mean()),
                 "std": float(column.std(ddof=1)) if len(column) > 1 else 0.0,
-                "min": float(column.min()),
-                "max": float(column.max()),
+                "min": float(column.min()), "max": float(column.max()),
             }
             for link, column in zip(LINKS, rows.T, strict=True)
-        }
+        }  # fmt: skip
         at_rest = sum(draw.settle_time is not None for draw in draws)
         return cls(len(draws), seed, angles, at_rest, [d.refused for d in draws if d.refused])
