@@ -26,7 +26,7 @@ from roboaccord_studies.packbot.detection.partial import PARTIAL, PartialCase
 from roboaccord_studies.packbot.detection.stuck import REPEATS, StuckEncoders
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
-BEFORE = 0.3  # s before a failure from which the arm's unknowns are taken: no trace of it yet
+BEFORE = 0.3  # s before a failure from which the arm's unknowns are taken, without a trace of it
 MEMORY = 1.5  # s of ticks that are kept; failures are found sooner
 
 
@@ -48,7 +48,7 @@ class PastTick(NamedTuple):
 
 
 class Diagnosis:
-    """Watch the arm, state by state, with the same methods as `detector.Detector`.
+    """Diagnosis that watches the arm, state by state, with the methods of `detector.Detector`.
 
     Args:
         setup: robot and scenario.
