@@ -193,7 +193,12 @@ class RecoveryController:
             self._replan(state)
 
     def _hold_arm(self, state: RobotState, doubtful: Sequence[str] = ()) -> None:
-        """Hold the arm where it is, by a model with its faults, until there is a new path."""
+        """Hold the arm where it is until there is a new path, by a model with its faults.
+
+        Args:
+            state: as measured.
+            doubtful: names of joints that are tested before they are given up.
+        """
         from packbot.planning.failed_arm import FailedArm
 
         self._hold = state.q  # angles to be held (7,) [rad]
@@ -224,13 +229,14 @@ class RecoveryController:
 
     def _follow(self, state: RobotState) -> Command:
         """Return the efforts along the motion, or those that hold the arm."""
+        # Angles to be followed, their rates and accelerations.
         r, rate, change = self._hold, np.zeros(len(state.q)), np.zeros(len(state.q))
         elapsed = state.time - (self.started or 0.0)
         if self.motion is not None:
             r, rate, change = self.motion.at(elapsed)
-        since_end = elapsed - (self.motion.duration if self.motion is not None else 0.0)
-        if self.started is not None and since_end > 0.0:
-            self._finish(state, since_end)
+        end = self.motion.duration if self.motion is not None else 0.0
+        if self.started is not None and elapsed > end:
+            self._finish(state, elapsed, end)
         r = r + self._servo.offset
         if self._uncertain:
             wanted, active = state.q.copy(), self.arm.active
@@ -238,13 +244,18 @@ class RecoveryController:
             r = self._integral.added(wanted, state.q)
         return self._control.command(state, r, rate, change)
 
-    def _finish(self, state: RobotState, since_end: float) -> None:
-        """Draw the tips to where they are to be, and decide whether that is done."""
+    def _finish(self, state: RobotState, elapsed: float, end: float) -> None:
+        """Draw the tips to where they are to be, and decide whether that is done.
+
+        Args:
+            state: as measured.
+            elapsed, end: time since the motion began, and its duration [s].
+        """
         aim = self.recovery.nearest if self.recovery and self.reason else self._target
         distance = self._servo.step(state.q, aim)
-        rested = min(since_end, state.time - self._rest.moved) > LAST
+        rested = min(elapsed - end, state.time - self._rest.moved) > LAST
         settled = distance < CLOSE or np.abs(state.qd[:ARM]).max() < CREEP
-        self.done = bool((rested and settled) or since_end > LONGEST)
+        self.done = bool((rested and settled) or elapsed > end + LONGEST)
 
     def _strengthened(self, command: Command) -> Command:
         """Return a command that asks more of weak drives, by the fraction that they still give."""
