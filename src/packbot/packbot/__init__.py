@@ -1,8 +1,16 @@
-"""The arm of a Packbot: dynamics, convex hulls, contact.
+"""The arm of a Packbot: dynamics, convex hulls, contact, planning, control.
 
-Nothing may be changed here but this text: start with robot.py, which the entry point in setup.cfg
-names; its name must stay. "The report" in docstrings is GRRC Technical Report 2010-02
-(docs/packbot.md); "our choice" is what this workspace has chosen, and may be changed.
+model         parameters, kinematics and dynamics
+contact       hulls, distances and contact laws
+simulators    the reference and the engines
+planning      paths and poses, also with failed joints
+controllers   what drives the arm, and trials of that
+source        what the report did and claims
+cli           commands of `accord packbot`
+
+Start with robot.py, which the entry point in setup.cfg names; its name must stay. "The report" in
+docstrings is GRRC Technical Report 2010-02 (docs/packbot.md); "our choice" is what this workspace
+has chosen, and may be changed. Tests are in src/packbot/test.
 """
 
 from roboaccord.contract import lazy_names

@@ -1,10 +1,11 @@
 """Registration of the Packbot in the workspace, and the figures of its runs.
 
-A controller or contact law of your own may be added: an entry in `controllers` or `friction_laws`;
-scenarios use its key, and its arguments are their further keys. Figures of a run are keys of
-`ArmFigures.figures` and of `--json`: they stay. CLOSE and LOOKS, of what is shown and how often
-distances are measured, may be tuned. Joints and their order are fixed by the URDF. The report is
-GRRC TR 2010-02, docs/packbot.md.
+`Packbot` tells the core what the robot consists of: parameters, controllers, contact laws,
+simulators, obstacles, and the figures of a run. The report is GRRC TR 2010-02, docs/packbot.md.
+
+A controller or contact law may be added: an entry in `controllers` or `contacts`; scenarios use its
+key, and its arguments are further keys there. CLOSE and SAMPLES may be tuned. Figures of a run are
+keys of `--json` and stay. Joints and their order are fixed by the URDF.
 """
 
 from __future__ import annotations
@@ -40,35 +41,36 @@ from packbot.model.parameters import JOINTS, LENS, PackbotParameters, pose
 from packbot.simulators.engines import make_engine_simulator
 from packbot.simulators.world import make_world
 
-CLOSE = 1e-3  # m: a gap below it is shown as a contact
-TOUCHING = ("contact", "impact")
-LOOKS = 200  # states at which distances are measured, evenly over the run
+CLOSE = 1e-3  # m: smaller gaps are shown as contacts
+TOUCHING = ("contact", "impact")  # events that are counted as contacts
+SAMPLES = 200  # states at which distances are measured, evenly over the run
+DRAWN_EFFORT = 0.01  # of the effort limits, see `Packbot.draw_state`
 
 
 class ArmFigures(Tally):
-    """Measure the number of contact events, and the least signed distance [m].
+    """Number of contact events, and the least signed distance [m].
 
-    With a reach: how far the finger tips end from where they were to be [m], or where the camera
-    looks. Distances are left out where the libraries for them are missing.
+    After a reach, also the distance of the finger tips from their target [m], or of the point that
+    the camera looks at. Distances are left out if the libraries for them are missing.
 
     Args:
         setup: robot and scenario.
-        ticks: of the run, over which the states are chosen at which distances are measured.
+        ticks: of the run; the states at which distances are measured are spread over them.
     """
 
     def __init__(self, setup: Setup, ticks: int) -> None:
         self._setup = setup
-        self._looks = np.unique(np.linspace(0, ticks, LOOKS).round().astype(int))
-        self._seen = 0  # samples
-        self._poses: list[Array] = []
+        self._indices = np.unique(np.linspace(0, ticks, SAMPLES).round().astype(int))
+        self._count = 0  # states so far
+        self._poses: list[Array] = []  # angles (7,) at the indices so far [rad]
 
-    def add(self, part: Trajectory) -> None:
-        """Take a part of the motion."""
-        first = max(self._seen - 1, 0)
-        end = first + len(part)
-        due = self._looks[(self._looks >= self._seen) & (self._looks < end)]
-        self._poses.extend(part.q[due - first])
-        self._last, self._seen = part.q[-1], end
+    def add(self, piece: Trajectory) -> None:
+        """Take the next piece of the motion, which begins with the last state of the one before."""
+        first = max(self._count - 1, 0)
+        end = first + len(piece)
+        due = self._indices[(self._indices >= self._count) & (self._indices < end)]
+        self._poses.extend(piece.q[due - first])
+        self._last, self._count = piece.q[-1], end
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return the figures."""
@@ -161,18 +163,18 @@ class Packbot(Robot):
     ) -> tuple[RobotState, Array]:
         """Draw joints anywhere within their limits of angle and speed, and efforts.
 
-        A hundredth of the effort limits: more would turn the light wrist at rates beside which the
-        accelerations of all others were small.
+        Efforts are within a hundredth of their limits: larger ones would accelerate the light wrist
+        so much that the accelerations of all other joints were negligible.
         """
         p: PackbotParameters = setup.parameters
         lower, upper = p.limits
         q = rng.uniform(lower, upper)
         qd = rng.uniform(-1.0, 1.0, len(q)) * p.of_joints("speed_limit")
-        effort = 0.01 * rng.uniform(-1.0, 1.0, len(q)) * setup.effort_limits
+        effort = DRAWN_EFFORT * rng.uniform(-1.0, 1.0, len(q)) * setup.effort_limits
         return RobotState(0.0, q, qd, np.zeros(len(q))), effort
 
     def aim(self, setup: Setup) -> Aim:
-        """Return the finger tips, or the point that the camera is to see, with its target."""
+        """Return the finger tips, or the point that the camera shall see, with the target."""
         spec = setup.scenario.controller
         target = None if spec.get("target") is None else np.array(spec["target"], dtype=float)
         if watch := float(spec.get("watch", 0.0)):

@@ -1,8 +1,10 @@
 """`accord packbot collapse`: the report's experiment.
 
-Options and keys stay (test_packbot_collapse). The experiment itself, and what the report fixes of
-it, is source/collapse.py. A contact law to compare may be added: a name in its CONTACTS, and in the
-help here.
+The command simulates a fall of the arm, and with --perturb further falls of arms with drawn
+parameters. The experiment itself, and what the report fixes of it, is in source/collapse.py.
+
+A contact law to compare may be added: a name in its CONTACTS, and in the help here. Options and
+keys of the JSON output stay (test_packbot_collapse).
 """
 
 from __future__ import annotations
@@ -57,10 +59,9 @@ def collapse_command(
         result = collapse.run_collapse(setup, engine, [watch])
         if perturb:
             task = bar.add_task("drawn arms", total=perturb)
-            drawn = collapse.draw_changes(
-                perturb, seed
-            )  # what --set sets stays so, whatever is drawn
-            calls = [([*each, *(changes or ())], engine, contact, duration) for each in drawn]
+            drawn = collapse.draw_changes(perturb, seed)
+            # What --set sets comes last, so that no draw changes it.
+            calls = [([*draw, *(changes or ())], engine, contact, duration) for draw in drawn]
             draws = run_pieces(collapse.run_draw, calls, done=lambda draw: bar.advance(task))
             result = replace(result, perturbed=collapse.Drawn.of(draws, seed))
     used = cli.used_by(setup, "physics_step") | ({} if perturb else {"perturb": None})

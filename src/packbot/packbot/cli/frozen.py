@@ -1,6 +1,9 @@
-"""The arm with a frozen joint, its two links one: DH tables, and inertia beside an interpolation.
+"""`accord packbot look --joint`: the arm with a frozen joint, whose two links are one.
 
-Fields are keys of `--json`, with units, and stay (test_packbot_kinematics). SAMPLES may be tuned.
+DH tables are reduced, and inertias merged, by model/tables.py and model/merged.py. The error of the
+report's interpolation of inertia is measured over the range of the joint, and drawn.
+
+SAMPLES may be tuned. Fields are keys of `--json`, with units, and stay (test_packbot_faults).
 """
 
 from __future__ import annotations
@@ -24,8 +27,8 @@ SAMPLES = 601  # angles at which the error of merged inertia is measured
 
 
 @dataclass(frozen=True)
-class Off:
-    """What the interpolation is off: the centre, and the share of the inertia."""
+class InterpolationError:
+    """Error of the interpolation: distance of the centres, and relative error of the inertia."""
 
     centre: Annotated[float, Quantity("m", form=".2f", shown="mm")]
     inertia: Annotated[float, Quantity("1", form=".2f", shown="%")]
@@ -42,8 +45,8 @@ class Reduced:
     tables: Mapping[str, Table]
     exact: Inertia
     interpolated: Inertia
-    error: Off
-    largest: Off
+    error: InterpolationError
+    largest: InterpolationError
     files: list[Path]
 
 
@@ -55,11 +58,11 @@ def frozen_at(
     low, high = merged.limits
     if not low <= angle <= high:
         raise AccordError(f"--angle {angle:g}: the range of {joint} is {low:g} to {high:g} rad")
-    (off,), (tensor_off,) = merged.errors(np.array([angle]), knots)
+    (centre,), (inertia,) = merged.errors(np.array([angle]), knots)
     angles = np.linspace(*merged.limits, SAMPLES)
     centres, tensors = merged.errors(angles, knots)
-    with cli.results(folder, f"packbot_reduced_{joint}", force=force) as place:
-        path = place / f"reduced_{joint}.svg"
+    with cli.results(folder, f"packbot_reduced_{joint}", force=force) as out_folder:
+        path = out_folder / f"reduced_{joint}.svg"
         with report.picture(path) as axes:
             axes.plot(angles, 1e3 * centres, color=report.BLUE, label="centre of mass [mm]")
             axes.plot(angles, 100.0 * tensors, color=report.INK, ls="--", label="inertia [%]")
@@ -74,14 +77,15 @@ def frozen_at(
     reduced = Reduced(
         joint=joint, angle=angle, links=merged.names, knots=knots, tables=tables,
         exact=merged.exact(angle), interpolated=merged.interpolated(angle, knots),
-        error=Off(off, tensor_off), largest=Off(centres.max(), tensors.max()),
+        error=InterpolationError(centre, inertia),
+        largest=InterpolationError(centres.max(), tensors.max()),
         files=[path, path.with_suffix(".csv")],
     )  # fmt: skip
-    one, other = reduced.exact, reduced.interpolated
-    rows = {f"centre {x} [m]": pair for x, pair in zip("xyz", zip(one.centre, other.centre))}
+    exact, near = reduced.exact, reduced.interpolated
+    rows = {f"centre {x} [m]": pair for x, pair in zip("xyz", zip(exact.centre, near.centre))}
     for i, k in zip(*np.triu_indices(3)):
-        rows[f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]"] = one.inertia[i, k], other.inertia[i, k]
-    title = f"{' and '.join(reduced.links)} as one link, {one.mass:.4g} kg"
+        rows[f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]"] = exact.inertia[i, k], near.inertia[i, k]
+    title = f"{' and '.join(reduced.links)} as one link, {exact.mass:.4g} kg"
     off_by = {f"at {angle:g} rad": reduced.error, "at most": reduced.largest}
     return cli.Result(reduced, [
         *(each for key, t in tables.items() for each in cli.tables_of(t.rows, title=key)),

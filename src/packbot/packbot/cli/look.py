@@ -1,9 +1,11 @@
 """`accord packbot look`: the arm in one pose, with a frozen joint, and what links are made of.
 
-Other things to show may be added: a function like `distances_at`, with a dataclass of its results,
-and with a row in MODES and a branch in `look_command`. Fields are keys of `--json`, with units, and
-stay (test_packbot_sight, test_packbot_kinematics). SHOWN and SAMPLES, rows of a table and points of
-a curve, may be tuned.
+The options choose a mode (MODES), and each mode is a function with a dataclass of its results: the
+pose, distances, line of sight, the arm with a frozen joint (frozen.py), or the package's meshes.
+
+A mode may be added: a function like `distances_at`, a row in MODES and a branch in `look_command`.
+SHOWN may be tuned. Fields are keys of `--json`, with units, and stay (test_packbot_sight,
+test_packbot_kinematics).
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
 from packbot.planning.inverse import Inverse
 from packbot.planning.sight import Sight
 
-SHOWN = 10  # pairs of hulls
-POSES = "named poses"
+SHOWN = 10  # pairs of hulls in the table
+POSES = "named poses"  # the mode without arguments
 MODES = {
     "with --distances": "distances name q scenario set",
     "with --sight": "sight name q scenario set width view-deg",
@@ -42,9 +44,10 @@ MODES = {
 }
 
 
-def _modes(given: Mapping[str, Any]) -> list[str]:
-    chosen = (mode for mode in MODES if given.get(mode.rpartition("--")[2]))
-    return [next(chosen, "with NAME or --q" if given["name"] else POSES)]
+def _modes(arguments: Mapping[str, Any]) -> list[str]:
+    """Return the mode that the arguments choose, as a list of one."""
+    chosen = (mode for mode in MODES if arguments.get(mode.rpartition("--")[2]))
+    return [next(chosen, "with NAME or --q" if arguments["name"] else POSES)]
 
 
 @Modes(_modes, MODES)
@@ -119,16 +122,14 @@ def look_command(
     if shapes:
         if folder is None:
             return files_of(write_shapes(description.share("packbot")))
-        with cli.results(folder, "packbot_shapes", force=force) as place:
-            return files_of(write_shapes(place))
+        with cli.results(folder, "packbot_shapes", force=force) as out_folder:
+            return files_of(write_shapes(out_folder))
     if name and q:
         raise AccordError("look takes NAME or --q, one of the two")
     if not (name or q or target or distances or sight or joint):
-        named = named_poses()
-        table = cli.grid_of(
-            ("pose", *JOINTS), named, Quantity("rad", form="g"), "named poses [rad]"
-        )
-        return cli.Result({"poses": to_json(named)}, [table])
+        poses, form = named_poses(), Quantity("rad", form="g")
+        table = cli.grid_of(("pose", *JOINTS), poses, form, "named poses [rad]")
+        return cli.Result({"poses": to_json(poses)}, [table])
     setup = cli.load_setup("packbot", scenario, changes)
     if joint:
         return frozen_at(setup, joint, angle, knots, folder, force)
@@ -140,8 +141,8 @@ def look_command(
     if distances:
         return distances_at(setup, angles)
     if sight:
-        seen = Sight.of(setup, math.radians(view), width)
-        return cli.Result(seen.look(angles, point(sight, "--sight")))
+        camera = Sight.of(setup, math.radians(view), width)
+        return cli.Result(camera.look(angles, point(sight, "--sight")))
     return pose_at(setup, angles, name)
 
 
@@ -192,6 +193,6 @@ def distances_at(setup: Setup, q: Array) -> cli.Result:
 
 
 def files_of(files: Sequence[Path]) -> cli.Result:
-    """Return files by name."""
+    """Return the names of files that were written."""
     names = [str(path) for path in files]
     return cli.Result({"files": names}, names)

@@ -1,8 +1,10 @@
-"""Options that commands of the Packbot share, and what their words mean.
+"""Options that commands of the Packbot share, and how their words become numbers.
 
+`joint_values` reads values of all joints, `point` a point; both refuse bad words in one line.
 Metavars and help texts here appear in every command with these options, the studies' among them.
-Options may be added once a second command takes them; how words become numbers, and the one line
-that refuses them, is fixed by tests of the commands.
+
+Options may be added once a second command takes them. What is read, and refused, is fixed by tests
+of the commands.
 """
 
 from __future__ import annotations

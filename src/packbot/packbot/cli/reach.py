@@ -1,9 +1,11 @@
 """`accord packbot plan` and `reach`: paths, also of failed arms.
 
-Fields of Plan, and of Reach in controllers/trial.py, are keys of `--json`: they stay, and others
-may be added. A controller to compare may be added: a name in CONTROLLERS and a branch in
-`run_reach`. Margin, speed and the longest run are defaults from planning and trial; the paths
-themselves are decided there.
+`plan` shows a path of the healthy arm, `reach` runs the arm in an engine (controllers/trial.py).
+Paths themselves are decided in planning/.
+
+A controller to compare may be added: a name in CONTROLLERS and a branch in `run_reach`. Fields of
+Plan, and of Reach in controllers/trial.py, are keys of `--json`: they stay, and others may be
+added. test_packbot_kinematics and test_packbot_recovery test both commands.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import in_time
 
 CONTROLLERS = ("recover", "ignore")
+SAMPLES = 200  # poses along a path at which its clearance is measured
 
 
 @by_option("to", "", "target pitch", "from scenario margin speed seed set")
@@ -63,7 +66,7 @@ def plan_command(
         path = in_time(setup, planner.plan(begin, end, seed), speed)
         closest = min(
             planner.clearance.closest(path.at(t)[0])[1]
-            for t in np.linspace(0.0, path.duration, 200)
+            for t in np.linspace(0.0, path.duration, SAMPLES)
         )
     planned = Plan(
         corners=path.corners, times=path.times, duration=path.duration, margin=margin,
@@ -112,13 +115,11 @@ def reach_command(
       accord packbot reach --target 1.2 0.3 0.15 --fault shoulder=frozen@2 --controller ignore
     """
     check_known("unknown controller ", controller, CONTROLLERS)
-    given = cli.load_setup(
-        "packbot", scenario, [*(changes or []), f"seed={seed}"], faults, endless=True
-    )
-    aim = point(target)
-    check_reach(given.parameters, aim)
-    setup = clear_start(given)
+    keys = [*(changes or []), f"seed={seed}"]
+    setup, aim = cli.load_setup("packbot", scenario, keys, faults, endless=True), point(target)
+    check_reach(setup.parameters, aim)
+    setup = clear_start(setup)
     with cli.progress() as bar:
         watch = cli.ProgressObserver(bar, f"reach in {engine}", LONGEST)
-        found = run_reach(setup, aim, engine, ignore=controller == "ignore", observers=[watch])
-    return cli.Result(found, used=cli.used_by(setup, "control_period", "physics_step"))
+        reach = run_reach(setup, aim, engine, ignore=controller == "ignore", observers=[watch])
+    return cli.Result(reach, used=cli.used_by(setup, "control_period", "physics_step"))

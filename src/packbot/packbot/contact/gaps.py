@@ -151,17 +151,16 @@ class GapFunctions:
         """Return closed features of hulls as contact points."""
         gaps, _, witnesses = self.measure(closed.features, q)
         links = self.proximity.clearance.links
-        return [
-            ContactPoint(
-                (links[f[1]], links[f[3]]),
-                0.5 * (witness[:3] + witness[3:6]),
-                witness[6:].copy(),
-                float(force),
-                -float(gap + self.margins[f[5]]),
-            )
-            for f, gap, witness, force in zip(closed.features, gaps, witnesses, forces, strict=True)
-            if f[0] in (kernels.VERTEX, kernels.EDGE)
-        ]
+        points = list[ContactPoint]()
+        for row, gap, witness, force in zip(closed.features, gaps, witnesses, forces, strict=True):
+            kind, a, _, b, _, pair = row
+            if kind in (kernels.VERTEX, kernels.EDGE):
+                middle, normal = 0.5 * (witness[:3] + witness[3:6]), witness[6:].copy()
+                depth = -float(gap + self.margins[pair])
+                points.append(
+                    ContactPoint((links[a], links[b]), middle, normal, float(force), depth)
+                )
+        return points
 
 
 def same(features: Index, others: Index) -> np.ndarray:

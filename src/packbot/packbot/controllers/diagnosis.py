@@ -1,14 +1,12 @@
-"""What is found of failed joints, the protocol of what finds it, and `told`, which need not look.
+"""Findings about failed joints, the protocol of a diagnosis, and the diagnosis `told`.
 
-A diagnosis of your own may be added: a class with `reset`, `update` and `probe`, made known by the
-entry point `packbot.NAME` of `roboaccord.controllers` and chosen by `controller.diagnosis`.
-Verdicts are what `accord packbot reach` prints as `kind`: those there stay, and others may be
-added. SAME, a guard against rounding, stays.
+The controller `recover` takes its diagnosis by name, `controller.diagnosis`. `told` reads the
+scenario's faults; other packages add those that look at the motion, by entry points `packbot.NAME`
+of `roboaccord.controllers`.
 
-The controller `recover` takes its diagnosis by name, `controller.diagnosis`: `told` reads the
-scenario's faults; other packages add those that look at the motion (entry points
-`roboaccord.controllers`, `packbot.NAME`). Change here what a finding is; how one is come by is up
-to the diagnosis.
+A diagnosis may be added: a class with `reset`, `update` and `probe`. Verdicts are printed as `kind`
+by `accord packbot reach`: existing ones stay, and others may be added. test_packbot_recovery tests
+`told`, and what is refused.
 """
 
 from __future__ import annotations
@@ -23,21 +21,21 @@ from roboaccord.scenario import Setup, part_of
 Verdict = Literal[
     "healthy", "loose", "frozen", "undetermined", "unexplained", "weak", "slipping", "stuck"
 ]
-KINDS: dict[str, Verdict] = {kind: kind for kind in get_args(Verdict)}
-SAME = 1e-9  # s: times that differ by less are one
+KINDS: dict[str, Verdict] = {kind: kind for kind in get_args(Verdict)}  # kinds of `Fault`, too
+SAME = 1e-9  # s: times that differ by less differ by rounding
 
 
 @dataclass(frozen=True)
 class Detection:
-    """What was found of a joint.
+    """A finding about a joint.
 
     Args:
         joint: name.
-        kind: `frozen`, `loose`, or `undetermined` as long as what is measured fits both; `healthy`
-            where a name is taken back; `unexplained` where no failure fits: the model does not.
-            Partial failures are those of `Fault`.
-        time: when it was found [s].
-        delay: since it began, as estimated [s].
+        kind: `frozen`, `loose`, or `undetermined` as long as the measurements fit both; `healthy`
+            if an earlier finding is taken back; `unexplained` if no failure fits, so that the model
+            must be wrong. Partial failures are those of `Fault`.
+        time: of the finding [s].
+        delay: since the failure began, as estimated [s].
         residual: effort that is missing [N m].
         size: of a partial failure, as of `Fault`.
     """
@@ -65,20 +63,20 @@ class Detection:
 
     @property
     def fault(self) -> Fault | None:
-        """The fault; None where it is none, or its kind is not known."""
+        """The fault of a loose or frozen joint; None for any other finding."""
         if self.kind in ("loose", "frozen"):
             return Fault(self.joint, self.kind, self.time - self.delay)
         return None
 
 
 class Diagnosis(Protocol):
-    """What finds failures, state by state."""
+    """Protocol of what finds failures, state by state."""
 
     def reset(self) -> None:
         """Forget all, as at the start of a run."""
 
     def update(self, state: RobotState, effort: Array) -> Sequence[Detection]:
-        """Return the joints of which something else is found now than before.
+        """Return new findings, of joints of which something else is found now than before.
 
         Args:
             state: as measured.
@@ -87,15 +85,15 @@ class Diagnosis(Protocol):
         ...
 
     def probe(self, q: Array, joint: int) -> Array | None:
-        """Return by how much to turn a joint (7,) [rad] that seems loose, to see whether it is.
+        """Return a motion (7,) [rad] from angles q (7,) that shows whether a joint is loose.
 
-        None where there is no doubt, or no such motion is safe at the angles q (7,) [rad].
+        None if there is no doubt, or no such motion is safe.
         """
         ...
 
 
 class Told:
-    """Report the scenario's faults as they come; kinds that have no name here are left out."""
+    """Report the scenario's faults when they come; kinds that are no verdicts are left out."""
 
     def __init__(self, setup: Setup, **_: object) -> None:
         self._faults = [fault for fault in setup.faults if fault.kind in KINDS]
@@ -103,22 +101,22 @@ class Told:
 
     def reset(self) -> None:
         """Forget that any came."""
-        self._left = list(self._faults)
+        self._waiting = list(self._faults)  # that have not come yet
 
     def update(self, state: RobotState, effort: Array) -> Sequence[Detection]:
         """Return those that have come since the last state."""
-        due = [fault for fault in self._left if fault.time <= state.time + SAME]
-        self._left = [fault for fault in self._left if fault not in due]
+        due = [fault for fault in self._waiting if fault.time <= state.time + SAME]
+        self._waiting = [fault for fault in self._waiting if fault not in due]
         now = state.time
         return [Detection(f.joint, KINDS[f.kind], now, now - f.time, size=f.size) for f in due]
 
     def probe(self, q: Array, joint: int) -> Array | None:
-        """Return None: what is told is so."""
+        """Return None: what is told needs no test."""
         return None
 
 
 def make_diagnosis(setup: Setup, name: str, **keys: Any) -> Diagnosis:
-    """Return the diagnosis of a name, made with keys of the controller.
+    """Return a diagnosis by its name, made with keys of the controller.
 
     Raises:
         AccordError: for an unknown one, or one whose package is not installed.
@@ -142,11 +140,11 @@ class KnownArm(Protocol):
         ...
 
     def seen(self, state: RobotState) -> RobotState:
-        """Return a measured state as the arm really is."""
+        """Return a measured state, corrected for the encoders' zeros."""
         ...
 
     def driven(self, command: Command, limits: Array) -> Command:
-        """Return the command by which the drives give the efforts of one."""
+        """Return the command at which the drives really give the efforts of `command`."""
         ...
 
 
@@ -158,5 +156,5 @@ def known_arm(identified: str) -> KnownArm | None:
     """
     if not identified:
         return None
-    found: KnownArm = part_of("packbot", "identified", "unknown part ").read(identified)
-    return found
+    arm: KnownArm = part_of("packbot", "identified", "unknown part ").read(identified)
+    return arm

@@ -1,7 +1,10 @@
 """Controller that plans a path at the start, and tracks it by computed torque.
 
-Its defaults, keys of scenarios, may be tuned (test_packbot_controllers); the control law is in
-torque.py. Another controller is a class with `reset` and `update`, and an entry in robot.py.
+`reset` plans a collision-free path to the goal and times it; `update` tracks it and holds its end.
+The control law is in torque.py.
+
+Defaults, keys of scenarios, may be tuned (test_packbot_controllers). Another controller is a class
+with `reset` and `update`, and an entry in robot.py.
 """
 
 from __future__ import annotations
@@ -35,8 +38,8 @@ class ReachController:
         speed: part of the speed limits that is used.
         bandwidth: of the control.
         margin: that the path keeps from touching.
-        uncertainty: with it, empty or not, friction is compensated with care, and what is left of
-            the error integrated; see above.
+        uncertainty: with it, empty or not, friction is compensated with care, and the error that is
+            left is integrated; see torque.py.
         identified: file of `accord identify packbot BAG --json`: planning and control take the
             arm as that has it, with care as well.
         diagnosis: of the controller `recover`, for its scenarios; failures are ignored.
@@ -58,7 +61,7 @@ class ReachController:
         uncertain = uncertainty is not None or self._known is not None
         self._control = ComputedTorque(setup, bandwidth, uncertain=uncertain)
         self._integral = Integral(bandwidth, setup.scenario.control_period) if uncertain else None
-        self._motions: dict[int, TimedPath] = {}
+        self._motions: dict[int, TimedPath] = {}  # by seed
 
     def reset(self, seed: int) -> None:
         """Plan the path; `seed` is that of the sampling."""

@@ -140,8 +140,7 @@ class RecoveryController:
             _log.warning(str(detection))
             self._note(detection)
         self._decide(detections, faults, state)
-        command = self._doubts.drive(state, self._follow(state))
-        command = self._strengthened(command)
+        command = self._strengthened(self._doubts.drive(state, self._follow(state)))
         if self._known:
             command = self._known.driven(command, self._setup.effort_limits)
         self._effort = command.effort
@@ -194,7 +193,12 @@ class RecoveryController:
             self._replan(state)
 
     def _hold_arm(self, state: RobotState, doubtful: Sequence[str] = ()) -> None:
-        """Hold the arm where it is, by a model with its faults, until there is a new path."""
+        """Hold the arm where it is until there is a new path, by a model with its faults.
+
+        Args:
+            state: as measured.
+            doubtful: names of joints that are tested before they are given up.
+        """
         from packbot.planning.failed_arm import FailedArm
 
         self._hold = state.q  # angles to be held (7,) [rad]
@@ -202,11 +206,10 @@ class RecoveryController:
         self._replanner.discard()
         self._rest.restart(state.time)
         self._doubts.restart(state.q, doubtful)
-        self.arm = FailedArm(self._setup, self._faults, q=state.q, watch=self._watch)
-        self._servo = TipServo(self.arm, self._period, uncertain=self._uncertain)
-        self._control = FailedTorque(
-            self._setup, self.arm, self._bandwidth, uncertain=self._uncertain
-        )
+        setup, uncertain = self._setup, self._uncertain
+        self.arm = FailedArm(setup, self._faults, q=state.q, watch=self._watch)
+        self._servo = TipServo(self.arm, self._period, uncertain=uncertain)
+        self._control = FailedTorque(setup, self.arm, self._bandwidth, uncertain=uncertain)
 
     def _replan(self, state: RobotState) -> None:
         """Begin, or take over, the plan of a path from the resting pose."""
@@ -226,13 +229,14 @@ class RecoveryController:
 
     def _follow(self, state: RobotState) -> Command:
         """Return the efforts along the motion, or those that hold the arm."""
+        # Angles to be followed, their rates and accelerations.
         r, rate, change = self._hold, np.zeros(len(state.q)), np.zeros(len(state.q))
         elapsed = state.time - (self.started or 0.0)
         if self.motion is not None:
             r, rate, change = self.motion.at(elapsed)
-        since_end = elapsed - (self.motion.duration if self.motion is not None else 0.0)
-        if self.started is not None and since_end > 0.0:
-            self._finish(state, since_end)
+        end = self.motion.duration if self.motion is not None else 0.0
+        if self.started is not None and elapsed > end:
+            self._finish(state, elapsed, end)
         r = r + self._servo.offset
         if self._uncertain:
             wanted, active = state.q.copy(), self.arm.active
@@ -240,13 +244,18 @@ class RecoveryController:
             r = self._integral.added(wanted, state.q)
         return self._control.command(state, r, rate, change)
 
-    def _finish(self, state: RobotState, since_end: float) -> None:
-        """Draw the tips to where they are to be, and decide whether that is done."""
+    def _finish(self, state: RobotState, elapsed: float, end: float) -> None:
+        """Draw the tips to where they are to be, and decide whether that is done.
+
+        Args:
+            state: as measured.
+            elapsed, end: time since the motion began, and its duration [s].
+        """
         aim = self.recovery.nearest if self.recovery and self.reason else self._target
         distance = self._servo.step(state.q, aim)
-        rested = min(since_end, state.time - self._rest.moved) > LAST
+        rested = min(elapsed - end, state.time - self._rest.moved) > LAST
         settled = distance < CLOSE or np.abs(state.qd[:ARM]).max() < CREEP
-        self.done = bool((rested and settled) or since_end > LONGEST)
+        self.done = bool((rested and settled) or elapsed > end + LONGEST)
 
     def _strengthened(self, command: Command) -> Command:
         """Return a command that asks more of weak drives, by the fraction that they still give."""

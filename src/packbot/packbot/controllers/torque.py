@@ -88,9 +88,8 @@ class ComputedTorque:
         """
         if wanted is not None:
             return np.asarray(self._arm.efforts(q, qd, a) - self._friction.efforts(wanted))
-        k = braking_weight(
-            self._friction.viscous * self._period / np.diag(self._arm.mass_matrix(q))
-        )
+        x = self._friction.viscous * self._period / np.diag(self._arm.mass_matrix(q))
+        k = braking_weight(x)
         friction = self._friction.efforts(qd + k * self._period * a)
         return np.asarray(self._arm.efforts(q, qd, a) - friction)
 

@@ -1,8 +1,10 @@
 """Controller that takes a loose joint over its unstable equilibrium.
 
 The active joints follow an optimised trajectory under a time-varying linear-quadratic regulator,
-whose accelerations become efforts by partial feedback linearisation [Spong 1994]. Its defaults,
-keys of scenarios, may be tuned (test_packbot_transition).
+whose accelerations become efforts by partial feedback linearisation [Spong 1994]. The trajectory is
+planned once in a process, as that takes long.
+
+Defaults, keys of scenarios, may be tuned (test_packbot_transition).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from packbot.model import compiled
 if TYPE_CHECKING:
     from packbot.planning.transition import Transition
 
-_plans: dict[tuple[object, ...], Transition] = {}
+_plans: dict[tuple[object, ...], Transition] = {}  # by all that a plan depends on
 
 
 class TransitionController:
@@ -57,8 +59,8 @@ class TransitionController:
         self._control = FailedTorque(setup, arm, bandwidth)
         self._limits, self._bandwidth = setup.effort_limits, bandwidth
         self._period = setup.scenario.control_period
-        asked = (*self._via, length, speed, self._period, *setup.initial.q)
-        self._key = (asked, setup.faults, repr(setup.parameters))
+        numbers = (*self._via, length, speed, self._period, *setup.initial.q)
+        self._key = (numbers, setup.faults, repr(setup.parameters))
         self.motion: Transition | None = None
 
     def reset(self, seed: int) -> None:
@@ -74,7 +76,7 @@ class TransitionController:
         return Command(clip_efforts(efforts, self._limits))
 
     def accelerations(self, state: RobotState) -> Array:
-        """Return those that the active joints shall have (7,) [rad/s^2]."""
+        """Return the accelerations that the active joints shall have (7,) [rad/s^2]."""
         assert self.motion is not None
         plane, active, w = self.planar.plane, self.planar.active, self._bandwidth
         a = w * w * (self.planar.start - state.q) - 2.0 * w * state.qd

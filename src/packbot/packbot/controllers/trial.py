@@ -1,13 +1,16 @@
 """A reach of the arm with failed joints in an engine, and what came of it.
 
-REACHED (10 mm) defines success, SEEN (50 mm) the target that a camera sees, in pages and studies,
-too: they stay. LONGEST is the time that a reach may take. DRAWS, AFTER, PLANNING and LOOKS, of
-effort, may be tuned. Fields of Reach and Noticed stay, JSON keys of `accord packbot reach`. A
-further criterion goes into `_judged`, with its words in `reason`.
+`run_reach` drives the controller `recover`, or that of the healthy arm, until it is done, and
+judges the run: the finger tips must end at the target, nothing may touch but what loose joints rest
+on, and no effort may be at its limit.
 
-An arm that is not its model ends elsewhere than it measures: by zeros of its encoders and lengths
-that nobody knows, the tips are displaced from where the readings and the model have them. What
-that displaces in the end is allowed on top of the 10 mm.
+An arm that is not its model ends elsewhere than it measures: unknown encoder zeros and lengths
+displace the tips from where readings and model have them. That displacement at the end is allowed
+in addition to the 10 mm.
+
+REACHED and SEEN define success in pages and studies: they stay, and so do the fields of Reach and
+Noticed, JSON keys of `accord packbot reach`. The other constants may be tuned. A further criterion
+goes into `_judged`, with its word as `reason`. test_packbot_recovery reaches in every engine.
 """
 
 from __future__ import annotations
@@ -33,19 +36,19 @@ from packbot.planning.recovery import Recoverer, Recovery
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import TimedPath
 
-REACHED = 0.01  # m from the target
+REACHED = 0.01  # m from the target within which the finger tips have reached it
 SEEN = 0.05  # m: width of the target for the camera
 LONGEST = 90.0  # s that a reach may take
-AFTER = 2.0  # s that the baseline has at the end of its path
-DRAWS = 3000  # poses among which a start is looked for
+AFTER = 2.0  # s that the healthy arm's controller has at the end of its path
+DRAWS = 3000  # poses among which a clear start is looked for
 PLANNING = 600.0  # s of wall time that a plan may take
-DETECTED = "detected"  # the diagnosis where a scenario names none
-LOOKS = 5  # control periods between looks for contact
+DETECTED = "detected"  # the diagnosis if a scenario names none
+CONTACT_EVERY = 5  # control periods between poses that are checked for contact
 
 
 @dataclass(frozen=True)
 class Noticed:
-    """A failure that was found, and how late; as estimated where it was not given."""
+    """A failure that was found, and its delay, as estimated if no fault was injected."""
 
     joint: Annotated[str, si.Quantity("")]
     kind: Annotated[str, si.Quantity("", form="s")]
@@ -57,22 +60,22 @@ class Reach:
     """What came of a reach.
 
     Args:
-        reached: whether the finger tips ended within 10 mm of the target, and what is displaced
-            by what the model lacks; nothing was touched but what loose joints rest on,
-            and no effort was at its limit.
+        reached: whether the finger tips ended within 10 mm of the target, plus the displacement by
+            errors of the model; nothing touched but what loose joints rest on, and no effort was
+            at its limit.
         error: of the finger tips in the end [m].
-        measured: the same by the readings, without their noise, and the model [m].
+        measured: the same by the model at the encoders' angles, without noise [m].
         reason: why the target was refused, or what went wrong; None if it was reached.
         nearest: point nearest to the target that has a path (3,) [m], or None.
-        detected: failed joints as the controller's detector found them; one alone in no list.
+        detected: failed joints as the controller's diagnosis found them; one alone in no list.
         path: corners of the last path planned (k, 7) [rad].
-        seen: visible fraction of the target, 50 mm wide, in the end; None without a camera's task.
+        seen: visible fraction of the target, 50 mm wide, at the end; None without a camera's task.
         touched: pairs of links that touched.
         load: greatest effort over its joint's limit.
         duration: of the run [s].
         start: angles at first (7,) [rad].
         trajectory: of the run.
-        planner: that planned for the failed arm, to be used again.
+        planner: of the failed arm, to be used again.
     """
 
     reached: Annotated[bool, si.Quantity("")] = False
@@ -92,11 +95,11 @@ class Reach:
 
 
 class OffModel(Simulator):
-    """Simulate an arm that is not its model.
+    """Simulator of an arm that is not its model.
 
     Attributes:
         truth: setup of the arm as it is.
-        zeros: of its encoders (7,) [rad].
+        zeros: errors of its encoders (7,) [rad].
     """
 
     truth: Setup
@@ -122,7 +125,7 @@ class Ending(Hold):
 
 
 def clear_start(setup: Setup) -> Setup:
-    """Return a setup whose start touches nothing: joints that can turn go to the nearest pose.
+    """Return a setup whose start touches nothing, with joints that can turn at the nearest pose.
 
     Raises:
         AccordError: if none is found.
@@ -214,14 +217,23 @@ def _errors(
 ) -> tuple[float, float, float]:
     """Return how far the finger tips end from a target, how far as measured, and between [m]."""
     true, measured = tips(setup, run.q[-1], arm)
-    apart = np.linalg.norm([true - target, measured - target, true - measured], axis=1)
-    return float(apart[0]), float(apart[1]), float(apart[2])
+    errors = np.linalg.norm([true - target, measured - target, true - measured], axis=1)
+    return float(errors[0]), float(errors[1]), float(errors[2])
 
 
 def _judged(
     setup: Setup, target: Array, run: Trajectory, motion: TimedPath | None,
     failed: RecoveryController | None = None, arm: OffModel | None = None, refused: str = "",
 ) -> Reach:  # fmt: skip
+    """Return the result of a run, with the first criterion that it does not meet as reason.
+
+    Args:
+        setup, target, arm: as of `run_reach`.
+        run: motion of the arm.
+        motion: path that was tracked last, if any.
+        failed: controller, if it was `recover`.
+        refused: why no path was planned, "" if one was.
+    """
     recovery = failed.recovery if failed else None
     since = failed.started or 0.0 if failed and recovery else 0.0
     first = int(np.searchsorted(run.time, since))
@@ -230,10 +242,10 @@ def _judged(
     touched = tuple(sorted(_touched(clearance, run.q[first:]) - props))
     load = float((np.abs(run.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
     error, measured, displaced = _errors(setup, target, run, arm)
-    off = error >= REACHED + displaced
-    faults = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", off))
-    wrong = [word for word, is_so in faults if is_so]
-    reason = refused or (failed.reason if failed else "") or next(iter(wrong), None)
+    inaccurate = error >= REACHED + displaced
+    criteria = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", inaccurate))
+    unmet = [word for word, is_so in criteria if is_so]
+    reason = refused or (failed.reason if failed else "") or next(iter(unmet), None)
     detected = _noticed(setup, failed) if failed else []
     return Reach(
         reached=not reason, error=error, measured=measured, reason=reason,
@@ -264,7 +276,7 @@ def _touched(clearance: Clearance, q: Array) -> set[tuple[str, str]]:
     """Return the pairs of links that touch in poses (k, 7)."""
     return {
         clearance.pair_links(i)
-        for pose in q[::LOOKS]
+        for pose in q[::CONTACT_EVERY]
         if clearance.touches(pose)
         for i in np.flatnonzero(clearance.distances(pose) < 0.0).tolist()
     }

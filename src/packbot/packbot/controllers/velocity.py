@@ -1,7 +1,9 @@
-"""Controller of joint rates or positions commanded by hand.
+"""Controller of joint rates or positions that are commanded by hand.
 
-LAG, SHORT and the controller's defaults, keys of scenarios, may be tuned
-(test_packbot_controllers).
+Commanded rates are limited so that each joint stops short of its limit, and no pair of hulls comes
+closer than `clearance`. They are integrated to angles, which computed torque tracks.
+
+LAG, SHORT and the defaults, keys of scenarios, may be tuned (test_packbot_controllers).
 """
 
 from __future__ import annotations
@@ -25,18 +27,17 @@ from roboaccord.scenario import Setup
 from packbot.controllers.torque import ComputedTorque
 from packbot.model import compiled
 
-LAG = 0.1  # rad by which the arm may stay behind
-SHORT = 0.01  # rad by which a joint stays short of its limit
+LAG = 0.1  # rad by which the arm may stay behind, if something blocks it
+SHORT = 0.01  # rad by which a joint stays short of its limit, so that feedback does not reach it
 
 
 class VelocityController:
     """Track commanded joint rates or positions, and hold still without any (Controller).
 
-    A position is approached at the speed `approach`, and braked for as limits of angle are.
-
     Rates are clipped at the speed limits, rise and fall by `acceleration`, and fall to 0 in time
-    short of a joint's limit, v^2 / 2 = acceleration * distance. What would bring a pair closer than
-    `clearance` closer still is refused: all joints stop.
+    short of a joint's limit, v^2 / 2 = acceleration * distance. A position is approached at the
+    speed `approach`, with the same braking. If a pair nearer than `clearance` would come closer
+    still, all joints stop.
 
     Args:
         setup: robot and scenario.
@@ -70,22 +71,22 @@ class VelocityController:
 
     def reset(self, seed: int) -> None:
         """Forget where the joints were to be."""
-        self._r: Array | None = None
-        self._rate = np.zeros(len(self._speeds))
+        self._r: Array | None = None  # angles to be tracked (7,) [rad]
+        self._rate = np.zeros(len(self._speeds))  # their rates [rad/s]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts for the rates asked for, from where the joints were to be."""
         if self._r is None:
             self._r = state.q.copy()
-        asked = np.zeros_like(self._rate)
+        commanded = np.zeros_like(self._rate)
         if target is not None and target.velocity is not None:
-            asked = np.asarray(target.velocity, dtype=float)
-            if not np.isfinite(asked).all():
+            commanded = np.asarray(target.velocity, dtype=float)
+            if not np.isfinite(commanded).all():
                 raise AccordError(f"a joint velocity is not finite at t = {state.time:.6f} s")
         if target is not None and target.position is not None:
             rates = self._rates_to(target.position, self._r)
-            asked = np.where(np.isnan(target.position), asked, rates)
-        rate = self._next_rate(asked, self._r)
+            commanded = np.where(np.isnan(target.position), commanded, rates)
+        rate = self._next_rate(commanded, self._r)
         change = (rate - self._rate) / self._period
         command = self._control.command(state, self._r, self._rate, change)
         r = self._r + 0.5 * self._period * (self._rate + rate)
@@ -94,9 +95,9 @@ class VelocityController:
         self._rate = rate
         return command
 
-    def _next_rate(self, asked: Array, r: Array) -> Array:
+    def _next_rate(self, commanded: Array, r: Array) -> Array:
         """Return the rates (7,) [rad/s] one period on, at the angles r."""
-        wanted = clip_efforts(asked, self._speeds)
+        wanted = clip_efforts(commanded, self._speeds)
         wanted = np.minimum(wanted, self._braking(np.maximum(self._upper - r, 0.0)))
         wanted = np.maximum(wanted, -self._braking(np.maximum(r - self._lower, 0.0)))
         rate = self._towards(wanted)
@@ -111,10 +112,12 @@ class VelocityController:
         return np.asarray(np.sqrt(rise**2 + 2.0 * self._acceleration * distance) - rise)
 
     def _rates_to(self, position: Array, r: Array) -> Array:
+        """Return the rates (7,) [rad/s] by which angles r approach a position (7,) [rad]."""
         away = position - r
         return np.sign(away) * np.minimum(self._braking(np.abs(away)), self._approach)
 
     def _towards(self, wanted: Array) -> Array:
+        """Return the rates (7,) [rad/s] that come nearest to wanted ones in a period."""
         rise = np.full_like(wanted, self._acceleration * self._period)
         return self._rate + clip_efforts(wanted - self._rate, rise)
 

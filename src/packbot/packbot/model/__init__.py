@@ -1,8 +1,13 @@
-"""Kinematics, dynamics and parameters of the arm; some of it needs pinocchio, coal or MuJoCo.
+"""Parameters, kinematics and dynamics of the arm.
 
-Imports of pinocchio, coal or MuJoCo may be added in modules beside, each in a `with
-compiled("what")`, so that one line says what to install; the names in that line are of PyPI. This
-file must stay free of them, for robot.py and the commands import it where they are missing.
+parameters       JOINTS and the physical parameters, with named poses
+arm, chain       dynamics and forward kinematics by pinocchio; compiled kinematics of a chain
+tables, merged   DH tables, also with a frozen joint; inertia of the two links at one
+compiled         (here) one line that says what to install if pinocchio, coal or MuJoCo is missing
+
+Modules that import these libraries are imported in a `with compiled("what")`. This file and
+`parameters` must stay free of them, because robot.py and the commands import them where they are
+missing. Tests: test_packbot_dynamics, _kinematics, _faults.
 """
 
 from __future__ import annotations

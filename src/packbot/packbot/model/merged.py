@@ -80,11 +80,9 @@ class MergedLinks:
         k = int(np.clip(np.searchsorted(angles, angle) - 1, 0, knots - 2))
         low, high = self.exact(float(angles[k])), self.exact(float(angles[k + 1]))
         fraction = (angle - angles[k]) / (angles[k + 1] - angles[k])
-        return Inertia(
-            low.mass,
-            (1.0 - fraction) * low.centre + fraction * high.centre,
-            (1.0 - fraction) * low.inertia + fraction * high.inertia,
-        )
+        centre = (1.0 - fraction) * low.centre + fraction * high.centre
+        inertia = (1.0 - fraction) * low.inertia + fraction * high.inertia
+        return Inertia(low.mass, centre, inertia)
 
     def errors(self, angles: Array, knots: int) -> tuple[Array, Array]:
         """Return the errors of the interpolation at angles (k,) [rad].

@@ -1,10 +1,12 @@
 """Physical parameters of the Packbot, which config/parameters.yaml declares.
 
-Values are in config/parameters.yaml: lengths, masses and drives are estimates and may be changed,
-since no drawing is public; uncertainties of 5 mm and 0.1 kg are fixed by the report (appendix A).
-config/real.yaml has the drives' inertia and friction. Order of JOINTS is that of all arrays (7,)
-and files: fixed. LENS must follow config/shapes.yaml. A parameter of joints is seven entries
-KIND_JOINT there, read by `of_joints`. Named poses are in config/packbot.srdf.
+Lengths, masses and drives are estimates and may be changed there, since no drawing is public;
+uncertainties of 5 mm and 0.1 kg are fixed by the report (appendix A). config/real.yaml has the
+drives' inertia and friction, config/packbot.srdf the named poses. A parameter of joints is seven
+entries KIND_JOINT, read by `of_joints`.
+
+The order of JOINTS is that of all arrays (7,) and files, and is fixed. LENS must follow
+config/shapes.yaml. test_packbot_kinematics checks parameters, poses and refusals.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ from roboaccord.contract import AccordError, Array, check_known
 from roboaccord.description import Parameters
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
-POSITIVE = ("_mass", "_radius", "_speed", "_length")  # ends of names
-LIMITS = ("effort_limit", "speed_limit")  # beginnings of names
+POSITIVE = ("_mass", "_radius", "_speed", "_length")  # ends of names of positive parameters
+LIMITS = ("effort_limit", "speed_limit")  # beginnings of names of positive parameters
+NOT_NEGATIVE = ("viscous", "coulomb", "stiction", "reflected")  # beginnings of names
 # The lens is in the middle of the front of the camera head (config/shapes.yaml); it sees along x.
 LENS = np.array([0.065, 0.0, 0.03])  # m, in pan_link
 
@@ -33,13 +36,11 @@ class PackbotParameters(Parameters):
     """
 
     def check(self) -> None:
-        """Refuse values that make no robot."""
+        """Refuse values that no robot can have."""
         for name, value in self.as_dict().items():
-            must = name.endswith(POSITIVE) or name.startswith(LIMITS)
-            if must and not value > 0:
+            if (name.endswith(POSITIVE) or name.startswith(LIMITS)) and not value > 0:
                 raise ValueError(f"{name} is {value:g}, and must be positive")
-            least = name.startswith(("viscous", "coulomb", "stiction", "reflected"))
-            if least and value < 0:
+            if name.startswith(NOT_NEGATIVE) and value < 0:
                 raise ValueError(f"{name} is {value:g}, and must not be negative")
         for joint in JOINTS:
             if not getattr(self, f"lower_{joint}") < getattr(self, f"upper_{joint}"):
@@ -83,7 +84,7 @@ def check_limits(parameters: PackbotParameters, q: Array, where: str = "") -> No
     Args:
         parameters: with the limits.
         q: angles (7,) [rad].
-        where: what stands before the joint's name in the message.
+        where: prefix of the joint's name in the message.
 
     Raises:
         AccordError: naming the first joint that is outside.

@@ -32,7 +32,7 @@ PARALLEL = 1e-12  # m, and sine of an angle: axes that differ by less are parall
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a DH table: its joint, and theta offset, d, a, alpha."""
+    """A row of a DH table: its joint, the offset of theta, d, a and alpha."""
 
     joint: Annotated[str, Quantity("")]
     theta: Annotated[float, Quantity("rad", form=".4f", shown="deg")]
@@ -44,19 +44,19 @@ class Row:
         """Return the transforms (..., 4, 4) at joint angles (...) [rad]."""
         c, s = np.cos(q + self.theta), np.sin(q + self.theta)
         ca, sa = math.cos(self.alpha), math.sin(self.alpha)
-        zero, one = np.zeros_like(c), np.ones_like(c)
+        zeros, ones = np.zeros_like(c), np.ones_like(c)
         rows = [
             [c, -s * ca, s * sa, self.a * c],
             [s, c * ca, -c * sa, self.a * s],
-            [zero, sa * one, ca * one, self.d * one],
-            [zero, zero, zero, one],
+            [zeros, sa * ones, ca * ones, self.d * ones],
+            [zeros, zeros, zeros, ones],
         ]
         return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A chain.
+    """A chain of frames from `base_link` to its end.
 
     Args:
         base: from `base_link` to the frame of the first row (4, 4) [m].
@@ -128,13 +128,13 @@ def reduce_table(table: Table, frozen: Mapping[str, float]) -> Table:
 
 
 def split(joint: str, link: Array) -> tuple[Row, Array]:
-    """Split a transform (4, 4) into a DH row and a screw about z (4, 4) behind it."""
+    """Split a transform (4, 4) into a DH row and a screw about z (4, 4) after it."""
     R, p = link[:3, :3], link[:3, 3]
     sine = math.hypot(R[0, 2], R[1, 2])
     if sine < PARALLEL:
         a, d, shift = math.hypot(p[0], p[1]), float(p[2]), 0.0
-        whole = math.atan2(R[1, 0], R[0, 0])
-        theta = math.atan2(p[1], p[0]) if a > PARALLEL else whole
+        turn = math.atan2(R[1, 0], R[0, 0])
+        theta = math.atan2(p[1], p[0]) if a > PARALLEL else turn
         alpha = 0.0 if R[2, 2] > 0.0 else math.pi
     else:
         theta, alpha = math.atan2(R[0, 2], -R[1, 2]), math.atan2(sine, R[2, 2])

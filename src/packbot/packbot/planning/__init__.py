@@ -1,5 +1,13 @@
-"""Planning: inverse kinematics, paths, trajectories, lines of sight, arms with failed joints.
+"""Planning of motions: poses at a target, paths between poses, times along a path.
 
-Planners may be added, as modules here; samples and patience in each may be tuned. REASONS of
-recovery.py, words of results, stay, and no collision must be missed (rrt.py).
+reaching, inverse, sight      goals, inverse kinematics in closed form, line of sight
+rrt, trajectories             collision-free paths, and their times within limits
+failed_arm                    where loose joints of a failed arm rest, and what it can hold
+goals, failed_planner         poses of a failed arm at a target, and paths to them
+recovery                      both together: a path to a target, or why there is none
+planar, transition            dynamic motions of a loose joint past its unstable equilibrium
+
+Constants may be tuned where a module says so; figures of pages can change with them. Keep bounds
+by which no collision is missed (rrt.py). Tests: test_packbot_planning, _kinematics, _sight,
+_recovery, _transition.
 """

@@ -1,13 +1,13 @@
 """The arm with failed joints: what is left to move, and where loose joints come to rest.
 
-GAP must equal the margin of the contact law (0.5 mm). FALL to TIPPING trade time against missed
-equilibria and may be tuned. Fixed is the rest of loose joints, by zero torque, contact or stop:
-test_packbot_recovery compares it with energies and runs.
-
 A frozen joint is a lock. A loose joint bears no torque: it is in equilibrium where gravity's is
 zero, on a contact, or at its stop. About a single joint gravity's torque is A sin(q - s) with s its
 stable zero, so that two torques a quarter turn apart give s in closed form; the joint falls towards
-it by less than half a turn.
+it by less than half a turn, in steps that look for contact.
+
+GAP must equal the margin of the contact law (0.5 mm). The other constants trade time against missed
+equilibria and may be tuned. The conditions of rest are fixed: test_packbot_recovery compares them
+with energies and runs.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ GAP = 5e-4  # m at which a loose joint rests on a contact: the margin of the con
 FALL = 0.02  # rad: steps in which a fall looks for contact; the tips move by 37 mm at most
 FINE = 1e-4  # rad: to which the angle at a contact is found
 LIFT = 0.3  # rad by which a contact may push a loose joint at once
-WEIGHTLESS = 1e-9  # N m: torque below which gravity does not move a joint
+WEIGHTLESS = 1e-9  # N m: smaller torques of gravity are rounding
 HANGING = 1e-3  # rad from the zero of its torque, within which a loose joint hangs there
-LIGHT = 0.02  # N m: a loose joint with less is taken to hang
-LEANING = 0.5  # part of the effort limits that arms take which lean on something
+LIGHT = 0.02  # N m: a loose joint on which gravity has less torque is taken to hang
+LEANING = 0.5  # fraction of the effort limits for an arm that leans on something, which may slide
 TIPPING = 0.2  # rad that a loose joint keeps from where it would fall to the other side
 ROUNDS = 30  # over several loose joints, until all rest
 
@@ -47,11 +47,11 @@ class FailedArm:
         q: angles (7,) [rad] at which joints froze whose fault names none; the scenario's start if
             not given.
         payload: mass at the finger tips [kg].
-        clearance: of the setup, if it is there already.
+        clearance: of the setup, if one was made already.
         watch: distance [m] of a point before the lens that takes the place of the finger tips.
 
     Attributes:
-        frozen, loose, active: indices of the joints, apart.
+        frozen, loose, active: indices of the joints of each kind.
         lower, upper: limits of the angles (7,) [rad]; of frozen joints both are where they are.
         efforts: limits of the joints (7,) [N m].
 
@@ -101,7 +101,7 @@ class FailedArm:
         return (float(np.arctan2(here, there)) if size > WEIGHTLESS else 0.0), size
 
     def hang(self, q: Array) -> Array:
-        """Return the angles (7,) with loose joints at their zero torque or stop, through hulls."""
+        """Return the angles (7,) with loose joints at zero torque or a stop, whatever touches."""
         return self._settled(q, self._swings)[0]
 
     def rest(self, q: Array) -> Array | None:
@@ -134,6 +134,7 @@ class FailedArm:
         return True
 
     def _bottom(self, q: Array, joint: int) -> float:
+        """Return the angle [rad] of a joint at its stable zero of torque, or at the stop before."""
         past, _ = self.swing(q, joint)
         return float(np.clip(q[joint] - past, self.lower[joint], self.upper[joint]))
 
@@ -157,11 +158,11 @@ class FailedArm:
                 return False
             clear, end = lifted, clear
         else:
-            parts = np.linspace(clear, bottom, int(abs(bottom - clear) / FALL) + 2)[1:].tolist()
-            hit = next((i for i, angle in enumerate(parts) if touches(angle)), None)
+            angles = np.linspace(clear, bottom, int(abs(bottom - clear) / FALL) + 2)[1:].tolist()
+            hit = next((i for i, angle in enumerate(angles) if touches(angle)), None)
             if hit is None:
                 return True
-            clear, end = parts[hit - 1] if hit else clear, parts[hit]
+            clear, end = angles[hit - 1] if hit else clear, angles[hit]
         while abs(end - clear) > FINE:
             middle = 0.5 * (clear + end)
             clear, end = (clear, middle) if touches(middle) else (middle, end)
@@ -170,8 +171,8 @@ class FailedArm:
 
     def hanging(self, q: Array) -> Index:
         """Return the loose joints at a zero of gravity's torque, those without weight left out."""
-        found = [(i, *self.swing(q, i)) for i in self.loose.tolist()]
-        return _indices(i for i, past, size in found if abs(past) < HANGING and size > WEIGHTLESS)
+        swings = [(i, *self.swing(q, i)) for i in self.loose.tolist()]
+        return _indices(i for i, past, size in swings if abs(past) < HANGING and size > WEIGHTLESS)
 
     def holding(self, q: Array) -> Array:
         """Return the efforts (7,) [N m] at rest: against gravity, and against contacts.
@@ -232,5 +233,5 @@ class FailedArm:
         return jacobian
 
 
-def _indices(found: Iterable[int]) -> Index:
-    return np.array(sorted(found), dtype=np.int64)
+def _indices(joints: Iterable[int]) -> Index:
+    return np.array(sorted(joints), dtype=np.int64)

@@ -1,11 +1,11 @@
 """Paths of an arm with failed joints, loose joints following the others.
 
-All constants may be tuned: more samples find more paths and take longer, and change paths that
-pages show. SWING, what is a fall, too.
-
 A path is followed quasi-statically: loose joints follow the others, at zero torque or in contact
-with what they lie on. RRT-Connect, as `planning.rrt` has it, plans with frozen joints; where
-loose joints matter, a tree of the equilibria that can be reached grows from the present one.
+with what they lie on. RRT-Connect, as `planning.rrt` has it, plans with frozen joints. Where loose
+joints matter, a tree of the equilibria that can be reached grows from the present one.
+
+All constants may be tuned: more samples find more paths and take longer, and change paths that
+pages show. test_packbot_recovery checks that each pose of a tree is a rest.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from packbot.planning.rrt import Planner, SearchTree
 
 TRIES = 1500  # samples of a search: the budget of a path
 REACHES = 1000  # samples of a tree
-BRANCHES = 12  # nodes of a tree from which a goal is tried
-SHORTCUTS = 40  # tried on a path
-SWING = 0.15  # rad by which a loose joint may follow at once; more is a fall
-MEETS = 0.02  # rad: loose joints that differ by less have met
+BRANCHES = 12  # nodes of a tree, the nearest ones, from which a goal is tried
+SHORTCUTS = 40  # that are tried on a path
+SWING = 0.15  # rad by which a loose joint may follow in one step; more is a fall
+MEETS = 0.02  # rad: poses whose angles differ by less are taken to be the same
 
 
 class FailedPlanner(Planner):
-    """Plan paths of an arm with failed joints.
+    """Planner of paths of an arm with failed joints.
 
     Args:
         arm: with its failures.
-        margin: that pairs keep [m], those left out which are nearer at the start or at the goal.
+        margin: that pairs keep [m], except pairs that are closer at the start or at the goal.
     """
 
     def __init__(self, arm: FailedArm, *, margin: float = MARGIN) -> None:
         super().__init__(arm.setup, margin=margin, clearance=arm.clearance)
         self.arm, self.tries, self.searches, self.shortcuts = arm, TRIES, 1, SHORTCUTS
         self._lower, self._upper = arm.lower, arm.upper
-        self._close = set[tuple[str, str]]()
+        self._close = set[tuple[str, str]]()  # pairs of links that may be closer than the margin
         self._leaning = arm.loose[arm.loose < ARM]
         self._sizes, self.radii = self.radii[:ARM], self.radii.copy()
         self.radii[np.concatenate([arm.frozen, arm.loose])] = 0.0
@@ -83,16 +83,16 @@ class FailedPlanner(Planner):
         return np.array(short if self._met(short[-1], path[-1]) else path)
 
     def _allow(self, *poses: Array) -> None:
-        """Let pairs be closer than the margin that are so in poses (7,)."""
+        """Allow pairs of links closer than the margin if they are so in one of the poses (7,)."""
         self._close = set[tuple[str, str]]().union(*map(self.links_near, poses))
 
     def links_near(self, q: Array) -> set[tuple[str, str]]:
-        """Return the pairs of links closer than the margin, but those that loose joints part."""
+        """Return the pairs of links closer than the margin that no loose joint moves."""
         if not self.clearance.touches(q, self.margin):
             return set()
         near = self.clearance.near(q, self.margin)
-        led = (self.clearance.reaches[near][:, self._leaning] > 0.0).any(axis=1)
-        return {self.clearance.pair_links(i) for i in near[~led].tolist()}
+        moved = (self.clearance.reaches[near][:, self._leaning] > 0.0).any(axis=1)
+        return {self.clearance.pair_links(i) for i in near[~moved].tolist()}
 
     def is_free(self, q: Array) -> bool:
         """Return whether a pose keeps the margin, and the active joints can hold it."""
@@ -115,7 +115,7 @@ class FailedPlanner(Planner):
         return q
 
     def follow(self, corners: list[Array]) -> list[Array]:
-        """Return corners with loose joints as they come along, as far as the first is not met."""
+        """Return corners with loose joints following, up to the first corner that is not met."""
         path = [corners[0]]
         for corner in corners[1:]:
             path.append(self.walk(path[-1], corner))

@@ -1,11 +1,11 @@
 """Poses of a failed arm whose finger tips are at a target.
 
-NEAR, 5 mm, says when a target counts as reached, by which tests judge, and stays; the other
-constants trade time against missed poses and may be tuned.
-
 Poses are drawn at random, loose joints at rest, and those nearest to the target are refined by
 damped least squares [Nakamura, Hanafusa 1986], loose joints following. That serves every set of
 failures alike: where too few joints are left, it ends at the point nearest to the target.
+
+NEAR, by which tests judge whether a target is reached, stays. The other constants trade time
+against missed poses and may be tuned (test_packbot_recovery compares refusals with sampling).
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import WEIGHTLESS, FailedArm
 from packbot.planning.reaching import ARM
 
-POSES = 4000  # drawn
-PROPPED = 300  # drawn with loose joints on contacts
-SEEDS = 40  # poses of a kind from which a target is looked for
-NEAR = 5e-3  # m from the target, within which it counts as reached
-EXACT = 1e-5  # m: to which the search goes
-ITERATIONS = 30
-TURN = 0.3  # rad by which a joint turns at once in the search
-DAMPING = 1e-3  # m
-ALIKE = 1e-2  # rad: poses that differ by less are one
+POSES = 4000  # that are drawn
+PROPPED = 300  # poses that are drawn with loose joints on contacts
+SEEDS = 40  # nearest poses, of those drawn and of the others, from which a target is looked for
+NEAR = 5e-3  # m from the target within which it counts as reached; half of what a reach allows
+EXACT = 1e-5  # m: least progress of an iteration
+ITERATIONS = 30  # of the least squares, at most
+TURN = 0.3  # rad by which a joint turns in an iteration at most
+DAMPING = 1e-3  # m: of motions that move the tips by less than 1 mm/rad
+ALIKE = 1e-2  # rad: poses whose angles differ by less are the same
 
 
 class Goals:
-    """Find poses of a failed arm at a target.
+    """Poses of a failed arm at a target.
 
     Args:
         arm: with its failures.
@@ -94,24 +94,24 @@ class Goals:
             return np.asarray(q[self._least(np.linalg.norm(tips - target, axis=1))])
         axis = np.array([self.arm.setup.parameters.base_x, 0.0])
         flat, aim = tips[:, :2] - axis, target[:2] - axis
-        off = np.hypot(np.hypot(*flat.T) - np.hypot(*aim), tips[:, 2] - target[2])
-        order = self._least(off)
+        distances = np.hypot(np.hypot(*flat.T) - np.hypot(*aim), tips[:, 2] - target[2])
+        order = self._least(distances)
         chosen, flat = q[order].copy(), flat[order]
         turn = np.arctan2(aim[1], aim[0]) - np.arctan2(flat[:, 1], flat[:, 0])
         turrets = (chosen[:, 0] + turn + np.pi) % (2.0 * np.pi) - np.pi
         chosen[:, 0] = np.clip(turrets, self.arm.lower[0], self.arm.upper[0])
         return np.asarray(chosen)
 
-    def _least(self, off: Array) -> Index:
-        """Return the poses with the least of something (k,): those drawn, and the others."""
+    def _least(self, distances: Array) -> Index:
+        """Return the poses with the least distances (k,): `SEEDS` of those drawn, and of others."""
         drawn = len(self.drawn)
-        order = off.argsort(kind="stable")
+        order = distances.argsort(kind="stable")
         return np.concatenate([order[order < drawn][:SEEDS], order[order >= drawn][:SEEDS]])
 
     def refine(self, q: Array, target: Array) -> Array:
         """Return the angles (7,) to which damped least squares brings the tips near a target.
 
-        On a contact it is left where the contact is lost or another is met.
+        A pose on a contact is not refined further once the contact is lost or another is met.
         """
         arm, best, least = self.arm, q, np.inf
         propped = len(arm.propping(q)) > 0
@@ -121,11 +121,11 @@ class Goals:
             if size >= least - EXACT:
                 break
             best, least = q, size
-            lines = arm.tip_jacobian(q)
-            lines[:, ((q <= arm.lower) & (lines.T @ error < 0.0))] = 0.0
-            lines[:, ((q >= arm.upper) & (lines.T @ error > 0.0))] = 0.0
-            damped = lines @ lines.T + DAMPING**2 * np.eye(3)
-            step = lines.T @ np.linalg.solve(damped, error)
+            jacobian = arm.tip_jacobian(q)
+            jacobian[:, ((q <= arm.lower) & (jacobian.T @ error < 0.0))] = 0.0
+            jacobian[:, ((q >= arm.upper) & (jacobian.T @ error > 0.0))] = 0.0
+            damped = jacobian @ jacobian.T + DAMPING**2 * np.eye(3)
+            step = jacobian.T @ np.linalg.solve(damped, error)
             step *= min(1.0, TURN / max(float(np.abs(step).max()), TURN))
             q = np.clip(q + step, arm.lower, arm.upper)
             if self.heavy:

@@ -1,12 +1,13 @@
 """Inverse kinematics in closed form: finger tips at a point, camera aimed at a point.
 
-Only PITCHES may be tuned: half a degree, which test_packbot_kinematics repeats. The rest is fixed,
-geometry of parameters, undone by forward kinematics in tests. To prefer other poses change what
-`solve` sorts by; another tool needs other `lengths_of`.
-
 The hand lies on link 3's axis, so that turret, shoulder, elbow 1 and elbow 2 put the finger tips
 anywhere: the turret turns the arm's plane through the point, and in the plane a hand of given pitch
-leaves two lengths and two angles. The wrist rolls the hand where it is.
+leaves two lengths and two angles. The wrist rolls the hand where it is. If no pitch is asked for,
+many are tried, and of all poses the one that is reached soonest and touches nothing is taken.
+
+PITCHES may be tuned: half a degree, which test_packbot_kinematics repeats. The rest is geometry,
+which forward kinematics undoes in the tests. To prefer other poses change what `solve` sorts by;
+another tool needs other `lengths_of`.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from packbot.model.arm import Kinematics, Placement
 from packbot.model.parameters import LENS, PackbotParameters
 
 PITCHES = 720  # of the hand that are tried, half a degree apart, if none is asked for
-ROUND_OFF = 1e-9  # of a cosine beyond 1, at the edge of the reach
-AT_LIMIT = 1e-11  # rad beyond a joint's limit that are round-off
+ROUND_OFF = 1e-9  # by which a cosine may exceed 1 at the edge of the reach
+AT_LIMIT = 1e-11  # rad: angles beyond a joint's limit by less are at it but for rounding
 
 
 @dataclass(frozen=True)
 class Inverse:
-    """Find joint angles for the finger tips.
+    """Joint angles that put the finger tips at a point.
 
     Args:
         parameters: of the robot.
@@ -125,15 +126,15 @@ class Inverse:
         a, b, hand = lengths_of(self.parameters)
         pr, pz = r - hand * np.cos(pitches), height - hand * np.sin(pitches)
         cosine = (pr * pr + pz * pz - a * a - b * b) / (2.0 * a * b)
-        ok = np.abs(cosine) <= 1.0 + ROUND_OFF
-        pr, pz, pitches = pr[ok], pz[ok], pitches[ok]
-        bend = np.arccos(np.clip(cosine[ok], -1.0, 1.0))
-        both = []
+        reached = np.abs(cosine) <= 1.0 + ROUND_OFF
+        pr, pz, pitches = pr[reached], pz[reached], pitches[reached]
+        bend = np.arccos(np.clip(cosine[reached], -1.0, 1.0))
+        branches = []  # elbow up and elbow down
         for elbow1 in (bend, -bend):
             shoulder = np.arctan2(pz, pr)
             shoulder -= np.arctan2(b * np.sin(elbow1), a + b * np.cos(elbow1))
-            both.append(np.column_stack([shoulder, elbow1, pitches - shoulder - elbow1]))
-        return np.concatenate(both)
+            branches.append(np.column_stack([shoulder, elbow1, pitches - shoulder - elbow1]))
+        return np.concatenate(branches)
 
 
 def check_reach(p: PackbotParameters, target: Array) -> None:
@@ -208,6 +209,6 @@ def aim(p: PackbotParameters, link3: Placement, target: Array) -> Array:
     angles = np.array([1.0, -1.0]) * np.arccos(height / size) - np.arctan2(x, z)
     angles = (angles + np.pi) % (2.0 * np.pi) - np.pi
     pans = np.arctan2(y, np.cos(angles) * x + np.sin(angles) * z)
-    found = np.column_stack([angles, pans])
+    pairs = np.column_stack([angles, pans])
     lower, upper = p.limits[:, 4:6]
-    return np.asarray(found[((lower <= found) & (found <= upper)).all(axis=1)])
+    return np.asarray(pairs[((lower <= pairs) & (pairs <= upper)).all(axis=1)])

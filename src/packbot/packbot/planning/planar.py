@@ -1,27 +1,37 @@
 """Motion of the arm in its plane, one of three joints loose, with the cost of a transition.
 
-`inverse` and `flow` are equations of motion and fixed, test_packbot_transition compares them with
-pinocchio's; the residuals' weights are the caller's. SPRING, DAMPING, BEHIND and CUSHION shape what
-the loose joint rests on and where it may swing, and may be tuned.
+The accelerations of the active joints are the inputs u (2,). The loose joint's is what leaves it
+without effort (non-collocated partial feedback linearisation [Spong 1994]). The state x (6,) has
+the angles of shoulder and elbows, then their rates. Limits of speed, effort, angle and of the
+finger tips' height are penalties; what the loose joint rests on at the start is a one-sided spring.
 
-The accelerations of the active joints are the inputs. The loose joint's is what leaves it without
-effort (non-collocated partial feedback linearisation, Spong 1994). Limits of speed, effort, angle
-and of the finger tips' height are penalties; what it rests on at the start is a one-sided spring.
+A model is (lengths, masses, moments, inertias, viscous friction, armature) of the three links,
+(3,) each, then the angle and the free side of the spring (2,), and gravity [m/s^2].
+
+`inverse` and `flow` are equations of motion and fixed: test_packbot_transition compares them with
+pinocchio's. The constants shape the spring and where the loose joint may swing, and may be tuned.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel
 
 Model: TypeAlias = tuple[Array, Array, Array, Array, Array, Array, Array, float]
+SPRING_END: Final = 6  # indices of a model, whose first six arrays are unpacked
+GRAVITY: Final = 7
+LOWER, UPPER, RATE, EFFORT = range(4)  # rows of bounds (4, 3): angles [rad], rates, efforts
+# Of weights (8,): factors of the residuals of accelerations, rates, angles, efforts and height;
+# then the shoulder's height, the least height of the tips, and the length of the last link [m].
+ON_ACCELERATION, ON_RATE, ON_ANGLE, ON_EFFORT, ON_HEIGHT, SHOULDER, FLOOR, LAST_LINK = range(8)
 BEHIND = 0.12  # m: least distance of the finger tips from link 1's axis
-CUSHION = 0.05  # rad before the stop in which the loose joint may not come back fast
+BENT = 0.5  # rad of elbow 1 above which the tips can be behind link 1
+CUSHION = 0.05  # rad before the spring in which the loose joint may not come back fast
 SPRING, DAMPING = 3000.0, 1.0  # N m/rad and s/rad of what the loose joint rests on
-SMALL = 1e-6  # of finite differences
+SMALL = 1e-6  # of forward differences: near the square root of round-off
 
 
 @kernel
@@ -36,7 +46,7 @@ def inverse(model, x, a, tau):
     at = np.empty(4, dtype=np.complex128)  # accelerations of the joints, gravity included
     turn, arm = np.empty(3, dtype=np.complex128), np.empty(3, dtype=np.complex128)
     spin = np.empty(3)
-    at[0] = 1j * model[7]
+    at[0] = 1j * model[GRAVITY]
     for k in range(3):
         theta, omega, alpha = theta + x[k], omega + x[3 + k], alpha + a[k]
         turn[k], arm[k], spin[k] = 1j * alpha - omega * omega, np.exp(1j * theta), alpha
@@ -53,7 +63,7 @@ def inverse(model, x, a, tau):
 @kernel
 def flow(model, loose, x, u, rate, tau):
     """Find the rate (6,) of a state with active accelerations u (2,), and the efforts (3,)."""
-    stop, side = model[6]
+    stop, side = model[SPRING_END]
     rate[:3] = x[3:]
     a = rate[3:]
     first = 1 if loose == 0 else 0
@@ -89,32 +99,30 @@ def residual(model, bounds, weights, loose, x, u, r):
 
     Args:
         model, loose, x, u: as for `flow`.
-        bounds: lower and upper angles, greatest rates and efforts (4, 3); height and length of the
-            last link's tips [m] follow in `weights`.
-        weights: (8,): of accelerations, rates, angles, efforts, height; height of the shoulder and
-            of the tips at least, and length of the last link [m].
-        r: found.
+        bounds, weights: (4, 3) and (8,), in the order of the indices above.
+        r: filled: accelerations (2), angles (3), rates (3), efforts (3), height of elbow 2 and of
+            the tips (2), return to the spring, and tips behind link 1.
     """
     rate, tau = np.empty(6), np.empty(3)
     flow(model, loose, x, u, rate, tau)
-    r[:2] = weights[0] * u
-    height, theta = weights[5], 0.0
+    r[:2] = weights[ON_ACCELERATION] * u
+    height, theta = weights[SHOULDER], 0.0
     for i in range(3):
         theta += x[i]
-        height += (weights[7] if i == 2 else model[0][i]) * np.sin(theta)
+        height += (weights[LAST_LINK] if i == 2 else model[0][i]) * np.sin(theta)
         if i > 0:
-            r[10 + i] = weights[4] * max(0.0, weights[6] - height)
-        r[2 + i] = weights[2] * max(0.0, bounds[0, i] - x[i], x[i] - bounds[1, i])
-        r[5 + i] = weights[1] * max(0.0, abs(x[3 + i]) - bounds[2, i])
-        r[8 + i] = weights[3] * max(0.0, abs(tau[i]) - bounds[3, i])
-    if x[2] > 0.5:  # the tips' distance behind link 1, which they swing back to
-        behind = model[0][1] * np.sin(x[1]) + weights[7] * np.sin(x[1] + x[2])
-        r[14] = weights[4] * max(0.0, BEHIND - behind)
+            r[10 + i] = weights[ON_HEIGHT] * max(0.0, weights[FLOOR] - height)
+        r[2 + i] = weights[ON_ANGLE] * max(0.0, bounds[LOWER, i] - x[i], x[i] - bounds[UPPER, i])
+        r[5 + i] = weights[ON_RATE] * max(0.0, abs(x[3 + i]) - bounds[RATE, i])
+        r[8 + i] = weights[ON_EFFORT] * max(0.0, abs(tau[i]) - bounds[EFFORT, i])
+    if x[2] > BENT:  # the tips' distance behind link 1, which they swing back to
+        behind = model[0][1] * np.sin(x[1]) + weights[LAST_LINK] * np.sin(x[1] + x[2])
+        r[14] = weights[ON_HEIGHT] * max(0.0, BEHIND - behind)
     else:
         r[14] = 0.0
-    stop, side = model[6]
+    stop, side = model[SPRING_END]
     near = max(0.0, 1.0 - side * (x[loose] - stop) / CUSHION)
-    r[13] = weights[1] * side * near * max(0.0, -side * x[3 + loose])
+    r[13] = weights[ON_RATE] * side * near * max(0.0, -side * x[3 + loose])
 
 
 @kernel
@@ -124,7 +132,7 @@ def linearise(model, bounds, weights, loose, period, X, U, A, R):
     By forward differences; the residuals themselves are in R[:, :, 8].
     """
     for k in range(len(U)):
-        here = step(model, loose, period, X[k], U[k])
+        end = step(model, loose, period, X[k], U[k])
         residual(model, bounds, weights, loose, X[k], U[k], R[k, :, 8])
         for j in range(8):
             x, u = X[k].copy(), U[k].copy()
@@ -132,7 +140,7 @@ def linearise(model, bounds, weights, loose, period, X, U, A, R):
                 x[j] += SMALL
             else:
                 u[j - 6] += SMALL
-            A[k, :, j] = (step(model, loose, period, x, u) - here) / SMALL
+            A[k, :, j] = (step(model, loose, period, x, u) - end) / SMALL
             residual(model, bounds, weights, loose, x, u, R[k, :, j])
             R[k, :, j] = (R[k, :, j] - R[k, :, 8]) / SMALL
 

@@ -1,8 +1,10 @@
 """Goal of a reach: a named pose, or a point for the finger tips.
 
-MARGIN, 2 cm, the default of commands and controllers, may be tuned; ARM is the number of joints
-that place the hand, fixed by the order of JOINTS. A kind of goal may be added: a field of Goal,
-checked where it is made, and turned into angles in `angles`; ReachController takes it as a key.
+`Goal` checks what it is given, and `angles` turns it into joint angles by inverse kinematics.
+
+MARGIN, the default of commands and controllers, may be tuned. ARM follows from the order of JOINTS.
+A kind of goal may be added: a field of Goal, checked where it is made and turned into angles in
+`angles`; ReachController takes it as a key. test_packbot_kinematics tests goals and refusals.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from packbot.contact.clearance import Clearance
 
 
-ARM = 4  # joints that place the hand: turret, shoulder and elbows
+ARM = 4  # joints that place the hand, the first of JOINTS: turret, shoulder and elbows
 MARGIN = 0.02  # m that a path keeps from touching
 
 

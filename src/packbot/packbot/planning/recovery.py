@@ -1,8 +1,12 @@
-"""Reaching with failed joints: a path for the joints that are left, or why there is none.
+"""Reaching with failed joints: a path with the joints that are left, or the reason for none.
 
-REASONS are words of results and tables (studies count them): their order and spelling stay. GOALS,
+Poses at the target are looked for first (`Goals`). A target is refused if there is none within
+reach, none that the joints can hold, or none that is clear; else a path to the soonest of them is
+planned (`FailedPlanner`). For a refused target a path leads to the nearest point that has one.
+
+REASONS are words of results and tables, which studies count: their order and spelling stay. GOALS,
 NEAREST and HALVINGS, how many poses are tried, may be tuned. test_packbot_recovery compares
-refusals with closed forms and with sampling, so refuse nothing by a shorter search.
+refusals with closed forms and with sampling, so a shorter search must not refuse more.
 """
 
 from __future__ import annotations
@@ -22,9 +26,9 @@ from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
-GOALS = 4  # poses to which a path is planned; a tree is tried for all
-NEAREST = 6  # poses tried at the point nearest to a target that is refused
-HALVINGS = 6  # to where a pose no longer stands
+GOALS = 4  # poses to which a path is planned; with a tree all are tried
+NEAREST = 6  # poses that are tried near a refused target
+HALVINGS = 6  # of the way on which a pose can be drawn towards a refused target
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Recovery:
     """What a failed arm can do about a target.
 
     Args:
-        corners: of the path, loose joints at rest (k, 7) [rad]; of that to `nearest` if refused.
+        corners: of the path, loose joints at rest (k, 7) [rad]; if refused, of that to `nearest`.
         reason: why the target is refused, one of `REASONS`; "" if it is reached.
         nearest: point nearest to the target to which there is a path (3,) [m].
     """
@@ -43,13 +47,17 @@ class Recovery:
 
 
 class Recoverer:
-    """Reach targets with a failed arm.
+    """Planner of reaches of a failed arm.
 
     Args:
         arm: with its failures.
         present: angles (7,) [rad] of its resting pose.
-        seed: of everything drawn.
-        margin: kept from touching [m].
+        seed: of all random draws.
+        margin: that paths keep from touching [m].
+
+    Attributes:
+        goals: poses at targets.
+        tree: of the equilibria that can be reached; None if gravity moves no loose joint.
     """
 
     def __init__(
@@ -64,15 +72,13 @@ class Recoverer:
         self.tree = self.planner.explore(self.present, seed) if self.goals.heavy else None
         if self.tree is not None:
             self.goals.extend(self.tree.nodes)
-        self._known = dict[bytes, tuple[str, list[Array]]]()
+        self._results = dict[bytes, tuple[str, list[Array]]]()  # of `find`, by target
         self.speeds = arm.setup.parameters.of_joints("speed_limit")
 
     def starts_at(self, arm: FailedArm, q: Array) -> bool:
-        """Return whether this serves an arm with its failures at angles (7,), to 0.02 rad."""
-        mine = [(fault.joint, fault.kind) for fault in self.arm.faults]
-        return mine == [(f.joint, f.kind) for f in arm.faults] and bool(
-            np.abs(q - self.present)[:ARM].max() < MEETS
-        )
+        """Return whether this was made for the failures of an arm at angles q (7,) [rad]."""
+        failures, others = ([(f.joint, f.kind) for f in a.faults] for a in (self.arm, arm))
+        return failures == others and bool(np.abs(q - self.present)[:ARM].max() < MEETS)
 
     def reach(self, target: Array) -> Recovery:
         """Return a path to a target (3,) [m], or the reason why there is none."""
@@ -83,11 +89,11 @@ class Recoverer:
         return Recovery(corners, reason, self.arm.kinematics.tip(corners[-1]))
 
     def find(self, target: Array) -> tuple[str, list[Array]]:
-        """Return "" and a path to a target (3,) [m]; or why there is none, and one to near it."""
+        """Return "" and a path to a target (3,) [m]; or a reason, and a path to a point near it."""
         key = target.tobytes()
-        if key not in self._known:
-            self._known[key] = self._find(target)
-        return self._known[key]
+        if key not in self._results:
+            self._results[key] = self._find(target)
+        return self._results[key]
 
     def _find(self, target: Array) -> tuple[str, list[Array]]:
         candidates = list(self.goals.near(target, self.present))
@@ -97,43 +103,40 @@ class Recoverer:
             if path is not None:
                 return "", path
         path = self._nearest(target, candidates)
-        there = float(np.linalg.norm(self.arm.kinematics.tip(path[-1]) - target)) < NEAR
-        return "" if there else reason or "no_path", path
+        reached = float(np.linalg.norm(self.arm.kinematics.tip(path[-1]) - target)) < NEAR
+        return "" if reached else reason or "no_path", path
 
     def sift(self, candidates: list[Array], target: Array) -> tuple[str, list[Array]]:
-        """Return why no pose of those found serves, or "" and those that do, the soonest first."""
+        """Return "" and the candidates that serve, the soonest first; or why none does, and []."""
         tip = self.arm.kinematics.tip
-        there = [q for q in candidates if np.linalg.norm(tip(q) - target) < NEAR]
-        if not there:
+        at_target = [q for q in candidates if np.linalg.norm(tip(q) - target) < NEAR]
+        if not at_target:
             return self._short(target), []
-        held = [q for q in there if self.arm.bears(q)]
-        if not held:
+        bearable = [q for q in at_target if self.arm.bears(q)]
+        if not bearable:
             return "torque", []
-        clear = [q for q in held if self.stands(q)]
+        clear = [q for q in bearable if self.stands(q)]
         clear.sort(key=lambda q: float((np.abs(q - self.present) / self.speeds).max()))
         return ("" if clear else "collision"), clear
 
     def _short(self, target: Array) -> str:
-        """Return "torque" if loose joints would reach the target had they any, else why not."""
+        """Return "torque" if loose joints with torque would reach a target; else "out_of_reach"."""
         if not self.goals.heavy:
             return "out_of_reach"
         tip = self._strong.arm.kinematics.tip
         poses = self._strong.near(target, self.present)
-        there = any(np.linalg.norm(tip(q) - target) < NEAR for q in poses)
-        return "torque" if there else "out_of_reach"
+        reached = any(np.linalg.norm(tip(q) - target) < NEAR for q in poses)
+        return "torque" if reached else "out_of_reach"
 
     @cached_property
     def _strong(self) -> Goals:
-        """Poses of the arm whose loose joints had torque."""
+        """Poses of the arm if its loose joints had torque."""
         frozen = [fault for fault in self.arm.faults if fault.kind == "frozen"]
         arm = FailedArm(self.arm.setup, frozen, q=self.present, clearance=self.arm.clearance)
         return Goals(arm, self.present, self.seed)
 
     def stands(self, q: Array) -> bool:
-        """Return whether nothing touches but what loose joints rest on, and they do rest.
-
-        Nothing may hide what the camera is to look at.
-        """
+        """Return whether loose joints rest, nothing else touches, and the camera's view is free."""
         arm, touches = self.arm, self.arm.clearance.touches
         if not arm.sees(q):
             return False
@@ -157,21 +160,21 @@ class Recoverer:
             return None
 
     def _nearest(self, target: Array, candidates: list[Array]) -> list[Array]:
-        """Return the path to the nearest point to a refused target that has one."""
+        """Return a path to the point nearest to a refused target that has one."""
         tip = self.arm.kinematics.tip
         if self.tree is not None:
             paths = self._tree_paths(self.tree, target)
             return min(paths, key=lambda path: float(np.linalg.norm(tip(path[-1]) - target)))
-        others = (self._path_to(q) for q in self._next_best(target, candidates))
-        return next((path for path in others if path is not None), [self.present])
+        attempts = (self._path_to(q) for q in self._next_best(target, candidates))
+        return next((path for path in attempts if path is not None), [self.present])
 
     def _tree_paths(self, tree: SearchTree, target: Array) -> list[list[Array]]:
         """Return paths to nodes of the tree nearest to a target, and on towards it."""
         tip, nodes = self.arm.kinematics.tip, tree.nodes
-        away = np.linalg.norm([tip(q) - target for q in nodes], axis=1).argsort(kind="stable")
+        order = np.linalg.norm([tip(q) - target for q in nodes], axis=1).argsort(kind="stable")
         return [
             [*tree.path(i), self.planner.walk(nodes[i], self.goals.refine(nodes[i], target))]
-            for i in away[:NEAREST].tolist()
+            for i in order[:NEAREST].tolist()
         ]
 
     def _next_best(self, target: Array, candidates: list[Array]) -> Iterator[Array]:
@@ -190,7 +193,7 @@ class Recoverer:
                 yield q
 
     def _drawn(self, q: Array, target: Array) -> Array:
-        """Return how far a pose that stands can be drawn to a target and still stand."""
+        """Return the pose to which one that stands can be drawn towards a target and stand."""
         end = self.goals.refine(q, target)
         if self.arm.bears(end) and self.stands(end):
             return end

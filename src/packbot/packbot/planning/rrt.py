@@ -1,15 +1,18 @@
 """Collision-free path planning: RRT-Connect [Kuffner, LaValle 2000] with shortcutting.
 
-STEP, TRIES, SHORTCUTS, SEARCHES and WANDER may be tuned: they change which path is found and how
-soon, and with it figures of pages. What must stay is the bound below, by which no collision is
-missed: test_packbot_planning checks it between the angles. A seed gives the same path, so draw from
-the given `rng` alone. Another planner is a class with `plan(start, goal, seed)`.
+Two trees grow towards each other from start and goal. Their path is shortened by random shortcuts,
+and the quickest of several paths is taken.
 
 No collision is missed between the angles that are checked. When joint i turns by dq_i, no point of
 what it carries moves further than r_i |dq_i|, r_i being how far such a point can be from its axis;
 so no distance between two hulls changes by more than the motion sum_i r_i |dq_i|. An edge is
 checked at angles whose motion from one to the next is at most the margin m, each with all pairs m
 apart: anywhere between, the nearer of two is at most m / 2 away, and all pairs are m / 2 apart.
+
+The constants may be tuned: they change which path is found and how soon, and figures of pages with
+it. The bound must stay (test_packbot_planning checks it between the angles), and so must that a
+seed gives one path: draw from the given `rng` alone. Another planner is a class with
+`plan(start, goal, seed)`.
 """
 
 from __future__ import annotations
@@ -25,9 +28,15 @@ from packbot.model.parameters import PackbotParameters, check_limits
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.trajectories import RAMP
 
+STEP = 0.5  # m of motion by which a tree grows at once
+TRIES = 10_000  # samples before a search is given up
+SHORTCUTS = 150  # that are tried on a path
+SEARCHES = 3  # paths that are searched, of which the quickest is taken
+WANDER = 0.2  # fraction of the samples in which camera and wrist are drawn, too
+
 
 class SearchTree:
-    """Nodes (n, 7) [rad] and their parents, by number; -1 is that of the root."""
+    """Nodes (n, 7) [rad], and the index of each one's parent; -1 for the root."""
 
     def __init__(self, root: Array) -> None:
         self._nodes = np.tile(root, (64, 1))
@@ -62,15 +71,8 @@ class SearchTree:
         return back[::-1]
 
 
-STEP = 0.5  # m of motion by which a tree grows at once
-TRIES = 10_000  # samples before a search is given up
-SHORTCUTS = 150  # tried
-SEARCHES = 3  # found, of which the quickest is taken
-WANDER = 0.2  # part of the samples in which camera and wrist are drawn, too
-
-
 class Planner:
-    """Plan paths of a setup's arm among its obstacles; the same seed gives the same path.
+    """Planner of paths of a setup's arm among its obstacles; a seed gives one path.
 
     Args:
         setup: robot and scenario.
@@ -78,7 +80,8 @@ class Planner:
         clearance: of the setup, if it is there already.
 
     Attributes:
-        tries, searches, shortcuts: budget of a search, searches, and shortcuts tried.
+        tries, searches, shortcuts: see the constants of these names.
+        radii: how far what a joint carries can be from its axis (7,) [m].
     """
 
     def __init__(
@@ -88,7 +91,6 @@ class Planner:
             raise AccordError(f"margin is {margin:g}, and must be positive")
         self.clearance = clearance or Clearance.of(setup)
         self.margin = margin
-        # How far what a joint carries can be from its axis (7,) [m].
         self.radii = self.clearance.reaches.max(axis=0)
         self._parameters: PackbotParameters = setup.parameters
         self._lower, self._upper = setup.parameters.limits
@@ -138,14 +140,14 @@ class Planner:
     def _search(self, start: Array, goal: Array, rng: np.random.Generator) -> list[Array]:
         """Return a path by two trees that grow towards each other in turn."""
         from_start, from_goal = SearchTree(start), SearchTree(goal)
-        one, other = from_start, from_goal
+        tree, other = from_start, from_goal
         for _ in range(self.tries):
-            reached = self._step(one, self._sample(start, goal, rng))
-            met = None if reached is None else self._connect(other, one[reached])
+            reached = self._step(tree, self._sample(start, goal, rng))
+            met = None if reached is None else self._connect(other, tree[reached])
             if reached is not None and met is not None:
-                here, there = (reached, met) if one is from_start else (met, reached)
-                return from_start.path(here) + from_goal.path(there)[::-1]
-            one, other = other, one
+                i, j = (reached, met) if tree is from_start else (met, reached)
+                return from_start.path(i) + from_goal.path(j)[::-1]
+            tree, other = other, tree
         raise AccordError(
             f"no path found in {self.tries} tries that keeps {1e3 * self.margin:g} mm: "
             "try another seed, or a smaller margin"

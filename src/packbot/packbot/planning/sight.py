@@ -1,12 +1,12 @@
 """Line of sight from the camera to a target, and the hulls that occlude it.
 
-LENS_WIDTH and SHORT may be changed: no drawing of the camera is public. The place of the lens is
-LENS of model/parameters.py, the angle of view an argument, all that is ahead unless given. DISC, 19
-points with even shares, may be refined for finer fractions. test_packbot_sight compares with lines
-clipped by faces. Fields of View, keys of `accord packbot look --sight`, stay.
-
 The report's section 5 proposes it: a long, thin polytope from camera to target, tested against the
-hulls. Here it is a frustum, from all of the lens to all of the target.
+hulls. Here it is a frustum, from all of the lens to all of the target. The lens is LENS of
+model/parameters.py; the angle of view is an argument.
+
+LENS_WIDTH and SHORT may be changed, since no drawing of the camera is public, and DISC refined.
+Fields of View, keys of `accord packbot look --sight`, stay. test_packbot_sight compares with lines
+clipped by faces.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from packbot.contact.clearance import TOLERANCE, Clearance, convex
 from packbot.contact.solids import Hull
 from packbot.model.parameters import LENS
 
-CAMERA = "pan_link"
-LENS_WIDTH = 0.01  # m, estimate
+CAMERA = "pan_link"  # link that carries the lens
+LENS_WIDTH = 0.01  # m: an estimate
 # Faces of a frustum: corners 0 to 3 about the line at the lens, 4 to 7 at the target.
 FRUSTUM = np.array(
     [(0, 2, 1), (0, 3, 2), (4, 5, 6), (4, 6, 7)]
     + [t for i in range(4) for j in [(i + 1) % 4] for t in ((i, j, 4 + j), (i, 4 + j, 4 + i))]
 )
-TURNED = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
+CORNERS = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
 # Points of a unit disc with even shares of it: the centre, and two rings.
 DISC = [
     (r * math.cos(2.0 * math.pi * i / n), r * math.sin(2.0 * math.pi * i / n))
     for r, n in ((0.0, 1), (0.46, 6), (0.83, 12))
     for i in range(n)
 ]
-SHORT = 1e-3  # m: a target may lie on what stands there, and that does not hide it
+SHORT = 1e-3  # m by which the frustum ends before the target, which may lie on an obstacle
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class View:
 
 
 class Sight:
-    """Test the visibility of targets from the camera's lens.
+    """Visibility of targets from the camera's lens.
 
     Args:
         clearance: holds the hulls, and where they are.
@@ -71,7 +71,7 @@ class Sight:
     def __init__(self, clearance: Clearance, angle: float = math.pi, width: float = 0.0) -> None:
         self.clearance, self.angle, self.width = clearance, angle, width
         self._camera = clearance.links.index(CAMERA)
-        self._here, self._result = coal.Transform3s(), coal.CollisionResult()
+        self._identity, self._result = coal.Transform3s(), coal.CollisionResult()
         self._request = coal.CollisionRequest()
         # At coal's own 1e-6 a tip that is 10 um wide can be 1 mm deep in a wall unnoticed.
         self._request.gjk_tolerance = TOLERANCE
@@ -126,16 +126,14 @@ class Sight:
     def _meets(self, line: coal.Convex, hull: int, place: coal.Transform3s) -> bool:
         body = self.clearance.bodies[hull]
         self._result.clear()
-        return bool(coal.collide(line, self._here, body, place, self._request, self._result))
+        return bool(coal.collide(line, self._identity, body, place, self._request, self._result))
 
-    def _distance_from(self, lens: Array, hull: int, place: pin.SE3) -> float:
+    def _distance_from(self, lens: Array, hull: int, pose: pin.SE3) -> float:
+        """Return the distance of a hull from the lens (3,) [m], its link at a pose."""
         result = coal.DistanceResult()
-        return float(
-            coal.distance(
-                coal.Sphere(0.5 * LENS_WIDTH), coal.Transform3s(np.eye(3), lens),
-                self.clearance.bodies[hull], _transform(place), coal.DistanceRequest(), result,
-            )
-        )  # fmt: skip
+        eye, at_lens = coal.Sphere(0.5 * LENS_WIDTH), coal.Transform3s(np.eye(3), lens)
+        body, request = self.clearance.bodies[hull], coal.DistanceRequest()
+        return float(coal.distance(eye, at_lens, body, _transform(pose), request, result))
 
 
 def frustum(lens: Array, along: Array, distance: float, width: float) -> Hull:
@@ -150,8 +148,8 @@ def frustum(lens: Array, along: Array, distance: float, width: float) -> Hull:
     across = -along[np.abs(along).argmin()] * along  # an axis, less its part along the line
     across[np.abs(along).argmin()] += 1.0
     (x, y, z), (u, v, w) = along, across / np.sqrt(across @ across)
-    beside = (y * w - z * v, z * u - x * w, x * v - y * u)
-    square = np.sqrt(0.5) * (TURNED @ [(u, v, w), beside])
+    normal = (y * w - z * v, z * u - x * w, x * v - y * u)  # to both
+    square = np.sqrt(0.5) * (CORNERS @ [(u, v, w), normal])
     reach = distance - SHORT
     far = width + (LENS_WIDTH - width) * SHORT / distance
     near, end = LENS_WIDTH * square + lens, far * square + (lens + reach * along)

@@ -1,12 +1,13 @@
-"""Time parametrisation of a piecewise linear path in joint space, at rest in its corners.
+"""Times along a piecewise linear path in joint space, at rest in its corners.
 
-RAMP, RESERVE, SAMPLES and SLOWER may be tuned; limits of speed and effort are
-config/parameters.yaml's. RESERVE must leave a tenth of the effort to feedback, also in other
-modules. Another profile must replace `_part`, with its two derivatives: test_packbot_planning
-differentiates it, and looks at limits between the samples.
+On each line the fraction s of it goes from 0 to 1 at a speed that rises by a smooth step (Hermite's
+3 x^2 - 2 x^3), stays, and falls: accelerations are continuous, and the path is kept exactly. A line
+whose efforts exceed the limits is slowed down.
 
-On each line the part s of it goes from 0 to 1 at a speed that rises by a smooth step (Hermite's
-3 x^2 - 2 x^3), stays, and falls: accelerations are continuous, and the path is kept exactly.
+RAMP, RESERVE, SAMPLES and SLOWER may be tuned, but RESERVE, which other modules use as well, must
+leave effort to feedback. Limits of speed and effort are those of config/parameters.yaml. Another
+profile must replace `_profile`, with its two derivatives: test_packbot_planning differentiates it,
+and checks limits between the samples.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from roboaccord.scenario import Setup
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 
-RAMP = 0.5  # s, of the speed's rise and fall
-RESERVE = 0.9  # part of the effort limits that a motion takes; feedback has the rest
-SAMPLES = 60  # of a line, at which efforts are found
-SLOWER = 1.1  # factor on the times of a line that asks for too much effort
+RAMP = 0.5  # s in which the speed rises and falls, at least
+RESERVE = 0.9  # fraction of the effort limits that a motion takes; feedback has the rest
+SAMPLES = 60  # times of a line at which efforts are computed
+SLOWER = 1.1  # factor on the times of a line that needs too much effort
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class TimedPath:
     Args:
         corners: (k + 1, 7) [rad].
         cruise: greatest rate of s on each line (k,) [1/s].
-        ramp: in which it is reached (k,) [s].
+        ramp: time in which it is reached (k,) [s].
     """
 
     corners: Array
@@ -49,18 +50,18 @@ class TimedPath:
 
     @property
     def duration(self) -> float:
-        """[s]."""
+        """Time at which the last corner is reached [s]."""
         return float(self.times[-1])
 
     def at(self, time: float) -> tuple[Array, Array, Array]:
-        """Return angles, rates and accelerations (7,) [rad, s] at a time [s]; at rest after all."""
+        """Return angles, rates, accelerations (7,) [rad, s] at a time [s]; at rest at the end."""
         times = self.times
         i = int(np.searchsorted(times, time, side="right")) - 1
         if i >= len(self.cruise):
             rest = np.zeros(self.corners.shape[1])
             return self.corners[-1], rest, rest
         line = self.corners[i + 1] - self.corners[i]
-        s, rate, change = _part(time - times[i], float(self.cruise[i]), float(self.ramp[i]))
+        s, rate, change = _profile(time - times[i], float(self.cruise[i]), float(self.ramp[i]))
         return self.corners[i] + s * line, rate * line, change * line
 
 
@@ -75,7 +76,7 @@ def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedPath:
         speed: part of the speed limits that is used.
 
     Raises:
-        AccordError: if gravity alone asks for more than the joints can give.
+        AccordError: if gravity alone needs more than the joints can give.
     """
     if not 0.0 < speed <= 1.0:
         raise AccordError(f"speed is {speed:g}, and must be above 0, up to 1")
@@ -92,7 +93,7 @@ def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedPath:
     return TimedPath(np.asarray(corners), np.array(cruise), np.array(ramp))
 
 
-def _part(time: float, cruise: float, ramp: float) -> tuple[float, float, float]:
+def _profile(time: float, cruise: float, ramp: float) -> tuple[float, float, float]:
     """Return s and its first two derivatives at a time [s] after a corner."""
     whole = 1.0 / cruise + ramp
     early = min(time, whole - time)
@@ -114,11 +115,11 @@ def _affordable(setup: Setup, arm: Arm, a: Array, b: Array, rate: float, rise: f
     p = setup.parameters
     limits = RESERVE * p.of_joints("effort_limit")
     viscous, coulomb = p.of_joints("viscous"), p.of_joints("coulomb")
-    rest, line = np.zeros(len(a)), b - a
+    no_rates, line = np.zeros(len(a)), b - a
     for time in np.linspace(0.0, 1.0 / rate + rise, SAMPLES):
-        s, speed, change = _part(float(time), rate, rise)
+        s, speed, change = _profile(float(time), rate, rise)
         q, qd = a + s * line, speed * line
-        still = np.abs(arm.bias(q, rest)) + coulomb
+        still = np.abs(arm.bias(q, no_rates)) + coulomb
         if (still > limits).any():
             i = int((still / limits).argmax())
             raise AccordError(

@@ -1,12 +1,13 @@
 """Dynamic transition of an arm with a loose joint from one equilibrium to another.
 
-Every constant may be tuned. FLOOR and NEAR keep the arm off its tracks and limits; WEIGHTS, END and
-STAGES shape the optimisation: with others the scenario `transition` may have no plan. Only elbow 2
-may be the loose joint.
-
-In the arm's plane (planar.py), by trajectory optimisation: differential dynamic programming with
-the Gauss-Newton Hessian of the cost [Li and Todorov 2004, iterative LQR]. Gains along the
+A first guess goes to angles at which the loose joint tips over, and back. It is improved in the
+arm's plane (planar.py) by differential dynamic programming with the Gauss-Newton Hessian of the
+cost [Li and Todorov 2004, iterative LQR], with penalties that are raised in stages. Gains along the
 trajectory are those of the time-varying linear-quadratic regulator.
+
+All constants may be tuned: FLOOR and NEAR keep the arm off its tracks and limits; WEIGHTS, END and
+STAGES shape the optimisation, and with others the scenario `transition` may have no plan
+(test_packbot_transition). Only elbow 2 may be the loose joint.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from roboaccord.scenario import Setup
 
 from packbot.model.parameters import JOINTS, PackbotParameters, check_limits
 from packbot.planning.failed_arm import FALL, GAP, FailedArm
-from packbot.planning.planar import Model, linearise, rollout, step
+from packbot.planning.planar import GRAVITY, RATE, SPRING_END, Model, linearise, rollout, step
 from packbot.planning.trajectories import RESERVE
 
 PLANE = (1, 2, 3)  # shoulder, elbow1, elbow2
@@ -28,16 +29,18 @@ FLOOR = 0.25  # m: least height of elbow 2 and of the finger tips; the tracks re
 NEAR = 0.15  # rad that the joints keep from their limits
 STILL = 400  # control periods at the goal, after which the regulator is that of infinite time
 STEP = 2  # control periods of a step of the plan
-SERVO, TURN, HASTE = 3.0, 5.0, 4.0  # 1/s, 1/s, rad/s^2 of the first guess
+SERVO, TURN = 3.0, 5.0  # 1/s: gains of the first guess on angles, and on rates
+HASTE = 4.0  # rad/s^2: its largest acceleration
 TIPPED = 0.05  # rad past its unstable zero, from which on the guess leads back
 # Weights of the residuals: accelerations, speeds, angles, efforts, height; then of the end.
 WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])
 END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])
 STAGES = ((0.1, 1.0), (0.3, 2.0), (1.0, 5.0))  # factors on weights of the end and the limits
-ROUNDS, GAIN = 100, 1e-5  # of the optimisation in each; least relative gain of the cost
-CLOSE = 0.01  # rad and rad/s, of the goal, within which a plan ends
-HALVINGS = 12
-STIFF = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])  # of the regulator, over acceleration
+ROUNDS, GAIN = 100, 1e-5  # iterations of a stage at most; relative gain of the cost to go on
+CLOSE = 0.01  # rad and rad/s from the goal within which a plan ends
+HALVINGS = 12  # of a change of the inputs, until it lowers the cost
+FIRST_WEIGHT, LEAST_WEIGHT = 1e-3, 1e-9  # of the regularisation, which is raised and lowered
+STIFF = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])  # weights of the regulator, over acceleration
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Transition:
 
 
 class PlanarArm:
-    """Plan transitions of an arm whose elbow 2 is loose, and whose link 3 leans on something.
+    """Planner of transitions of an arm whose elbow 2 is loose, and whose link 3 leans on something.
 
     Args:
         setup: robot and scenario.
@@ -82,23 +85,23 @@ class PlanarArm:
         if arm.loose.tolist() != [PLANE[-1]] or len(arm.frozen):
             raise AccordError("a transition takes a loose elbow2, and no other fault")
         (joint,) = arm.loose.tolist()
-        rest, p = arm.rest(start), setup.parameters
-        if rest is None or not len(arm.propping(rest)):
+        leaning, p = arm.rest(start), setup.parameters
+        if leaning is None or not len(arm.propping(leaning)):
             raise AccordError("a transition starts where the loose joint leans on something")
-        past, _ = arm.swing(rest, joint)
-        self.arm, self.start, self.goal = arm, rest, rest.copy()
+        past, _ = arm.swing(leaning, joint)
+        self.arm, self.start, self.goal = arm, leaning, leaning.copy()
         self.goal[joint] += 2.0 * np.pi * np.sign(past) - past
         check_limits(p, self.goal, "the other equilibrium: ")
         self.plane = np.array(PLANE)
         self.active = self.plane[self.plane != joint]
         self.loose, self.period = joint - PLANE[0], setup.scenario.control_period
-        self.model = _model(arm.kinematics.arm.model, rest, p, (rest[joint], np.sign(past)))
+        self.model = _model(arm.kinematics.arm.model, leaning, p, (leaning[joint], np.sign(past)))
         self._sizes = np.array([p.base_z + p.turret_d, FLOOR, p.wrist_x + p.gripper_length])
         limits = [arm.lower, arm.upper, speed * p.of_joints("speed_limit"), RESERVE * arm.efforts]
         self._weights = np.concatenate([WEIGHTS, self._sizes])
         self._bounds = np.array(limits)[:, self.plane]
         self._bounds[:2] += np.array([[NEAR], [-NEAR]])
-        self._bounds[2, self.loose] = np.inf
+        self._bounds[RATE, self.loose] = np.inf
         self._bounds[int(past > 0.0), self.loose] = self._free(joint, float(np.sign(past)))
 
     def _free(self, joint: int, side: float) -> float:
@@ -119,7 +122,7 @@ class PlanarArm:
             duration: [s].
 
         Raises:
-            AccordError: where none is found within the limits, or one that touches.
+            AccordError: if none is found within the limits and without contact.
         """
         period = STEP * self.period
         X, U = self._guess(via, round(duration / period))
@@ -133,7 +136,7 @@ class PlanarArm:
         return Transition(Y, V, self._regulate(Y, V))
 
     def _check(self, X: Array) -> None:
-        """Refuse states (n, 6) that end elsewhere, or touch other than the start does."""
+        """Refuse states (n, 6) that end off the goal, or touch what the start does not."""
         if np.abs(X[-1] - self._ends[1]).max() > CLOSE:
             raise AccordError("no transition was found: try another length, speed or via")
         arm, q = self.arm, self.start.copy()
@@ -161,7 +164,7 @@ class PlanarArm:
         for k, x in enumerate(X[:-1]):
             tipped = tipped or self._over(x)
             aim = goal[active] if tipped else via
-            fast = self._bounds[2, active]
+            fast = self._bounds[RATE, active]
             rate = np.clip(SERVO * (aim - x[active]), -fast, fast)
             U[k] = np.clip(TURN * (rate - x[3:][active]), -HASTE, HASTE)
             X[k + 1] = step(self.model, self.loose, period, x, U[k])
@@ -172,7 +175,7 @@ class PlanarArm:
         q = self.start.copy()
         q[self.plane] = x[:3]
         past, _ = self.arm.swing(q, self.arm.loose[0])
-        return past * self.model[6][1] < 0.0 and np.pi - abs(past) > TIPPED
+        return past * self.model[SPRING_END][1] < 0.0 and np.pi - abs(past) > TIPPED
 
     def _improve(self, X: Array, U: Array, end: Array) -> tuple[Array, Array]:
         """Return better states and inputs, by the weights (6,) of the end."""
@@ -185,14 +188,14 @@ class PlanarArm:
             cost = rollout(*problem, X, U, K, d, Y, V)
             return cost + 0.5 * float(end @ (Y[-1] - goal) ** 2), Y, V
 
-        n, weight = len(U), 1e-3
+        n, weight = len(U), FIRST_WEIGHT
         cost, X, U = follow(np.zeros((n, 2, 6)), np.zeros((n, 2)))
         A, R = np.empty((n, 6, 8)), np.empty((n, 15, 9))
         linearise(*problem, X, U, A, R)
         for _ in range(ROUNDS):
             K, d = riccati(A, R, np.diag(end), end * (X[-1] - goal), period, weight)
-            tried = (follow(K, 0.5**i * d) for i in range(HALVINGS))
-            better = next((attempt for attempt in tried if attempt[0] < cost), None)
+            attempts = (follow(K, 0.5**i * d) for i in range(HALVINGS))
+            better = next((attempt for attempt in attempts if attempt[0] < cost), None)
             if better is None:
                 weight *= 10.0
                 continue
@@ -200,13 +203,13 @@ class PlanarArm:
             cost, X, U = better
             if gain < GAIN * cost:
                 break
-            weight = max(0.3 * weight, 1e-9)
+            weight = max(0.3 * weight, LEAST_WEIGHT)
             linearise(*problem, X, U, A, R)
         return X, U
 
     def _regulate(self, X: Array, U: Array) -> Array:
         """Return the gains of the regulator (n + 1, 2, 6), the last at the goal."""
-        free = *self.model[:6], np.zeros(2), self.model[7]
+        free = *self.model[:SPRING_END], np.zeros(2), self.model[GRAVITY]
         end = np.concatenate([X[:-1], np.tile(self._ends[1], (STILL, 1))])
         u = np.concatenate([U, np.zeros((STILL, 2))])
         A, R = np.empty((len(u), 6, 8)), np.zeros((len(u), 8, 9))
@@ -234,8 +237,8 @@ def riccati(
     squares[:, [6, 7], [6, 7]] += weight * period
     for k in range(len(A) - 1, -1, -1):
         H, g = squares[k, :, :8] + A[k].T @ V @ A[k], squares[k, :, 8] + A[k].T @ v
-        both = np.linalg.solve(H[6:, 6:], np.column_stack([H[6:, :6], g[6:]]))
-        K[k], d[k] = -both[:, :6], -both[:, 6]
+        solution = np.linalg.solve(H[6:, 6:], np.column_stack([H[6:, :6], g[6:]]))
+        K[k], d[k] = -solution[:, :6], -solution[:, 6]
         V, v = H[:6, :6] + H[:6, 6:] @ K[k], g[:6] + K[k].T @ g[6:]
         V = 0.5 * (V + V.T)
     return K, d
@@ -250,8 +253,8 @@ def _model(model: pin.Model, q: Array, p: PackbotParameters, stop: tuple[float, 
         p: with its friction.
         stop: angle at which the loose joint leans on something, and the sign of the free side.
     """
-    held = [i + 1 for i in range(len(JOINTS)) if i not in PLANE]
-    plane = pin.buildReducedModel(model, held, q)
+    outside = [i + 1 for i in range(len(JOINTS)) if i not in PLANE]
+    plane = pin.buildReducedModel(model, outside, q)
     bodies = plane.inertias.tolist()[1:]
     masses = np.array([body.mass for body in bodies])
     centres = np.array([complex(body.lever[0], body.lever[2]) for body in bodies])

@@ -1,4 +1,13 @@
-"""The Packbot's reference simulator (the analytical model), its engines, and figures of its runs.
+"""Simulators of the arm: the reference with rigid contact, and the models of engines.
 
-What an engine needs may be added in engines.py; the reference must not be fitted to an engine.
+reference             the simulator, its options, and what is common with the report's variant
+stepping              steps, impacts, and the active contacts after them
+motion                equations of motion with active contacts
+closing, stiff        where in a step a gap closes; one step with stiff friction
+energy                energy balance of a run
+engines, world        the arm in physics engines; Gazebo's world
+
+Options of the reference may be tuned; laws of contact are in contact/ and stay. All simulators must
+have the same hulls and the same friction of joints. Tests: test_packbot_reference, _events,
+_energy, _drives, _gazebo.
 """

@@ -1,6 +1,10 @@
 """Where in a time step a gap closes, also one that opens again before its end.
 
-SAMPLES and LOWEST, how gaps are searched, may be tuned: test_packbot_events compares them with
+A gap that is negative at the end of a step has closed; its root is found by regula falsi. A gap
+that falls at the start and rises at the end may have closed in between: if its tangents allow that,
+it is sampled, and its lowest point is found.
+
+SAMPLES, LOWEST and the bounds of iterations may be tuned: test_packbot_events compares times with
 closed forms.
 """
 
@@ -16,7 +20,9 @@ from roboaccord.numerics import Step
 Gaps = Callable[[Array], Array]
 Pair = tuple[float, float]
 SAMPLES = 8  # of a step in which a gap may close and open again
-LOWEST = 1e-4  # of a step: to which the lowest gap is found; at 100 m/s^2 and 4 ms 1e-11 m off
+LOWEST = 1e-4  # of a step: error of the lowest point; at 100 m/s^2 and 4 ms 1e-11 m of the gap
+ITERATIONS = 60  # of regula falsi at most; few are needed
+EXACT = 0.05  # of the tolerance of gaps: error of a root
 
 
 def first_closing(
@@ -24,7 +30,7 @@ def first_closing(
 ) -> float:
     """Return the fraction of a step at which the first gap closes, 2 if none does.
 
-    Closed means half a tolerance below 0, or below where it was.
+    A gap has closed when it is half a tolerance below 0, or below its start if that is lower.
 
     Args:
         step: to look at.
@@ -76,17 +82,17 @@ def _closing(step: Step, gaps: Gaps, i: int, end: float, target: float, toleranc
     """
     low, high, side = 0.0, end, 0
     above, below = gaps(step.start)[i] - target, gaps(step.at(end))[i] - target
-    for _ in range(60):
+    for _ in range(ITERATIONS):
         fraction = (low * below - high * above) / (below - above)
-        here = gaps(step.at(fraction))[i] - target
-        if abs(here) < 0.05 * tolerance:
+        gap = gaps(step.at(fraction))[i] - target
+        if abs(gap) < EXACT * tolerance:
             return float(fraction)
-        if here > 0.0:
-            low, above = fraction, here
+        if gap > 0.0:
+            low, above = fraction, gap
             below *= 0.5 if side == 1 else 1.0
             side = 1
         else:
-            high, below = fraction, here
+            high, below = fraction, gap
             above *= 0.5 if side == -1 else 1.0
             side = -1
     return low

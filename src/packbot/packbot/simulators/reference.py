@@ -1,15 +1,15 @@
-"""The analytical simulator of the Packbot: event-driven integration with contact.
+"""The arm's analytical simulator: rigid bodies with rigid contact, integrated from event to event.
+
+An event is a gap that closes: a pair of hulls at its margin, a joint at its limit. It is located in
+time, its impact is solved (contact/forces.py), and from then on the gap presses as long as it must.
+On event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems
+(2008), 8. The equations of motion are in motion.py, the integrator in stepping.py. `ArmSimulator`
+has what this simulator and the report's variant share.
 
 Defaults of ReferenceSettings, keys of `engine_options.reference`, may be tuned: tighter ones
-converge (test_packbot_reference), and figures of the pages are of these. `near` and `slip_speed`
-are part of the model, not of its accuracy, and stay. Equations are in contact/ and model/; engines
-are judged by this simulator, so do not fit it to one. A joint fault is `lock`; an event comes from
-stepping.py.
-
-An event is a gap that closes: a pair of hulls at its margin, a joint at its limit. It is located
-in time, its impact solved (`forces`), and from then on the gap presses as long as it must. On
-event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems
-(2008), 8.
+converge (test_packbot_reference), and figures of the pages are of these. But `near` and
+`slip_speed` are part of the model and stay. Engines are judged by this simulator, so it must not be
+fitted to one.
 """
 
 from __future__ import annotations
@@ -42,9 +42,12 @@ from packbot.simulators.engines import check_start, joint_friction
 from packbot.simulators.motion import ConstrainedDynamics
 from packbot.simulators.stepping import EventDrivenStepper
 
+ROUNDS = 50  # in which hulls are moved apart, at most
+ROOM = 1.01  # factor on the distance: each round is right to first order only
+
 
 class ArmSimulator(Reference):
-    """Arm's dynamics, hull distances, joint friction and energy balance.
+    """Dynamics, hull distances, joint friction and energy balance of the arm.
 
     Args:
         setup: robot and scenario.
@@ -94,12 +97,12 @@ class ReferenceSettings:
         AccordError: for one that is not a positive number.
     """
 
-    tolerance: float = 1e-8  # of a step: rad, rad/s
-    max_step: float = 4e-3  # s: explicit steps above bear the friction of the light wrist no more
-    gap_tolerance: float = 1e-9  # m, rad: to which gaps are closed; hops lower than that are none
-    near: float = 5e-3  # m: from there on hulls are looked at feature by feature
-    rest_speed: float = 5e-3  # m/s, rad/s: of approach, below which nothing bounces
-    slip_speed: float = 5e-3  # m/s: below which dry friction of contacts creeps
+    tolerance: float = 1e-8  # rad, rad/s: error of a step
+    max_step: float = 4e-3  # s: longer explicit steps are unstable by the light wrist's friction
+    gap_tolerance: float = 1e-9  # m, rad: to which gaps are closed; lower hops do not open them
+    near: float = 5e-3  # m: closer hulls are looked at feature by feature
+    rest_speed: float = 5e-3  # m/s, rad/s: at slower approach nothing bounces
+    slip_speed: float = 5e-3  # m/s: at slower slip dry friction of contacts creeps
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
@@ -213,10 +216,6 @@ class PackbotReference(ArmSimulator):
         return motion.gap_functions.points(motion.closed, x[: len(self.joints)], motion.forces)
 
 
-ROUNDS = 50
-ROOM = 1.01  # how far more than asked hulls are parted: each round is right to first order
-
-
 def part(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:
     """Return angles (n,) [rad] near q, at which all pairs are `least` [m] apart.
 
@@ -230,9 +229,9 @@ def part(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:
         if distances.min(initial=np.inf) >= least:
             return q
         near = np.flatnonzero(distances < 10.0 * least)
-        found = clearance.witness(q, near)
-        wanted = ROOM * least - found.distances
-        q = q + open_gaps(arm.mass_matrix(q), found.jacobian, wanted)
+        witness = clearance.witness(q, near)
+        wanted = ROOM * least - witness.distances
+        q = q + open_gaps(arm.mass_matrix(q), witness.jacobian, wanted)
     pair, distance = clearance.closest(q)
     names = " and ".join(clearance.pair_names(pair))
     raise DivergedError(f"{names} cannot be parted: {-1e3 * distance:.3g} mm of overlap are left")

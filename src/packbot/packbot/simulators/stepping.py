@@ -1,8 +1,12 @@
 """Event-driven time integration with contact: steps, impacts, and the active set after them.
 
-EXPLICIT and SHORTER choose between explicit steps and those of stiff.py, and may be tuned.
-APPROACH, which impacts are reported, may be changed: no motion depends on it. A new kind of event
-is named in `_note`.
+A step ends where the first gap closes (closing.py). Then impacts are solved, gaps that press are
+closed and the others released, and the next step begins. Steps are explicit (Dormand, Prince), or
+implicit where dry friction is stiff (stiff.py). Where friction jams, the slip is stopped first.
+
+EXPLICIT and SHORTER choose between the two kinds of step and may be tuned. APPROACH, which impacts
+are reported, may be changed: no motion depends on it. A new kind of event is named in `_note`.
+test_packbot_events and test_packbot_reference check times, impulses and the order of steps.
 """
 
 from __future__ import annotations
@@ -24,15 +28,18 @@ from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
 from packbot.simulators.stiff import take_stiff_step
 
 EXPLICIT = 3.3  # rate times step size up to which Dormand and Prince's steps are stable
-SHORTER = 4.0  # so many times would they have to be, where these here, of lower order, are better
-LEAST_STEP = 1e-12  # s
-JAM = 1e-6  # s: contacts that jam in that time jam now
+SHORTER = 4.0  # implicit steps are taken if explicit ones had to be that many times shorter
+LEAST_STEP = 1e-12  # s: shorter times are rounding
+JAM = 1e-6  # s: contacts that jam within a step that short are taken to jam at once
+TURN_MARGIN = 1.1  # factor on the largest rate of a step's stages, for rates between them
+SHORTEN = 0.8  # factor on a step in which something could come near unnoticed
+CLOSED_BEFORE = 10  # gap tolerances within which a gap that pressed stays closed
 STANDARD_GRAVITY = 9.81  # m/s^2
 APPROACH = 1e-4  # m/s, rad/s: slower impacts are not reported
 
 
 class EventDrivenStepper:
-    """Integrate a state x = (q, v) from event to event.
+    """Integrator of a state x = (q, v) from event to event.
 
     Args:
         motion: equations of motion.
@@ -40,13 +47,13 @@ class EventDrivenStepper:
         options: `tolerance` of a step, `max_step` [s], `gap_tolerance` [m, rad], `near` [m],
             `rest_speed` [m/s, rad/s].
         restitution: speed of parting over speed of approach.
-        events: list to which is added what begins to touch, and joints that come to their limits.
+        events: list to which contacts that begin and joints that reach their limits are added.
 
     Attributes:
         x: state (2n,).
         time: [s].
-        deepest: farthest that a gap was below 0 at the end of a step [m, rad].
-        steps: that were taken.
+        deepest: largest depth of a gap below 0 at the end of a step [m, rad].
+        steps: number of steps so far.
     """
 
     def __init__(
@@ -77,9 +84,9 @@ class EventDrivenStepper:
         if not len(self.x):
             return
         self._features = self._look(self.x[: self.n])
-        kept = gap_functions.changing(motion.closed.features)
-        motion.forces = motion.forces[kept] if len(motion.forces) == len(kept) else np.zeros(0)
-        motion.closed = ClosedGaps(motion.closed.features[kept], motion.closed.active[kept])
+        free = gap_functions.changing(motion.closed.features)
+        motion.forces = motion.forces[free] if len(motion.forces) == len(free) else np.zeros(0)
+        motion.closed = ClosedGaps(motion.closed.features[free], motion.closed.active[free])
 
     def jump(self, q: Array, v: Array, time: float) -> None:
         """Go on at a time [s] from other velocities; what then closes has its impact."""
@@ -139,7 +146,7 @@ class EventDrivenStepper:
     def _try(self, first: Array, remaining: float) -> Step:
         """Return a step within the error tolerance, and short enough to miss no contact.
 
-        Steps share the time that is left evenly: none is a crumb.
+        The remaining time is shared evenly by the steps, so that the last one is not tiny.
         """
         self._jacobian = self._stiff_jacobian() if self.motion.dry else None
         size = remaining / math.ceil(remaining / min(self._size, self._options["max_step"]))
@@ -155,7 +162,7 @@ class EventDrivenStepper:
             far = self._gap_functions.proximity.fastest(self._angles(step))
             if step.error <= 1.0 and far <= near:
                 return step
-            size = step.next_size if not step.error <= 1.0 else 0.8 * size * near / far
+            size = step.next_size if not step.error <= 1.0 else SHORTEN * size * near / far
         raise DivergedError(
             f"the step size fell to nothing at t = {self.time:.6f} s: no step meets the tolerance"
         )
@@ -178,7 +185,7 @@ class EventDrivenStepper:
 
     def _angles(self, step: Step) -> Array:
         """Return the largest rotation of each joint in a step (n,) [rad]."""
-        return np.asarray(1.1 * step.size * np.abs(step.slopes[:, : self.n]).max(axis=0))
+        return np.asarray(TURN_MARGIN * step.size * np.abs(step.slopes[:, : self.n]).max(axis=0))
 
     def _closing(self, step: Step) -> float:
         """Return the fraction of a step at which a gap closes, 2 if none does."""
@@ -197,15 +204,12 @@ class EventDrivenStepper:
             self._gap_functions.measure(watch, x[:n]) for x in (step.start, step.end)
         )
         return first_closing(
-            step,
-            lambda x: self._gap_functions.measure(watch, x[:n])[0],
-            (before, then),
-            (jacobian @ step.start[n:], later @ step.end[n:]),
-            self._options["gap_tolerance"],
-        )
+            step, lambda x: self._gap_functions.measure(watch, x[:n])[0], (before, then),
+            (jacobian @ step.start[n:], later @ step.end[n:]), self._options["gap_tolerance"],
+        )  # fmt: skip
 
     def _look(self, q: Array) -> Index:
-        """Return the features that are near (m, 6), cached by configuration."""
+        """Return the features that are near (m, 6); those of the last angles are kept."""
         proximity = self._gap_functions.proximity
         if np.array_equal(q, self._looked[0]):
             proximity.bounds[:] = self._looked[2]
@@ -219,13 +223,13 @@ class EventDrivenStepper:
         tolerance = self._options["gap_tolerance"]
         gaps, jacobian, witnesses = self._gap_functions.measure(self._features, q)
         self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
-        held = same(self._features, self.motion.closed.features[self.motion.forces > 0.0])
-        shut = (gaps <= tolerance) | (held & (gaps <= 10 * tolerance))
-        features, held = self._features[shut], held[shut]
+        pressed = same(self._features, self.motion.closed.features[self.motion.forces > 0.0])
+        shut = (gaps <= tolerance) | (pressed & (gaps <= CLOSED_BEFORE * tolerance))
+        features, pressed = self._features[shut], pressed[shut]
         jacobian, witnesses = jacobian[shut], witnesses[shut]
         rates = jacobian @ v
         if rates.min(initial=0.0) >= -STILL:
-            self._close(features, (rates <= STILL) | held)
+            self._close(features, (rates <= STILL) | pressed)
             return x
         bounce = self._restitution if -rates.min() > self._options["rest_speed"] else 0.0
         mass = self.motion.arm.mass_matrix(q)
@@ -238,8 +242,8 @@ class EventDrivenStepper:
             )
             self.energy.note_stop(mass, slipping, v)
         self._note(features, impulses, rates)
-        # A hop lower than the tolerance is none: what presses then is held at once. Otherwise
-        # contacts that share a body would throw each other up without end.
+        # A hop lower than the tolerance does not open a gap. Otherwise contacts that share a body
+        # would throw each other up without end.
         self._close(features, jacobian @ v <= math.sqrt(2.0 * STANDARD_GRAVITY * tolerance))
         x, _ = self._unjammed(np.concatenate([q, v]))
         x = self.motion.project(x, tolerance)

@@ -1,11 +1,12 @@
 """One time step with stiff friction, by the linearly implicit method ROS34PW2.
 
+Dry friction about rest is a damper of k / e, k the friction and e the rate below which it falls, by
+which a light link relaxes in microseconds. The W-method ROS34PW2 (Rang and Angermann, BIT 45, 2005)
+is of order 3 whatever matrix stands for the Jacobian, and L-stable if that contains the stiff part:
+so the derivative of friction alone is enough.
+
 GAMMA to EMBEDDED are its published coefficients and stay to the last digit; test_packbot_reference
 measures order 3.
-
-Dry friction about rest is a damper of k / e, and a light link relaxes in microseconds by it. The
-W-method ROS34PW2 (Rang and Angermann, BIT 45, 2005) is of order 3 whatever matrix stands for the
-Jacobian, and L-stable where that has the stiff fraction: so friction alone is enough.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ EMBEDDED = np.array([0.37810903145819369, -0.096042292212423178, 0.5, 0.21793326
 class StiffStep(Step):
     """Linearly implicit step, with Hermite's cubic as dense output."""
 
+    growth = 3.0  # of the step size, at most: the order
+
     def at(self, fraction: float) -> Array:
         """Return the state (n,) at a fraction, 0 to 1, of the step."""
-        rest, change = 1.0 - fraction, self.end - self.start
+        late, change = 1.0 - fraction, self.end - self.start
         bend = self.size * self.slopes[0] - change
         tail = change - self.size * self.slopes[-1]
-        return np.asarray(self.start + fraction * (change + rest * (rest * bend + fraction * tail)))
-
-    growth = 3.0
+        return np.asarray(self.start + fraction * (change + late * (late * bend + fraction * tail)))
 
 
 def take_stiff_step(
@@ -54,7 +55,7 @@ def take_stiff_step(
         slope: gives the slope (n,) of a state (n,).
         start: state (n,).
         first: its slope.
-        jacobian: the stiff fraction of the derivative of the slope (n, n).
+        jacobian: the stiff part of the derivative of the slope (n, n).
         size: [s].
         tolerance: of each step, relative and absolute.
     """

@@ -1,10 +1,12 @@
 """The report's experiment: without torque in any joint, the arm falls until at rest (section 4).
 
-The experiment, with no torque for any joint, is fixed by the report; its parameters are drawn by
-appendix A's uncertainties, which config/parameters.yaml holds. AT_REST may be tuned. Fields of
-Collapse and Drawn, keys of `accord packbot collapse --json`, stay. A figure of your own is a field
-of Collapse, filled in `run_collapse`; test_packbot_collapse compares resting angles with plane
-geometry.
+`run_collapse` simulates the fall and evaluates it: resting angles, time of rest, rises of energy,
+depth of overlaps. For the spread of results, parameters are drawn within their uncertainties, which
+config/parameters.yaml has from the report's appendix A.
+
+AT_REST may be tuned. The experiment is fixed by the report. Fields of Collapse and Drawn, keys of
+`accord packbot collapse --json`, stay; a further figure is a field of Collapse, filled in
+`run_collapse`. test_packbot_collapse compares resting angles with plane geometry.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm
 from packbot.simulators.reference import ArmSimulator
 
-CONTACTS = ("normal", "joint_clamp", "none")
-LINKS = ("link1", "link2", "link3")
+CONTACTS = ("normal", "joint_clamp", "none")  # laws of contact that are compared
+LINKS = ("link1", "link2", "link3")  # the long ones
 PITCHES = ("shoulder", "elbow1", "elbow2")  # joints in one plane; their angles add up
-AT_REST = 0.01  # rad/s
+AT_REST = 0.01  # rad/s: slower joints are at rest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +39,11 @@ class Collapse:
 
     Args:
         absolute_deg: of the links at the end [degrees].
-        settle_time: from when on none of the three planar joints, those of the report's figures 9
-            and 10, is faster than 0.01 rad/s [s]; None where one moves on. The others may: without
-            friction at its contacts the arm rocks on the turret.
-        energy_rise: sum of all rises of kinetic and potential energy [J]; damping allows none. The
-            reference adds them up step by step; of an engine they are seen at the control ticks.
+        settle_time: time after which none of the three planar joints, those of the report's figures
+            9 and 10, is faster than 0.01 rad/s [s]; None if one goes on. The others may go on:
+            without friction at its contacts the arm rocks on the turret.
+        energy_rise: sum of all rises of kinetic and potential energy [J]; damping allows none. In
+            the reference they are summed by step, in an engine by control tick.
         worst_penetration: depth of the deepest overlap of two hulls at a control tick [m].
         events: of the fall.
         trajectory: at the control ticks.
@@ -75,8 +77,8 @@ def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -
     Raises:
         AccordError: for a change that does not fit.
     """
-    every = [f"friction.law={contact}", f"duration={duration!r}", *changes]
-    setup = Setup.of(load_scenario("packbot", "packbot", "collapse", every))
+    keys = [f"friction.law={contact}", f"duration={duration!r}", *changes]
+    setup = Setup.of(load_scenario("packbot", "packbot", "collapse", keys))
     law = setup.scenario.friction.get("law")
     if law != contact:
         raise AccordError(f"--contact is {contact}, and friction.law {law}: leave one out")
@@ -103,7 +105,7 @@ def absolute_angles(joints: Sequence[str], q: Array) -> dict[str, float]:
 
 
 def settle_time(trajectory: Trajectory) -> float | None:
-    """Return from when on no planar joint is faster than `AT_REST` [s], or None."""
+    """Return the time after which no planar joint is faster than `AT_REST` [s], or None."""
     planar = [trajectory.joints.index(name) for name in PITCHES]
     fast = np.flatnonzero(np.abs(trajectory.qd[:, planar]).max(axis=1) > AT_REST)
     if not len(fast):
@@ -137,8 +139,8 @@ class CollapseSample:
 def uncertain() -> dict[str, tuple[float, float]]:
     """Return value and half width of every parameter whose uncertainty is a number above 0."""
     entries = description.parameter_file("packbot").items()
-    known = {n: e for n, e in entries if isinstance(e["uncertainty"], (int, float))}
-    return {n: (e["value"], float(e["uncertainty"])) for n, e in known.items() if e["uncertainty"]}
+    sizes = {n: e for n, e in entries if isinstance(e["uncertainty"], (int, float))}
+    return {n: (e["value"], float(e["uncertainty"])) for n, e in sizes.items() if e["uncertainty"]}
 
 
 def draw_changes(count: int, seed: int) -> list[list[str]]:
@@ -162,7 +164,7 @@ def run_draw(changes: Sequence[str], engine: str, contact: str, duration: float)
 
 @dataclass(frozen=True)
 class Drawn:
-    """Figures of drawn arms: of each link's angle mean, deviation and extremes."""
+    """Figures of drawn arms: mean, standard deviation and extremes of each link's angle."""
 
     count: Annotated[int, Quantity("")]
     seed: Annotated[int, Quantity("")]
@@ -177,7 +179,7 @@ class Drawn:
 
     @classmethod
     def of(cls, draws: Sequence[CollapseSample], seed: int) -> Drawn:
-        """Count them.
+        """Return the figures of samples that were drawn with a seed.
 
         Raises:
             AccordError: if none could start.
@@ -189,10 +191,9 @@ class Drawn:
             link: {
                 "mean": float(column.mean()),
                 "std": float(column.std(ddof=1)) if len(column) > 1 else 0.0,
-                "min": float(column.min()),
-                "max": float(column.max()),
+                "min": float(column.min()), "max": float(column.max()),
             }
             for link, column in zip(LINKS, rows.T, strict=True)
-        }
+        }  # fmt: skip
         at_rest = sum(draw.settle_time is not None for draw in draws)
         return cls(len(draws), seed, angles, at_rest, [d.refused for d in draws if d.refused])

@@ -1,16 +1,16 @@
 """The report's own contact (its section 3.4 and appendix C), kept for comparison.
 
-The rules of stopping and holding are the report's and must stay, errors included:
-test_packbot_report_variants tests the 2.6 J that one stop adds. FIRST_STEP, STUCK and PROGRESS,
-where the report is silent, may be tuned. For contact that is right see contact/forces.py.
-
 When hulls intersect, the run goes back to the step before, the joints between the two bodies are
 stopped, and until the two are apart again each of these joints may not accelerate in the direction
 in which it was turning. That is neither along the normal nor orthogonal in the metric of the mass
-matrix: stopping some joints can add kinetic energy, and a joint that was not to blame is held in
-the wrong direction. What the report calls a broken case is counted: a pair that intersects while it
-is held. Where that comes again and again and no time passes, the pair is let go on into each other,
-which the report does not state: its code would stop there for good.
+matrix: stopping some joints can add kinetic energy, and a joint that did not cause the contact is
+held in the wrong direction. What the report calls a broken case is counted: a pair that intersects
+while it is held. If that repeats and no time passes, the pair may overlap from then on, which the
+report does not state: its code would stop there for good.
+
+The rules of stopping and holding are the report's and must stay, errors included:
+test_packbot_report_variants tests the 2.6 J that one stop adds. FIRST_STEP, STUCK and PROGRESS,
+about which the report is silent, may be tuned. For correct contact see contact/forces.py.
 """
 
 from __future__ import annotations
@@ -29,19 +29,21 @@ from packbot.simulators.engines import check_start
 from packbot.simulators.reference import ArmSimulator, read_reference_options
 
 FIRST_STEP = 1e-4  # s: after a stop, as a solver restarts
-STUCK = 20  # stops in a row without PROGRESS between them: no motion comes of it
-PROGRESS = 1e-3  # s
-PARALLEL = 1e-9  # part of their length by which parallel axes may differ
+STUCK = 20  # stops in a row without PROGRESS between them, after which a pair may overlap
+PROGRESS = 1e-3  # s: shorter motions between two stops are none
+PARALLEL = 1e-9  # relative difference of axes that are parallel but for rounding
+LEAST_STEP = 1e-6  # s: shorter steps are taken whatever their error
+ROUND_OFF = 1e-12  # s: of times
 
 
 class JointClampReference(ArmSimulator):
     """Simulate the Packbot's arm as the report does.
 
     Attributes:
-        resets: how often the joints of a pair were stopped.
-        secondary: how many of these were of pairs that were held already.
-        broken: pairs that are in each other because stopping their joints did not help.
-        relevant: planar joints between the bodies of each pair (p) (k,).
+        resets: number of times that the joints of a pair were stopped.
+        secondary: those of them in which the pair was held already.
+        broken: pairs that may overlap, because stopping their joints did not help.
+        relevant: indices of the planar joints between the bodies of each pair, p arrays (k,).
     """
 
     def __init__(self, setup: Setup, contact: ClampContact) -> None:
@@ -55,17 +57,17 @@ class JointClampReference(ArmSimulator):
     def _start(self, state: RobotState) -> None:
         self._now = state
         self._x = np.concatenate([state.q, state.qd])
-        self._reached = self._progress = state.time
-        self._active = dict[int, Array]()
+        self._reached = self._progress = state.time  # of the last step, and of the last stop [s]
+        self._active = dict[int, Array]()  # directions in which joints are held (7,), by pair
         self.broken = set[int]()
-        self.resets = self.secondary = self._idle = 0
+        self.resets = self.secondary = self._idle = 0  # the last: stops in a row
         self._size = FIRST_STEP
         self.energy.start(state.q, state.qd)
 
     def _advance(self, command: Command, duration: float) -> None:
         self._reached = self._now.time
-        while (left := self._time - self._reached) > 1e-12:
-            self._take_step(left)
+        while (remaining := self._time - self._reached) > ROUND_OFF:
+            self._take_step(remaining)
         n = len(self.joints)
         self._now = RobotState(self._time, self._x[:n].copy(), self._x[n:].copy(), self._effort)
 
@@ -82,9 +84,9 @@ class JointClampReference(ArmSimulator):
             a[a * directions > 0.0] = 0.0
         return np.concatenate([v, a])
 
-    def _take_step(self, left: float) -> None:
+    def _take_step(self, remaining: float) -> None:
         """Take one step, and stop joints before it if hulls intersect after it."""
-        step = self._try(min(self._size, left, self._options["max_step"]))
+        step = self._try(min(self._size, remaining, self._options["max_step"]))
         n = len(self.joints)
         distances = self.clearance.distances(step.end[:n])
         self.broken = {pair for pair in self.broken if distances[pair] < 0.0}
@@ -104,7 +106,7 @@ class JointClampReference(ArmSimulator):
         while True:
             step = take_step(self._slope, self._x, first, size, self._options["tolerance"])
             # What is held switches with the sign of an acceleration: no step is exact there.
-            if step.error <= 1.0 or size < 1e-6:
+            if step.error <= 1.0 or size < LEAST_STEP:
                 return step
             size = step.next_size
 
@@ -113,15 +115,15 @@ class JointClampReference(ArmSimulator):
         n = len(self.joints)
         x = self._x.copy()
         for pair in met.tolist():
-            again = pair in self._active
+            was_held = pair in self._active
             joints = self.relevant[pair]
-            if not again:
+            if not was_held:
                 self._active[pair] = np.zeros(n)  # directions in which its joints are held
                 self._active[pair][joints] = np.sign(v[joints])
             x[n + joints] = 0.0
             self.resets += 1
-            self.secondary += again
-            self._record_pair("secondary_intersection" if again else "joint_clamp", pair)
+            self.secondary += was_held
+            self._record_pair("secondary_intersection" if was_held else "joint_clamp", pair)
         self._x = x
         self._size = FIRST_STEP
         self.energy.note(x[:n], x[n:], self._effort)
@@ -147,15 +149,15 @@ class JointClampReference(ArmSimulator):
 def relevant_joints(clearance: Clearance) -> list[Index]:
     """Return the planar joints between the two bodies of each pair of hulls.
 
-    Planar are those whose axes are parallel to most others' with all joints at 0: the report
+    Those are joints whose axes, with all joints at 0, are parallel to most other axes: the report
     leaves out waist and camera pan.
     """
     chain = chain_of(clearance.model)
     n = len(chain[0])
-    turn, place, axes = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
-    place_bodies(chain, np.zeros(n - 1), turn, place, axes)
+    turns, origins, axes = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
+    place_bodies(chain, np.zeros(n - 1), turns, origins, axes)
     cosines = np.abs(axes[1:] @ axes[1:].T)
     alike = cosines > 1.0 - PARALLEL
     planar = alike[int(alike.sum(axis=1).argmax())]
     a, b = chain[MOVED][clearance.owners[clearance.pairs.T]]
-    return [np.flatnonzero((one != other) & planar) for one, other in zip(a, b, strict=True)]
+    return [np.flatnonzero((of_a != of_b) & planar) for of_a, of_b in zip(a, b, strict=True)]

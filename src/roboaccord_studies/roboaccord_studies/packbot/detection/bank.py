@@ -154,12 +154,12 @@ class FilterBank:
         gain = _excess(squares) + share * _excess(lasting)
         logarithms = self._fits[:, LOG_NORMALISATION]
         gain += np.minimum(logarithms[TAKEN] - logarithms, 0.0)
-        kept = 1.0 - period / FORGET
-        self.evidence = np.maximum(0.0, kept * self.evidence + gain)
+        fading = 1.0 - period / FORGET
+        self.evidence = np.maximum(0.0, fading * self.evidence + gain)
         # A frozen joint's rate is known best: what fits as well is not to count against it.
         still = np.where(self.faults == FROZEN, 1.0 / STILL, 1.0)
         excess = _excess(still * squares) + share * _excess(still * lasting)
-        self.kind_evidence = kept * self.kind_evidence + excess
+        self.kind_evidence = fading * self.kind_evidence + excess
         recent = self.recent * (1.0 - period / LATELY) + settled * excess
         self.recent = np.clip(recent, -CAP, 0.0)
         self.errors += (period / SPELL) * (squares - self.errors)

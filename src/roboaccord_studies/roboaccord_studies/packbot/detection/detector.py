@@ -46,7 +46,7 @@ ROUNDING = 0.3  # standard deviation of a reading in counts, over a count: about
 
 
 class Detector:
-    """Watch the arm, state by state.
+    """Detector that watches the arm, state by state.
 
     Args:
         setup: robot and scenario.
@@ -55,8 +55,8 @@ class Detector:
         uncertainty: of the arm.
 
     Attributes:
-        tick: the last one.
-        noise: of what is measured.
+        tick: terms of the balance over the last tick.
+        noise: estimate of the noise of angles and rates.
     """
 
     tick: Tick
@@ -92,10 +92,10 @@ class Detector:
 
         Args:
             state: as measured.
-            effort: commanded over the period before (7,) [N m]; of the first state it counts not.
+            effort: commanded over the period before (7,) [N m]; ignored with the first state.
 
         Returns:
-            joints of which something else is found now than before.
+            new findings, of joints of which something else is found now than before.
         """
         time = state.time
         if self._time is None:
@@ -118,11 +118,12 @@ class Detector:
         return self._report(time, period)
 
     def _restart(self, time: float, rates: Array, noise: float) -> None:
+        """Let all filters begin with measured rates (7,) and their noise [rad/s]."""
         self._strange = 0.0
         self._bank.start(time, rates, noise)
 
     def _advance(self, state: RobotState, effort: Array, period: float) -> None:
-        """Take all filters over a tick that ends in a measured state."""
+        """Advance all filters over a tick that ends in a measured state."""
         bank, q, qd = self._bank, state.q, state.qd
         angle_noise, rate_noise = self.noise.see(q, qd, period)
         self._touching.noise = float(angle_noise)
@@ -142,18 +143,18 @@ class Detector:
 
     @property
     def unknowns(self) -> Array:
-        """What is not known of the arm, by the likeliest filter, without wandering efforts (m,)."""
+        """Estimate of the unknowns by the likeliest filter, without wandering efforts (m,)."""
         unknowns = np.array(self._bank.states[TAKEN, N:])
         unknowns[self._balance.unknowns.wandering] = 0.0
         return unknowns
 
     @property
     def spread(self) -> Array:
-        """Covariance of these and the wandering efforts (m, m)."""
+        """Covariance of the unknowns, wandering efforts included (m, m)."""
         return np.array(self._bank.spreads[TAKEN, N:, N:])
 
     def exempt(self, joint: int, unknowns: Array, spread: Array) -> None:
-        """Take the effort of a joint for anything from now on, and unknowns for what they were.
+        """Let the effort of a joint be anything from now on, and restore earlier unknowns.
 
         Args:
             joint: whose failure the filters do not know.
@@ -182,10 +183,10 @@ class Detector:
         return explanations
 
     def _report(self, time: float, period: float) -> tuple[Detection, ...]:
-        """Return the joint whose other kind explains what nothing else does."""
+        """Return the joint of which another kind explains the rates, and nothing else does."""
         bank = self._bank
         if bank.evidence[RESTARTED] > MARGIN and bank.evidence.argmax() == len(bank.evidence) - 1:
-            bank.take(RESTARTED, time)  # the arm is as it was taken to be, and was known wrongly
+            bank.take(RESTARTED, time)  # nothing failed: the unknowns were estimated wrongly
             return ()
         fits = bank.errors.mean(axis=1) <= FITTING
         by_kind = bank.by_joint(np.where(fits, bank.evidence, 0.0))

@@ -26,7 +26,7 @@ from roboaccord_studies.packbot.detection.partial import PARTIAL, PartialCase
 from roboaccord_studies.packbot.detection.stuck import REPEATS, StuckEncoders
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
-BEFORE = 0.3  # s before a failure from which the arm's unknowns are taken: no trace of it yet
+BEFORE = 0.3  # s before a failure from which the arm's unknowns are taken, without a trace of it
 MEMORY = 1.5  # s of ticks that are kept; failures are found sooner
 
 
@@ -48,7 +48,7 @@ class PastTick(NamedTuple):
 
 
 class Diagnosis:
-    """Watch the arm, state by state, with the same methods as `detector.Detector`.
+    """Diagnosis that watches the arm, state by state, with the methods of `detector.Detector`.
 
     Args:
         setup: robot and scenario.
@@ -80,18 +80,18 @@ class Diagnosis:
         """Take what was measured, and the effort that was commanded up to then."""
         if self._blind:
             return ()
-        before, known = self._state, (self.detector.unknowns, self.detector.spread)
+        before, estimate = self._state, (self.detector.unknowns, self.detector.spread)
         detections, self._state = self.detector.update(state, effort), state
         if before is None:
             self._encoders.reset(state.time)
             return detections
         tick = self.detector.tick
-        self._past.append(PastTick(state.time, known, tick, before.qd, state.qd))
+        self._past.append(PastTick(state.time, estimate, tick, before.qd, state.qd))
         while self._past[0].time < state.time - MEMORY:
             self._past.popleft()
         noise = self._past[-min(len(self._past), REPEATS + 2)].tick.noise  # before it stopped
         counted = bool(self.detector.noise.count)
-        stuck = self._encoders.see(before, state, tick, known[0], noise, counted=counted)
+        stuck = self._encoders.see(before, state, tick, estimate[0], noise, counted=counted)
         if stuck is not None:
             return self._blinded(stuck, state.time)
         detections = self._reviewed(detections, state.time)
@@ -137,10 +137,8 @@ class Diagnosis:
 
     def _opened(self, joint: int, began: float) -> PartialCase:
         """Return the case of a joint that failed at a time [s], with its ticks before the last."""
-        known = self._past[0].known
-        for past in self._past:
-            if past.time <= began - BEFORE:
-                known = past.known
+        earlier = [past.known for past in self._past if past.time <= began - BEFORE]
+        known = earlier[-1] if earlier else self._past[0].known
         case = PartialCase(joint, float(self._hidden[joint]), known, began)
         for past in list(self._past)[:-1]:
             if past.time > began:

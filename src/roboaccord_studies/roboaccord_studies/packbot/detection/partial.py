@@ -27,14 +27,15 @@ from roboaccord_studies.packbot.detection.balance import Tick
 from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
 from roboaccord_studies.packbot.detection.filters import N
 
-PARTIAL = ("weak", "slipping")
+PARTIAL = ("weak", "slipping")  # verdicts
 BLOCK = 0.1  # s of a mean
 PERIODS = 10.0  # control periods in a mean, of 10 ms each
-FEWEST, MOST = 3, 25  # means that are compared
+FEWEST, MOST = 3, 25  # number of means that are compared
 CLEAR = 25.0  # chi^2 by which one failure beats all others
 FITS = 4.0  # chi^2 that it may leave of each mean
 PARTLY = (0.15, 0.95)  # least and most fraction of an effort that is left; less is none
 ROUND_OFF = 1e-9  # s: of times
+NO_EFFORT = 1e-12  # chi^2 of commanded efforts that are none, to divide by
 
 
 class Sample(NamedTuple):
@@ -67,7 +68,7 @@ class PartialCase:
         began: when it failed, as estimated [s].
 
     Attributes:
-        named: by the detector.
+        named: kind that the detector has named.
         verdict: what is found instead, or None.
         sizes: effort that is missing [N m]; and f, or c [N m], of a partial failure.
     """
@@ -114,7 +115,7 @@ class PartialCase:
         if self.named == "loose" and weight @ effort**2 < CLEAR:
             return self.verdict  # without a command a weak joint cannot be told from a loose one
         sign = np.sign(rate) * (np.abs(rate) > SLOW + SIGMAS * noise * PERIODS**-0.5)
-        missing = -float(weight * lacks @ effort) / max(float(weight * effort @ effort), 1e-12)
+        missing = -float(weight * lacks @ effort) / max(float(weight * effort @ effort), NO_EFFORT)
         friction, slipping = _slipping(lacks, sign, weight)
         shared = self._hidden**2 + float(unsure.mean())
 

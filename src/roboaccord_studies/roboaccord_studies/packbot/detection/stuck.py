@@ -55,8 +55,9 @@ class StuckEncoders:
         repeated = (after.q == before.q) & (after.qd == 0.0) & (not counted)
         elapsed = after.time - self._begun
         for j in np.flatnonzero(repeated & (self._repeats == 0)).tolist():
-            known = elapsed > SETTLED  # before, no impulse can be expected of the arm
-            self._impulse[j] = not known or _passes(j, unknowns, tick, before.qd, after.qd)
+            # Before that, no impulse can be expected of the arm.
+            settled = after.time > self._begun + SETTLED
+            self._impulse[j] = not settled or _passes(j, unknowns, tick, before.qd, after.qd)
         self._repeats = np.where(repeated, self._repeats + 1, 0)
         # What was assumed of the noise at first fades from the estimate.
         noisy = noise > 2.0 * (QUIET[1] + self._rate_noise * np.exp(-0.5 * elapsed / ADAPT))

@@ -82,9 +82,9 @@ def smooth(motion: Motion, noise: Array) -> State:
     shapes = [basis.derivative(order)(time) if order else basis(time) for order in range(3)]
     grams = [shape.T @ shape for shape in shapes[:2]]
     coefficients = []
-    for j, (angle, rate) in enumerate(noise.T**-2):
-        seen = angle * shapes[0].T @ motion.q[:, j] + rate * shapes[1].T @ motion.qd[:, j]
-        coefficients.append(np.linalg.solve(angle * grams[0] + rate * grams[1], seen))
+    for j, (angle, rate) in enumerate(noise.T**-2):  # weights of angles and of rates
+        moments = angle * shapes[0].T @ motion.q[:, j] + rate * shapes[1].T @ motion.qd[:, j]
+        coefficients.append(np.linalg.solve(angle * grams[0] + rate * grams[1], moments))
     return State(*(shape @ np.array(coefficients).T for shape in shapes))
 
 
@@ -107,12 +107,12 @@ class MotionBalance:
         self._rate, self._speed = state.qd, setup.parameters.friction_speed
         # What viscous friction changes in a physics step (k, 7) [N m].
         self._rise = setup.scenario.physics_step * self.unknowns.viscous * state.qdd
-        self._states = list(map(State, *(values[::EVERY] for values in state)))
+        self._states = list(map(State, *(values[::EVERY] for values in state)))  # of rigid bodies
         self._period = float(np.diff(motion.time).mean())
         self._length = float(motion.time[-1] - motion.time[0])
         count = int(2.0 * BAND * self._length)
-        self._waves = np.pi * np.arange(1, count + 1) / self._length  # rad/s
-        self._ticks = self._sines(motion.time - motion.time[0])
+        self._waves = np.pi * np.arange(1, count + 1) / self._length  # angular frequencies [rad/s]
+        self._ticks = self._sines(motion.time - motion.time[0])  # at the ticks (m, k), normalised
         self._ticks *= self._period * np.sqrt(2.0 / self._length)
 
     def _sines(self, time: Array) -> Array:
@@ -120,36 +120,37 @@ class MotionBalance:
 
     @property
     def frequencies(self) -> Array:
-        """[Hz]."""
+        """Frequencies of the sines (m,) [Hz]."""
         return np.asarray(self._waves / (2.0 * np.pi))
 
     def efforts(self, x: Array) -> tuple[Array, Array]:
-        """Return the moments of efforts (m, 7) after the delay, and their slope with it."""
+        """Return the moments of efforts (m, 7) after the delay, and their derivative by it."""
         time = self._motion.time - self._motion.time[0]
         delay = float(x[PLACES["latency"]][0])
         middle = time + self._period * (delay - 0.5)
-        wide = np.sinc(self._waves * self._period / (2.0 * np.pi))[:, None]
+        # An effort is held for a period, over which the sine is averaged.
+        mean = np.sinc(self._waves * self._period / (2.0 * np.pi))[:, None]
         scale = self._period * np.sqrt(2.0 / self._length)
         phase = np.outer(self._waves, middle)
         inside = (middle > 0.0) & (middle < self._length)
         moments = (np.sin(phase) * inside) @ self._motion.effort
         slopes = (self._waves[:, None] * np.cos(phase) * inside) @ self._motion.effort
-        size = np.asarray(scale * wide, dtype=float)
+        size = np.asarray(scale * mean, dtype=float)
         return size * moments, self._period * size * slopes
 
     def residuals(self, x: Array) -> tuple[Array, Array]:
         """Return the moments that are missing (m, 7), and their derivatives by x (m, 7, u)."""
         gain, viscous = 1.0 + x[PLACES["gain"]], 1.0 + x[PLACES["viscous"]]
-        moments, late = self.efforts(x)
-        few = EVERY * self._ticks[:, ::EVERY]  # sines at the states of rigid bodies
+        moments, by_latency = self.efforts(x)
+        sines = EVERY * self._ticks[:, ::EVERY]  # at the states of rigid bodies
         rate, rise = self._rate, self._ticks @ self._rise
         drag = self._ticks @ (self.unknowns.viscous * rate) + x[PLACES["instant"]] * rise
         square = (self._speed * np.exp(x[PLACES["knee"]])) ** 2  # e^2
         dry = self._ticks @ (rate / np.sqrt(rate**2 + square))
         by_knee = self._ticks @ (-square * rate / (rate**2 + square) ** 1.5)
-        rigid = few @ self.unknowns.efforts(x, self._states)
+        rigid = sines @ self.unknowns.efforts(x, self._states)
         needed = rigid + viscous * drag + x[PLACES["coulomb"]] * dry
-        slopes = np.tensordot(few, self.unknowns.slopes(x, self._states), 1)
+        slopes = np.tensordot(sines, self.unknowns.slopes(x, self._states), 1)
         joint = np.arange(N)
         slopes[:, joint, PLACES["viscous"].start + joint] += drag
         slopes[:, joint, PLACES["coulomb"].start + joint] += dry
@@ -157,7 +158,7 @@ class MotionBalance:
         slopes[:, joint, PLACES["knee"].start + joint] += x[PLACES["coulomb"]] * by_knee
         slopes[:, joint, PLACES["gain"].start + joint] -= needed / gain
         slopes /= -gain[:, None]
-        slopes[:, :, PLACES["latency"].start] += late
+        slopes[:, :, PLACES["latency"].start] += by_latency
         return moments - needed / gain, slopes
 
 
