@@ -46,7 +46,13 @@ class FrameMotion(NamedTuple):
 
 
 def link_motions(
-    tree: Tree, joints: Sequence[str], gravity: Array, q: Array, qd: Array, qdd: Array
+    tree: Tree,
+    joints: Sequence[str],
+    gravity: Array,
+    q: Array,
+    qd: Array,
+    qdd: Array,
+    known: Mapping[str, FrameMotion] | None = None,
 ) -> dict[str, FrameMotion]:
     """Return how the links move.
 
@@ -55,11 +61,15 @@ def link_motions(
         joints: names of the columns.
         gravity: acceleration of free fall (3,) [m/s^2].
         q, qd, qdd: positions, rates and accelerations (k, n).
+        known: motions of links that are not computed again.
     """
-    zero = np.zeros((len(q), 3))
+    zero, known = np.zeros((len(q), 3)), known or {}
     start = FrameMotion(np.tile(np.eye(3), (len(q), 1, 1)), zero, zero, zero, zero - gravity)
     found = {tree.links[0].name: start}
     for joint in tree.joints:
+        if joint.child in known:
+            found[joint.child] = known[joint.child]
+            continue
         turn, place, spin, change, acc, carriers = found[joint.parent]
         arm = turn @ joint.position
         turn = turn @ joint.rotation
