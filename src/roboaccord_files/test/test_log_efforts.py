@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
@@ -15,7 +17,7 @@ from roboaccord.description.tree import Tree
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.log import in_stretches
-from roboaccord_files.logs.shown import effort_line
+from roboaccord_files.logs.shown import effort_line, log_lines
 
 ROOT = Path(__file__).resolve().parents[3]
 HIP, KNEE = 0.4, 0.15  # m: length of the first link, centre of the second
@@ -174,3 +176,8 @@ def test_a_velocity_limit_is_named() -> None:
     found = check_log(log, LogBody.of(Tree.parse(PENDULUM), ("hinge",), 9.81))
     (cause,) = own(found, "velocity limit", "hinge")
     assert cause.size == pytest.approx(0.8, rel=1e-3)
+    share = float((np.abs(np.diff(angle)) > 0.799 * step).mean())
+    assert found.step.capped == {"hinge": pytest.approx(share, abs=0.01)}
+    console = Console(record=True, width=200, file=StringIO())
+    console.print(*log_lines(found), sep="\n")
+    assert "0.8 rad/s in" in console.export_text()

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
+from roboaccord_files.logs.actuators import read_actuators
 from roboaccord_files.logs.log import Choice, Log, read_log
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
@@ -253,3 +254,24 @@ def test_what_may_be_asked_for_is_named_and_current_is_read_as_a_hypothesis(tmp_
     log = read_log(tmp_path / "log.csv", JOINTS, {}, choice=Choice(effort="current"))
     assert log.measured == {"boom": "mA", "stick": "Nm"}
     check_same(log, 1e-14)
+
+
+def test_a_file_of_actuators_makes_torques_of_currents(tmp_path: Path) -> None:
+    """The effort of a drive in mA times kt, gear and efficiency; and a rate in rpm is named."""
+    rate = 30.0 / np.pi * QD
+    rows = [(*r[:3], 1e3 * r[3] / 11.1, r[4] / 2.0, *v) for r, v in zip(ROWS, rate)]
+    data = text(rows, "t,q1,q2,tau_boom [mA],tau_stick [Nm],qd1,qd2")
+    (tmp_path / "log.csv").write_bytes(data)
+    drives = tmp_path / "drives.yaml"
+    drives.write_text("boom: {kt: 0.15, gear: 100, efficiency: 0.74}\nstick: {gear: 2}\n", "utf-8")
+    factors = read_actuators(drives, JOINTS)
+    log = read_log(tmp_path / "log.csv", JOINTS, {}, choice=Choice(factors=factors))
+    assert log.effort == pytest.approx(EFFORT, rel=1e-12)
+    assert sum("in rpm by d(position)/dt" in note for note in log.notes) == 2
+    for wrong, words in {
+        "elbow: {kt: 1}": "unknown joint", "boom: {ratio: 2}": "unknown field",
+        "boom: {kt: 0}": "kt is no number above 0", "boom: 3": "not JOINT", "[": "not JOINT",
+    }.items():  # fmt: skip
+        drives.write_text(wrong, "utf-8")
+        with pytest.raises(AccordError, match=words):
+            read_actuators(drives, JOINTS)

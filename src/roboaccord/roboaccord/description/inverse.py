@@ -53,7 +53,13 @@ class FrameMotion(NamedTuple):
 
 
 def link_motions(
-    tree: Tree, joints: Sequence[str], gravity: Array, q: Array, qd: Array, qdd: Array
+    tree: Tree,
+    joints: Sequence[str],
+    gravity: Array,
+    q: Array,
+    qd: Array,
+    qdd: Array,
+    known: Mapping[str, FrameMotion] | None = None,
 ) -> dict[str, FrameMotion]:
     """Return the motions of all links by name.
 
@@ -62,12 +68,16 @@ def link_motions(
         joints: names, in the order of q.
         gravity: acceleration of free fall (3,) [m/s^2].
         q, qd, qdd: positions, rates and accelerations (k, n).
+        known: motions of links that are not computed again.
     """
-    zero = np.zeros((len(q), 3))
+    zero, known = np.zeros((len(q), 3)), known or {}
     start = FrameMotion(np.tile(np.eye(3), (len(q), 1, 1)), zero, zero, zero, zero - gravity)
     motions = {tree.links[0].name: start}
     for joint in tree.joints:
-        turn, origin, spin, change, acc, carriers = motions[joint.parent]
+        if joint.child in known:
+            found[joint.child] = known[joint.child]
+            continue
+        turn, place, spin, change, acc, carriers = found[joint.parent]
         arm = turn @ joint.position
         turn = turn @ joint.rotation
         if carriers:

@@ -131,6 +131,7 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
         judged=int(problem.kept.sum()),
         windows=len(problem.kept),
         explanation=found,
+        capped={joint: share for joint, _, share, _ in windows.capped()},
     )
 
 

@@ -24,6 +24,7 @@ from roboaccord.scenario.installed import is_file
 from roboaccord.scenario.setups import load_setup
 
 from roboaccord_files.excitation.regressor import check_fixed, check_joints
+from roboaccord_files.logs.actuators import ENDINGS, read_actuators
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.figure import draw
@@ -63,7 +64,7 @@ def crosscheck_log(
         columns: as of `read_log`.
         out: folder for summary.json and efforts.svg; none is written where None.
         changes: settings as `KEY=VALUE`.
-        topic, names, run, passive, effort: as of `Choice`.
+        topic, names, run, passive, effort: as of `Choice`; or a file of actuators.
         **options: of a robot that is a file.
 
     Raises:
@@ -79,7 +80,10 @@ def crosscheck_log(
     check_joints(setup, str(robot), "a log can be checked")
     hinges = (joint for joint in setup.tree.moving if joint.name in setup.tree.hinges)
     limits = {joint.name: float(np.abs(joint.ends).max()) for joint in hinges}
-    choice = Choice(topic, names, run, passive, effort)
+    factors = dict[str, float]()
+    if Path(effort).suffix in ENDINGS:
+        factors, effort = read_actuators(Path(effort), setup.joints), "torque"
+    choice = Choice(topic, names, run, passive, effort, factors)
     log = read_log(path, setup.joints, columns or {}, limits, choice)
     if not log.base:
         check_fixed(setup, str(robot), "a log can be checked without its pose")

@@ -115,7 +115,8 @@ def readings(stated: str) -> tuple[Reading, ...]:
         AccordError: for a word that is none.
     """
     if stated not in STATED:
-        raise AccordError(f"--effort is one of {', '.join(filter(None, STATED))}, not {stated!r}")
+        words = ", ".join(filter(None, STATED))
+        raise AccordError(f"--effort is one of {words}, or a FILE.yaml, not {stated!r}")
     return STATED[stated]
 
 

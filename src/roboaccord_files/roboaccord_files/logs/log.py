@@ -36,6 +36,7 @@ from roboaccord_files.logs.units import check_units, rate_notes
 SI = {"time": "s", "q": "rad or m", "qd": "rad/s or m/s", "effort": "N m or N"}
 WRITTEN = {"nm": "Nm", "n": "N", "mnm": "mNm", "a": "A", "ma": "mA"}
 CURRENT = {"current", "currents"}
+MILLI = 1e-3  # A in a mA
 MOTORS = ("current", "motor")  # of what efforts are taken for, as they are written
 GAP = 2.5  # periods
 EVEN = 0.02  # of the period, by which stamps may differ
@@ -55,6 +56,7 @@ class Choice:
         run: of the file, from 1; 0 for the last that is long enough.
         passive: whether nothing drives the robot: efforts may lack, or be 0.
         effort: what efforts are taken for; "" for N m or N, so that other units are refused.
+        factors: of efforts by joint, by which they become torques at the joint.
     """
 
     topic: str = ""
@@ -62,6 +64,7 @@ class Choice:
     run: int = 0
     passive: bool = False
     effort: str = ""
+    factors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -201,13 +204,15 @@ def _taken(
         unit = column.unit or unit_of(column.name, joint)
         if kind == "effort" and not unit and not CURRENT.isdisjoint(words_of(column.name)):
             unit = "a"
-        scaled = "*" in given.get(key, "")
+        factor = choice.factors.get(joint) if kind == "effort" else None
+        scaled = "*" in given.get(key, "") or factor is not None
         current = kind == "effort" and choice.effort in MOTORS
         if unit in RAW and not (scaled or current):
             asked = ", --effort current asks for the factor" if kind == "effort" else ""
             cure = f"--map '{key}=FACTOR*{column.name}' scales it{asked}"
             raise AccordError(f"{column.name} is in {WRITTEN.get(unit, unit)}: {cure}")
-        found[key] = column._replace(unit="" if scaled and unit in RAW else unit)
+        scale = column.scale * (factor or 1.0) * (MILLI if factor and unit == "ma" else 1.0)
+        found[key] = column._replace(unit="" if scaled and unit in RAW else unit, scale=scale)
     return found
 
 

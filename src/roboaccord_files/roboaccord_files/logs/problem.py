@@ -177,7 +177,7 @@ class LogProblem(Problem):
         shift, found = self._shift(base), dict[Hypothesis, Array]()
         of_body = self._of_body(base)
         own = self.body.varied(of_body) if of_body else self.body
-        needed, asked, probed = self.windows.needed(own), list[Hypothesis](), list[Array]()
+        needed, asked, probed = self.windows.needed(own, kept=True), list[Hypothesis](), list[Array]()
         for one in ones:
             more = {**base, one: base.get(one, 0.0) + one.probe}
             if one == PART:
@@ -219,7 +219,7 @@ class LogProblem(Problem):
     def variants(self) -> Iterator[tuple[Cause, Self]]:
         """Yield speed limits, and signs and orders where residuals are those of wrong columns."""
         windows = self.windows
-        for joint, speed, capped in windows.capped():
+        for joint, speed, _, capped in windows.capped():
             yield (
                 Cause(known.SPEED_LIMIT, joint, speed, None, Hypothesis(known.SPEED_LIMIT).unit),
                 replace(self, kept=np.logical_and(self.kept, np.logical_not(capped))),

@@ -42,6 +42,7 @@ class LogCheck:
         span: from when to when most of what is left of `worst` lies [s].
         unmeasured: whether efforts are all 0 where some acted.
         motion: what it could have shown.
+        capped: joints that move at no more than a rate, and in how much of the log.
     """
 
     window: int
@@ -63,6 +64,7 @@ class LogCheck:
     span: tuple[float, float] = (0.0, 0.0)
     unmeasured: bool = False
     motion: Identified | None = None
+    capped: Mapping[str, float] = field(default_factory=dict)
 
     def document(self, report: Report) -> dict[str, Json]:
         """Return the figures that `--json` prints of its report."""

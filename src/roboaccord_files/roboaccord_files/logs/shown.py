@@ -12,6 +12,7 @@ from rich.text import Text
 from roboaccord.cli.console import figure_lines
 from roboaccord.cli.levels import VERDICTS
 from roboaccord.contract.outcome import Cause
+from roboaccord.crosscheck.causes.hypotheses import SPEED_LIMIT
 from roboaccord.crosscheck.report import Report
 from roboaccord.engines.deviations import EVERY
 from roboaccord.report.cause_words import with_interval
@@ -72,7 +73,10 @@ def log_lines(report: Report) -> list[RenderableType]:
     if check.scheme:
         figures["scheme"] = (check.scheme, "")
     for i, cause in enumerate(found.causes):
-        figures["cause" if i == 0 else f"cause {i + 1}"] = (with_interval(cause), "")
+        text = with_interval(cause)
+        if cause.quantity == SPEED_LIMIT:
+            text += f" in {check.capped[cause.where]:.0%} of the samples".replace("%", " %")
+        figures["cause" if i == 0 else f"cause {i + 1}"] = (text, "")
     for cause in found.causes:
         if (cause.quantity, cause.where) == ("gear", EVERY):  # one cause with two names
             rest = 100.0 * (1.0 / (1.0 + (cause.size or 0.0)) - 1.0)

@@ -19,6 +19,7 @@ SLOWEST = 0.5  # s: a longer period is none of seconds
 ASTRAY = 5.0  # times a hinge's limit: farther than any overshoot, nearer than degrees
 APART = 0.1  # of the rates: more is noted
 DEGREES = 180.0 / np.pi
+RATE_UNITS = {"rpm": np.pi / 30.0, "deg/s": np.pi / 180.0}
 NEAR = 0.02  # of that, by which rates of positions are those given
 
 
@@ -68,5 +69,8 @@ def rate_notes(time: Array, q: Mapping[str, Array], qd: Mapping[str, Array]) -> 
         if abs(mine @ given / size**2 - DEGREES) < NEAR * DEGREES if size else False:
             cure = f"--map 'q/{joint}=COLUMN[deg]'"
             raise AccordError(f"{joint}: positions in degrees beside rates in radians? {cure}")
+        scale = mine @ given / size**2 if size else 0.0
+        near = [unit for unit, x in RATE_UNITS.items() if abs(scale - x) < NEAR * x]
         off = f"{apart / np.sqrt(len(given)):.2g} rad/s off d(position)/dt"
-        yield f"rates of {joint} are {off}; they are not used"
+        what = f"in {near[0]} by d(position)/dt" if near else off
+        yield f"rates of {joint} are {what}; they are not used"

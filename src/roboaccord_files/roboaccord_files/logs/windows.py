@@ -29,9 +29,8 @@ from functools import cached_property
 
 import numpy as np
 from roboaccord.contract.state import Array
-from roboaccord.description.inverse import add_efforts, inverse_dynamics, link_motions
-from roboaccord.description.tree import rotors_of
 
+from roboaccord_files.logs.along import Along
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.response import DENSE, MANY, NODES, PROBE, ROUGH, Response
@@ -92,9 +91,7 @@ class Windows(Response):
             self.held[(starts >= s.start) & (starts < s.stop), :3] = True
         self._linearise()
         q, qd, qdd = self.nodes
-        self._moved = link_motions(body.tree, body.joints, body.gravity, q - body.zero, qd, qdd)
-        self._plain = rotors_of(body.tree, body.joints) * qdd
-        add_efforts(self._plain, body.tree.links, self._moved)
+        self._along = [Along.of(body, self.nodes)]
         self.scale = np.ones(log.q.shape[1])
         self._basis: Array | None = None
         self._basis = np.linalg.qr(self._propagate(start=np.eye(2 * self.joints)))[0]
@@ -120,15 +117,19 @@ class Windows(Response):
         """Noise that residuals are measured by, that of efforts too, likewise (n,)."""
         return np.where(self.rests, 0.0, self.scale / self.reach)
 
-    def capped(self) -> Iterator[tuple[str, float, Array]]:
-        """Yield joints that move at no more than a rate [rad/s], and the windows of that (w,)."""
+    def capped(self) -> Iterator[tuple[str, float, float, Array]]:
+        """Yield joints that move at no more than a rate: it, in how much of the log, which windows.
+
+        The rate is in rad/s or m/s, the part of the samples from 0 to 1, windows are (w,).
+        """
         rates = np.abs(self.qd).reshape(len(self.samples), -1, self.joints)
         for joint in self.log.driven:
             j = self.log.joints.index(joint)
             most = float(np.quantile(rates[..., j], TOP))
             near = rates[..., j] > (1.0 - CAP) * most
             if most > 0.0 and near.mean() > CAPPED and not near.any(axis=1).all():
-                yield joint, float(np.median(rates[..., j][near])), np.asarray(near.any(axis=1))
+                rate = float(np.median(rates[..., j][near]))
+                yield joint, rate, float(near.mean()), np.asarray(near.any(axis=1))
 
     def freed(self, joints: Iterable[str]) -> Windows:
         """Return the windows with the efforts of joints unknown where they turn back or rest.
@@ -192,23 +193,20 @@ class Windows(Response):
         """Return the columns (w, (k + 1) n, c) of efforts (w, k, n, c) that are held over steps."""
         return self._propagate(self._held(efforts))
 
-    def needed(self, body: LogBody) -> Array:
+    def needed(self, body: LogBody, kept: bool = False) -> Array:
         """Return the efforts (w (2 k + 1), n) that the motion needs of a body.
 
-        Motions of links are computed again only where joints, gravity, zeros or clock are others.
+        Args:
+            body: the robot.
+            kept: whether others that are asked for will be like it.
         """
-        own, found = self.body, self._plain.copy()
+        like = max(self._along, key=lambda each: len(each.same_frames(body)))
+        along = Along.of(body, self.nodes, like)
+        if kept:
+            self._along = [self._along[0], along]
         q, fast = self.nodes[0], 1.0 + body.clock
-        qd, qdd = fast * self.nodes[1], fast**2 * self.nodes[2]
-        same = [(each.tree.joints, each.gravity, each.zero, each.clock) for each in (body, own)]
-        if not all(a is b for a, b in zip(*same)):
-            found = inverse_dynamics(body.tree, body.joints, body.gravity, q - body.zero, qd, qdd)
-        else:
-            pairs = [(a, b) for a, b in zip(body.tree.links, own.tree.links) if a is not b]
-            add_efforts(found, [a for a, _ in pairs], self._moved)
-            add_efforts(less := np.zeros_like(found), [b for _, b in pairs], self._moved)
-            found -= less
-        found = found + body.armature * qdd - body.offset + body.pull(q)
+        qdd = fast**2 * self.nodes[2]
+        found = along.efforts(qdd) + body.armature * qdd - body.offset + body.pull(q)
         return np.asarray(self._spread(found) + body.friction(fast * self.qd))
 
     @cached_property
@@ -223,7 +221,7 @@ class Windows(Response):
         """Return recorded positions less those of a body under no effort (w, (k + 1) n)."""
         if body is self.body:
             return self._measured
-        more = self.needed(body) - self._needed
+        more = self.needed(body, kept=True) - self._needed
         return self._measured + self.made_by(more[..., None])[..., 0]
 
     def pushed(self, shift: int, efforts: Array) -> Array:
