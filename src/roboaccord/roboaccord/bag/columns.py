@@ -44,5 +44,5 @@ def _sliding_joints(urdf: str) -> set[str]:
         return set()
     try:
         return {j.name for j in Tree.parse(urdf).moving if j.kind == "prismatic"}
-    except AccordError:  # as of a foreign description without base_link
+    except AccordError:  # such as a foreign description without base_link
         return set()

@@ -1,7 +1,7 @@
 """The outermost layer of an MCAP file: records one after the other, and a running checksum.
 
-Opcodes and lengths are fixed by MCAP's specification. A file that was cut, as of a killed run, ends
-within a record or without a footer; any other end is damage.
+Opcodes and lengths are fixed by MCAP's specification. A file that was cut, such as a killed run's,
+ends within a record or without a footer; any other end is damage.
 """
 
 from __future__ import annotations

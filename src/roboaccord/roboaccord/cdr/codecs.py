@@ -152,7 +152,7 @@ class OdometryCodec:
 
     Args:
         frame_id: frame of the pose.
-        child_frame_id: the base, in whose axes the twist is.
+        child_frame_id: frame of the base and of the twist.
     """
 
     def __init__(self, frame_id: str = "odom", child_frame_id: str = "base_link") -> None:

@@ -1,7 +1,7 @@
 """Cause of a live run that is outside, found from its recent control periods.
 
 Recent control periods are stored. Once the verdict turns to outside, they are compared with the
-engine's twin, whose regression names what is off; that takes seconds, in a process of its own.
+engine's twin, whose regression names what is off; that takes seconds, in a separate process.
 RECENT, PATIENCE and JUDGED_EVERY may be tuned: how many periods are stored, how long and how often
 a cause is sought. Which cause is named is decided in causes/.
 """

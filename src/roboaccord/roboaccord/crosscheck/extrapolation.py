@@ -9,7 +9,7 @@ With runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p
 an estimate of x_0 up to the next order [Richardson 1911]. Three runs give two estimates, whose
 difference is more than twice the error of the finer one: it bounds what time stepping explains.
 
-That holds in the asymptotic range, where the next order is small beside the first. The runs show
+That holds in the asymptotic range, where the next order is small against the first. The runs show
 whether they are there: the difference of the estimates over that of the coarser two runs, as norms
 over all coordinates, is the share of the next order [Roache 1998; Eca and Hoekstra 2014]. The
 difference of one coordinate may be small by chance, the norm over all is not. An excess over the

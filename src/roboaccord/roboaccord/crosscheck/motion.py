@@ -1,4 +1,4 @@
-"""Case of one engine: its runs, and whatever several levels need, computed once.
+"""Case of one engine: its runs, and everything that several levels need, computed once.
 
 The runs are those of an engine that runs in this check, at several physics steps; recorded.py and
 step_check.py have those of a bag and of a live run. PICKED may be tuned: the number of single ticks

@@ -1,4 +1,4 @@
-"""One control period of a run, beside the reference's and the engine's twin's.
+"""Comparison of one control period of a run with the reference's and with the engine's twin's.
 
 One run has one physics step, so no order of convergence shows what time stepping explains. It
 follows from the reference instead, in the states of the run. Let a and b be the accelerations

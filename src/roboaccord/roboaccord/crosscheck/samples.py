@@ -53,7 +53,8 @@ def run_samples(
     """Run every engine from `spec.seeds` seeds, at the scenario's physics step and another.
 
     Args:
-        setup, spec, engines: what is compared, and by what.
+        setup, spec: robot, scenario and statistics.
+        engines: to run.
         run: of the reference.
         done: called with each run that ends.
     """

@@ -38,7 +38,7 @@ from roboaccord.scenario.setup import Setup
 SAMPLED = 20  # every so many periods the twin with sticking friction is compared, which is slow
 MOST_LATE = 200  # control periods by which a command may act late where the simulation never waits
 ALIKE = 2.0  # times the smallest sum of squares, up to which a delay explains as much
-MOST_DELAY = 3  # control periods by which commands may act late in Gazebo, beside its servers
+MOST_DELAY = 3  # control periods by which commands may act late in Gazebo
 ESTIMATE = 200  # periods by which the delay is estimated: 0.2 s at 1 kHz
 
 
@@ -106,7 +106,7 @@ class StepCheck:
         twist: Array | None = None,
         command: Command | None = None,
     ) -> list[RobotState]:
-        """Compare one control period; return the errors of the states that are compared by now.
+        """Compare one control period; return the errors of states that are newly compared.
 
         Args:
             before, after: samples; the efforts of `after` were in force, its switches are set.
@@ -150,7 +150,7 @@ class StepCheck:
         try:
             compare = partial(self._reference.compare, before, after, with_twin=with_twin)
             compared = [compare(command) for command in commands]
-        except AccordError as error:  # as of a ball that was driven off its terrain
+        except AccordError as error:  # such as a ball that was driven off its terrain
             why = because(Code.REFUSED_STATE, time=before.time, text=str(error))
             self._refused = self._refused or why
             self.left_out += 1

@@ -109,7 +109,7 @@ def sized(size: float, unit: str, form: str = "+.2g") -> str:
 
 
 def is_mirrored(cause: Cause) -> bool:
-    """Return whether products of inertia have the opposite sign, as of some drawing programs.
+    """Return whether products of inertia have the opposite sign, as in some drawing programs.
 
     Their relative error is then -2.
     """

@@ -67,7 +67,7 @@ def off_by_angle(of: Figures) -> str:
 
 
 def instead(of: Figures) -> str:
-    """State a value beside the reference's."""
+    """State a value and the reference's."""
     if not of["want"]:
         return f"{of['have']:.4g} {of.get('unit', '')}".rstrip() + ", in the reference nothing"
     return f"{of['have']:.6g}, in the reference {of['want']:.6g}"

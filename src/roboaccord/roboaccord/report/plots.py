@@ -26,7 +26,7 @@ def render_page(template: str, package: str = __package__, **values: Any) -> str
 
     Args:
         template: file name of the template; it may extend one of those here.
-        package: that contains the template, beside its modules.
+        package: that contains the template.
         values: for the template.
     """
     import jinja2

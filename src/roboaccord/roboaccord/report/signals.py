@@ -146,7 +146,7 @@ class RunSignals(Mapping[str, Signal]):
         """Links and joints; None where the bag has no description that fits its joints."""
         try:
             tree = Tree.parse(self.run.urdf) if self.run.urdf else None
-        except AccordError:  # as of a foreign description without base_link
+        except AccordError:  # such as a foreign description without base_link
             return None
         return tree if tree and {j.name for j in tree.moving} <= {*self.motion.joints} else None
 

@@ -1,7 +1,7 @@
 """Words of codes: all that a cross-check says in English, for terminal and page alike.
 
 Words may be changed here. A new code gets a text with its figures in braces, or a function of them
-(phrases.py). A code without words, as of a level of yours, is shown by its name and figures. No
+(phrases.py). A code without words, such as your own level's, is shown by its name and figures. No
 verdict depends on these texts (test_words).
 """
 
@@ -167,9 +167,9 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     "{floor:.2g} m",
     Code.TOO_FAR: "{error:.3gm} mm from the reference at {step:g} s, allowed {limit:gm} mm",
     Code.RUN_ORDER: "converges with order {order:.2f} only, expected {expected} and at least "
-    "{least:g}; {error:.3gm} mm are left at {step:g} s",
-    Code.RUN_REMAINDER: "{where} keeps an error of {left:.2g} at a physics step of 0, of which "
-    "time stepping and round-off explain only {bound:.2g}",
+    "{least:g}; {error:.3gm} mm remain at {step:g} s",
+    Code.RUN_REMAINDER: "at a physics step of 0 {where} has an error of {left:.2g}, but time "
+    "stepping and round-off explain only {bound:.2g}",
     Code.CHAOTIC: "the motion is chaotic: statistics over seeds compare it in its place",
     Code.THROWN: "but the control loop throws joints from stop to stop (an eigenvalue of its tick "
     "is {loop:.2g}), so the engines' own laws of stops decide the figure: take a shorter "
@@ -199,7 +199,7 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.ENERGY: phrases.energy,
     Code.SUSPECT: _suspect,
     Code.STEP_FAR: "{share:.3g%} of the change of a step where {allowed:.3g%} are allowed",
-    Code.LARGEST_ERROR: "largest error beside what the time step explains",
+    Code.LARGEST_ERROR: "largest error beyond what time stepping explains",
     Code.OUR_EQUATIONS: "its equations of motion are ours",
     Code.LOG_NOISE: "noise: {size:.2g} rad or m of {where} is {share:.2g%} of what the efforts do "
     "in windows of {window} steps, more than {most:g%}",

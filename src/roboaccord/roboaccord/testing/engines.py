@@ -95,7 +95,7 @@ class EngineConformance:
             assert relative(np.append(accelerations.base, accelerations.joints), expected) < SAME
 
     def test_masses_and_gravity_are_those_of_the_tree(self, robot: str) -> None:
-        """The mass matrix and gravity forces, whatever the engine's own coordinates are."""
+        """Mass matrix and gravity forces, in our coordinates and not the engine's."""
         simulator, tree = self._simulator(robots.model_of(robot)), robots.dynamics(robot)
         for state, _ in robots.drawn(robot):
             pose = state.position, quaternion_matrix(state.orientation)

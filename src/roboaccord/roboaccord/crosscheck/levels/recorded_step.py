@@ -28,7 +28,7 @@ class RecordedStep:
         ticks: number of control periods; of a live run, so far.
         compared: number of those that were compared.
         left_out: number of those with an event (impact, stop, switch), which no scheme places
-            within a step, or from a state that the reference refuses, as beside its terrain.
+            within a step, or from a state that the reference refuses, such as off its terrain.
         skipped: number of those with a sample missing.
         delay: control periods by which efforts act late.
         rms, max: error of the joints' rates; without joints, of the base's turning.

@@ -157,7 +157,7 @@ def _judge_ticks(
     named: bool,
     resolved: bool,
 ) -> SchemeCheck:
-    """Return the largest error beside its floor, with explanation and resolution.
+    """Return the largest error relative to its floor, with explanation and resolution.
 
     Args:
         comparison: of engine and twin.
