@@ -53,7 +53,7 @@ class BallFigures(Tally):
 def gazebo_world(setup: Setup) -> Path:
     """Return the world of the terrain, which the heavy ball alone can be in."""
     engines.refuse_kinematic(setup, "gz")
-    return engines.make_world(setup)
+    return world.make_world(setup)
 
 
 class VoxelSphere(Robot):
@@ -88,12 +88,8 @@ class VoxelSphere(Robot):
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         return engines.make_engine_simulator(setup, engine)
 
-    def relief(self, setup: Setup) -> tuple[Array, Faces] | None:
-        return world.draw_relief(setup)
-
-    def world(self, setup: Setup) -> Path | None:
-        engines.refuse_kinematic(setup, "gz")
-        return world.make_world(setup)
+    def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
+        return {"terrain": world.draw_relief(setup)}
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Return the ball lowered onto the ground at its x and y, rolling with its spin.

@@ -19,7 +19,6 @@ from rich.text import Text
 
 from roboaccord.bag.compare import TURNS, Pair
 from roboaccord.bag.folder import RUNS, last_runs
-from roboaccord.cli.command import Result
 from roboaccord.cli.completion import complete_bag
 from roboaccord.cli.console import call, command_line, figure_lines, make_table
 from roboaccord.cli.options import refuse_missing_bag

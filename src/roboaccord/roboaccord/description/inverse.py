@@ -75,9 +75,9 @@ def link_motions(
     motions = {tree.links[0].name: start}
     for joint in tree.joints:
         if joint.child in known:
-            found[joint.child] = known[joint.child]
+            motions[joint.child] = known[joint.child]
             continue
-        turn, place, spin, change, acc, carriers = found[joint.parent]
+        turn, origin, spin, change, acc, carriers = motions[joint.parent]
         arm = turn @ joint.position
         turn = turn @ joint.rotation
         if carriers:

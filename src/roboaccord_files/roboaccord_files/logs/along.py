@@ -46,7 +46,9 @@ class Along:
         found = link_motions(
             body.tree, body.joints, body.gravity, q - body.zero, fast * qd, fast**2 * qdd, frames
         )
-        same = dict(zip([x.name for x in like.body.tree.links], like.body.tree.links)) if like else {}
+        same = (
+            dict(zip([x.name for x in like.body.tree.links], like.body.tree.links)) if like else {}
+        )
         loads = {}
         for link in body.tree.links:
             if like and link.name in frames and same[link.name] is link:

@@ -83,7 +83,7 @@ def _falls(log: Log, body: LogBody, stretch: slice) -> NDArray[np.bool_]:
     q, t = log.q[stretch], log.time[stretch, None]
     motions = link_motions(body.tree, body.joints, body.gravity, q, 0.0 * q, 0.0 * q)
     masses = np.array([link.mass for link in body.tree.links])
-    at = [motions[x.name].place + motions[x.name].turn @ x.centre for x in body.tree.links]
+    at = [motions[x.name].origin + motions[x.name].turn @ x.centre for x in body.tree.links]
     centre = np.tensordot(masses / masses.sum(), np.array(at), 1)
     s = _steps(log)
     if len(t) < 2 * s + 1:

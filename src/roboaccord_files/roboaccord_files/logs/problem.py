@@ -177,7 +177,11 @@ class LogProblem(Problem):
         shift, found = self._shift(base), dict[Hypothesis, Array]()
         of_body = self._of_body(base)
         own = self.body.varied(of_body) if of_body else self.body
-        needed, asked, probed = self.windows.needed(own, kept=True), list[Hypothesis](), list[Array]()
+        needed, asked, probed = (
+            self.windows.needed(own, kept=True),
+            list[Hypothesis](),
+            list[Array](),
+        )
         for one in ones:
             more = {**base, one: base.get(one, 0.0) + one.probe}
             if one == PART:

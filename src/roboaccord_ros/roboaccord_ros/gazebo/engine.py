@@ -83,15 +83,9 @@ def contacts(setup: Setup) -> str:
     return contacts_of(setup, "direct")
 
 
-def _case(setup: Setup) -> Case:
-    """Return the case whose twin has the scheme of Gazebo's DART.
-
-    Raises:
-        AccordError: where there is no such twin.
-    """
-    from roboaccord.contract import HOLDING
-    from roboaccord.crosscheck import HELD
-    from roboaccord.gazebo import gazebo_case
+@dataclass(frozen=True, kw_only=True)
+class GazeboSpec(EngineSpec):
+    """Specification of Gazebo: it has a ground of its own, and a twin for some robots."""
 
     def grounded(self, setup: Setup) -> Setup:
         from roboaccord.gazebo import on_ground
@@ -110,14 +104,7 @@ def _case(setup: Setup) -> Case:
         return gazebo_case(setup, contacts(setup))
 
 
-def _ground(setup: Setup) -> Setup:
-    """Return a setup on the ground that Gazebo has."""
-    from roboaccord.gazebo import on_ground
-
-    return on_ground(setup, contacts(setup))
-
-
-SPEC = EngineSpec(
+SPEC = GazeboSpec(
     name="gz", package="ros_gz", version=_version, whole=_whole, settings=GazeboSettings,
     also=("gazebo", "ignition"),
 )  # fmt: skip

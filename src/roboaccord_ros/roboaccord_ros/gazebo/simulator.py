@@ -68,7 +68,7 @@ class GazeboSimulator(Simulator):
         self._names = [*setup.joints, *(LEVEL if self._level else ())]
         self._level_base = LevelBase(setup.initial)
         self._gazebo_faults = GazeboFaults(setup)
-        self._odometry = setup.robot.odometry(setup)
+        self._odometry = setup.robot.gazebo.odometry(setup)
         self._stops = StopWatch.of(setup.tree, setup.joints)
         self._server: InProcess | None = None  # of the run
         self._spare: InProcess | None = None  # for accelerations at any state

@@ -63,7 +63,7 @@ class World:
         Raises:
             AccordError: as `find`; or if the world does not fit to the scenario.
         """
-        of_terrain = None if name else setup.robot.world(setup)
+        of_terrain = None if name else setup.robot.gazebo.world(setup)
         source = cls.find(str(of_terrain) if of_terrain else name or setup.scenario.world)
         path = world_for_run(source.path, setup)
         return cls(path, *physics_of(path), source.models)

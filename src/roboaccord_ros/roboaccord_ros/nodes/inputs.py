@@ -51,12 +51,12 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
 
     A message with an unknown joint, or with a number that is not finite, is ignored as a whole.
     """
-    robot, joints = setup.robot, setup.joints
+    robot, joints, topics = setup.robot, setup.joints, setup.robot.input_topics
     live = LiveInputs(joints)
     # Field of a message with targets of joints, and their kind, by its topic.
     of_joints = {
-        robot.velocity_topic: ("velocity", VELOCITY),
-        robot.position_topic: ("position", POSITION),
+        topics.velocity: ("velocity", VELOCITY),
+        topics.position: ("position", POSITION),
     }
     readers = dict[str, Callable[[graph.InputMessage], object]]()
 
@@ -69,8 +69,8 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
         if topic in of_joints:
             field, kind = of_joints[topic]
             set_joints(list(message.name), list(getattr(message, field)), field, kind)
-        elif topic in robot.effort_topics:
-            set_joints([robot.effort_topics[topic]], [message.data], "effort", EFFORT)
+        elif topic in topics.efforts:
+            set_joints([topics.efforts[topic]], [message.data], "effort", EFFORT)
         else:
             vectors = (message.linear, message.angular)
             twist = [getattr(vector, axis) for vector in vectors for axis in "xyz"]

@@ -61,8 +61,8 @@ class RosLink:
     def __init__(self, node: Node, setup: Setup) -> None:
         robot, switches = setup.robot, setup.initial.switches
         self._node, self._name = node, robot.package
-        self._joints, self._efforts = setup.joints, robot.effort_topics
-        self._velocities = robot.velocity_topic
+        self._joints, self._efforts = setup.joints, robot.input_topics.efforts
+        self._velocities = robot.input_topics.velocity
         topics = [*self._efforts, *([self._velocities] if self._velocities else [])]
         self._publishers = {
             name: graph.advertise_input(node, robot, name) for name in topics or [graph.CMD_VEL]

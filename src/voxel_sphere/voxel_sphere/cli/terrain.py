@@ -241,7 +241,7 @@ def make_command(
     target = check_place(folder, n, [name], **scale, replace=force)
     ours = target == folder or cli.is_own(folder) or any(folder.glob("Bitmaps_*"))
     with (
-        cli.results(folder, "terrain", force=force, known=ours),
+        cli.results(folder, "terrain", force=force, adds=ours),
         cli.counted(6 * n, f"making {name}") as done,
     ):
         if xyz:

@@ -1,7 +1,7 @@
 """Level `invariance`: an engine's motion in a world that is turned, mirrored, shifted or reordered.
 
 The recorded efforts act again, so the same motion must follow, and no exact solution is needed.
-To add a move, add it to MOVES (engines/symmetries.py); nothing changes here. PART and LEAST may be
+To add a move, add it to MOVES (engines/moves.py); nothing changes here. PART and LEAST may be
 tuned: how much of the run is simulated again. MANY, PAIRS and SAME may be tuned with care: how
 often a sound engine fails, and what counts as a box of friction; verdicts on sound and wrong
 engines must stay (test_invariance). ROUNDINGS and LOSS are set in measures/twin_comparison.py.
@@ -37,7 +37,7 @@ from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, by_group, difference, na
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.moves import HALF_RIGHT, MOVES, RIGHT
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.engines.symmetries import Move, moved
+from roboaccord.engines.symmetries import moved
 from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion

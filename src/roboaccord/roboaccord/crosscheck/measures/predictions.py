@@ -75,7 +75,7 @@ def settling(setup: Setup, engine: EngineSpec) -> Array:
     """
     lifts = np.zeros(len(setup.joints) + 12)
     try:
-        footing = engine.case(setup).engine.footing if engine.case else None
+        footing = engine.case(setup).footing
     except AccordError:  # the engine has no twin, hence no footing
         return lifts
     if footing:
