@@ -126,7 +126,7 @@ def _scheme(model: EngineModel, footing: Footing | None) -> Scheme:
         raise AccordError("in Gazebo dry friction of joints is a constraint of its solver")
     scheme = spec("dart").scheme
     assert scheme
-    return replace(scheme(model), damping=True)
+    return replace(scheme(model), damping=True, footing=footing)
 
 
 def misread(setup: Setup, contacts: str, *, started: bool) -> Array:

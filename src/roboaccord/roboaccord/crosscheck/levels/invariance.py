@@ -35,7 +35,7 @@ from roboaccord.crosscheck.measures.twin_comparison import LOSS, ROUNDINGS, read
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, by_group, difference, names, vector
 from roboaccord.engines.base import engine_parts
-from roboaccord.engines.moves import HALF_RIGHT, MOVES, RIGHT
+from roboaccord.engines.moves import HALF_RIGHT, MOVES, RIGHT, Move
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.symmetries import moved
 from roboaccord.engines.twin_rounding import ROUNDING
