@@ -22,8 +22,7 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.engines import default_names, simulate_model, spec
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.moved_model import move_text
-from roboaccord.engines.moves import MOVES, Move
+from roboaccord.engines.moves import MOVES, Move, move_text
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix
 from roboaccord.robots.file import FileRobot
@@ -180,8 +179,8 @@ class Indexed(Proxy):
 def test_an_engine_that_is_right_changes_nothing(engine: str, base: Base, tmp_path: Path) -> None:
     check = check_of(askew(tmp_path, base), spec(engine))
     assert set(check.changes) == {TURNED, MIRRORED, SHIFTED, REORDERED} and not check.refused
-    assert all(shift.error < 0.2 * shift.floor for shift in check.changes.values())
-    assert all(shift.floor < 1e-7 for shift in check.changes.values())
+    assert all(each.error < 0.2 * each.floor for each in check.changes.values())
+    assert all(each.floor < 1e-7 for each in check.changes.values())
     assert InvarianceLevel().judge(check, Tolerances()).outcome == "within"
 
 
@@ -239,16 +238,14 @@ def test_the_description_moves_with_the_world(move: Move) -> None:
     orientation = matrix_quaternion(rpy_matrix(0.3, -0.4, 0.8))
     state = RobotState(0.0, q, qd, effort, rng.normal(size=3), orientation, rng.normal(size=6))
     there = move.state(state)
-    joints, accelerations = ("a", "b", "c"), []
+    joints, answers = ("a", "b", "c"), []
     for text, at in ((ARM, state), (move_text(ARM, move, "base_link"), there)):
         bodies = TreeDynamics(Tree.parse(text), joints, "free", GRAVITY)
         turn = quaternion_matrix(at.orientation)
         twist = np.concatenate([turn @ at.twist[:3], turn @ at.twist[3:]])
-        accelerations.append(bodies.acceleration(q, qd, effort, at.position, turn, twist))
-    assert np.allclose(accelerations[1].joints, accelerations[0].joints, rtol=1e-11)
-    assert np.allclose(
-        accelerations[1].base, move.wrench(accelerations[0].base), rtol=1e-11, atol=1e-11
-    )
+        answers.append(bodies.acceleration(q, qd, effort, at.position, turn, twist))
+    assert np.allclose(answers[1].joints, answers[0].joints, rtol=1e-11)
+    assert np.allclose(answers[1].base, move.wrench(answers[0].base), rtol=1e-11, atol=1e-11)
     back = move.back(there)
     for name in ("position", "orientation", "twist"):
         assert np.allclose(getattr(back, name), getattr(state, name), atol=1e-15)

@@ -89,9 +89,9 @@ def test_what_a_scenario_allows_an_engine_holds_in_both_profiles_or_in_one() -> 
     of_default = {"one_step": {"dart (default)": "its friction is a box"}}
     assert excuse([finding], of_default) == [finding]
     assert excuse([replace(finding, engine="dart")], of_default)[0].outcome == "excused"
-    (remark,) = remarks([replace(finding, outcome=Outcome.WITHIN)], reasons)
-    assert remark.code == Code.NO_EXCUSE_NEEDED
-    assert str(remark) == "dart (expert): one_step needs no excuse here"
+    (said,) = remarks([replace(finding, outcome=Outcome.WITHIN)], reasons)
+    assert said.code == Code.NO_EXCUSE_NEEDED
+    assert str(said) == "dart (expert): one_step needs no excuse here"
 
 
 def test_an_engine_whose_settings_are_its_expert_ones_runs_once() -> None:

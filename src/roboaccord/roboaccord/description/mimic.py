@@ -2,7 +2,7 @@
 
 Nothing here may be tuned. The projection below is fixed, Featherstone's (2008, section 3.2);
 test_mimic compares it with Pinocchio's matrices and with energy. Arguments, states and methods are
-those of TreeDynamics, in whose place engines/tree_reading.py and simulators/reference.py use it:
+those of TreeDynamics, in whose place engines/reading.py and simulators/reference.py use it:
 methods may be added there, but must be right under the constraint, too, or be overridden here.
 """
 
@@ -54,7 +54,7 @@ class MimicDynamics(TreeDynamics):
         return [self.acceleration(*state) for state in states]
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
-        """Fill the rates of a state: h is what the forces make of a tree with more inertia.
+        """Fill the rates of a state; h follows from the accelerations of a tree with more inertia.
 
         That has an acceleration for links without mass, too, which the constraint may carry.
         """

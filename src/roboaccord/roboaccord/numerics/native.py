@@ -1,4 +1,4 @@
-"""Kernels as C functions, and arrays by their addresses: what a C library can call back.
+"""Kernels as C functions, and arrays by their addresses: for C libraries that call back.
 
 engines/compiled.py alone uses it, for MuJoCo's callbacks. SYMBOL may be any name; `c_function`
 compiles with the OPTIONS of jit.py, which are fixed there. A pointer to numbers of another kind may
@@ -33,8 +33,8 @@ from roboaccord.numerics.jit import OPTIONS
 from roboaccord.numerics.jit_cache import KernelCache
 
 SYMBOL = "roboaccord_table"
+# The types of an intrinsic, and what generates its code.
 Typed: TypeAlias = tuple[Signature, Callable[..., ir.Value]]
-"""The types of an intrinsic, and what generates its code."""
 _TABLE = ctypes.c_void_p()
 llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_TABLE))
 

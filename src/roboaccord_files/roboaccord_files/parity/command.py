@@ -19,7 +19,7 @@ from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError, need
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import Ratio
-from roboaccord.engines.question import Base
+from roboaccord.engines.reading import Base
 from roboaccord.run.output import write_text
 
 from roboaccord_files.parity.bench import SETTINGS, reader_names

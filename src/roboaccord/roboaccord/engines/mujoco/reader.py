@@ -22,13 +22,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.mujoco.model import MujocoMechanism, of_drives, with_files
-from roboaccord.engines.question import Question
-from roboaccord.engines.reading import GRAVITY, Hinge, Reading
+from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
 FREE = mujoco.mjtJoint.mjJNT_FREE
+# A model, and the body that moves as the base.
 Loaded = tuple[mujoco.MjModel, str]
-"""A model, and the body that moves as the base."""
 
 
 class MujocoReading(Reading):
@@ -112,7 +111,7 @@ def _hinges(
 
 
 def _apart(model: mujoco.MjModel, moving: Sequence[Any]) -> dict[str, dict[str, float]]:
-    """Return what the dynamics are compared without, as `Reading` has it."""
+    """Return the properties that the dynamics are compared without, as `Reading.apart`."""
     # By index: the joints of which a planar one consists have no names.
     dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
     armature = model.dof_armature + of_drives(model)[0]
