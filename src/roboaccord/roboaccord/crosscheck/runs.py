@@ -114,11 +114,7 @@ NO_RUNS = Runs({}, [])
 
 
 def run_jobs(
-    setup: Setup,
-    engines: Engines,
-    refine: int,
-    progress: Progress,
-    done_before: Runs = NO_RUNS,
+    setup: Setup, engines: Engines, refine: int, progress: Progress, done_before: Runs = NO_RUNS
 ) -> Runs:
     """Run every simulator at every physics step, and the converged reference.
 
