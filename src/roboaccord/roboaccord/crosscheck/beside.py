@@ -12,7 +12,7 @@ from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.crosscheck.levels.scheme import SchemeCheck, is_twin
 from roboaccord.crosscheck.motion import CheckCase
 
-FEWEST = 5  # ticks with an event from which their median is judged: a majority of three
+FEWEST = 5  # ticks with an event from which their median is judged, by three of them at least
 
 
 class Beside(NamedTuple):

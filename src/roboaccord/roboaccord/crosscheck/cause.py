@@ -24,7 +24,7 @@ from roboaccord.engines import engine_names
 from roboaccord.numerics.isolation import isolated
 from roboaccord.scenario.setup import Setup
 
-RECENT = 200  # control periods that are stored: enough for the regression, at 1 s of its time
+RECENT = 200  # control periods that are stored for the regression, whose time grows with them
 PATIENCE = 60.0  # s of wall time that the search for a cause may take
 JUDGED_EVERY = 20  # control periods from one verdict to the next
 

@@ -5,8 +5,8 @@ Two copies of the reference start from states that differ by `NUDGE`. Once they 
 failure of predictability in Newtonian dynamics"]: both are then reset to the state of the
 simulation. A regular motion never needs a reset.
 
-LOOK_PERIOD and LEVELS may be tuned. HORIZON, and NUDGE of runs.py, are stated in docs/ros.md:
-change both. test_companion (snake) tests the resets.
+LOOK_PERIOD and LEVELS may be tuned. HORIZON (noise.py) and NUDGE (runs.py) are stated
+in docs/ros.md: change both. test_companion (snake) tests the resets.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 SAFETY = 2.0  # times the difference of the two estimates, itself twice the error of the finer
-AHEAD = 0.05  # of a run: the difference of the estimates passes through 0 for less than that
+AHEAD = 0.05  # of a run: how far ahead the largest difference of the estimates is taken
 STEPS = 3  # physics steps, which two estimates need
 RANGE = 0.5  # share of the next order up to which the range is asymptotic
 RISING = 0.1  # more from the finer than from the coarser pair of steps: the order is still rising

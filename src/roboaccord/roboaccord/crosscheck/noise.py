@@ -56,7 +56,7 @@ def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise
     for name in names:
         jobs = [Job(name, runs.steps[0], **how) for how in ({}, *({how: True} for how in NOISE))]
         centres = (runs.centres(tree, job) for job in jobs)
-        noise_by_name[name] = measure_noise(runs.found[jobs[0]].time, *centres)
+        noise_by_name[name] = measure_noise(runs.by_job[jobs[0]].time, *centres)
     return noise_by_name
 
 

@@ -70,39 +70,39 @@ class Runs:
     """Runs of a check by job.
 
     Args:
-        found: run of each job.
+        by_job: run of each job.
         steps: physics steps of every simulator, from the largest to the smallest [s].
         taken: energy that each engine's repeated run dissipated since its start, by engine.
     """
 
-    found: Mapping[Job, Trajectory]
+    by_job: Mapping[Job, Trajectory]
     steps: Sequence[float]
     taken: Mapping[str, Taken] = field(default_factory=dict)
     _centres: dict[Job, Array] = field(default_factory=dict, repr=False, compare=False)
 
     def of(self, engine: str) -> dict[float, Trajectory]:
         """Return the runs of one engine by physics step."""
-        return {dt: self.found[Job(engine, dt)] for dt in self.steps}
+        return {dt: self.by_job[Job(engine, dt)] for dt in self.steps}
 
     def shown(self, engine: str, **how: bool) -> Trajectory:
         """Return the run at the scenario's physics step, or with a flag of NOISE that run."""
-        return self.found[Job(engine, self.steps[0], **how)]
+        return self.by_job[Job(engine, self.steps[0], **how)]
 
     def only(self, engine: str) -> Runs:
         """Return the runs of one engine and of the reference."""
         kept = (engine, REFERENCE)
-        runs = {job: run for job, run in self.found.items() if job.engine in kept}
+        runs = {job: run for job, run in self.by_job.items() if job.engine in kept}
         return Runs(runs, self.steps, self.taken)
 
     def centres(self, tree: Tree, job: Job) -> Array:
         """Return the links' centres of a run (k, links, 3) [m], computed once."""
         if job not in self._centres:
-            self._centres[job] = link_centres(tree, self.found[job])
+            self._centres[job] = link_centres(tree, self.by_job[job])
         return self._centres[job]
 
     def coordinates(self, tree: Tree, job: Job) -> Array:
         """Return the compared coordinates of a run (k, c)."""
-        return coordinates(self.found[job], self.centres(tree, job))
+        return coordinates(self.by_job[job], self.centres(tree, job))
 
     @property
     def truth(self) -> Job:
@@ -114,11 +114,7 @@ NO_RUNS = Runs({}, [])
 
 
 def run_jobs(
-    setup: Setup,
-    engines: Engines,
-    refine: int,
-    progress: Progress,
-    done_before: Runs = NO_RUNS,
+    setup: Setup, engines: Engines, refine: int, progress: Progress, done_before: Runs = NO_RUNS
 ) -> Runs:
     """Run every simulator at every physics step, and the converged reference.
 
@@ -140,7 +136,7 @@ def run_jobs(
     else:
         # The converged reference, and the same from another start, for its round-off.
         jobs[:0] = [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
-    jobs = [job for job in jobs if job not in done_before.found]
+    jobs = [job for job in jobs if job not in done_before.by_job]
     progress.started(len(jobs) + samples)
     data = {**scenario.data(), "duration": scenario.judged}
     results = run_pieces(
@@ -151,7 +147,7 @@ def run_jobs(
     )
     runs = {job: run for job, run, _ in results}
     taken = {job.engine: lost for job, _, lost in results if lost}
-    return Runs({**done_before.found, **runs}, steps, {**done_before.taken, **taken})
+    return Runs({**done_before.by_job, **runs}, steps, {**done_before.taken, **taken})
 
 
 def twice_or_half(step: float, period: float) -> float:

@@ -61,12 +61,7 @@ def run_samples(
     scenario = setup.scenario
     steps = scenario.physics_step, twice_or_half(scenario.physics_step, scenario.control_period)
     cells = sweep(
-        setup,
-        figure=spec.figure,
-        engines=engines,
-        physics_steps=steps,
-        seeds=spec.seeds,
-        done=done,
+        setup, figure=spec.figure, engines=engines, physics_steps=steps, seeds=spec.seeds, done=done
     )
     at_step, at_other_step = cells[::2], cells[1::2]
     ratio = steps[0] / (steps[1] - steps[0])  # a scheme of first order

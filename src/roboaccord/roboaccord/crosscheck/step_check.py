@@ -1,8 +1,9 @@
 """Check of one run, a control period at a time, from a bag or live.
 
 A bag and the live node both judge by `StepCheck`: a change is one of both. A period is compared in
-period_reference.py, judged as in a fresh run by `judge_rates`. SAFETY, ESTIMATE, SAMPLED, MOST_LATE
-and MOST_DELAY may be tuned; test_recorded (snake) has verdicts of sound and of wrong runs.
+period_reference.py, and judged as in a fresh run, by `judge_rates` of levels/one_step.py. ALIKE,
+ESTIMATE, SAMPLED, MOST_LATE and MOST_DELAY may be tuned; test_recorded (snake) has verdicts of
+sound and of wrong runs.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.levels.drive import DriveTicks
+from roboaccord.crosscheck.levels.one_step import Rates
 from roboaccord.crosscheck.levels.recorded_step import RecordedStep
 from roboaccord.crosscheck.period_reference import PeriodErrors, PeriodReference
-from roboaccord.crosscheck.rates import Rates
 from roboaccord.crosscheck.report import Report, report_of_run
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
 from roboaccord.crosscheck.twin_ticks import GAZEBO, HELD, HELD_BY

@@ -35,7 +35,7 @@ from roboaccord.scenario.setup import Setup
 GAZEBO, BRIDGED = "gz", "ros_gz"  # name of the engine, and transport of a launch
 HELD_BY = {f"joint_{kind}" for kind in HOLDING}  # events after which a joint is held
 HELD = "in Gazebo efforts hold a frozen joint"
-MEASURED = 100  # ticks at most at which round-off is measured, each with four steps of twins
+MEASURED = 100  # ticks at most at which round-off is measured, which steps several twins
 FIRST = np.zeros(1, dtype=np.int64)
 
 

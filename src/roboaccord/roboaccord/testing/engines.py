@@ -43,7 +43,7 @@ WITHIN = 0.15  # of the order: the next order is that large at these steps
 BEYOND = 2e-3  # m: how far a stop may give under PUSH, in any engine
 PUSH = 40.0  # N: against the stop of the cart
 
-DRAG = JointFriction(np.array([0.5, 0.2]), np.array([0.3, 0.1]), 0.05)
+DRAG = JointFriction(np.array([0.5, 0.2]), np.array([0.3, 0.1]), 0.05)  # viscous and dry
 Setting = Mapping[str, Json]
 
 

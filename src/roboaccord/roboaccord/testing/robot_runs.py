@@ -26,7 +26,7 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Robot, Setup, find_robot
 from roboaccord.simulators.base import Simulator
 
-TICKS = 5  # of a run: enough for each error of a state to show
+TICKS = 5  # of a run; each more costs time in every scenario and engine
 SEED = 3  # any number
 A_LOT = 10.0  # m/s, rad/s, N m: target of a controller, beyond what it can reach
 

@@ -28,8 +28,8 @@ from roboaccord.numerics.rotations import (
 GRAVITY = 9.81  # m/s^2
 STATES = 20  # random states
 SEED = 3  # any number
-FINE = 2.5e-4  # s: step of the reference, of order 4: its error is below 1e-12
-DURATION = 0.4  # s: of the motion, which reaches no stop
+FINE = 2.5e-4  # s: step of the reference, of order 4: its error is far below the engines'
+DURATION = 0.4  # s: of the motion by which orders and schemes are compared
 END = 1.0  # m: the stop of the cart, as described
 DESCRIPTIONS = {
     name: files(__package__).joinpath("descriptions", f"{name.replace(' ', '_')}.urdf").read_text()
@@ -37,7 +37,7 @@ DESCRIPTIONS = {
 }
 """URDF by name: two skew pendulums, a floating arm, and a cart with stops and a pendulum on it."""
 JOINTS = ("shoulder", "elbow")
-EFFORTS = np.full(2, 50.0)  # N m, N: limits, beyond what any test commands but PUSH
+EFFORTS = np.full(2, 50.0)  # N m, N: limits, beyond what any test commands
 REST = np.zeros(2)
 DRIVE = np.array([2.0, -1.0])  # N m, N: held while the order is measured
 

@@ -2,26 +2,74 @@
 
 Errors are measured in measures/one_step.py. BLIND and SLOW may be tuned: when the reference's own
 error leaves the verdict open. The bound on the remainder is set in extrapolation.py, tolerances in
-the scenario.
+the scenario. `judge_rates` judges recorded runs, too: a change is one of both.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from roboaccord.contract.outcome import Code, Finding, because, unless_few
+from roboaccord.contract.outcome import Code, Finding, Reason, because, unless_few
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.beside import Beside, by_twin
 from roboaccord.crosscheck.extrapolation import coarse, few_steps
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.measures.one_step import OneStepCheck, check_free_steps, check_steps
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.rates import Rates, judge_rates
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
 BLIND = 0.1  # share of the change: a reference with a larger error of its own decides nothing
 SLOW = 1e-6  # rad/s: slower is rest, far below any motion of a scenario
+
+
+class Rates(NamedTuple):
+    """One-step error of the rates of joints or base, and what time stepping explains of it.
+
+    Args:
+        whose: "joints" or "base".
+        share: error relative to the change of the rates in a control period.
+        explained: part of that share; infinite where the error falls with the physics step.
+        why: no more is explained.
+    """
+
+    whose: str
+    share: float
+    explained: float
+    why: Reason | None = None
+
+    def allowed(self, tolerance: float | Allowance) -> float:
+        """Return the share that is allowed."""
+        if isinstance(tolerance, Allowance):
+            return tolerance.limit
+        return tolerance + self.explained
+
+
+def judge_rates(tolerance: float | Allowance, rates: Sequence[Rates], *, below: bool) -> Finding:
+    """Judge the errors of a control period, of a fresh run or a recorded one.
+
+    Args:
+        tolerance: share of the change that is allowed beyond what time stepping explains, or an
+            allowance that replaces both.
+        rates: of the joints and of the base.
+        below: whether the errors are below the reference's own.
+    """
+    if below:
+        return Finding.within(because(Code.BELOW_ROUND_OFF))
+    if isinstance(tolerance, Allowance):
+        share, limit = max(rate.share for rate in rates), tolerance.limit
+        if share <= limit:
+            return Finding.within(
+                because(Code.ALLOWED, limit=limit, unit="", text=tolerance.reason)
+            )
+        return Finding.outside(because(Code.STEP_TOO_LARGE, share=share, limit=limit), size=share)
+    for rate in rates:
+        if rate.share > rate.allowed(tolerance):
+            figures = {"share": rate.share, "whose": rate.whose, "why": rate.why}
+            return Finding.outside(because(Code.STEP_UNEXPLAINED, **figures), size=rate.share)
+    return Finding.within()
 
 
 @dataclass(frozen=True)

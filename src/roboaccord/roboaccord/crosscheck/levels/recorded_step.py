@@ -12,8 +12,8 @@ from typing import Annotated, Any
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because, unless_few
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, to_json
 from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.levels.one_step import Rates, judge_rates
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.rates import Rates, judge_rates
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
 COARSE = 0.1  # share of the change: where time stepping explains more, an error could hide

@@ -164,7 +164,7 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
     truth, coarse = runs.truth, Job(REFERENCE, runs.steps[-1])
     pairs = [(coarse, truth), (replace(truth, bit=True), truth)]
     changed = Job(engine, runs.steps[0], bit=True)
-    if changed in runs.found:
+    if changed in runs.by_job:
         pairs.append((changed, replace(changed, bit=False)))
     coordinates, centres = partial(runs.coordinates, tree), partial(runs.centres, tree)
     errors = sum(np.abs(coordinates(a) - coordinates(b)) for a, b in pairs)
@@ -180,7 +180,7 @@ def check_convergence(
     tree: Tree, runs: Runs, engine: str, simulator: Simulator, floor: Floor
 ) -> ConvergenceCheck:
     """Compare one engine's runs at all physics steps with a converged reference."""
-    truth, by_step, order = runs.found[runs.truth], runs.of(engine), simulator.order
+    truth, by_step, order = runs.by_job[runs.truth], runs.of(engine), simulator.order
     jobs = [Job(engine, dt) for dt in runs.steps]  # from the largest step to the smallest
     target, centres = runs.coordinates(tree, runs.truth), runs.centres(tree, runs.truth)
     errors = [runs.coordinates(tree, job) - target for job in jobs]
