@@ -18,15 +18,9 @@ from roboaccord.cli.main import run as accord
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.meshes import ships
 from roboaccord.door import run
-from roboaccord.scenario.files import (
-    PATHS,
-    check_paths,
-    load_scenario,
-    load_setup,
-    path_changes,
-    paths_of,
-    recorded_setup,
-)
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.paths import PATHS, check_paths, path_changes, paths_of
+from roboaccord.scenario.setups import load_setup, recorded_setup
 from workspace import PACKAGES, ROOT
 
 XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">

@@ -19,7 +19,7 @@ from roboaccord.contract.plugins import entries
 from roboaccord.description.apart import apart
 from roboaccord.description.resources import is_installed
 from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import load_setup
+from roboaccord.scenario.setups import load_setup
 from workspace import PACKAGES, ROOT
 
 XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">

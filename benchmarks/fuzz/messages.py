@@ -12,7 +12,7 @@ from typing import Any
 from cases import Case
 from mutations import mutated
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.files import load_setup
+from roboaccord.scenario.setups import load_setup
 from rosbags.rosbag2 import Reader
 
 CHANGES = ("duration=0.1",)

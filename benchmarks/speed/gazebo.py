@@ -13,8 +13,9 @@ from importlib.util import find_spec
 
 from benchmarks.speed.rows import Pass, Row, rate, sized
 from roboaccord.gazebo import expand_for_gazebo
+from roboaccord.run.answer import answer, reset_controller
 from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import Stepper, answer, make_simulator, reset_controller
+from roboaccord.run.loop import Stepper, make_simulator
 from roboaccord.run.metrics import Motion
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario

@@ -19,7 +19,8 @@ from roboaccord.bag.writer import BagWriter
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available
-from roboaccord.run.loop import drive, make_simulator, reset_controller
+from roboaccord.run.answer import reset_controller
+from roboaccord.run.loop import drive, make_simulator
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

@@ -10,7 +10,8 @@ from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import Recoverer
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import Fault
-from roboaccord.run.loop import drive, make_simulator, reset_controller
+from roboaccord.run.answer import reset_controller
+from roboaccord.run.loop import drive, make_simulator
 from roboaccord.run.metrics import KeptMotion
 
 ENGINES = ("reference", "dart", "mujoco")

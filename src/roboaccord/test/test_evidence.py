@@ -21,10 +21,10 @@ from roboaccord.crosscheck.levels.scheme import SchemeCheck, SchemeLevel
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.run.loop import make_simulator, run_setup
-from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setups import load_setup
 from test_outcomes import CHECKS, STEP, outcomes
 
 LINK = """<link name="{0}"><inertial><origin xyz="0.1 0 0.02"/><mass value="{1}"/>

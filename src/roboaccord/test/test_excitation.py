@@ -10,8 +10,8 @@ from roboaccord.contract.outcome import Code
 from roboaccord.door.checks import crosscheck
 from roboaccord.robots.excitation import excited
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setups import load_setup
 
 FALLING = Path(__file__).parent / "data" / "urdf" / "TwoDofs.urdf"
 LINK = """<link name="{name}"><inertial><mass value="1"/>

@@ -18,8 +18,9 @@ from numba.core.compiler_lock import global_compiler_lock
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, DivergedError, LockstepError
 from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.run.answer import reset_controller
 from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import drive, reset_controller
+from roboaccord.run.loop import drive
 from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario.watch import SIGNAL
 from roboaccord.simulators.base import Simulator

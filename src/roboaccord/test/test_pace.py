@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
-from roboaccord.run.loop import Pace
+from roboaccord.run.pace import Pace
 
 
 @pytest.mark.parametrize(("delay", "made_up"), [(0.18, True), (0.3, False)])

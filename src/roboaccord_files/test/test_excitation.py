@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from roboaccord.scenario.files import load_setup
+from roboaccord.scenario.setups import load_setup
 from roboaccord_files.excitation.base import BaseParameters, random_states
 from roboaccord_files.excitation.command import excite_command, search_of
 from roboaccord_files.excitation.identified import Identified

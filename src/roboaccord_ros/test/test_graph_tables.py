@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from roboaccord.contract import plugins
-from roboaccord.scenario.files import read_catalogue
+from roboaccord.scenario.catalogue import read_catalogue
 from slow_cases import late
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")

@@ -9,7 +9,7 @@ from roboaccord.cdr import encode_string
 from roboaccord.contract.errors import AccordError
 from roboaccord.door import run
 from roboaccord.scenario import path_changes
-from roboaccord.scenario.files import load_setup
+from roboaccord.scenario.setups import load_setup
 from slow_cases import late
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")

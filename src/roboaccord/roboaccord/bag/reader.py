@@ -27,8 +27,8 @@ from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.results import Drawn, Json, to_json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.scenario.files import recorded_setup
 from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setups import recorded_setup
 
 ROUND_OFF = 1e-9  # s
 

@@ -38,7 +38,7 @@ from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.output import make_folder, write_text
-from roboaccord.scenario.files import read_catalogue
+from roboaccord.scenario.catalogue import read_catalogue
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.keys import REQUIRED, Key, keys_of
 

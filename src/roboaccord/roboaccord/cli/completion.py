@@ -11,9 +11,7 @@ from pathlib import Path
 import typer
 
 from roboaccord.contract.errors import visible
-from roboaccord.engines import (
-    simulator_names,
-)
+from roboaccord.engines import simulator_names
 from roboaccord.scenario.files import scenario_names
 from roboaccord.scenario.installed import package_of, robot_names
 

@@ -27,7 +27,7 @@ from roboaccord.engines import (
     installed_names,
     simulator_names,
 )
-from roboaccord.scenario import files
+from roboaccord.scenario import setups
 from roboaccord.scenario.installed import is_file
 from roboaccord.scenario.robot_file import remarks_on
 from roboaccord.scenario.setup import Setup
@@ -176,8 +176,8 @@ def load_setup(
     arguments: Mapping[str, str] = NO_ARGUMENTS,
     endless: bool = False,
 ) -> Setup:
-    """Return a setup as `scenario.files` has it, and print remarks on the robot on stderr."""
-    setup = files.load_setup(
+    """Return a setup as `scenario.setups` makes it, and print remarks on the robot on stderr."""
+    setup = setups.load_setup(
         robot, scenario, changes or (), faults or (), base=base,
         packages=read_packages(packages or ()), arguments=arguments, endless=endless,
     )  # fmt: skip

@@ -37,8 +37,8 @@ from roboaccord.contract.plugins import entries, load
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.state import RobotState, Target
 from roboaccord.engines import check_engine
-from roboaccord.run.loop import Pace
 from roboaccord.run.output import fresh
+from roboaccord.run.pace import Pace
 from roboaccord.run.runner import RunRequest, check_room_for_ros, run_direct
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup

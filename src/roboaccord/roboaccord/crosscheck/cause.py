@@ -38,7 +38,8 @@ from roboaccord.description.materials import OPACITY
 from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names
 from roboaccord.numerics.isolation import isolated
-from roboaccord.run.loop import answer, make_simulator, reset_controller
+from roboaccord.run.answer import answer, reset_controller
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 

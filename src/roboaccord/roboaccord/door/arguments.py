@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 from roboaccord.contract.modes import SETUP
 from roboaccord.contract.results import to_json
 from roboaccord.run.output import fresh
-from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.installed import is_file, robot_names
 from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setups import load_setup
 
 if TYPE_CHECKING:
     from roboaccord.run.runner import Run

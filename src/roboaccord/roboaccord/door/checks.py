@@ -31,9 +31,10 @@ from roboaccord.door.arguments import (
 from roboaccord.engines import installed_names
 from roboaccord.run.output import write_text
 from roboaccord.run.runner import Run
-from roboaccord.scenario.files import load_scenario, load_setup
+from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.installed import is_file
 from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.scenario.setups import load_setup
 
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun

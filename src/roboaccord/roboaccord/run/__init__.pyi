@@ -1,5 +1,9 @@
 from . import loop as loop
 from . import sweep as sweep
+from .answer import answer as answer
+from .answer import ask_controller as ask_controller
+from .answer import no_command as no_command
+from .answer import reset_controller as reset_controller
 from .inputs import EFFORT as EFFORT
 from .inputs import POSITION as POSITION
 from .inputs import VELOCITY as VELOCITY
@@ -9,13 +13,8 @@ from .inputs import Hold as Hold
 from .inputs import LiveInputs as LiveInputs
 from .inputs import RecordedInputs as RecordedInputs
 from .loop import NO_INPUTS as NO_INPUTS
-from .loop import Pace as Pace
 from .loop import Stepper as Stepper
-from .loop import answer as answer
-from .loop import ask_controller as ask_controller
 from .loop import make_simulator as make_simulator
-from .loop import no_command as no_command
-from .loop import reset_controller as reset_controller
 from .loop import run_setup as run_setup
 from .metrics import UNITS as UNITS
 from .metrics import Figures as Figures
@@ -27,6 +26,7 @@ from .output import make_folder as make_folder
 from .output import write_columns as write_columns
 from .output import write_rows as write_rows
 from .output import write_text as write_text
+from .pace import Pace as Pace
 from .pieces import run_pieces as run_pieces
 from .runner import Run as Run
 from .runner import RunRequest as RunRequest

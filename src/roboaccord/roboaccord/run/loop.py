@@ -1,135 +1,33 @@
-"""The deterministic loop: state out, command in, step; its pace, and runs of a setup in it.
+"""The deterministic loop: state out, command in, step; and runs of a setup in it.
 
 The order within a tick (answer of the controller, faults, command to observers, step, events and
 state to observers) and times by `tick_time` are fixed: transports, bags and hashes all have them
-(test_loop). FINEST and SLACK only pace a run by the wall clock and may be tuned. Whatever is to
-follow a run is an `Observer`, whatever comes into it an `Inputs`, a change of the simulator a
-`Proxy`: the loop itself needs no new case for these.
+(test_loop). What follows a run is an `Observer`, what comes into it an `Inputs`, a change of the
+simulator a `Proxy`: the loop itself needs no new case for these. The controller is asked in
+answer.py; a run keeps to the wall clock by pace.py.
 """
 
 from __future__ import annotations
 
-import logging
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from roboaccord.contract.checks import (
-    NANOSECONDS,
-    check_command,
-    check_state,
-    check_switches,
-    count_steps,
-    tick_time,
-)
-from roboaccord.contract.errors import AccordError, LockstepError
+from roboaccord.contract.checks import NANOSECONDS, check_state, count_steps, tick_time
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import AnySimulator, Controller, Engine, Inputs, Observer
-from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines import REFERENCE, spec
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.run.answer import answer, reset_controller
 from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.user_code import line_of, place_of
-from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Silence, Watch, starting
+from roboaccord.scenario.watch import TIMEOUT, Watch
 from roboaccord.simulators.base import Simulator, check_simulator
 
-FINEST = 1e-3  # s between looks at the wall clock
-SLACK = 0.2  # s of delay that is made up for; a longer one moves the schedule
-_log = logging.getLogger(__name__)
-UNWATCHED = Watch(math.inf)
 NO_INPUTS = Hold()
-
-
-def no_command(time: float, timeout: float) -> LockstepError:
-    """Return the error for a controller that does not answer the state of `time` [s]."""
-    return LockstepError(
-        f"no command for t = {time:.6f} s from the controller within {timeout:g} s"
-    )
-
-
-def reset_controller(controller: Controller, seed: int, timeout: float = START_TIMEOUT) -> None:
-    """Reset a controller.
-
-    Raises:
-        AccordError: if the controller, which may be a user's, raises or takes too long.
-    """
-    with starting(f"{type(controller).__name__}.reset", timeout):
-        controller.reset(seed)
-
-
-def ask_controller(
-    controller: Controller,
-    state: RobotState,
-    target: Target | None,
-    joints: Sequence[str],
-    watch: Watch = UNWATCHED,
-) -> Command:
-    """Return a controller's command, checked; it does not change when the controller's arrays do.
-
-    Args:
-        controller: is asked.
-        state, target: what it is given, read-only; the state as the encoders have it.
-        joints: joint names.
-        watch: ends a call that takes too long.
-
-    Raises:
-        AccordError: if the controller, which may be a user's, raises, takes too long or gives no
-            valid command.
-    """
-    who = type(controller).__name__
-    watch.calls += 1
-    try:
-        command = controller.update(state.measured, target)
-    except AccordError:
-        raise
-    except Silence:
-        raise no_command(state.time, watch.timeout) from None
-    except BaseException as error:
-        what = f"{who} {line_of(error)} at t = {state.time:.6f} s"
-        raise AccordError(f"{what}{place_of(error)}") from error
-    finally:
-        watch.calls += 1
-    if not isinstance(command, Command):
-        raise AccordError(
-            f"{who} gave {type(command).__name__}, not a Command, at t = {state.time:.6f} s"
-        )
-    try:
-        command = command.copy()
-    except (TypeError, ValueError) as error:
-        raise AccordError(
-            f"{who} gave an invalid Command ({error}) at t = {state.time:.6f} s"
-        ) from error
-    if command.findings and not all(isinstance(each, Event) for each in command.findings):
-        raise AccordError(f"{who} gave findings that are not events at t = {state.time:.6f} s")
-    check_command(command, joints, who, state.time)
-    if command.switches:
-        check_switches(command, state, who)
-    return command
-
-
-def answer(
-    controller: Controller,
-    state: RobotState,
-    inputs: Inputs,
-    joints: Sequence[str],
-    watch: Watch = UNWATCHED,
-) -> Command:
-    """Return a controller's command under the inputs of a tick; see `ask_controller`.
-
-    Switches of the inputs go before the controller's.
-    """
-    command = ask_controller(controller, state, inputs.target(state), joints, watch)
-    if asked := inputs.switches(state):
-        given, now = command.switches, state.switches
-        changes = {n: on for n, on in asked.items() if n in given or now[n] is not on}
-        command = replace(command, switches={**given, **changes})
-        check_switches(command, state, type(inputs).__name__)
-    return command
 
 
 def simulate(
@@ -269,57 +167,6 @@ class Stepper:
                 observer.on_event(event)
             observer.on_state(self.state)
         return events
-
-
-class Pace:
-    """Schedule of the control ticks by the wall clock; no tick is skipped.
-
-    Args:
-        period: control period [s].
-        pace: simulated seconds a second of wall time; 0: every tick is due at once. It may be
-            changed at any time.
-    """
-
-    def __init__(self, period: float, pace: float) -> None:
-        self._period, self.pace = period, pace
-        self._due = 0.0
-        self._warned = False
-
-    @property
-    def interval(self) -> float:
-        """Wall time between ticks [s]; 0 where every tick is due at once."""
-        return self._period / self.pace if self.pace else 0.0
-
-    @property
-    def look_period(self) -> float:
-        """How often to look whether a tick is due [s]; 0 where it always is."""
-        return max(self.interval, FINEST) if self.pace else 0.0
-
-    def restart(self) -> None:
-        """Count from now on."""
-        self._due = time.monotonic() + self.interval
-
-    def due(self) -> bool:
-        """Return whether the next tick may be taken."""
-        return not self.pace or time.monotonic() >= self._due
-
-    def wait(self) -> None:
-        """Wait until the next tick is due, and take it."""
-        if self.pace:
-            time.sleep(max(self._due - time.monotonic(), 0.0))
-        self.advance()
-
-    def advance(self) -> None:
-        """Note that a tick is taken, and warn once if ticks are due faster than that can be."""
-        if not self.pace:
-            return
-        self._due += self.interval
-        late = time.monotonic() - self._due
-        if late > SLACK:
-            self._due += late
-            if not self._warned:
-                _log.warning("the simulation falls behind the wall clock; no step is left out")
-            self._warned = True
 
 
 def make_simulator(

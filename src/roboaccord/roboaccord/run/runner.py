@@ -26,8 +26,9 @@ from roboaccord.contract.interfaces import Inputs, Observer
 from roboaccord.contract.results import Drawn, Json, Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.numerics.machine import check_address_space
+from roboaccord.run.answer import reset_controller
 from roboaccord.run.inputs import Announced
-from roboaccord.run.loop import NO_INPUTS, drive, make_simulator, reset_controller
+from roboaccord.run.loop import NO_INPUTS, drive, make_simulator
 from roboaccord.run.metrics import Figures, Motion
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.robot_file import remarks_on

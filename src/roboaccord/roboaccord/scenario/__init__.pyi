@@ -11,12 +11,11 @@ from .controllers import part_of as part_of
 from .files import apply_change as apply_change
 from .files import load_scenario as load_scenario
 from .files import make_scenario as make_scenario
-from .files import path_changes as path_changes
-from .files import recorded_setup as recorded_setup
 from .files import scenario_names as scenario_names
 from .installed import RELEASED as RELEASED
 from .installed import is_file as is_file
 from .installed import robot_names as robot_names
+from .paths import path_changes as path_changes
 from .registration import InputTopics as InputTopics
 from .registration import commands_of as commands_of
 from .robot_file import RobotFile as RobotFile
@@ -25,6 +24,7 @@ from .setup import GazeboHooks as GazeboHooks
 from .setup import Robot as Robot
 from .setup import Setup as Setup
 from .setup import find_robot as find_robot
+from .setups import recorded_setup as recorded_setup
 from .surroundings import surfaces_around as surfaces_around
 from .user_code import explain as explain
 from .user_code import shows_tracebacks as shows_tracebacks

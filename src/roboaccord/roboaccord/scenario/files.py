@@ -9,13 +9,11 @@ are in files and scripts of users, and stay.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import yaml
 from pydantic import ValidationError
@@ -23,20 +21,15 @@ from pydantic import ValidationError
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.plugins import entries, lacking
-from roboaccord.contract.results import Quantity, Word
 from roboaccord.description.parameters import parameter_file, parameter_set
 from roboaccord.description.resources import share
-from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
-from roboaccord.scenario.installed import RELEASED, is_file, robot_names
-from roboaccord.scenario.robot_file import RobotFile
+from roboaccord.scenario.paths import check_paths
 from roboaccord.scenario.scenario import ONE_STEP, Scenario
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.scenario.setup import find_robot
 
 LARGEST = 1e12  # of a number of a scenario, in SI units
-PATHS = ("file", "folder", "identified")  # keys of controllers and terrain that name one
 LONGEST = 100  # bytes of a name: folders are called by it
-NO_PACKAGES: Mapping[str, Path] = {}
 
 
 def _place(loc: Sequence[Any]) -> list[str]:
@@ -70,69 +63,6 @@ def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = 
     scenario = make_scenario(data)
     check_paths(scenario.data(), [*changes, "robot="], package)
     return scenario
-
-
-def paths_of(data: Mapping[str, Any], section: str = "") -> dict[str, str]:
-    """Return the paths that the data of a scenario name, by key."""
-    found = dict[str, str]()
-    for name, value in data.items():
-        key = f"{section}.{name}".strip(".")
-        if isinstance(value, Mapping):
-            found |= paths_of(value, key)
-        elif isinstance(value, str) and value:
-            world = key == "world" and ("/" in value or value.endswith(".sdf"))
-            other = name in PATHS or section == "packages" or (key == "robot" and is_file(value))
-            found |= {key: value} if world or other else {}
-    return found
-
-
-def path_changes(data: Mapping[str, Any]) -> list[str]:
-    """Return the paths of a scenario as `KEY=VALUE`, by which another process may read them."""
-    return [f"{key}={json.dumps(path)}" for key, path in paths_of(data).items()]
-
-
-def check_paths(data: Mapping[str, Any], changes: Sequence[str], package: str) -> None:
-    """Refuse a path that a scenario alone names: bags, messages and its file may name any.
-
-    Args:
-        data: of the scenario.
-        changes: `KEY=VALUE` of the command line, which are in it.
-        package: of the robot, of which meshes may be named.
-
-    Raises:
-        AccordError: naming the key.
-    """
-    given = tuple(f"{change.partition('=')[0].strip()}." for change in changes)
-    for key, path in paths_of(data).items():
-        ships = Path(path).name == path and (share(package) / "meshes" / path).is_file()
-        if not (ships or f"{key}.".startswith(given)):
-            only = f"only a command line may name a file: --set {key}={path} where it takes that"
-            raise AccordError(f"{key}: {path} is not read; {only}")
-
-
-def recorded_setup(
-    data: Mapping[str, Any], robot: str, urdf: str = "", changes: Sequence[str] = ()
-) -> Setup:
-    """Return the setup of a run as a bag or a message states it, which may name any file.
-
-    Args:
-        data: of its scenario.
-        robot: name of its topics.
-        urdf: its description, which is the robot where that is a file.
-        changes: `KEY=VALUE` of the scenario, which may name files.
-
-    Raises:
-        AccordError: if it cannot be had without opening others.
-    """
-    data, named = {"robot": robot, **data}, "robot" in paths_of(data)
-    for change in changes:
-        apply_change(data, change)
-        named &= change.partition("=")[0].strip() != "robot"
-    scenario = make_scenario(data)
-    found = find_robot(scenario.robot, *([urdf, robot] if named else ()))
-    read = {"terrain": scenario.terrain} if urdf else scenario.data()  # of a bag; of a message
-    check_paths(read, changes, found.package)
-    return Setup.of(scenario, found)
 
 
 def read_scenario(path: Path) -> dict[str, Any]:
@@ -283,103 +213,3 @@ def _shipped(package: str, robot: str, name: str) -> Path:
             raise AccordError(line)
         raise AccordError(f"{robot} has no scenario {name}{did_you_mean(name, found)}")
     return found[name]
-
-
-@dataclass(frozen=True)
-class Listed:
-    """Hold a scenario: its robot, what that is, its controller, and what it is."""
-
-    robot: Word
-    summary: str
-    scenario: Word
-    controller: Word
-    description: Annotated[str, Quantity("", name="what it is", form="text")]
-
-
-@dataclass(frozen=True)
-class Catalogue:
-    """Hold robots that can be used, a row of each scenario, and what is wrong with others."""
-
-    robots: list[str]
-    scenarios: Annotated[list[Listed], Quantity("", "robots and their scenarios")]
-    broken: dict[str, str]
-
-
-def read_catalogue(robot: str = "") -> Catalogue:
-    """Return what is installed, of one robot or of all; a broken package hides no other.
-
-    Raises:
-        AccordError: if the robot that is named is unknown or broken.
-    """
-    if robot:
-        rows = _scenarios(robot)
-        return Catalogue([rows[0].robot] if rows else [], rows, {})
-    found, broken = list[Listed](), dict[str, str]()
-    for name in robot_names():
-        try:
-            found += _scenarios(name)
-        except AccordError as error:
-            broken[name] = str(error)
-    return Catalogue([name for name in robot_names() if name not in broken], found, broken)
-
-
-def _scenarios(name: str) -> list[Listed]:
-    """Return a row of each scenario of a robot.
-
-    Raises:
-        AccordError: if its package cannot be loaded, or a scenario not be read.
-    """
-    robot, rows = find_robot(name), []
-    for scenario in scenario_names(robot.package):
-        data = read_scenario(_shipped(robot.package, robot.name, scenario))
-        what = data.get("controller", {}).get("name", "none"), data.get("description", "")
-        rows.append(Listed(robot.name, robot.summary, scenario, *what))
-    return rows
-
-
-def load_setup(
-    robot: str,
-    scenario: str = "",
-    changes: Sequence[str] = (),
-    faults: Sequence[str] = (),
-    *,
-    base: str = "",
-    packages: Mapping[str, Path] = NO_PACKAGES,
-    arguments: Mapping[str, str] = NO_ARGUMENTS,
-    endless: bool = False,
-) -> Setup:
-    """Return the setup of a robot's scenario with changes, and with faults instead of its own.
-
-    Args:
-        robot: name, or path of a file.
-        scenario: name, or a YAML file; a robot that is a file has one where none is named.
-        changes: `KEY=VALUE`, values in YAML.
-        faults: `JOINT=KIND[@S]`; refused beyond the scenario's duration.
-        base: how the root of a file moves: `fixed`, `planar` or `free`; "": by the file.
-        packages: folders of ROS packages that a file names.
-        arguments: of a xacro file.
-        endless: whether the run ends otherwise than by its duration.
-
-    Raises:
-        AccordError: for whatever cannot be had.
-    """
-    found = find_robot(robot)
-    if not is_file(robot) and (base or packages or arguments):
-        raise AccordError("--base, --package and NAME:=VALUE are for a robot that is a file")
-    if not scenario and not is_file(robot):
-        raise AccordError(f"name a scenario of {found.name}: accord list {found.name}")
-    every = [f"base={base}"] if base else []
-    if packages:
-        folders = {name: str(Path(path).absolute()) for name, path in packages.items()}
-        every.append(f"packages={json.dumps(folders)}")
-    if arguments:
-        every.append(f"arguments={json.dumps(dict(arguments))}")
-    every += [*changes, *([f"faults={json.dumps(list(faults))}"] if faults else [])]
-    setup = Setup.of(load_scenario(found.package, found.key, scenario or RELEASED, every))
-    if not (scenario or base) and isinstance(found, RobotFile) and found.floats(setup):
-        setup = Setup.of(load_scenario(found.package, found.key, RELEASED, ["base=free", *every]))
-    for fault in setup.faults if faults and not endless else ():
-        if fault.time >= setup.scenario.duration:
-            end = f"{setup.scenario.duration:g} s"
-            raise AccordError(f"fault {fault}: the run ends at {end}; --set duration=SECONDS")
-    return setup

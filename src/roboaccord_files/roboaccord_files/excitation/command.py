@@ -33,9 +33,9 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.run.output import write_text
-from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.installed import is_file
 from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setups import load_setup
 
 from roboaccord_files.excitation.regressor import check_fixed
 from roboaccord_files.excitation.search import Limits, Search, Tried

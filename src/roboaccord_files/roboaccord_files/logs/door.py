@@ -20,8 +20,8 @@ from roboaccord.crosscheck.report import Report
 from roboaccord.door.arguments import Options, Settings, changes_of
 from roboaccord.door.checks import is_table
 from roboaccord.run.output import write_text
-from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.installed import is_file
+from roboaccord.scenario.setups import load_setup
 
 from roboaccord_files.excitation.regressor import check_fixed
 from roboaccord_files.logs.body import LogBody

@@ -27,9 +27,10 @@ from roboaccord.engines import default_names, spec
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.jit import DISABLED
-from roboaccord.scenario.files import NO_PACKAGES, load_scenario, scenario_names
+from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.scenario.setups import NO_PACKAGES
 
 from roboaccord_files.parity.bench import ReadingOptions, Settings, reader_names, version_of
 from roboaccord_files.parity.collection import TIMEOUT, examine_all, run_isolated
