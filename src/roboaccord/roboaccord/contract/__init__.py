@@ -1,8 +1,15 @@
 """Contract between controllers, simulators and everything that records them.
 
-What other packages import from here is a line of `__init__.pyi`; lines may be added. Robots, nodes
-and pages of docs use these names, so all must stay: test_door compares the list. This folder
-imports `numerics` and no folder above it, such as `cli` or `report` (test_layout).
+Inside: states, commands, targets and trajectories (state, trajectory); the interfaces of
+controllers, inputs and force laws (interfaces); contact and faults of joints (contact, fault);
+outcomes of a check and their codes (outcome); results and their JSON (results, shown); errors,
+files, entry points of packages and modes of commands (errors, files, plugins, modes).
+
+Names may be added, as lines of `__init__.pyi`; defaults, limits and messages may change. What must
+stay: names that are there, which robots, nodes and pages use (test_door), the order of the arrays
+that make a run's hash, and keys of JSON. This room imports `numerics` and no room above it
+(test_layout). Tests: test_outcomes, test_results, test_writers, test_profiles, test_words,
+test_damage, and test_plugins and test_modes in test/.
 """
 
 from roboaccord.numerics.lazy import lazy_names

@@ -1,10 +1,10 @@
 """Checks of what controllers and simulators hand over: commands, states, efforts, and of times.
 
-The limits MOST, FAST, EARLY, LASTING and RUNAWAY_SPEED may be tuned. RUNAWAY_SPEED is any that no
-mechanism reaches; by FAST, EARLY and LASTING runs are said to diverge (test_evidence), by FAST also
-logs of robots. `tick_time` and the order of operations in it are fixed: times of ticks are part of
-the hash of a run, and equal ROS time stamps. `check_state` and `check_command` run at every tick:
-keep their fast path, a sum of squares, first.
+The limits MOST, FAST, EARLY, LASTING and RUNAWAY_SPEED may be tuned. FAST, EARLY and LASTING decide
+that a run diverges (test_evidence), FAST also that the log of a robot does. `tick_time` and the
+order of operations in it are fixed: times of ticks are part of the hash of a run, and equal ROS
+time stamps. `check_state` and `check_command` run at every tick: keep their fast path, a sum of
+squares, first.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ import numpy as np
 from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.state import Array, Command, RobotState
 
-NANOSECONDS = 1_000_000_000
+NANOSECONDS = 1_000_000_000  # in a second: the resolution of ROS time stamps
 MOST = 1_000_000_000  # steps: at 1 ms more than eleven days
-FAST = 100.0  # rad/s, m/s: no joint moves that fast on average
-EARLY = 20  # samples of such a joint, before efforts at their limits bound how it is thrown
-LASTING = 3  # samples on end: an angle that wraps round is fast in one
-RUNAWAY_SPEED = 1e6  # rad/s; far beyond any mechanism here, well before float64 overflows
+WHOLE = 1e-9  # relative: 0.3 s over 0.1 s is a whole number of steps in spite of round-off
+FAST = 100.0  # rad/s, m/s: 955 revolutions a minute, beyond the joints of robots
+EARLY = 20  # fast samples of a joint that are looked at; later, efforts at their limits bound it
+LASTING = 3  # samples in a row: an angle that wraps round is fast in one alone
+RUNAWAY_SPEED = 1e6  # rad/s: far beyond any mechanism, and its square far below overflow
 
 
 def count_steps(duration: float, step: float, what: str) -> int:
@@ -34,7 +35,7 @@ def count_steps(duration: float, step: float, what: str) -> int:
     if not (math.isfinite(duration) and step > 0 and duration <= MOST * step):
         raise AccordError(f"{what}: {duration:g} s over {step:g} s is not a whole number of steps")
     count = round(duration / step)
-    if count < 1 or abs(count * step - duration) > 1e-9 * max(duration, step):
+    if count < 1 or abs(count * step - duration) > WHOLE * max(duration, step):
         raise AccordError(f"{what}: {duration:g} s is not a whole multiple of {step:g} s")
     return count
 
@@ -67,9 +68,9 @@ def check_switches(command: Command, state: RobotState, who: str) -> None:
     """
     for name in command.switches:
         if name not in state.switches:
-            known = ", ".join(state.switches) or "none"
+            available = ", ".join(state.switches) or "none"
             when = f"t = {state.time:.6f} s"
-            raise AccordError(f"{who} sets switch {name} at {when}; available: {known}")
+            raise AccordError(f"{who} sets switch {name} at {when}; available: {available}")
 
 
 def check_command(command: Command, joints: Sequence[str], who: str, time: float) -> None:
@@ -96,11 +97,12 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
 
 
 def divergence(joints: Sequence[str], time: Array, rates: Array) -> str:
-    """Return in words since when a motion diverges, and by which joint; "" where it does not.
+    """Return in words from when on a motion diverges, and by which joint; "" where it does not.
 
-    It is faster than any is on average, and in most of the first such samples its rate changes by
-    more than itself to the next, as where held efforts throw it to and fro. A rate that grows
-    steadily does not diverge before `check_state` refuses it: it may be driven, or in degrees.
+    A joint diverges if it is faster than FAST and if, in most of its first fast samples, its rate
+    changes by more than itself until the next sample, as where held efforts throw it to and fro. A
+    rate that grows steadily diverges only where `check_state` refuses it: the joint may be driven,
+    or its log be in degrees.
 
     Args:
         joints: names, n of them.
@@ -123,7 +125,7 @@ def divergence(joints: Sequence[str], time: Array, rates: Array) -> str:
 
 
 def check_state(state: RobotState, joints: Sequence[str], engine: str) -> None:
-    """Refuse a state that is not finite, or that runs away.
+    """Refuse a state that is not finite, or whose joints are faster than RUNAWAY_SPEED.
 
     Raises:
         DivergedError: naming the engine, the time and the joint.

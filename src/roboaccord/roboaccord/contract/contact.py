@@ -46,16 +46,16 @@ from roboaccord.contract.state import ORIGIN, Array
 from roboaccord.numerics.jit import kernel
 
 Index = npt.NDArray[np.int64]
-TINY = 1e-30  # (m/s)^2; so that a slip of 0 has no friction where the slip speed is 0, too
-CFM = 1e-5  # what DART's contact solver adds, as a part of the diagonal
+TINY = 1e-30  # (m/s)^2: a slip of 0 has no friction, even where the slip speed is 0
+CFM = 1e-5  # share of the diagonal that DART's contact solver adds (its DART_CFM)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fixture:
-    """Hold a fixed box, such as the ground.
+    """A box that is fixed in the world, such as the ground.
 
     Args:
-        name: of it, beside the links' names.
+        name: unlike those of links.
         size: along x, y and z (3,) [m].
         position: of its centre (3,) [m].
     """
@@ -67,12 +67,12 @@ class Fixture:
 
 @dataclass(frozen=True, kw_only=True)
 class MeshFixture:
-    """Hold a fixed closed mesh.
+    """A closed mesh that is fixed in the world.
 
-    DART takes any, MuJoCo convex ones alone: it collides with the convex hull of a mesh.
+    DART takes any. MuJoCo takes convex ones alone, as it collides with the convex hull of a mesh.
 
     Args:
-        name: of it, beside the links' names.
+        name: unlike those of links.
         vertices: in its own frame (m, 3) [m].
         faces: indices of the vertices of triangles (k, 3), counterclockwise seen from outside.
         position: of its frame (3,) [m].
@@ -88,10 +88,10 @@ class MeshFixture:
 
 @dataclass(frozen=True, kw_only=True)
 class HeightField:
-    """Hold a height field on a regular grid; for MuJoCo, not for DART.
+    """A height field on a regular grid; for MuJoCo, not for DART.
 
     Args:
-        name: of it, beside the links' names.
+        name: unlike those of links.
         heights: at the points of the grid, indexed [x, y], (rows, columns) [m].
         spacing: of the points [m].
         position: of the point [0, 0], at the height 0 (3,) [m].
@@ -105,11 +105,10 @@ class HeightField:
 
 @dataclass(frozen=True, kw_only=True)
 class Contact:
-    """Specify the contacts that an engine's own contact solver handles.
+    """The contacts that an engine's own contact solver handles.
 
     Args:
-        pairs: names of links or fixtures that can touch, each with all of its shapes; nothing else
-            does.
+        pairs: names of links or fixtures that can touch, each with all of its shapes; no others do.
         friction: coefficient of each name; a pair has the smaller of its two.
         fixtures: what stands still.
         restitution: speed of parting over speed of approach; DART takes it, MuJoCo has 0 alone.
@@ -129,13 +128,13 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class ContactPoint:
-    """Hold one contact point at one instant.
+    """One contact point at one instant.
 
     Args:
         pair: names of the two links or fixtures.
         position: in the world (3,) [m].
         normal: unit vector in the world, from the first of the pair into the second (3,).
-        force: with which the first pushes the second along the normal [N]; 0 where it is unknown.
+        force: normal force of the first on the second [N]; 0 where it is unknown.
         depth: how deep they overlap there [m]; negative where there is a gap.
     """
 
@@ -249,7 +248,7 @@ def sliding_wrenches(
     """
     n, count = rotation.shape[0], points.shape[0]
     mu_along, mu_across = mu[0], mu[1]
-    own, loads, headings = load / count, points[:0], points[:0]
+    normal, loads, headings = load / count, points[:0], points[:0]
     if gyration[1] > 0.0:
         loads, headings = np.empty((n, count)), np.empty((n, 2))
         for i in range(n):
@@ -273,9 +272,9 @@ def sliding_wrenches(
             px = points[k, 0]
             py = points[k, 1]
             if gyration[1] > 0.0:
-                own = loads[i, k]
+                normal = loads[i, k]
             fa, fc = sliding_force(
-                pyramid, along - w * py, across + w * px, mu_along, mu_across, own, slip
+                pyramid, along - w * py, across + w * px, mu_along, mu_across, normal, slip
             )
             fx += c * fa - s * fc
             fy += s * fa + c * fc

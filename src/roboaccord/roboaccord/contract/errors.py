@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from roboaccord.numerics.machine import SAFE
 
-MANY = 24  # names that a line of choices has at most
+MANY = 24  # names at most in a line of choices, which then fills a few lines of a terminal
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "reference": {"joblib": "joblib>=1.5", "numba": "numba>=0.60,<0.69", "scipy": "scipy>=1.11"},
     "report": {"jinja2": "jinja2>=3.1", "matplotlib": "matplotlib>=3.10", "PIL": "pillow>=10",
@@ -53,20 +53,20 @@ class Terminated(KeyboardInterrupt):
     """End the program because of SIGTERM, as Ctrl-C does."""
 
 
-def check_known(what: str, names: str | Iterable[str], known: Collection[str]) -> None:
-    """Refuse the first of some names that is not known.
+def check_known(what: str, names: str | Iterable[str], available: Collection[str]) -> None:
+    """Refuse the first of some names that is not among those available.
 
     Args:
         what: begins the message, such as "unknown engine ".
         names: to be checked, one or several.
-        known: what there is.
+        available: what there is.
 
     Raises:
         AccordError: naming what is like it.
     """
     for name in [names] if isinstance(names, str) else names:
-        if name not in known:
-            raise AccordError(f"{what}{name}{did_you_mean(name, known)}")
+        if name not in available:
+            raise AccordError(f"{what}{name}{did_you_mean(name, available)}")
 
 
 def check_switch(name: str, value: object) -> None:
@@ -75,10 +75,10 @@ def check_switch(name: str, value: object) -> None:
         raise AccordError(f"{name} is {value}, and must be true or false")
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, available: Iterable[str]) -> str:
     """Return a hint for a mistyped word, or what there is to choose from."""
-    options = sorted(known)
-    same = [each for each in options if _plain(each) == _plain(word)]
+    options = sorted(available)
+    same = [option for option in options if _plain(option) == _plain(word)]
     if close := same or difflib.get_close_matches(word, options, n=1):
         return f"; did you mean {close[0]}?"
     more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
@@ -86,7 +86,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def _plain(word: str) -> str:
-    """Return a word in small letters, its numbers without leading zeros."""
+    """Return a word in lower case, its numbers without leading zeros."""
     return re.sub(r"0+(?=\d)", "", word.lower())
 
 
@@ -106,7 +106,7 @@ def need(what: str, *extras: str) -> None:
 
 def missing(*extras: str) -> str:
     """Return what is missing of extras, and how to install it; "" for nothing."""
-    modules = [each for extra in extras for each in EXTRAS[extra].items()]
+    modules = [module for extra in extras for module in EXTRAS[extra].items()]
     return _line(asked for n, asked in modules if n not in DISPENSABLE and not find_spec(n))
 
 
@@ -120,21 +120,22 @@ def missing_behind(error: BaseException) -> str:
 
 
 def _line(asked: Iterable[str]) -> str:
-    names = {each.partition(">")[0]: each for each in asked}
-    words = [each if "<" in each else name for name, each in names.items()]  # a bound is meant
+    names = {requirement.partition(">")[0]: requirement for requirement in asked}
+    words = [full if "<" in full else name for name, full in names.items()]  # an upper bound counts
     return f"{', '.join(names)}: pip install {shlex.join(words)}" if names else ""
 
 
 def visible(text: str) -> str:
-    """Return text with control characters as escapes, which are those of JSON, too."""
+    """Return text whose control characters are escaped as in JSON."""
     return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 class Visible:
-    """A stream that takes text, and writes it with control characters as escapes.
+    """A stream of text that escapes control characters.
 
     Args:
-        stream: to write to; rich, whose styles hold such characters, finds it by its name here.
+        stream: to write to. rich, whose styles consist of such characters, finds it by the name
+            that the attribute has here.
     """
 
     def __init__(self, stream: IO[str]) -> None:
@@ -150,7 +151,7 @@ class Visible:
 
 
 def guard() -> None:
-    """Make this process ours: what it prints is `visible` and encoded, its children's path safe."""
+    """Escape control characters in what this process prints, and make its children's path safe."""
     os.environ[SAFE] = "1"  # for libraries, too: glfw asks another Python for its version
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)

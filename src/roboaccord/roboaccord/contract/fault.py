@@ -20,16 +20,17 @@ from roboaccord.contract.trajectory import Event
 
 Kind = Literal["frozen", "loose", "weak", "slipping", "backlash", "stuck", "drifting"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-FOUND, REFUSED = "found_", "target_refused"  # findings: a joint's kind, and of a target why
+FOUND = "found_"  # begins the kind of an event: a controller has found a joint's fault
+REFUSED = "target_refused"  # kind of an event: a controller has refused its target
 SIZES: dict[Kind, tuple[str, float, float]] = {
     "weak": ("FRACTION", 0.0, 1.0),
     "slipping": ("N_M", 0.0, math.inf),
     "backlash": ("RAD", 0.0, math.inf),
     "drifting": ("RAD_PER_S", -math.inf, math.inf),
 }
-"""What the size of a kind is, the least and the most; other kinds have none."""
+"""What the size of a kind is called, and its bounds in that unit; other kinds have none."""
 HOLDING: tuple[Kind, ...] = ("frozen", "slipping")
-"""Kinds that act on the joint itself, beside the effort of its drive."""
+"""Kinds that act on the joint itself, not by the effort of its drive."""
 _FORMS = [f"{kind}:{SIZES[kind][0]}" if kind in SIZES else kind for kind in KINDS]
 FORM = f"JOINT={'|'.join(['frozen:RAD', *_FORMS])}[@SECONDS]"
 EVENTS: dict[str, Kind] = {f"joint_{kind}": kind for kind in KINDS}
@@ -44,11 +45,11 @@ class Fault:
         joint: name.
         kind: `frozen`, held rigidly; `loose`, without the effort of its actuator; `weak`, with a
             fraction of it; `slipping`, braked by dry friction; `backlash`, driven across a gap;
-            `stuck`, an encoder that repeats its angle; `drifting`, one whose angle runs away.
-        time: it acts at the first control tick that is not earlier [s].
+            `stuck`, an encoder that repeats its angle; `drifting`, an encoder whose angle drifts.
+        time: it acts from the first control tick on that is not earlier [s].
         angle: at which the joint is frozen from the start [rad]; None for where it is.
-        size: of the effort that is left [1], of the friction [N m], of the gap [rad], of the drift
-            [rad/s]; 0 for other kinds.
+        size: remaining share of the effort [1], friction [N m], gap [rad] or drift [rad/s]; 0 for
+            other kinds.
     """
 
     joint: str
@@ -70,9 +71,9 @@ def parse_fault(text: str) -> Fault:
     Raises:
         AccordError: for a text of another form, an unknown kind, or a number out of range.
     """
-    if not (found := _TEXT.fullmatch(text)):
+    if not (match := _TEXT.fullmatch(text)):
         raise AccordError(f"a fault is {FORM}, not {text!r}")
-    joint, word, number, seconds = found.groups()
+    joint, word, number, seconds = match.groups()
     check_known(f"fault {text}: unknown kind ", word, KINDS)
     kind = EVENTS[f"joint_{word}"]
     time, value = _number(text, seconds or "0"), _number(text, number) if number else None

@@ -3,7 +3,7 @@
 Every robot's controllers, every engine and every user's own controller implement these methods:
 names, arguments and meanings must stay, or code outside of the repository breaks. A method may be
 added where it has a default, as `faults` of Inputs and `on_event` of Observer do. AnySimulator and
-AnyEngine list only what robots call; the whole is in simulators/base.py and engines/spec.py.
+AnyEngine list only what robots call; all of it is in simulators/base.py and engines/spec.py.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Controller(Protocol):
 
 @runtime_checkable
 class Inputs(Protocol):
-    """Give what comes into a run from outside, tick by tick: from a person, or from a bag.
+    """What comes into a run from outside, tick by tick: from a person, or from a bag.
 
     `over` is True once a person has ended the run.
     """
@@ -48,13 +48,13 @@ class Inputs(Protocol):
         return NO_SWITCHES
 
     def faults(self, state: RobotState) -> Sequence[Fault]:
-        """Return what is to fail at the tick of a state; nothing, unless it is overridden."""
+        """Return what fails from the tick of a state on; by default nothing."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Acceleration:
-    """Hold the accelerations of a robot in one state.
+    """Accelerations of a robot in one state.
 
     Args:
         base: linear then angular acceleration of `base_link` in the world (6,)
@@ -67,7 +67,7 @@ class Acceleration:
 
 
 class AnySimulator(Protocol):
-    """What a robot makes: a `simulators.base.Simulator`, which stands above the room of robots."""
+    """What `Robot.reference` and `Robot.engine` make: a `simulators.base.Simulator`."""
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`, and return the state as the simulator has it."""
@@ -77,7 +77,7 @@ class AnySimulator(Protocol):
 
 
 class AnyEngine(Protocol):
-    """What a robot is given: an `engines.spec.EngineSpec`, of a room above that of robots."""
+    """What `Robot.engine` is given: an `engines.spec.EngineSpec`."""
 
     @property
     def name(self) -> str:
@@ -90,7 +90,7 @@ Engine = str | AnyEngine
 
 @dataclass(frozen=True, slots=True)
 class LinkMotion:
-    """Hold the motion of k links in the world.
+    """Motion of k links in the world.
 
     Args:
         rotation: link to world (k, 3, 3).
@@ -112,7 +112,7 @@ class LinkMotion:
 
 
 class ForceLaw(Protocol):
-    """Give external forces on links as a function of their motion, alike for every engine.
+    """External forces on links as a function of their motion, alike in every engine.
 
     `links` names the links in the order of the arrays of `LinkMotion`.
     """
@@ -124,13 +124,13 @@ class ForceLaw(Protocol):
 
 
 class Odometry(Protocol):
-    """Odometry of a `base_link` that turns in place in the simulation."""
+    """The path of a `base_link` that turns in place in the simulation."""
 
     def reset(self, state: RobotState) -> RobotState:
         """Start at the place of a state; return it completed."""
 
     def follow(self, state: RobotState) -> RobotState:
-        """Return the next state with the place to which the base has come."""
+        """Return the next state with the position that the base has reached."""
 
 
 class Observer(Protocol):
@@ -143,11 +143,11 @@ class Observer(Protocol):
         """Take the state of one control tick."""
 
     def on_command(self, state: RobotState, command: Command) -> None:
-        """Take the command that answers `state`; by default, take no notice."""
+        """Take the command that answers `state`; by default, do nothing."""
         return
 
     def on_event(self, event: Event) -> None:
-        """Take one event; by default, take no notice."""
+        """Take one event; by default, do nothing."""
         return
 
 
@@ -158,4 +158,4 @@ class Tally(Protocol):
         """Take a part, without events; its first sample is the last one of the part before."""
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
-        """Return the figures of what came, with the events of the whole motion."""
+        """Return the figures of all parts, given the events of the whole motion."""

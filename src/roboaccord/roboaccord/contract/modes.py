@@ -3,8 +3,8 @@
 A command gets modes where it is defined, by a `Modes` beside it; nothing here lists commands.
 Options may be added to a mode in that command's `takes`; what refines every robot is added to
 ROBOTS. If the parameter of a function and the option have different names, the pair is added to
-FLAGS. test_modes goes through all commands: every option must be named by a mode, and no other mode
-may take it in silence.
+FLAGS. test_modes goes through all commands: a mode must name every option, and no other mode may
+ignore it silently.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ R = TypeVar("R")
 SETUP = "a setup"  # a mode of functions alone
 ROBOTS = {SETUP: "", "ROBOT": "words set fault", "FILE": "words set fault base package trust",
           "FILE.xacro": "words set fault base package trust :="}  # fmt: skip
-"""What refines a robot: one that is a file may be refined further, one in a setup is complete."""
+"""Options that refine a robot, by what it is given as: a setup is complete, a file takes most."""
 FLAGS = {"arguments": ":=", "columns": "map", "every": "all", "faults": "fault",
          "packages": "package", "robot_or_recording": "what",
          "scenario": "words", "settings": "set"}  # fmt: skip
-"""What parameters of functions are called where the command has another name."""
+"""Option of a command by the parameter of the function, where their names differ."""
 
 
 @dataclass(frozen=True)
 class Modes:
-    """State which options each mode of a command takes.
+    """Which options each mode of a command takes.
 
     Args:
         of: returns the modes in force, by the values of options and arguments.
@@ -69,11 +69,11 @@ class Modes:
             AccordError: naming the modes that take an option.
         """
         modes = self.of(values)
-        taken = {each for mode in ("", *modes) for each in self.takes.get(mode, "").split()}
+        taken = {name for mode in ("", *modes) for name in self.takes.get(mode, "").split()}
         for name in sorted({*given} - taken):
             having = [m for m, names in self.takes.items() if name in names.split() and m != SETUP]
             if having:
-                takes = ", ".join(written[each] for each in sorted(taken & {*written})) or "none"
+                takes = ", ".join(written[n] for n in sorted(taken & {*written})) or "none"
                 belongs = f"{written[name]} belongs to {command} {' or '.join(having)}"
                 raise AccordError(f"{belongs}; {' '.join(modes)} takes {takes}")
         return taken
@@ -81,8 +81,9 @@ class Modes:
     def guard(self, function: Callable[P, R]) -> Callable[P, R]:
         """Let a function refuse the arguments of its other modes, as its command does.
 
-        What is empty, False or None is not given; 0 is. Modes that packages add to the function,
-        by the entry point `FUNCTION.MODE`, are called with all arguments by name.
+        An argument that is empty, False or None counts as not given; 0 as given. Modes that
+        packages add to the function, by the entry point `FUNCTION.MODE`, are called with all
+        arguments by name.
         """
         signature = inspect.signature(function)
         subject = next(iter(signature.parameters))
@@ -102,8 +103,8 @@ class Modes:
             modes.check(name, given, values, written)
             for mode in modes.of(values):
                 if mode in others:
-                    found: R = others[mode].command(**bound)
-                    return found
+                    result: R = others[mode].command(**bound)
+                    return result
             return function(*args, **kwargs)
 
         return self(guarded)
@@ -134,8 +135,8 @@ def with_added(modes: Modes, others: Mapping[str, AddedMode]) -> Modes:
     """Return the modes of a command with those that packages add to it, which come first."""
 
     def of(given: Mapping[str, Any]) -> Sequence[str]:
-        found = [name for name, mode in others.items() if mode.applies(given)]
-        return found or modes.of(given)
+        in_force = [name for name, mode in others.items() if mode.applies(given)]
+        return in_force or modes.of(given)
 
     return Modes(of, {**modes.takes, **{name: mode.takes for name, mode in others.items()}})
 

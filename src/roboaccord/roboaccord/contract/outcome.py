@@ -3,7 +3,7 @@
 A reason may be added: a member of `Code`, and its words in report/words.py. Values of `Outcome`,
 `Code` and `Verdict` and the keys that `Finding.to_json` gives are part of the JSON of
 `accord crosscheck` and stay. No verdict may hang on words: compare codes. `verdict_of` is strict on
-purpose: what is not judged must never pass (test_outcomes). The third in `unless_few` may be tuned.
+purpose: what is not judged must never pass (test_outcomes). JUDGED_SHARE may be tuned.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from roboaccord.contract.results import Json, to_json
 from roboaccord.contract.shown import display
 
 Verdict = Literal["pass", "fail", "undecided"]
+JUDGED_SHARE = 3  # a level is judged where at least one of so many ticks is: a matter of judgement
 
 
 class Outcome(StrEnum):
-    """What a level comes to."""
+    """The outcome of a level."""
 
     WITHIN = auto()
     OUTSIDE = auto()
@@ -31,7 +32,7 @@ class Outcome(StrEnum):
 
 
 class Code(StrEnum):
-    """Why a level comes to its outcome. The figures of each are named in report/words.py."""
+    """Why a level has its outcome. Words and figures of each are in report/words.py."""
 
     TEXT = auto()  # what a user, an engine or an error has to say
     BELOW_ROUND_OFF = auto()
@@ -114,7 +115,7 @@ class Code(StrEnum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Hold a code with its figures; `str` gives the words.
+    """Why a level has its outcome: a code with its figures; `str` gives the words.
 
     Args:
         code: a member of `Code`, or a name of a level that is not in the tree.
@@ -139,15 +140,15 @@ def because(code: Code | str, **figures: Any) -> Reason:
 
 @dataclass(frozen=True)
 class Cause:
-    """Hold what is off.
+    """What is off in an engine or a log, and by how much.
 
     Args:
         quantity: mass, gear, delay, sign of rate, ...
-        where: link or joint, a pair of them, `*` for each; "" where there is one of it.
-        size: by how much, a part of the quantity where the unit is 1; None where it has none.
-        interval: of 95 %, low and high; None where there is none.
-        unit: of both.
-        axis: along or about which, or component; "" where it has none.
+        where: link or joint, a pair of them, `*` for all; "" where there is only one.
+        size: by how much, a share of the quantity where the unit is 1; None where it has none.
+        interval: of 95 % confidence, low and high; None where there is none.
+        unit: of size and interval.
+        axis: along or about which the quantity is off, or its component; "" where it has none.
     """
 
     quantity: str
@@ -160,18 +161,18 @@ class Cause:
 
 @dataclass(frozen=True)
 class Finding:
-    """Hold the outcome of one level of one engine.
+    """The outcome of one level for one engine.
 
     Args:
         outcome: of the level.
         reasons: why it is not simply within; none where it is.
         quantity: what is off: mass, axis, friction, ...; "" where nothing is, or it is unknown.
         where: the link, joint or time where it is off; "" likewise.
-        size: how much it is off, in the unit of the quantity; None likewise.
-        level, engine: which; the check fills them in.
+        size: by how much, in the unit of the quantity; None likewise.
+        level, engine: their names; the check fills them in.
         unexplained: whether a cause is still to be sought.
         smaller: whether a smaller physics step would decide.
-        stands_in: whether it is the outcome of another level, which stands in for this one.
+        stands_in: whether this is the outcome of another level, which stands in for this one.
         excuse: why the scenario does not count it.
     """
 
@@ -189,30 +190,30 @@ class Finding:
 
     @classmethod
     def within(cls, *reasons: Reason) -> Finding:
-        """Return one with this outcome."""
+        """Return a finding that is within the tolerance."""
         return cls(Outcome.WITHIN, reasons)
 
     @classmethod
     def outside(
         cls, *reasons: Reason, quantity: str = "", where: str = "", size: float | None = None
     ) -> Finding:
-        """Return one with this outcome."""
+        """Return a finding that is outside of the tolerance."""
         return cls(Outcome.OUTSIDE, reasons, quantity, where, size)
 
     @classmethod
     def not_judged(cls, *reasons: Reason, smaller: bool = False) -> Finding:
-        """Return one with this outcome."""
+        """Return a finding of a level that could not be judged."""
         return cls(Outcome.NOT_JUDGED, reasons, smaller=smaller)
 
     @classmethod
     def does_not_apply(cls, *reasons: Reason) -> Finding:
-        """Return one with this outcome."""
+        """Return a finding of a level that does not apply."""
         return cls(Outcome.DOES_NOT_APPLY, reasons)
 
     @property
     def codes(self) -> tuple[str, ...]:
         """The codes of its reasons."""
-        return tuple(str(each.code) for each in self.reasons)
+        return tuple(str(reason.code) for reason in self.reasons)
 
     @property
     def reason(self) -> str:
@@ -220,11 +221,11 @@ class Finding:
         return display.words(self)
 
     def also(self, *reasons: Reason) -> Finding:
-        """Return it with more reasons."""
+        """Return the finding with more reasons."""
         return replace(self, reasons=(*self.reasons, *reasons))
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return what stands below level and engine."""
+        """Return the keys that stand below level and engine."""
         names = ("outcome", "reason", "codes", "quantity", "where", "size")
         return {name: to_json(getattr(self, name)) for name in names}
 
@@ -243,8 +244,9 @@ class Levels(dict[str, Findings]):
     def of(cls, findings: Iterable[Finding]) -> Levels:
         """Sort findings by level."""
         levels = cls()
-        for each in findings:
-            levels[each.level] = {**levels.get(each.level, {}), each.engine: each}
+        for finding in findings:
+            level = levels.get(finding.level, {})
+            levels[finding.level] = {**level, finding.engine: finding}
         return levels
 
     def __getattr__(self, level: str) -> Findings:
@@ -256,26 +258,26 @@ class Levels(dict[str, Findings]):
     @property
     def findings(self) -> list[Finding]:
         """All findings."""
-        return [each for level in self.values() for each in level.values()]
+        return [finding for level in self.values() for finding in level.values()]
 
 
-def stand_in(found: Finding, level: str, *reasons: Reason) -> Finding:
-    """Return for a level that does not apply the outcome of the one that stands in for it."""
-    return Finding(found.outcome, reasons, level=level, engine=found.engine, stands_in=True)
+def stand_in(finding: Finding, level: str, *reasons: Reason) -> Finding:
+    """Return the finding of a level that does not apply, whose outcome is that of another."""
+    return Finding(finding.outcome, reasons, level=level, engine=finding.engine, stands_in=True)
 
 
-def unless_few(found: Finding, judged: float, total: float, what: str = "ticks") -> Finding:
-    """Return a finding, not judged where it is within on fewer than a third of what there is.
+def unless_few(finding: Finding, judged: float, total: float, what: str = "ticks") -> Finding:
+    """Return a finding; one that is within on less than a third of the ticks is not judged.
 
     Args:
-        found: of a level.
+        finding: of a level.
         judged, total: number of ticks that were judged, and that the level set out to judge.
-        what: they are.
+        what: is counted, in words.
     """
-    if found.outcome != Outcome.WITHIN or 3 * judged >= total:
-        return found
+    if finding.outcome != Outcome.WITHIN or JUDGED_SHARE * judged >= total:
+        return finding
     why = because(Code.FEW_JUDGED, judged=judged, total=total, what=what)
-    return replace(found, outcome=Outcome.NOT_JUDGED, reasons=(why,))
+    return replace(finding, outcome=Outcome.NOT_JUDGED, reasons=(why,))
 
 
 def excuse(findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]) -> list[Finding]:

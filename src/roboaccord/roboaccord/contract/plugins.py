@@ -94,7 +94,8 @@ def lacking(group: str, name: str, what: str = "") -> str:
 
 @cache
 def _shelf() -> Mapping[str, Mapping[str, list[str]]]:
+    """Return what each package of the repository adds, by package and group."""
     import yaml
 
-    found: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(SHELF.read_text("utf-8"))
-    return found
+    names: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(SHELF.read_text("utf-8"))
+    return names

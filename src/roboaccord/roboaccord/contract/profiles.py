@@ -1,8 +1,8 @@
 """Names of engines by profile: `mujoco`, `mujoco (expert)` and, in scenarios, `mujoco (default)`.
 
-EXPERT and DEFAULT are fixed: scenarios and the JSON of a check have them behind an engine's name,
-and which one counts may be changed in the code below, with test_profiles. Import no other module
-here: the command line needs names of engines at once.
+EXPERT and DEFAULT are fixed: scenarios and the JSON of a check have them behind an engine's name.
+Which of two entries of a scenario counts is decided in `given` (test_profiles). No other module may
+be imported here: the command line needs names of engines at once.
 """
 
 from collections.abc import Mapping
@@ -22,5 +22,5 @@ def plain(engine: str) -> str:
 
 def given(by_engine: Mapping[str, T], engine: str) -> T | None:
     """Return what a scenario has for an engine: in its profile alone, or else in all profiles."""
-    own = engine if engine.endswith(EXPERT) else engine + DEFAULT
-    return by_engine.get(own, by_engine.get(plain(engine)))
+    profile = engine if engine.endswith(EXPERT) else engine + DEFAULT
+    return by_engine.get(profile, by_engine.get(plain(engine)))

@@ -37,7 +37,7 @@ BESIDE = {"beside": True}  # metadata of a field whose quantities are shown amon
 
 @dataclass(frozen=True)
 class Quantity:
-    """Describe a field of a result: `speed: Annotated[float, Quantity("m/s", "...")]`.
+    """Unit and meaning of a field of a result: `speed: Annotated[float, Quantity("m/s", "...")]`.
 
     Args:
         unit: SI symbol, products with blanks as `N m`; 1 for a ratio, "" for what has none.
@@ -76,26 +76,26 @@ Kilograms = Annotated[float, Quantity("kg")]
 def quantities(result: type) -> Mapping[str, Quantity]:
     """Return the quantities among the fields and properties of a dataclass, by name.
 
-    Those of a part that is a dataclass, too, have its name before theirs, with a dot.
+    Those of a field that is itself a dataclass are called `FIELD.NAME`.
     """
     hints = get_type_hints(result, include_extras=True)
     for kind in filter(is_dataclass, reversed(result.__mro__)):
-        for name, item in vars(kind).items():
-            if isinstance(item, property):
-                hints[name] = get_type_hints(item.fget, include_extras=True).get("return")
-    found = dict[str, Quantity]()
+        for name, member in vars(kind).items():
+            if isinstance(member, property):
+                hints[name] = get_type_hints(member.fget, include_extras=True).get("return")
+    by_name = dict[str, Quantity]()
     for name, hint in hints.items():
-        for part in (hint, *get_args(hint)):
-            if isinstance(part, Quantity):
-                found[name] = part
-            elif isinstance(part, type) and is_dataclass(part) and part is not result:
-                found |= {f"{name}.{key}": each for key, each in quantities(part).items()}
-    return found
+        for item in (hint, *get_args(hint)):
+            if isinstance(item, Quantity):
+                by_name[name] = item
+            elif isinstance(item, type) and is_dataclass(item) and item is not result:
+                by_name |= {f"{name}.{key}": inner for key, inner in quantities(item).items()}
+    return by_name
 
 
 def inline(result: type[DataclassInstance]) -> set[str]:
     """Return the fields whose quantities are shown among those beside them."""
-    return {each.name for each in fields(result) if {"inline", "beside"} & set(each.metadata)}
+    return {field.name for field in fields(result) if {"inline", "beside"} & set(field.metadata)}
 
 
 def unit_of(result: type, name: str) -> str:
@@ -104,12 +104,12 @@ def unit_of(result: type, name: str) -> str:
 
 
 def plain_type(kind: Any) -> Any:
-    """Return a type without what is annotated of it or its parts."""
+    """Return a type without its annotations, and without those of its arguments."""
     return get_type_hints(SimpleNamespace(__annotations__={"kind": kind}))["kind"]
 
 
 def unit_in(kind: Any) -> str:
-    """Return the unit that a type carries, or one of its parts; "" for none."""
+    """Return the unit that a type, or one of its arguments, is annotated with; "" for none."""
     if isinstance(kind, Quantity):
         return kind.unit
     return next(filter(None, map(unit_in, get_args(kind))), "")
@@ -120,9 +120,9 @@ def to_json(value: object) -> Json:
 
     A class whose keys are not its fields has a method `to_json` of its own.
     """
-    own = getattr(value, "to_json", None)
-    if own is not None:
-        return to_json(own())
+    method = getattr(value, "to_json", None)
+    if method is not None:
+        return to_json(method())
     if is_dataclass(value) and not isinstance(value, type):
         return by_fields(value)
     if isinstance(value, Mapping):

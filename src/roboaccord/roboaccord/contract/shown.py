@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass
 class Display:
-    """Hold what prints a result as text and in HTML, draws it, and puts findings into words."""
+    """Functions that print a result as text and HTML, draw it, and put a finding into words."""
 
     words: Callable[[Any], str] = repr
     text: Callable[[Any], str] = repr

@@ -20,8 +20,7 @@ from roboaccord.contract.results import Quantity
 from roboaccord.numerics.arrays import Array as Array
 
 NO_SWITCHES: Mapping[str, bool] = MappingProxyType({})
-
-
+# Read-only, for they are shared: [m]; the quaternion x y z w of no rotation; [m/s, rad/s].
 ORIGIN, IDENTITY, NO_TWIST = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(6)
 for _array in (ORIGIN, IDENTITY, NO_TWIST):
     _array.setflags(write=False)
@@ -56,7 +55,7 @@ def freeze_fields(holder: object, names: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RobotState:
-    """Hold the state of a robot at one instant, read-only.
+    """State of a robot at one instant, read-only.
 
     Args:
         time: simulated time [s].
@@ -68,7 +67,7 @@ class RobotState:
         twist: linear then angular velocity of `base_link`, in its own axes (6,)
             [m/s, rad/s], as nav_msgs/Odometry has it (REP-105).
         switches: state of each switch (such as a magnet) by name.
-        encoders: index, angle and rate of each joint whose encoder has failed, as it has them.
+        encoders: index of each joint whose encoder has failed, and the angle and rate it reports.
     """
 
     time: float
@@ -111,15 +110,15 @@ class RobotState:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Hold one discrete event of a motion.
+    """A discrete event of a motion.
 
     Args:
         time: when it happened.
         kind: `joint_stop`, `impact`, `switch`, ...
         subject: the joint, pair of links or switch concerned.
         impulse: size of the impulse exchanged; 0 where there is none.
-        energy: that a joint lost as it froze; 0 elsewhere.
-        size: of the fault of a joint, as of `Fault`; 0 elsewhere.
+        energy: that a joint lost as it froze; 0 for other kinds.
+        size: of the fault of a joint, as in `Fault`; 0 for other kinds.
     """
 
     time: Annotated[float, Quantity("s", "time")]
@@ -132,15 +131,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Hold the command of a controller for one control period (zero-order hold).
+    """Command of a controller for one control period (zero-order hold).
 
     Args:
         effort: joint efforts (n,) [N m], held over the period.
         switches: switches to set, by name.
         wrench: force and torque on `base_link`, in the world (6,) [N, N m], or None.
         twist: commanded twist for kinematic robots (6,) [m/s, rad/s], or None.
-        findings: what the controller has found out about the robot in this state; None for a
-            controller that looks for nothing. They are recorded, and do not act.
+        findings: what the controller has detected in this state, which is recorded and does not
+            act; None for a controller that detects nothing.
         in_force: whether the efforts are those of a recorded state, behind the faults of drives.
     """
 
@@ -166,7 +165,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Hold the target of a controller, from teleoperation or a planner, read-only.
+    """Target of a controller, from teleoperation or a planner, read-only.
 
     Args:
         twist: desired linear and angular velocity of the base (6,) [m/s, rad/s].
@@ -186,13 +185,13 @@ class Target:
 
 @dataclass(frozen=True)
 class Aim:
-    """Hold a point of a robot whose speed and path are shown, and where it is to be.
+    """A point of a robot whose speed and path are shown, and its target.
 
     Args:
         name: of the point, such as `tips`.
-        link: to which it is fixed.
+        link: that it is fixed to.
         offset: from the link's origin, in its frame (3,) [m].
-        target: where it is to be (3,) [m]; None for nowhere.
+        target: in the world (3,) [m]; None where there is none.
     """
 
     name: str

@@ -1,9 +1,9 @@
 """Trajectories: recorded motions with a hash that identifies equal runs.
 
-OVER_TIME, its order, and `hashed_bytes` are fixed: published hashes and those in bags are made of
-them. Whatever else a run is to keep is a field with a default that is no part of `rows`, as
-`switches`, `wrench` and `commanded` are; add it in `from_states` and `window`, too. Methods that
-read a motion may be added.
+OVER_TIME, its order, and `hashed_bytes` are fixed: published hashes and those in bags are made by
+them. Whatever else a run keeps is a field with a default that is not part of `rows`, such as
+`switches`, `wrench` and `commanded`; it is also added to `from_states` and `at`. Methods that read
+a motion may be added.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from roboaccord.contract.state import (
 )
 from roboaccord.contract.state import Event as Event
 
-NO_WRENCH = np.zeros(6)
+NO_WRENCH = np.zeros(6)  # [N, N m]
 OVER_TIME = ("time", *STATE_ARRAYS)
 """Arrays of a motion with a row for each sample."""
 
 
 @dataclass(frozen=True)
 class Trajectory(Drawn):
-    """Hold a motion sampled at the control ticks, the initial state included, read-only.
+    """A motion sampled at the k control ticks, the initial state included, read-only.
 
     Args:
         joints: joint names, n of them.
@@ -47,9 +47,9 @@ class Trajectory(Drawn):
         switches: state of each switch by name (k,); no part of `rows`, and so of the hash.
         wrench: on `base_link` in the world (k, 6) [N, N m], in force as `effort` was; None where
             none was commanded. No part of `rows` either.
-        commanded: efforts that the controller gave for the interval (k, n), NaN where that is not
-            known; None where none are. Neither these nor `wished` are part of `rows`.
-        wished: state in which each switch was to be (k,), as far as commands set it.
+        commanded: efforts that the controller gave for the interval (k, n) [N m], NaN where they
+            are not known; None where none are. Neither these nor `wished` are part of `rows`.
+        wished: state of each switch that commands asked for (k,).
     """
 
     joints: tuple[str, ...]
@@ -113,13 +113,13 @@ class Trajectory(Drawn):
         return self.held(index + 1)
 
     def held(self, index: int) -> Command:
-        """Return the command under which the sample at `index` came about."""
+        """Return the command that led to the sample at `index`."""
         wrench = None if self.wrench is None else self.wrench[index]
         return Command(self.effort[index], self._switches(index), wrench, in_force=True)
 
     def _switches(self, index: int) -> Mapping[str, bool]:
         on = self.switches
-        return {name: bool(each[index]) for name, each in on.items()} if on else NO_SWITCHES
+        return {name: bool(row[index]) for name, row in on.items()} if on else NO_SWITCHES
 
     def asked(self, index: int) -> Command | None:
         """Return what the controller answered to the sample at `index`; None if not known."""
@@ -136,7 +136,7 @@ class Trajectory(Drawn):
 
     @property
     def divergence(self) -> str:
-        """Since when it diverges, in words; "" where it does not."""
+        """From when on it diverges, in words; "" where it does not."""
         return divergence(self.joints, self.time, self.qd)
 
     def window(self, start: float, stop: float) -> Trajectory:
@@ -164,9 +164,9 @@ class Trajectory(Drawn):
         return hashlib.sha256(self.hashed_bytes()).hexdigest()
 
     def hashed_bytes(self, first: int = 0) -> bytes:
-        """Return the bytes that are hashed, of the samples from `first` on.
+        """Return the bytes of the samples from `first` on that are hashed.
 
-        Those of a run's parts, joined, are the run's.
+        Joined, those of the parts of a run are those of the run.
         """
         rows = self.rows()[first:] + 0.0  # turns -0.0, which compares equal to 0.0, into 0.0
         return np.ascontiguousarray(rows, dtype="<f8").tobytes()

@@ -1,8 +1,8 @@
 """What functions of the Python API take: robots, scenarios with settings, recorded runs.
 
-Ways to name a robot may be added in `subject_mode` and `setup_of`, refinements of any robot as
-fields of `Options`, named in ROBOTS (contract/modes.py). The type names stay, for they are in
-signatures that users read. Whatever is reported goes to the logger `roboaccord`, never to stdout.
+Ways to name a robot may be added in `subject_mode` and `setup_of`; an option for any robot is a
+field of `Options`, named in ROBOTS (contract/modes.py). The names of types stay, as they are in
+signatures that users read. Messages go to the logger `roboaccord`, never to stdout.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 Subject: TypeAlias = str | Path | Setup
 """A robot by name or by its file (URDF, xacro, SDF, MJCF), or a robot in a scenario."""
 Recording: TypeAlias = "str | Path | Run"
-"""A bag folder or one of its files, or a run, which has one."""
+"""A bag, by its folder or one of its files, or a run, which has a bag."""
 Settings: TypeAlias = Mapping[str, object]
-"""Values by the key of a scenario as `--set` takes it: `{"friction.mu_along": 0.5}`."""
+"""Values by key of the scenario, as for `--set`: `{"friction.mu_along": 0.5}`."""
 
 tell = logging.getLogger("roboaccord").info
 
 
 class Options(TypedDict, total=False):
-    """Refine a robot in a scenario.
+    """Options that refine a robot in a scenario.
 
     Args:
         faults: `JOINT=KIND[@S]`, instead of the scenario's.
@@ -62,7 +62,7 @@ def setup_of(
 
 
 def subject_mode(what: Subject | Recording) -> str:
-    """Return the mode by what is given: a robot in a setup, by file or name, or a recorded run."""
+    """Return the mode of a command: for a setup, a file, a robot by name, or a recorded run."""
     if isinstance(what, Setup):
         return SETUP
     name = str(what) if isinstance(what, str | Path) else "a/run"
@@ -85,6 +85,6 @@ def bag_of(recording: Recording) -> Path:
 
 
 def folder_of(out: str | Path | None, setup: Setup, what: str) -> Path:
-    """Return the folder for results: the one that is named, or a new one under runs/."""
+    """Return the folder for results: `out`, or a new one under runs/."""
     name = f"{setup.robot.name}_{setup.scenario.name}_{what}"
     return fresh(Path("runs") / name) if out is None else Path(out)

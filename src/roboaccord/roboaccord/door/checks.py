@@ -1,9 +1,9 @@
-"""Verdicts: engines against the reference, the analytical model, and against a robot's file.
+"""The cross-check as a function: of engines against the reference, and of recorded runs.
 
-Arguments may be added, with a default and a place in CROSSCHECK, which says what goes with a robot,
-a file or a bag; the command takes it from there. Names of arguments and types of results stay
-(docs/python.md). TABLES, endings of logs, may be extended, and are only recognised: their check is
-the command `crosscheck.LOG` of another package. How levels judge is changed in crosscheck/.
+Arguments may be added, with a default and an entry in CROSSCHECK, which states what goes with a
+robot, a file or a bag; the command takes it from there. Names of arguments and types of results
+stay (docs/python.md). TABLES, endings of logs, may be extended; logs are only recognised here, and
+checked by `crosscheck.LOG` of another package. How levels judge is changed in crosscheck/.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.report import Report
 
 Refused = Callable[[str, AccordError], None]
-TABLES = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet")
+TABLES = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet")  # endings of logs
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:
+    """Return the mode in force; refuse a log where no package checks it."""
     mode, robot = common.subject_mode(given["what"]), given.get("robot")
     line = lacking("commands", "crosscheck.LOG", "the check of a log") if mode == "BAG" else ""
     if line and (is_table(given["what"]) or (is_file(str(robot)) and not given.get("words"))):
@@ -54,7 +55,7 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
 
 
 def is_table(what: Recording) -> bool:
-    """Return whether what is given is the name of a table, and no bag."""
+    """Return whether a recording is the name of a table."""
     return isinstance(what, str | Path) and Path(what).suffix.lower() in TABLES
 
 
@@ -87,14 +88,14 @@ def crosscheck(
     """Check engines, or a recorded run, against the reference, as `accord crosscheck` does.
 
     Args:
-        robot_or_recording: a robot, or a recorded run, of which every control period is checked.
-        scenario: name, or a YAML file; of a recorded run its own where None.
+        robot_or_recording: a robot, or a recorded run, whose every control period is checked.
+        scenario: name, or a YAML file; None for that of the recorded run.
         robot: for a recorded run that does not name its robot.
         engines: by name or specification; those installed where None.
         settings: values by key.
-        refine, progress, changed, command, levels, every: as of `run_crosscheck`.
-        refused: called with each engine that does not take the scenario, which is then left out;
-            None: it is an error if such an engine is named.
+        refine, progress, changed, command, levels, every: as in `run_crosscheck`.
+        refused: called with each engine that does not take the scenario, which is left out; where
+            it is None, such an engine is an error if it was named.
         out: folder for report.html, summary.json and bags; None: a new one under runs/.
         **options: of the robot.
 
@@ -113,30 +114,27 @@ def crosscheck(
 
     assert not isinstance(robot_or_recording, Run)
     setup = setup_of(robot_or_recording, scenario, settings, **options)
-    place = folder_of(out, setup, "crosscheck")
+    folder = folder_of(out, setup, "crosscheck")
     setup, notes = excited(setup)
-    if refused is None and engines is None:
-        refused = _tell_refused
+    if engines is None:
+        engines, refused = installed_names(common.tell), refused or _tell_refused
     report = run_crosscheck(
-        setup,
-        installed_names(common.tell) if engines is None else engines,
-        refine=refine,
-        out=place,
-        command=command,
-        refused=refused,
-        changed=changed or bool(settings or options.get("faults")),
-        progress=progress,
-        levels=levels,
-        every=every,
-        notes=notes,
-    )
+        setup, engines, refine=refine, out=folder, command=command, refused=refused,
+        changed=changed or bool(settings or options.get("faults")), progress=progress,
+        levels=levels, every=every, notes=notes,
+    )  # fmt: skip
+    _write_page(report, folder)
+    return report
+
+
+def _write_page(report: Report, folder: Path) -> None:
+    """Write report.html where the libraries for it are installed."""
     if lacking := missing("report"):
         common.tell(f"no report.html beside summary.json: it needs {lacking}")
-    else:
-        from roboaccord.report.figures import render_report
+        return
+    from roboaccord.report.figures import render_report
 
-        write_text(place / "report.html", render_report(report))
-    return report
+    write_text(folder / "report.html", render_report(report))
 
 
 def _tell_refused(name: str, error: AccordError) -> None:
@@ -153,9 +151,9 @@ def check_recording(
     """Compare every control period of a recorded run with the reference.
 
     Args:
-        run: from a bag.
-        robot, scenario: that the bag does not name.
-        changes: `KEY=VALUE` of its scenario.
+        run: read from a bag.
+        robot, scenario: instead of those that the bag names.
+        changes: `KEY=VALUE`, applied to its scenario.
         **options: of a robot that is a file.
     """
     from roboaccord.crosscheck.recorded import check_bag
@@ -164,8 +162,8 @@ def check_recording(
         name = robot or str(run.scenario.get("robot", run.robot))
         if robot or not is_file(name):
             return check_bag(run, setup=load_setup(name, scenario, changes, **options))
-        found = run.setup().robot
-        named = load_scenario(found.package, found.key, scenario, changes)
-        return check_bag(run, setup=Setup.of(named, found))
+        recorded = run.setup().robot
+        named = load_scenario(recorded.package, recorded.key, scenario, changes)
+        return check_bag(run, setup=Setup.of(named, recorded))
     changes = [*([f"robot={json.dumps(find_robot(robot).key)}"] if robot else ()), *changes]
     return check_bag(run, setup=run.setup(changes) if run.scenario else None)

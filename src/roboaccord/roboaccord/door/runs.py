@@ -1,8 +1,8 @@
-"""Runs: one, recorded, read again.
+"""A run as a function: simulated and recorded, or read from a bag.
 
-Arguments may be added, with a default and a place in RUN; the command takes it from there. Names of
-arguments and types of results stay (docs/python.md). A transport or an engine needs no change here:
-they are entry points `roboaccord.runners` and `roboaccord.engines`.
+Arguments may be added, with a default and an entry in RUN; the command takes it from there. Names
+of arguments and types of results stay (docs/python.md). A transport or an engine needs no change
+here: they are entry points `roboaccord.runners` and `roboaccord.engines`.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def run(
         engine: `reference`, or the name of an engine.
         settings: values by key.
         controller: `MODULE:CLASS`, instead of the scenario's.
-        inputs: a driven run, the inputs of which are repeated.
+        inputs: a driven run, whose inputs are repeated.
         transport: `direct`, `ros` or `ros_processes`.
-        timeout, observers, wrap, tell: as of `RunRequest`.
+        timeout, observers, wrap, tell: as in `RunRequest`.
         out: folder for the bag; None: a new one under runs/.
         **options: of the robot.
 
@@ -82,13 +82,13 @@ def run(
     if not controller and (servo := chatter(setup)):
         tell(servo)
     bag = fresh(arguments.folder_of(out, setup, engine) / "bag")
-    found = runner(RunRequest(
+    result = runner(RunRequest(
         setup=setup, engine=engine, bag=bag, controller=controller, inputs=given, wrap=wrap,
         observers=tuple(observers), tell=tell, timeout=timeout,
     ))  # fmt: skip
-    if found.motion.divergence:
-        tell(found.motion.divergence)
-    return found
+    if result.motion.divergence:
+        tell(result.motion.divergence)
+    return result
 
 
 def read_bag(recording: arguments.Recording) -> BagRun:

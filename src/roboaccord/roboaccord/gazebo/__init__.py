@@ -1,8 +1,14 @@
 """Worlds and descriptions for Gazebo Sim, and the twin of a robot in it.
 
-Other packages may import what `__init__.pyi` lists, and nothing else (test/test_door.py); add a
-name there. Nothing here may start Gazebo or import its bindings, which roboaccord_ros does: this
-must work where there is no Gazebo. SDF is written by templates/, which may be edited.
+Inside: a robot's URDF and meshes as Gazebo takes them (form), worlds for a run (world) with the
+window on the robot (window), what the twin of a robot in Gazebo needs (twin), and SDFormat's own
+tool (tool). SDF is written from templates/.
+
+Templates and colours may be changed; run `make shared` after that. What must stay: the names in
+`__init__.pyi`, which are all that other packages may import (test_door), and that nothing here
+starts Gazebo or imports its bindings, as roboaccord_ros does: this room must work without Gazebo.
+Tests: test_gazebo_form; test_worlds, test_twins and test_shared in test/, test_gazebo_twin of the
+snake.
 """
 
 from roboaccord.numerics.lazy import lazy_names

@@ -1,17 +1,17 @@
 """Descriptions and meshes for Gazebo: its tags, joints offset to their initial positions, normals.
 
-Count VERSION up if copies of meshes are to be written otherwise: the cache goes by it. MATERIAL and
-PLAIN may be changed. LEVEL are names of joints in the xacro of a ball, which twin.py and
+VERSION is raised when copies of meshes change, as the cache goes by it. MATERIAL and PLAIN may be
+changed. LEVEL are names of joints in the xacro of a robot with a level base, which twin.py and
 roboaccord_ros use, too. Fixed by Gazebo: joints start at 0, and meshes need normals.
-test_gazebo_form checks that it is the same robot, less its start.
+test_gazebo_form checks that it is the same robot, but for its start.
 
 Gazebo starts every joint at 0. So in a launch a joint that starts at q0 gets an origin that is
 turned by q0, and limits less q0; what Gazebo then calls q is the true angle less q0. A server in
-the simulator's own process is put where the scenario starts, and needs none of this.
+the simulator's own process is set to where the scenario starts, and needs none of this.
 
-An OBJ file without normals ends its server. gz-physics leaves out a part of a mesh that has not as
-many normals as vertices, and the collision detector then reads what is not there. So such files are
-copied, with the normals of their faces.
+An OBJ file without normals ends Gazebo's server: gz-physics leaves out a part of a mesh that has
+fewer normals than vertices, and the collision detector then reads beyond its end. So such files
+are copied, with the normals of their faces.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ET.register_namespace("gz", "http://gazebosim.org/schema")  # attributes keep th
 LEVEL = ("level_x", "level_y", "level_z", "level_yaw")
 # Gazebo warns of a mesh without a material; the description's colour counts.
 MATERIAL, PLAIN = "plain.mtl", "newmtl plain\nKd 0.6 0.6 0.6\n"
-VERSION = b"2"  # of the copies
+VERSION = b"2"  # of the copies of meshes
 
 
 def expand_for_gazebo(setup: Setup, contacts: str = "", *, started: bool = True) -> str:
@@ -53,16 +53,16 @@ def expand_for_gazebo(setup: Setup, contacts: str = "", *, started: bool = True)
     Args:
         setup: robot and scenario.
         contacts: one of the robot's `contact_shapes`; the first if empty.
-        started: whether its joints are at 0 where the setup starts; else as the robot has them.
+        started: whether joints are at 0 where the setup starts; else as in the description.
 
     Raises:
-        AccordError: for another one.
+        AccordError: for a shape that the robot does not have.
     """
     return with_normals(local_files(own_collisions(describe(setup, contacts, started=started))))
 
 
 def describe(setup: Setup, contacts: str, *, started: bool = True) -> str:
-    """Return that URDF as the xacro and the start make it, its files and collisions as they are."""
+    """Return the URDF that the xacro and the start give, before its files and collisions change."""
     more = {"gazebo": "true", **contact_shapes(setup, contacts), **_grip(setup.force_law)}
     if is_level(setup, contacts):
         more["level"] = "true"
@@ -72,29 +72,29 @@ def describe(setup: Setup, contacts: str, *, started: bool = True) -> str:
 
 
 def contact_shapes(setup: Setup, contacts: str) -> dict[str, str]:
-    """Return the xacro's argument for shapes of contact, where the robot has a choice.
+    """Return the xacro's argument for the shapes of contact, where the robot has a choice.
 
     Raises:
-        AccordError: for a shape that is none of the robot's.
+        AccordError: for a shape that the robot does not have.
     """
-    known = setup.robot.gazebo.contact_shapes
-    if contacts and contacts not in known:
-        choice = f"one of {', '.join(known)}" if known else f"no choice for {setup.robot.name}"
+    shapes = setup.robot.gazebo.contact_shapes
+    if contacts and contacts not in shapes:
+        choice = f"one of {', '.join(shapes)}" if shapes else f"no choice for {setup.robot.name}"
         raise AccordError(f"contacts is {contacts}; in Gazebo there is {choice}")
-    return {"contacts": contacts or next(iter(known))} if known else {}
+    return {"contacts": contacts or next(iter(shapes))} if shapes else {}
 
 
 def is_level(setup: Setup, contacts: str) -> bool:
     """Return whether the base of a robot in Gazebo moves by the joints `LEVEL`, and is not free.
 
-    So a planar base does with spheres as contacts, on which a free one would roll over.
+    That holds for a planar base with spheres as contacts, on which a free one would roll over.
     """
     shapes = contact_shapes(setup, contacts)
     return setup.scenario.base == "planar" and shapes.get("contacts") == "spheres"
 
 
 def _grip(law: ForceLaw | None) -> dict[str, str]:
-    """Return the larger coefficients where the ground changes; its parts have their own."""
+    """Return the larger coefficients where the ground changes; each ground has its own."""
     if not isinstance(law, EllipseFriction) or not law.beyond.size:
         return {}
     along, across = np.maximum(law.mu, law.beyond[1:]).tolist()
@@ -102,9 +102,9 @@ def _grip(law: ForceLaw | None) -> dict[str, str]:
 
 
 def base_in_gazebo(scenario: Scenario) -> Base:
-    """Return the base of a robot's tree in Gazebo: free, for the ground carries what is planar.
+    """Return the base of a robot's tree in Gazebo: free where it is planar, on the ground.
 
-    One that is fixed to the world stays fixed, and a ball stays in its bearing.
+    A base that is fixed to the world stays fixed, and a ball stays in its bearing.
     """
     return KINDS[scenario.base].in_gazebo
 
@@ -158,8 +158,8 @@ def _start_joint_at(joint: ET.Element, at: float) -> None:
 def matrix_rpy(rotation: Array) -> Array:
     """Return URDF's fixed-axis roll, pitch and yaw (3,) [rad] of a rotation matrix (3, 3).
 
-    Roll is taken from what is left when yaw is undone, so that the three together are exact where a
-    pitch of 90 degrees leaves yaw to chance.
+    Roll is computed after yaw is undone, so that the three together are exact even at a pitch of 90
+    degrees, where yaw is arbitrary.
     """
     r = rotation
     yaw = math.atan2(r[1, 0], r[0, 0])
@@ -170,7 +170,7 @@ def matrix_rpy(rotation: Array) -> Array:
 
 
 def cache(name: str) -> Path:
-    """Return the folder where what is made for Gazebo is kept."""
+    """Return the folder where files made for Gazebo are kept."""
     root = os.environ.get("XDG_CACHE_HOME")
     return (Path(root) if root else Path.home() / ".cache") / "roboaccord" / name
 
@@ -195,10 +195,10 @@ def with_normals(urdf: str) -> str:
 
 
 def write_faceted(path: Path, vertices: Array, faces: Index) -> None:
-    """Write triangles with their normals as OBJ, numbers with all their digits, and a material.
+    """Write triangles with their normals and a material as OBJ, numbers with all their digits.
 
     Args:
-        path: of the file; one that is there is replaced as a whole.
+        path: of the file; an existing one is replaced.
         vertices: (m, 3) [m].
         faces: (k, 3), counterclockwise seen from outside.
     """
@@ -213,10 +213,10 @@ def write_faceted(path: Path, vertices: Array, faces: Index) -> None:
 
 
 def write_squared(path: Path, vertices: Array, faces: Index) -> None:
-    """Write terrain to be seen as OBJ, without its bottom, its texture of 1 m laid on from above.
+    """Write terrain for display as OBJ, without its bottom, with a texture of 1 m from above.
 
     Args:
-        path: of the file; one that is there is replaced as a whole.
+        path: of the file; an existing one is replaced.
         vertices: (m, 3) [m].
         faces: (k, 3), counterclockwise seen from outside.
     """
@@ -243,7 +243,7 @@ def _write(path: Path, lines: Sequence[str]) -> None:
 
 
 def _with_normals(path: Path) -> Path:
-    """Return an OBJ file with normals: the given one, or a copy named after what is in it."""
+    """Return an OBJ file with normals: the given one, or a copy named by its hash."""
     vertices, faces = read_mesh(path)
     data = read_bytes(path)
     if any(line.startswith(b"vn ") for line in data.splitlines()):

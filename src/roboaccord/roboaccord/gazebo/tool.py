@@ -1,7 +1,7 @@
-"""sdformat's tool where it is installed: what it is, and the SDF that it prints.
+"""SDFormat's own tool, where it is installed: its version, and the SDF that it prints.
 
-Add to TOOLS where another system has it, and to INSTALL how it is installed. PRINTING may be
-raised. `accord check` checks by the same tool.
+A name of the tool on another system may be added to TOOLS, and how it is installed to INSTALL.
+PRINTING may be raised. `accord check` uses the same tool.
 """
 
 from __future__ import annotations
@@ -21,36 +21,38 @@ from roboaccord.numerics.isolation import COLOUR
 
 TOOLS = ("gz", "ign")
 INSTALL = "apt-get install ignition-tools libsdformat-dev sdformat-sdf"  # on Debian 12
-PRINTING = 600.0  # s by the clock: it only ends a tool that hangs
+PRINTING = 600.0  # s of wall time: it only ends a tool that hangs
 
 
 def sdformat_tool() -> str:
     """Return the command that has `sdf -k`, or "" where sdformat's checker is missing."""
     for tool in TOOLS:
         if shutil.which(tool):
-            known = subprocess.run([tool, "sdf", "--help"], capture_output=True, check=False)
-            if known.returncode == 0 and b"SDF" in known.stdout:
+            answer = subprocess.run([tool, "sdf", "--help"], capture_output=True, check=False)
+            if answer.returncode == 0 and b"SDF" in answer.stdout:
                 return tool
     return ""
 
 
 @cache
 def tool_version() -> str:
-    """Return tool and version.
+    """Return the tool and its version.
 
     Raises:
         AccordError: where neither `gz sdf` nor `ign sdf` is installed.
     """
     if not (tool := sdformat_tool()):
         raise AccordError(f"sdformat is not installed: {INSTALL}")
-    found = subprocess.run([tool, "sdf", "--versions"], capture_output=True, text=True, check=False)
-    return f"{tool} sdf {' '.join(found.stdout.split()) or 'of unknown version'}"
+    words = [tool, "sdf", "--versions"]
+    answer = subprocess.run(words, capture_output=True, text=True, check=False)
+    return f"{tool} sdf {' '.join(answer.stdout.split()) or 'of unknown version'}"
 
 
 def print_sdf(text: str, models: str = "") -> ET.Element:
     """Return the SDF that SDFormat's tool makes of a URDF, or of SDF.
 
-    Names keep their prefixes, which it does not declare: `gz:`, `ignition::`, any of `<gazebo>`.
+    Names keep their prefixes, which the tool does not declare: `gz:`, `ignition::`, or any in
+    `<gazebo>`.
 
     Args:
         text: of a file.
@@ -69,8 +71,8 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
             [tool, "sdf", "-p", file.name], env=where,
             capture_output=True, text=True, errors="replace", check=False, timeout=PRINTING,
         )  # fmt: skip
-    own = [line for line in done.stderr.splitlines() if "Library error" not in line]
-    sys.stderr.write("".join(f"{line}\n" for line in own))  # its own words
+    messages = [line for line in done.stderr.splitlines() if "Library error" not in line]
+    sys.stderr.write("".join(f"{line}\n" for line in messages))  # in the tool's own words
     text = done.stdout[max(done.stdout.find("<sdf"), 0) :]
     try:
         return parse_lines(text)[0]

@@ -1,9 +1,9 @@
-"""What the twin of a robot in Gazebo needs: DART's scheme, and what a level base stands on.
+"""What the twin of a robot in Gazebo needs: DART's scheme, and the footing of a level base.
 
-To state what another version of Gazebo does otherwise than DART, change `_scheme` or `misplaced`.
-SEEN may be tuned: the turn from which DART's error is more than round-off; CUT is fixed in DART
-(`math::logMap`). The ground in Gazebo is in `by_contacts` (scenario/setup.py). test_gazebo_twin
-holds a recorded run. setup.cfg names `recorded_twin`.
+Where another version of Gazebo differs from DART, `_scheme` or `misplaced` changes. SEEN may be
+tuned: the turn from which on DART's error is more than round-off; CUT is fixed in DART
+(`math::logMap`). The friction of the ground is in scenario/gazebo_contacts.py. test_gazebo_twin
+checks a recorded run. setup.cfg names `recorded_twin`.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def gazebo_engine(setup: Setup, contacts: str, *, started: bool = False) -> Engi
 
 
 def misplaced(setup: Setup, *, started: bool) -> list[str]:
-    """Return the links that Gazebo builds with another turn than they are to have.
+    """Return the links that Gazebo builds with another turn than their description has.
 
-    It builds each in a free joint, whose coordinates DART takes as the sine of an angle below `CUT`
-    (`math::logMap`): a third of its cube, divided by two, is lost.
+    It builds each in a free joint. DART takes the coordinates of that as the sine of an angle below
+    `CUT` (`math::logMap`), and so loses a sixth of its cube.
 
     Args:
         setup: robot and scenario.
@@ -69,7 +69,8 @@ def misplaced(setup: Setup, *, started: bool) -> list[str]:
     return [link.name for link, wrong in zip(setup.tree.links, off, strict=True) if wrong]
 
 
-CUT, SEEN = 1e-3, 1e-5  # rad; from the latter on the loss is more than round-off
+CUT = 1e-3  # rad: below it DART's `math::logMap` takes the sine for the angle
+SEEN = 1e-5  # rad: from it on what is lost, a sixth of the cube, exceeds round-off (1.1e-16)
 GAZEBO_ENGINE = EngineSpec(name="gz", package="gz-sim", version=lambda: "")
 """Gazebo as an engine that has a twin, and simulates nothing here."""
 
@@ -87,14 +88,14 @@ def gazebo_case(setup: Setup, contacts: str, *, started: bool = False) -> Case:
 
 
 def on_ground(setup: Setup, contacts: str) -> Setup:
-    """Return a setup with the law and the steps of Gazebo's contacts; its controller stays.
+    """Return a setup with the friction of Gazebo's contacts; its controller stays.
 
-    A controller that knows the friction is to know what it knows without them.
+    A controller that assumes a friction assumes the scenario's, as without these contacts.
     """
-    laid, known = by_contacts(setup, contacts)
-    if not known:
+    on_contacts, changed = by_contacts(setup, contacts)
+    if not changed:
         return setup
-    data = laid.scenario.data()
+    data = on_contacts.scenario.data()
     data["controller"]["friction"] = setup.assumed.scenario.data()["friction"]
     return Setup.of(Scenario(**data))
 
@@ -107,31 +108,31 @@ def _scheme(model: EngineModel) -> Scheme:
     """
     if model.friction and model.friction.any_dry:
         raise AccordError("in Gazebo dry friction of joints is a constraint of its solver")
-    found = spec("dart").scheme
-    assert found
-    return replace(found(model), damping=True)
+    scheme = spec("dart").scheme
+    assert scheme
+    return replace(scheme(model), damping=True)
 
 
 def misread(setup: Setup, contacts: str, *, started: bool) -> Array:
     """Return by how much Gazebo may misread the joints' origins (n,) [rad]; arguments as above.
 
-    It keeps a rotation as a quaternion, from which pitch is read by an arcsine, whose rounding is
-    the larger the nearer pitch is to 90 degrees.
+    Gazebo stores a rotation as a quaternion and reads pitch from it by an arcsine, whose round-off
+    grows as pitch comes near 90 degrees.
     """
     origins = {
         joint.attrib["name"]: joint.find("origin")
         for joint in ET.fromstring(describe(setup, contacts, started=started)).findall("joint")
     }
-    found = np.zeros(len(setup.joints))
+    errors = np.zeros(len(setup.joints))
     for i, name in enumerate(setup.joints):
         origin = origins[name]
         if origin is not None and (pitch := float(origin.get("rpy", "0 0 0").split()[1])):
-            found[i] = 2.0 * ROUNDING / max(abs(np.cos(pitch)), np.sqrt(ROUNDING))
-    return found
+            errors[i] = 2.0 * ROUNDING / max(abs(np.cos(pitch)), np.sqrt(ROUNDING))
+    return errors
 
 
 def footing_of(urdf: str) -> Footing:
-    """Return with what a level robot touches the ground, by its description for Gazebo."""
+    """Return the footing of a level robot, from its description for Gazebo."""
     root = ET.fromstring(urdf)
     sphere = root.find("link[@name='base_link']/collision/geometry/sphere")
     assert sphere is not None

@@ -1,4 +1,4 @@
-"""Gazebo's window on a robot: the camera at its start, the panels, and a body to follow it by.
+"""Gazebo's window on a robot: the camera at the start, panels, and a body that it follows.
 
 Panels and their places are in templates/window.sdf and may be changed: run `make shared` after
 that, for worlds/ has the result, and test_shared compares. A name must be in the systems.yaml of
@@ -21,19 +21,19 @@ HALF = math.radians(45.0)  # of the horizontal field of view of Gazebo's window
 WINDOW = files(__package__).joinpath("templates", "window.sdf").read_text(encoding="utf-8")
 CONTROL = "WorldControl"  # its play button means nothing where a run steps a paused world
 CAMERA = "gui/plugin[@name='3D View']/camera_pose"
-ANCHOR = "view_anchor"  # name of a body without shape that stands still in the origin
+ANCHOR = "view_anchor"  # name of a body without shape that stands still at the origin
 
 
 def add_window(world: ET.Element, view: View, *, control: bool = False) -> None:
-    """Add the element `gui` to a world, in place of one of ours; a person's own is kept.
+    """Add the element `gui` to a world, in place of an earlier one of ours; a user's own is kept.
 
     Args:
         world: element of SDF.
         view: camera at the start.
-        control: whether it has the buttons; a run steps the world, which is paused in between.
+        control: whether it has the play button; a run steps the world, which is paused in between.
 
-    The window follows nothing by itself: it can keep its place relative to a body, in axes that
-    turn with that. So there is a body that never moves, relative to which a run moves the camera.
+    Gazebo's camera can follow a body only in axes that turn with it. So a run moves the camera
+    itself, relative to a body that never moves.
     """
     ours = world.find(f"model[@name='{ANCHOR}']")
     there = world.find("gui")
@@ -47,17 +47,17 @@ def add_window(world: ET.Element, view: View, *, control: bool = False) -> None:
     ET.SubElement(anchor, "link", name=f"{ANCHOR}_link")
     window = ET.fromstring(WINDOW)
     if not control:
-        window[:] = [each for each in window if each.get("name") != CONTROL]
+        window[:] = [panel for panel in window if panel.get("name") != CONTROL]
     world.append(window)
     next(world.iterfind(CAMERA)).text = numbers_text(camera_pose(view))
 
 
 def camera_pose(view: View) -> Array:
-    """Return place [m], roll, pitch and yaw [rad] of a camera (6,)."""
+    """Return position [m], roll, pitch and yaw [rad] of a camera (6,)."""
     turn = math.remainder(view.azimuth + math.pi, 2 * math.pi)
     return np.array([*view.eye, 0.0, view.elevation, turn])
 
 
 def numbers_text(values: Array) -> str:
-    """Return numbers as SDF has them, to a millionth."""
+    """Return numbers as SDF writes them, to a millionth."""
     return " ".join(f"{value + 0.0:.6g}" for value in np.round(values, 6).tolist())

@@ -1,11 +1,11 @@
 """Worlds for Gazebo: made of a terrain, and any world adapted for a run.
 
 Templates (templates/*.sdf) and colours (WOOD, PLAIN, TINTED) may be changed: run `make shared`
-after that, for worlds/ and models/ are made of them. Fixed are GRIP, so large that a robot's own
-friction counts (Gazebo takes the smaller of two), and GROUND_SIZE (that of models/ground).
+after that, which makes worlds/ and models/ from them. Fixed are GRIP, so large that a robot's own
+friction counts, and GROUND_SIZE, that of models/ground.
 
-A run has a world of its own: the scenario's physics step and gravity, ground that changes where the
-friction law does, no pace of its own, and a window on the robot.
+Each run has its own world: the scenario's physics step and gravity, ground that changes where the
+friction law does, no pace, and a window on the robot.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from roboaccord.scenario.setup import Setup
 
 
 def _template(name: str) -> str:
-    """Return a text of SDF with places for `str.format`."""
+    """Return a template of SDF for `str.format`."""
     return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
 
 
@@ -41,11 +41,10 @@ DETECTOR = """
         <collision_detector>{}</collision_detector>
       </dart>"""
 PLUGIN = '    <plugin filename="gz-sim-{}-system" name="gz::sim::systems::{}"/>\n'
-# Contacts have the smaller friction of both surfaces: this leaves the choice to the robot's.
-GRIP = 100.0
+GRIP = 100.0  # coefficient of friction; a contact has the smaller of two: that of the robot
 STATIC_MODEL = _template("static_model.sdf")
 PAINTED = _template("painted.sdf").rstrip()
-# Squares against which motion shows, of models/ground, whose top is at z = 0.
+# Squares of models/ground, whose top is at z = 0; they make motion visible.
 SQUARED = _template("squared.sdf").rstrip()
 SQUARES = _template("squares.sdf").rstrip()
 WOOD = "0.72 0.58 0.40 1"  # of what stands on the ground
@@ -72,7 +71,7 @@ def world_text(
     Args:
         name: of the world.
         comment: that stands at its top.
-        contents: models and includes, in lines that end.
+        contents: models and includes, in whole lines.
         step: of the physics [s].
         gravity: downwards [m/s^2].
         detector: of contacts; DART's default if empty.
@@ -95,14 +94,14 @@ def static_model(
     mask: int | None = None,
     visual: str = "",
 ) -> str:
-    """Return a body that stands still, as a model of a world.
+    """Return a static body, as a model of a world.
 
     Args:
         name: of the model.
         position: (3,) [m].
         geometry: the content of the SDF element.
         mu, mu2: coefficients of friction, along and across the direction of what touches it.
-        mask: for which bodies can touch it; all if None.
+        mask: which bodies can touch it, as a bit mask; all if None.
         visual: the content of the SDF element; the painted geometry if empty.
     """
     return STATIC_MODEL.format(
@@ -113,12 +112,12 @@ def static_model(
 
 
 def squares(top: float, *, shift: float = 0.0, colour: str = PLAIN) -> str:
-    """Return the content of the visual of level ground, with squares against which motion shows.
+    """Return the content of the visual of level ground, with squares that make motion visible.
 
     Args:
         top: height over the frame of the link [m].
         shift: of its middle along x [m].
-        colour: by which that of the squares is multiplied.
+        colour: multiplies that of the squares.
     """
     squared = SQUARED.format(colour=colour)
     return SQUARES.format(top=float(top), shift=float(shift), squared=squared)
@@ -130,15 +129,15 @@ def box(size: Iterable[float]) -> str:
 
 
 def text_of(numbers: Iterable[float]) -> str:
-    """Return numbers as SDF has them, with all their digits."""
+    """Return numbers as SDF writes them, with all their digits."""
     return " ".join(repr(float(number)) for number in numbers)
 
 
 def world_for_run(source: Path, setup: Setup) -> Path:
     """Write a world for a run of a setup, in a cache folder, and return its file.
 
-    The file's own physics step is the largest that is good for it: where the scenario's is larger,
-    that is divided. A world without weight stays so.
+    The file's physics step is the largest that the world allows: a larger one of the scenario is
+    divided. A world without gravity stays so.
 
     Args:
         source: SDF file of the world.
@@ -187,37 +186,39 @@ def physics_of(path: Path) -> tuple[str, float]:
     return world.attrib["name"], _number(world, "physics/max_step_size", path)
 
 
-def _number(world: ET.Element, place: str, path: Path) -> float:
+def _number(world: ET.Element, tags: str, path: Path) -> float:
+    """Return a positive number of a world, by the tags that lead to it."""
     try:
-        value = float(world.findtext(place, "nan"))
+        value = float(world.findtext(tags, "nan"))
     except ValueError:
         value = math.nan
     if not value > 0:
-        raise AccordError(f"{path.name} states no {place}")
+        raise AccordError(f"{path.name} states no {tags}")
     return value
 
 
 def _whole(step: float) -> float:
-    """Return a step that Gazebo, which cuts to nanoseconds, takes as a whole number of them."""
+    """Return a step that stays a whole number of nanoseconds when Gazebo truncates it to these."""
     count = round(step * NANOSECONDS)
     if abs(count / NANOSECONDS - step) > 1e-6 * step:
         raise AccordError(f"physics_step: {step!r} s is not a whole number of nanoseconds")
     return count / NANOSECONDS if int(count / NANOSECONDS * 1e9) == count else (count + 0.5) * 1e-9
 
 
-def _set(world: ET.Element, place: str, text: str) -> None:
+def _set(world: ET.Element, tags: str, text: str) -> None:
+    """Set the text of an element, which is made if it is missing."""
     element = world
-    for tag in place.split("/"):
-        found = element.find(tag)
-        element = ET.SubElement(element, tag) if found is None else found
+    for tag in tags.split("/"):
+        child = element.find(tag)
+        element = ET.SubElement(element, tag) if child is None else child
     element.text = text
 
 
 def _split_ground(world: ET.Element, law: EllipseFriction, source: Path) -> None:
-    """Put two grounds in the place of one, with the friction of a law before and beyond a line.
+    """Replace the ground by two, with the friction of a law before and beyond a line.
 
-    A contact has the smaller coefficient of both surfaces along the direction of the robot's link,
-    and again across it; the robot's own are the larger ones of both grounds: gazebo/form.py.
+    A contact has the smaller coefficient of both surfaces, along and across the robot's link. The
+    robot's own are the larger ones of both grounds (`_grip` in form.py).
     """
     line, *beyond = law.beyond.tolist()
     ground = world.find("include[uri='model://ground']")
@@ -231,8 +232,8 @@ def _split_ground(world: ET.Element, law: EllipseFriction, source: Path) -> None
         ("ground_beyond", line, half, beyond, line + half, TINTED),
     )
     for name, start, end, (mu, mu2), middle, colour in plates:
-        place = (0.5 * (start + end), 0.0, -0.5)
+        centre = (0.5 * (start + end), 0.0, -0.5)
         size = box((end - start, GROUND_SIZE, 1.0))
-        visual = squares(0.5, shift=middle - place[0], colour=colour)
-        model = static_model(name, place, size, mu=mu, mu2=mu2, visual=visual)
+        visual = squares(0.5, shift=middle - centre[0], colour=colour)
+        model = static_model(name, centre, size, mu=mu, mu2=mu2, visual=visual)
         world.append(ET.fromstring(model))

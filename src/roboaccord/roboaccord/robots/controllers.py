@@ -22,7 +22,7 @@ from roboaccord.scenario.setup import Setup
 
 
 def inertias(setup: Setup) -> Array:
-    """Return what each joint moves where the robot starts, the others held (n,) [kg m^2]."""
+    """Return the inertia that each joint moves at the start, the others held (n,) [kg m^2]."""
     start, n = setup.initial, len(setup.joints)
     tree = TreeDynamics(setup.tree, setup.joints, "fixed", setup.parameters.gravity)
     rotation = quaternion_matrix(start.orientation)
@@ -30,7 +30,7 @@ def inertias(setup: Setup) -> Array:
 
 
 class Posture(Servo):
-    """Hold a posture by proportional and derivative efforts.
+    """A posture that proportional and derivative efforts keep.
 
     Attributes:
         gains: stiffness and damping of each joint (2, n) [N m/rad, N m s/rad].
@@ -70,7 +70,7 @@ class Posture(Servo):
 
 
 class Sine(Posture):
-    """Move every joint to and fro about where it starts, each later than the one before.
+    """Sines of all joints about where they start, each later than the one before.
 
     Args:
         amplitude: of every joint [rad].
@@ -101,15 +101,15 @@ class Sine(Posture):
 
 
 class Random:
-    """Move every joint by efforts drawn from the seed: sums of sines, smooth, or held steps.
+    """Efforts on all joints drawn from the seed: smooth sums of sines, or held steps.
 
     Args:
-        acceleration: root mean square of what the efforts are to give to a joint [rad/s^2].
+        acceleration: root mean square of what the efforts give to a joint [rad/s^2].
         bandwidth: highest frequency of the sines [Hz], or the rate of the steps.
-        smooth: whether they are sums of sines, and not steps.
+        smooth: whether they are sums of sines, or else steps.
     """
 
-    SINES = 8
+    SINES = 8  # in a sum: enough for an almost normal distribution
 
     def __init__(
         self, setup: Setup, acceleration: float = 5.0, bandwidth: float = 2.0, smooth: bool = True

@@ -1,7 +1,7 @@
-"""A robot of a file that would stand still is made to move, so that there is something to judge.
+"""Motion for a robot of a file that would stand still, so that there is something to judge.
 
 LOOK may be tuned. A scenario that has a controller, and a robot whose joints gravity moves, stay as
-they are; one that falls with its joints at rest does not.
+they are; a robot that falls with its joints at rest is made to move (test_excitation).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-LOOK = 20  # control periods in which something must move
-STILL = 1e-9  # rad/s or m/s
+LOOK = 20  # control periods in which something must move: what falls does so in the first
+STILL = 1e-9  # rad/s or m/s: rates below it are round-off
 
 
 def excited(setup: Setup) -> tuple[Setup, list[Reason]]:
     """Return a setup whose joints move, and what was changed for that.
 
-    All its joints start from the middle of their ranges, but for those that the scenario places,
-    under efforts drawn from its seed.
+    Joints that the scenario does not place start from the middle of their ranges; efforts are drawn
+    from the seed.
     """
     scenario = setup.scenario
     idle, robot = scenario.controller.get("name") == "none", setup.robot

@@ -1,7 +1,14 @@
-"""Runs: factory of simulators, the loop, runners, sweeps, figures of a run.
+"""Runs: a simulator made from a setup, the loop, transports, sweeps, and figures of a run.
 
-Names for robots, nodes and pages may be added, as lines of `__init__.pyi` (test_door); those there
-stay. This folder must draw and print nothing: test_layout refuses an import of `report` here.
+Inside: the loop and the factory of simulators (loop), how a controller is asked (answer) and paced
+(pace); inputs from people and bags (inputs); hash, figures and energy balance of a motion (metrics,
+energy_book); transports by entry point (runner); sweeps and work side by side (sweep, pieces);
+output files and versions of the software (output, versions).
+
+Observers, inputs, figures and transports may be added. What must stay: the order within a tick,
+which the hash of a run depends on, and the names in `__init__.pyi` (test_door). This room draws and
+prints nothing: test_layout refuses an import of `report` here. Tests: test_loop, test_pace,
+test_run_inputs, test_metrics, test_energy, test_sweep, test_pieces; test_motion in test/.
 """
 
 from roboaccord.numerics.lazy import lazy_names

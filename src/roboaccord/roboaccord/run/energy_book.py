@@ -1,6 +1,6 @@
 """Energy balance of a run: work, kinetic and potential energy, losses, and the residual.
 
-SAMPLES may be tuned: it only thins what is plotted. To add a loss, add it to `CHANNELS`
+SAMPLES may be tuned: it only sets how many points are plotted. To add a loss, add it to `CHANNELS`
 (simulators/losses.py), a field of its name to `EnergyBook`, and a colour to report/energy.py. The
 balance itself is fixed: it defines the rest, and test_energy compares each item with closed forms
 of bars, boxes and swings.
@@ -8,8 +8,8 @@ of bars, boxes and swings.
     work = change of kinetic + potential + friction + damping + stops + impacts + rest
 
 Work, kinetic and potential energy follow from the recorded motion and the description alone. What
-stops, impacts and friction took is measured by the simulator itself, which repeats the run; so the
-rest is not an item made to fit: it is what time stepping adds or takes, or what was not measured.
+stops, impacts and friction took is measured by the simulator itself, which repeats the run. So the
+rest is not fitted: it is what time stepping adds or takes, or what was not measured.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower
 
-_ROUND_OFF = 1e-7  # s, far below any control period
-SAMPLES = 1000  # enough for a plot
+_ROUND_OFF = 1e-7  # s: far below any control period, far above the round-off of a time
+SAMPLES = 1000  # points of a plot: more than a screen resolves in a curve
 UNMEASURED = "not measured"
-UNREPEATED = "the run could not be repeated exactly: the rest holds what was not measured"
+UNREPEATED = "the run could not be repeated exactly: the rest includes what was not measured"
 
 Taken = dict[str, Array]
 """By channel, the energy taken since the start (k,) [J]."""
 
 
 class LossMeter(Observer):
-    """Take the losses of a simulator at each control tick.
+    """Reads the losses of a simulator at each control tick.
 
     Args:
         simulator: that measures them.
@@ -54,23 +54,23 @@ class LossMeter(Observer):
         self._simulator, self._rows = simulator, list[Mapping[str, float]]()
 
     def on_state(self, state: RobotState) -> None:
-        """Take what was lost since the last one."""
+        """Read what was lost since the last tick."""
         self._rows.append(self._simulator.take_losses())
 
     @property
     def taken(self) -> Taken:
-        """What was lost since the start."""
+        """Losses since the start."""
         names = self._rows[0] if self._rows else ()
         return {name: np.cumsum([row[name] for row in self._rows]) for name in names}
 
 
 @dataclass(frozen=True)
 class EnergyBook:
-    """Hold the energy balance of a run, downsampled; all but `kinetic` since the start (k,).
+    """Energy balance of a run at k samples; all but `kinetic` is counted since the start (k,).
 
     Args:
         how: by channel of losses, how it was obtained.
-        reason: why not all of it was; None where it was.
+        reason: why not all losses were measured; None where they were.
     """
 
     time: Annotated[Array, Quantity("s", "time")]
@@ -88,7 +88,7 @@ class EnergyBook:
 
 @dataclass(frozen=True)
 class NoBook:
-    """Hold why a run has no energy balance."""
+    """Why a run has no energy balance."""
 
     reason: str = "kinematic: no energy book"
 
@@ -145,8 +145,8 @@ def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
     """Repeat a run with a simulator that measures losses, and return these.
 
     Returns:
-        nothing by no channel where the simulator does not measure; None where the motion is not
-        the same to the last bit.
+        losses by channel, empty where the simulator measures none; None where the repeated motion
+        differs in any bit.
     """
     if not simulator.channels:
         return {}
@@ -181,7 +181,7 @@ def net_work(run: Trajectory) -> Array:
 
 
 class Stored:
-    """Compute the energy that a robot has in a state.
+    """Kinetic and potential energy of a robot in a state.
 
     Args:
         tree: links and joints.

@@ -1,10 +1,10 @@
 """Inputs of a run: a constant target, targets that people send, and those of a recorded run.
 
 A source may be added: a class derived from `Inputs` with `target` and `switches`, given to a run by
-`inputs=`; nothing here lists them. SILENCE may be changed, with docs/teleoperation.md. `_FREE` are
-the keys of a scenario that may differ when a bag is repeated: a new key that moves nothing belongs
-there. Targets and switches must act at the tick of their stamp, to `_ROUND_OFF`: a repeated run has
-the hash of the first only so (test_run_inputs).
+`inputs=`. SILENCE may be changed, with docs/teleoperation.md. `_FREE` are the keys of a scenario
+that may differ when a bag is repeated: a new key that does not change the motion belongs there.
+Targets and switches must act at the tick of their stamp, to `_ROUND_OFF`: only then does a repeated
+run have the hash of the first (test_run_inputs).
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from roboaccord.contract.state import NO_SWITCHES, NO_TWIST, Array, RobotState, 
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-SILENCE = 0.5  # s of wall time after which nobody is asking for anything any more
-POSITION, VELOCITY, EFFORT = range(3)
+SILENCE = 0.5  # s of wall time after which a request lapses: several repeats of a held key
+POSITION, VELOCITY, EFFORT = range(3)  # rows of what a joint is asked for
 _ZERO = np.array([[math.nan], [0.0], [0.0]])  # of a joint: no position, no velocity, no effort
-_ROUND_OFF = 1e-7  # s, far below any control period
-_FREE = {"name", "description", "duration", "driven", "crosscheck"}  # keys that move nothing
+_ROUND_OFF = 1e-7  # s: far below any control period, far above the round-off of a time
+_FREE = {"name", "description", "duration", "driven", "crosscheck"}  # do not change the motion
 
 
 class Hold(Inputs):
-    """Hold one target, or none, for the whole run.
+    """One target, or none, for the whole run.
 
     Args:
         target: the target.
@@ -52,11 +52,11 @@ class Hold(Inputs):
 
 
 class Announced(Inputs):
-    """Pass inputs on, and report every target as it comes into force.
+    """Passes inputs on, and reports every target as it comes into force.
 
     Args:
-        inputs: whose targets they are.
-        report: is given the time of the tick [s], the target and the one before it.
+        inputs: that are passed on.
+        report: called with the time of the tick [s], the target and the one before it.
     """
 
     def __init__(
@@ -89,15 +89,15 @@ class Announced(Inputs):
 
 
 class LiveInputs(Hold):
-    """Collect what people ask for; after a silence of wall time the target is zero.
+    """Collects what people ask for; after a silence of wall time the target is zero.
 
-    Each joint falls silent by itself, for several people can drive one each. A joint follows the
-    kind of request that came last.
+    Each joint falls silent on its own, as several people may each drive one. A joint follows the
+    latest request, of whatever kind.
 
     Args:
         joints: joint names, n of them.
-        silence: [s].
-        clock: gives the wall time [s].
+        silence: time after which a request lapses [s].
+        clock: returns the wall time [s].
     """
 
     def __init__(
@@ -142,8 +142,8 @@ class LiveInputs(Hold):
             self._renew(now)
         return self._target
 
-    def _note(self, place: int) -> None:
-        self._heard[place] = self._clock()
+    def _note(self, index: int) -> None:
+        self._heard[index] = self._clock()
         self._next = -math.inf
 
     def _renew(self, now: float) -> None:
@@ -163,14 +163,14 @@ class LiveInputs(Hold):
 
 
 class RecordedInputs(Inputs):
-    """Give the targets and the switches of a bag, each at its tick.
+    """Targets and switches of a bag, each at its tick.
 
     Args:
         bag: of the run to repeat; it may be unfinished.
 
     Attributes:
         duration: of the recorded run [s].
-        fault_texts: of its scenario, and those that came as it ran, as texts.
+        fault_texts: faults of its scenario, and those that came during the run, as texts.
 
     Raises:
         AccordError: if it is not a bag, is damaged, or does not name its scenario.
@@ -217,14 +217,14 @@ class RecordedInputs(Inputs):
 
 
 class HeardInputs(Inputs):
-    """Give the targets, switches and faults of a run that goes on elsewhere, as they are heard.
+    """Targets, switches and faults of a run in another process, as its messages arrive.
 
     Args:
         joints: joint names, in the order of the arrays.
 
     Attributes:
         asked: switches to set at the next tick.
-        failed: faults that are to come.
+        failed: faults that are not yet in force.
     """
 
     over = False
@@ -242,7 +242,7 @@ class HeardInputs(Inputs):
         add_change(self._targets, time, change)
 
     def target(self, state: RobotState) -> Target | None:
-        at = bisect_right(self._targets, state.time + _ROUND_OFF, key=lambda each: each[0])
+        at = bisect_right(self._targets, state.time + _ROUND_OFF, key=lambda entry: entry[0])
         return self._targets[at - 1][1] if at else None
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:

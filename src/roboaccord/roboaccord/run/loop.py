@@ -44,9 +44,9 @@ def simulate(
     """Run a controller on a simulator, and return the motion at the control ticks.
 
     Args:
-        seed: with which the controller is reset first, for whatever is random in it.
+        seed: the controller is first reset with it.
         observers: called with each state, command and event as they come.
-        others: as of `drive`, which keeps nothing.
+        others: as of `drive`, which does not keep the motion.
 
     Raises:
         AccordError, DivergedError: as `drive` does.
@@ -91,7 +91,7 @@ def drive(
     Raises:
         AccordError: for periods that do not divide, a controller that raises or takes too long, or
             a command that is not valid.
-        DivergedError: when the simulation leaves the finite numbers.
+        DivergedError: when a state is no longer finite.
     """
     ticks = count_steps(duration, control_period, "duration over control period")
     stepper = Stepper(simulator, initial, control_period, observers)
@@ -107,7 +107,7 @@ def drive(
 
 
 class Stepper:
-    """Step a simulator from control tick to control tick, and notify observers of the motion.
+    """Steps a simulator from control tick to control tick, and notifies observers of the motion.
 
     Args:
         simulator: what simulates.
@@ -116,8 +116,8 @@ class Stepper:
         observers: notified of each state, command and event.
 
     Attributes:
-        tick: how many control periods are done.
-        state: the present one.
+        tick: number of control periods done.
+        state: the current one.
 
     Raises:
         AccordError: for a period that does not divide.
@@ -187,17 +187,17 @@ def make_simulator(
     """
     if physics_step is not None:
         setup = setup.at_step(physics_step)
-    found = None if engine == REFERENCE else spec(engine)
-    made = _make(setup, found) if found else setup.robot.reference(setup)
+    chosen = None if engine == REFERENCE else spec(engine)
+    made = _make(setup, chosen) if chosen else setup.robot.reference(setup)
     simulator = check_simulator(made, setup.robot.name)
-    if found:
-        simulator = found.complete(simulator)
+    if chosen:
+        simulator = chosen.complete(simulator)
     simulator.reset(setup.initial)
     return simulator
 
 
 def _make(setup: Setup, engine: EngineSpec) -> AnySimulator:
-    """Make a robot in an engine, or what the robot makes of it there."""
+    """Make a simulator in an engine: the robot's own where it has one, else of its description."""
     if engine.whole:
         return engine.make(setup)
     if setup.contact is not None:

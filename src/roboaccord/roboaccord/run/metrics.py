@@ -19,7 +19,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 
-BLOCK = 1000  # states that are kept before they are hashed and measured
+BLOCK = 1000  # states kept before they are hashed and measured: 1 s at 1 ms, some 200 kB
 _BY_UNIT = {
     "J": "work net_work",
     "N m": "peak_effort",
@@ -32,7 +32,7 @@ _BY_UNIT = {
     "1": "grips",
 }
 UNITS = {name: unit for unit, names in _BY_UNIT.items() for name in names.split()}
-"""Of the figures, by name."""
+"""Units of the figures, by name."""
 
 
 def work_of(trajectory: Trajectory) -> float:
@@ -50,13 +50,13 @@ def _works(trajectory: Trajectory) -> Array:
 
 
 class GeneralFigures(Tally):
-    """Measure the figures that any robot's motion has."""
+    """Figures that any robot's motion has."""
 
     def __init__(self) -> None:
         self._work, self._net_work, self._peak = 0.0, 0.0, 0.0
 
     def add(self, part: Trajectory) -> None:
-        """Take a part of the motion."""
+        """Add a part of the motion."""
         self._work += work_of(part)
         self._net_work += net_work_of(part)
         self._peak = max(self._peak, float(np.abs(part.effort).max(initial=0.0)))
@@ -67,7 +67,7 @@ class GeneralFigures(Tally):
 
 
 class Figures(Tally):
-    """Measure the general figures of a run and the robot's own, in constant memory if it can."""
+    """The general figures of a run and the robot's own, in constant memory."""
 
     def __init__(self, setup: Setup) -> None:
         self._tallies: list[Tally] = [GeneralFigures()]
@@ -77,13 +77,13 @@ class Figures(Tally):
             self._tallies.append(of_robot)
 
     def add(self, part: Trajectory) -> None:
-        """Take a part of the motion."""
+        """Add a part of the motion."""
         for tally in self._tallies:
             tally.add(part)
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return all figures."""
-        return {name: v for each in self._tallies for name, v in each.figures(events).items()}
+        return {name: v for tally in self._tallies for name, v in tally.figures(events).items()}
 
 
 def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
@@ -97,7 +97,7 @@ def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
 
 
 class KeptMotion(Observer):
-    """Keep the states, events and commands of a run."""
+    """The states, events and commands of a run, kept in memory."""
 
     def __init__(self, joints: Sequence[str]) -> None:
         self._joints = joints
@@ -126,16 +126,16 @@ class KeptMotion(Observer):
 
 
 class Motion(Observer):
-    """Hash and measure a motion block by block; the states themselves are the recorder's to keep.
+    """Hashes and measures a motion block by block; a recorder keeps the states themselves.
 
     Args:
         joints: joint names.
         make_tally: makes what measures the figures; None for the hash alone, without events.
 
     Attributes:
-        states: how many came.
+        states: number of states so far.
         events: in the order in which they came; empty without a tally.
-        divergence: since when it diverges, in words; "" where it does not.
+        divergence: from when on it diverges, in words; "" where it does not.
     """
 
     def __init__(
@@ -185,9 +185,9 @@ class Motion(Observer):
         """Hash and measure the block; its last state begins the next one."""
         if self._hashed == len(self._block):
             return
-        part = Trajectory.from_states(self._joints, self._block)
-        self._hash.update(part.hashed_bytes(self._hashed))
-        self.divergence = self.divergence or part.divergence
+        motion = Trajectory.from_states(self._joints, self._block)
+        self._hash.update(motion.hashed_bytes(self._hashed))
+        self.divergence = self.divergence or motion.divergence
         if self._tally:
-            self._tally.add(part)
+            self._tally.add(motion)
         self._block, self._hashed = self._block[-1:], 1

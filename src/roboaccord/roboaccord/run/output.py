@@ -1,9 +1,8 @@
 """Output folders, and files of text and tables.
 
-Other tables and texts may be written by calls of these functions, not by a function more: only
-`writing` of contract/files.py opens a file to write (test_writers). `write_columns` must keep all
-digits, and write NaN as nothing; commands and pages rely on both. `fresh` chooses folder names such
-as `runs/x_2`.
+Other tables and texts are written by calling these functions: only `writing` of contract/files.py
+opens a file to write (test_writers). `write_columns` must keep all digits and leave NaN empty, on
+which commands and pages rely. `fresh` chooses folder names such as `runs/x_2`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def make_folder(top: Path, inside: Path | str = "") -> Path:
 
     Args:
         top: folder that the user chose, which may be a link.
-        inside: path of the folder in that one, which must not lead over links.
+        inside: path below it, which must not lead over links.
 
     Raises:
         AccordError: if it cannot be made or written.
@@ -49,11 +48,11 @@ def make_folder(top: Path, inside: Path | str = "") -> Path:
 
 def fresh(path: Path) -> Path:
     """Return `path`, or the first of path_2, path_3, ... that does not exist."""
-    number, found = 1, path
-    while os.path.lexists(found):
+    number, candidate = 1, path
+    while os.path.lexists(candidate):
         number += 1
-        found = path.with_name(f"{path.name}_{number}")
-    return found
+        candidate = path.with_name(f"{path.name}_{number}")
+    return candidate
 
 
 def write_text(path: Path, text: str, kind: str = "") -> None:
@@ -68,7 +67,7 @@ def write_text(path: Path, text: str, kind: str = "") -> None:
         AccordError: if it cannot be written, or there is a file of another kind.
     """
     with writing(path, kind) as draft:
-        # A name that is not UTF-8, as of a folder, holds halves of pairs.
+        # The name of a folder that is not UTF-8 has surrogates in it.
         draft.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 

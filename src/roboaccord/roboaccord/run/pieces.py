@@ -5,8 +5,8 @@ CONNECTING may be tuned. Results must not depend on where or in which order piec
 with other software must refuse (test_pieces, test_cluster). Another place to run is a branch of
 `_run` that yields number and result.
 
-Dask is asked by its own client: joblib's backend spreads large arguments over the workers, and
-what lies on one that dies is lost, while a task that brings its arguments is done again elsewhere.
+Dask is used by its own client. joblib's backend spreads large arguments over the workers, and
+those on a worker that dies are lost; a task that brings its arguments is repeated elsewhere.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-CONNECTING = 10.0  # s, to a scheduler
+CONNECTING = 10.0  # s to wait for a scheduler: a network's time-out, not its latency
 
 cluster: ContextVar[Client | None] = ContextVar("client", default=None)
-"""The Dask cluster in force, by `on_cluster`."""
+"""Client of the Dask cluster in force; set by `on_cluster`."""
 _one = threading.Lock()  # engines are not made for threads, of which a worker may have several
 
 
@@ -51,22 +51,22 @@ def run_pieces(
     its workers.
 
     Args:
-        function: of a module, as are its arguments' types: both go to other processes.
-        arguments: one sequence for each piece.
-        threads: run them here in threads, as kernels do that let go of the interpreter, and not in
-            processes.
+        function: at the top of a module, as are the types of its arguments: both are pickled.
+        arguments: a tuple for each piece.
+        threads: run them in threads of this process, for kernels that release the interpreter's
+            lock, and not in other processes.
         workers: threads or processes here; as many as there are cores by default.
         done: called with each result as it comes.
 
     Raises:
         AccordError: as `function` raises it, or if a worker dies.
     """
-    calls, found = dict(enumerate(arguments)), dict[int, T]()
+    calls, results = dict(enumerate(arguments)), dict[int, T]()
     for i, result in _run(function, calls, threads, workers) if calls else ():
-        found[i] = result
+        results[i] = result
         if done:
             done(result)
-    return [found[i] for i in calls]
+    return [results[i] for i in calls]
 
 
 def _run(
@@ -113,25 +113,25 @@ def _here(
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    # The workers end with this process; of a thread they would end with that, and it may be short.
+    # Workers end with this process; tied to a thread, they would end with it, perhaps too soon.
     tied = not threads and threading.current_thread() is threading.main_thread()
     options = {"initializer": end_with, "initargs": (os.getpid(),)} if tied else {}
     backend = "threading" if threads else "loky"
     run = Parallel(n_jobs=workers, backend=backend, return_as="generator_unordered", **options)
     with nullcontext() if threads else safe_path():  # all the while: a worker may be replaced
-        found = run(delayed(_numbered)(i, function, call) for i, call in calls.items())
+        results = run(delayed(_numbered)(i, function, call) for i, call in calls.items())
         try:
-            for each in found:  # noqa: UP028 - `yield from` would close it before `finally` does
-                yield each
+            for result in results:  # noqa: UP028 - `yield from` would close it before `finally`
+                yield result
         except TerminatedWorkerError:
             raise AccordError("a worker process was killed; was there enough memory?") from None
         finally:
             with warnings.catch_warnings(action="ignore"):  # of pieces that nobody waits for
-                found.close()
+                results.close()
 
 
 def _numbered(i: int, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[int, T]:
-    """Do a piece, whose own pieces are no cluster's, also in this process."""
+    """Do a piece; pieces that it starts itself do not go to a cluster."""
     with users_code():
         return i, Context().run(function, *call)
 
@@ -139,7 +139,7 @@ def _numbered(i: int, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[i
 def on_workers(
     client: Client, function: Callable[[*Ts], T], calls: Mapping[int, tuple[*Ts]], threads: bool
 ) -> Iterator[tuple[int, T]]:
-    """Yield number and result of pieces as the workers of a cluster do them."""
+    """Yield number and result of pieces as the workers of a cluster finish them."""
     from cloudpickle import dumps
     from distributed import as_completed
 
@@ -179,8 +179,8 @@ def _remote(call: bytes, asked: Mapping[str, str], threads: bool) -> object:
     have = software()
     for name, there in asked.items():
         if there != (here := have.get(name)):
-            found = f"{name} {here}" if here else f"no {name}"
-            raise AccordError(f"worker {os.uname().nodename} has {found}: {there} is needed")
+            has = f"{name} {here}" if here else f"no {name}"
+            raise AccordError(f"worker {os.uname().nodename} has {has}: {there} is needed")
     with users_code(), nullcontext() if threads else _one:
         function, arguments = loads(call)
         return function(*arguments)

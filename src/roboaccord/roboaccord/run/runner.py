@@ -1,7 +1,7 @@
 """Run a scenario over a transport, found by entry point group `roboaccord.runners`.
 
 A transport may be added: a function from `RunRequest` to `Run` with an entry point; `run_direct` is
-the one of the core. What a run is asked for is added to `RunRequest` with a default. Keys of
+that of the core. A new option of a run is a field of `RunRequest` with a default. Keys of
 `Run.to_json` are those of `accord run --json` and stay. SHARED_MEMORY, ROS_SHARED_MEMORY, ROS_FILES
 and ROS_LIBRARIES are measured, as noted beside them, and may be changed by measuring again.
 """
@@ -37,15 +37,15 @@ from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 from roboaccord.simulators.base import Simulator
 
 GROUP = "roboaccord.runners"
-SHARED_MEMORY = "/dev/shm"
-ROS_SHARED_MEMORY = 2 * 2**20  # bytes; the three processes of a run used 3 x 655 kB
-ROS_FILES = 32  # 23 were used
-ROS_LIBRARIES = 1_500_000_000  # bytes of address space; 1,343 MB were used
+SHARED_MEMORY = "/dev/shm"  # where Fast DDS has it
+ROS_SHARED_MEMORY = 2 * 2**20  # bytes; measured: 3 x 655 kB for the three processes of a run
+ROS_FILES = 32  # open at once; measured: 23
+ROS_LIBRARIES = 1_500_000_000  # bytes of address space; measured: 1,343 MB
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
-    """Ask for one run.
+    """What is asked of one run.
 
     Args:
         setup: robot and scenario.
@@ -54,10 +54,10 @@ class RunRequest:
         controller: `package.module:Class` instead of the scenario's controller, or "".
         inputs: targets of the controller, and switches; they are recorded.
         observers: notified of the run as it goes, where the transport runs in this process.
-        wrap: makes of the simulator the one that runs, where the transport runs in this process.
-        tell: called with lines that a person should know of the transport.
-        timeout: how long the controller may take for an answer [s of wall time]; to be made and
-            reset it has `START_TIMEOUT`, or this if it is longer.
+        wrap: wraps the simulator, where the transport runs in this process.
+        tell: called with lines on the transport that a person should read.
+        timeout: how long the controller may take for an answer [s of wall time]; making and
+            resetting it may take `START_TIMEOUT`, or this if it is longer.
     """
 
     setup: Setup
@@ -78,14 +78,14 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class Run(Drawn):
-    """Hold a run: what was asked for, and what was measured of the motion.
+    """A run: what was asked for, and its motion with events and figures.
 
     Args:
         request: setup, engine and bag.
         motion: its states, events and figures.
-        engine_version: of the simulator.
+        engine_version: version of the simulator.
         transport: over which it ran.
-        wall_time: that it took.
+        wall_time: how long it took.
     """
 
     request: RunRequest
@@ -142,7 +142,7 @@ def _event_data(event: Event) -> dict[str, Json]:
 
 
 def model_of(setup: Setup) -> dict[str, Json]:
-    """Return what a result states of the model of a robot that is a file; nothing of others."""
+    """Return the key `model` of a result, of a robot that is a file; nothing of other robots."""
     remarks = remarks_on(setup)
     return {"model": dict(remarks)} if remarks else {}
 
@@ -181,17 +181,17 @@ def find_runner(transport: str) -> Runner:
     Raises:
         AccordError: for an unknown transport, or one whose libraries or resources are missing.
     """
-    found = {entry.name: entry for entry in entry_points(group=GROUP)}
-    check_known("unknown transport ", transport, found)
+    runners = {entry.name: entry for entry in entry_points(group=GROUP)}
+    check_known("unknown transport ", transport, runners)
     if transport != "direct":
         check_room_for_ros("; or use --transport direct")
     try:
-        runner: Runner = found[transport].load()
+        runner: Runner = runners[transport].load()
     except ImportError as error:
         if (error.name or "").startswith("roboaccord"):
             raise
         what = f"has no wheel for this machine ({platform.machine()}) or is not installed"
-        if error.path:  # the loader of shared libraries reports why what is there is of no use
+        if error.path:  # the loader of shared libraries gives the reason
             what = f"cannot be loaded: {error.msg.partition(chr(10))[0]}"
         needs = f"transport {transport} needs {error.name}, which {what}"
         raise AccordError(f"{needs}; use --transport direct") from None
@@ -199,7 +199,7 @@ def find_runner(transport: str) -> Runner:
 
 
 def check_room_for_ros(instead: str = "") -> None:
-    """Refuse to load ROS where it would crash, as it does without room for its shared memory.
+    """Refuse to load ROS where it would crash for want of memory, shared memory or open files.
 
     Args:
         instead: what else the user can do.
@@ -209,8 +209,8 @@ def check_room_for_ros(instead: str = "") -> None:
     """
     try:
         check_address_space(ROS_LIBRARIES)
-        found = os.statvfs(SHARED_MEMORY)
-        free = found.f_bavail * found.f_frsize if os.access(SHARED_MEMORY, os.W_OK) else 0
+        memory = os.statvfs(SHARED_MEMORY)
+        free = memory.f_bavail * memory.f_frsize if os.access(SHARED_MEMORY, os.W_OK) else 0
     except MemoryError as error:
         raise AccordError(f"{error}{instead}") from None
     except OSError:
@@ -219,5 +219,5 @@ def check_room_for_ros(instead: str = "") -> None:
         raise AccordError(f"ROS opens {ROS_FILES} files: raise the limit with ulimit -n{instead}")
     if free < ROS_SHARED_MEMORY:
         takes = f"ROS takes {ROS_SHARED_MEMORY // 2**20} MB of shared memory"
-        left = f"{SHARED_MEMORY} has {free // 1024} kB left"
-        raise AccordError(f"{takes}, and {left}: enlarge it{instead}")
+        has = f"{SHARED_MEMORY} has {free // 1024} kB left"
+        raise AccordError(f"{takes}, and {has}: enlarge it{instead}")

@@ -1,9 +1,10 @@
 """Run one scenario from many seeds, in several engines and at several physics steps.
 
 The figure, engines, steps and seeds are arguments, and what each seed changes is in the scenario
-(`initial.spread_q`): neither is set here. Fields of `Cell` are keys of the JSON of `accord sweep`;
-they stay, and others may be added with a default. Seeds count from 0, so that a longer sweep holds
-a shorter one. The statistics are in numerics/statistics.py, the verdict on engines in crosscheck.
+(`initial.spread_q`): nothing of that is set here. Fields of `Cell` are keys of the JSON of `accord
+sweep`; they stay, and others may be added with a default. Seeds count from 0, so that a longer
+sweep includes a shorter one. The statistics are in numerics/statistics.py, the verdict on engines
+in crosscheck.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from roboaccord.scenario.setup import Setup
 
 @dataclass(frozen=True)
 class Cell:
-    """Hold the runs of one engine at one physics step.
+    """The runs of one engine at one physics step.
 
     Args:
         engine: name.
@@ -35,7 +36,7 @@ class Cell:
         statistics: over the seeds that have a value.
         values: figure by seed.
         failures: by seed, why there is no value.
-        diverged: whether one of them is a motion that left the finite numbers.
+        diverged: whether one of the motions diverged.
     """
 
     engine: str
@@ -84,7 +85,7 @@ def sweep(
     steps = list(dict.fromkeys(physics_steps)) or [setup.scenario.physics_step]
     for step in steps:
         make_scenario({**setup.scenario.data(), "physics_step": step})
-    for engine in engines:  # an engine that cannot be had is found here, not in a process
+    for engine in engines:  # one that is missing is refused here, not in a process
         make_simulator(setup, engine)
     data = setup.scenario.data()
     by_name = {name_of(engine): engine for engine in engines}
@@ -95,7 +96,7 @@ def sweep(
 
 
 def _run(data: Mapping[str, Json], job: Job, figure: str, engine: Engine) -> tuple[Job, float, str]:
-    """Return a figure and why there is none; infinite where the motion diverged."""
+    """Return a figure, and why there is none; infinite where the motion diverged."""
     _, step, seed = job
     setup = Setup.of(make_scenario({**data, "physics_step": step, "seed": seed}))
     try:

@@ -1,9 +1,9 @@
 """Software that results depend on: versions of libraries, and a digest of the own code.
 
 Libraries that change figures may be added to ALWAYS, those of a robot's reference to ROBOTS;
-engines come by their specification. Data beside code that motions depend on must be a folder in
-SHARED. Files of kept results and workers of a cluster compare the digest, docstrings included: what
-it covers must stay, or old results pass for new ones (test_pieces).
+those of engines are in their specifications. Data that motions depend on must be in a folder of
+SHARED. Files of results and workers of a cluster compare the digest, which covers docstrings, too:
+what it covers must stay, or old results pass for new ones (test_pieces).
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 SHARED = ("config", "meshes", "scenarios", "urdf")  # what motions depend on beside the code
-ALWAYS = ("numpy", "scipy", "numba")
+ALWAYS = ("numpy", "scipy", "numba")  # libraries of every motion
 ROBOTS = ("coal", "pin")  # libraries of robots' references
 CORE = __name__.partition(".")[0]
 
 
 def versions_of(setup: Setup, simulators: Iterable[Simulator] = ()) -> dict[str, str]:
     """Return the versions of Python, the workspace and its libraries, and the simulators."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
+    versions = {"python": platform.python_version(), "platform": platform.platform()}
     for name in ("roboaccord", setup.robot.package, "numpy", "numba", "rclpy"):
-        found[name] = distribution_version(name)
+        versions[name] = distribution_version(name)
     for simulator in simulators:
-        found[simulator.name] = simulator.version
-    return found
+        versions[simulator.name] = simulator.version
+    return versions
 
 
 def made_with(*names: str) -> dict[str, str]:
@@ -47,8 +47,8 @@ def made_with(*names: str) -> dict[str, str]:
 def packages() -> frozenset[str]:
     """Return the core, and the packages that add robots, engines, commands or controllers."""
     groups = ("robots", "engines", "commands", "controllers")
-    found = (entry.module for group in groups for entry in entries(group).values())
-    return frozenset({CORE, *(module.partition(".")[0] for module in found)})
+    modules = (entry.module for group in groups for entry in entries(group).values())
+    return frozenset({CORE, *(module.partition(".")[0] for module in modules)})
 
 
 @cache
@@ -62,11 +62,11 @@ def libraries() -> tuple[str, ...]:
 @cache
 def software() -> dict[str, str]:
     """Return the versions of Python and the libraries that are installed, and the code's digest."""
-    found = {"python": ".".join(platform.python_version_tuple()[:2])}  # patches change no result
+    versions = {"python": ".".join(platform.python_version_tuple()[:2])}  # patches change nothing
     for name in libraries():
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found | {"code": code_digest()}
+            versions[name] = version(name)
+    return versions | {"code": code_digest()}
 
 
 def code_digest() -> str:
@@ -78,10 +78,10 @@ def code_digest() -> str:
 def _digest(package: str) -> str:
     """Return a digest of modules, and of descriptions, parameters and scenarios."""
     digest = hashlib.sha256()
-    places = [(share(package) / name, "*") for name in SHARED]
+    folders = [(share(package) / name, "*") for name in SHARED]
     if modules := modules_of(package):
-        places.append((modules, "*.py"))
-    for top, pattern in places:
+        folders.append((modules, "*.py"))
+    for top, pattern in folders:
         for path in sorted(p for p in top.rglob(pattern) if p.is_file()):
             digest.update(f"{path.relative_to(top.parent)}\n".encode())
             digest.update(path.read_bytes())

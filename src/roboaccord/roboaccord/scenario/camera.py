@@ -1,9 +1,8 @@
 """A pinhole camera, and the one that sees a robot at the start of its scenario.
 
-PART, AMID, AZIMUTH, ELEVATION, STEEP, ASIDE and ABOVE choose the first view and may be changed:
-films, the browser view and Gazebo's window then all begin with it (test_shared). The angles are
-about the axes of the world. CENTRINGS and HALVINGS, iterations, must be enough for a pixel.
-`project` is fixed, plain pinhole geometry.
+PART, AMID, AZIMUTH, ELEVATION, STEEP, ASIDE and ABOVE are matters of taste that choose the first
+view of films, the browser view and Gazebo's window, and may be changed (test_shared). The angles
+are about the axes of the world. `project` is plain pinhole geometry.
 """
 
 from __future__ import annotations
@@ -18,20 +17,21 @@ from roboaccord.description.scene import Scene
 from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
 from roboaccord.scenario.setup import Setup
 
-PART = 0.52  # of a picture's width that the robot spans
-AMID = 0.2  # over terrain, which is seen around it
+PART = 0.52  # share of the picture's width that the robot spans
+AMID = 0.2  # the same over terrain, which is seen around it
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(25.0)  # over ground
 STEEP = math.radians(40.0)  # over terrain, into whose hollows it looks
 ASIDE, ABOVE = math.radians(-10.0), math.radians(5.0)  # in front of a wall, which is the y-z plane
-CENTRINGS, HALVINGS = 4, 40
+CENTRINGS = 4  # iterations: the robot is in the middle to less than a pixel
+HALVINGS = 40  # of an interval of distances: 1e-12 of it is left
 
 
 @dataclass(frozen=True)
 class Camera:
-    """Hold a pinhole camera.
+    """A pinhole camera.
 
     Args:
-        eye: its place in the world (3,) [m].
+        eye: its position in the world (3,) [m].
         axes: rows right, down and forward in the world (3, 3).
         focal: focal length [pixels].
         width, height: of the picture [pixels].
@@ -76,7 +76,7 @@ class Camera:
 
 @dataclass(frozen=True)
 class View:
-    """Hold a camera: what it looks at (3,) [m], and from where [m, rad]."""
+    """What a camera looks at (3,) [m], and from where: distance [m] and angles [rad]."""
 
     target: Array
     distance: float
@@ -85,7 +85,7 @@ class View:
 
     @property
     def eye(self) -> Array:
-        """Place of the camera (3,) [m]."""
+        """Position of the camera (3,) [m]."""
         return self.target + self.distance * self.direction
 
     @property

@@ -11,14 +11,14 @@ from typing import Annotated
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity, Word
-from roboaccord.scenario.files import _shipped, read_scenario, scenario_names
+from roboaccord.scenario.files import read_scenario, scenario_names, shipped_file
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.setup import find_robot
 
 
 @dataclass(frozen=True)
 class Listed:
-    """Hold a scenario: its robot, what that is, its controller, and what it is."""
+    """A scenario: its robot with a summary, its name, its controller and its description."""
 
     robot: Word
     summary: str
@@ -29,7 +29,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Hold robots that can be used, a row of each scenario, and what is wrong with others."""
+    """Robots that can be used, a row for each scenario, and errors of other robots by name."""
 
     robots: list[str]
     scenarios: Annotated[list[Listed], Quantity("", "robots and their scenarios")]
@@ -37,32 +37,32 @@ class Catalogue:
 
 
 def read_catalogue(robot: str = "") -> Catalogue:
-    """Return what is installed, of one robot or of all; a broken package hides no other.
+    """Return the scenarios of one robot, or of all that are installed.
 
     Raises:
-        AccordError: if the robot that is named is unknown or broken.
+        AccordError: if the one robot is unknown or broken; of all, broken ones are listed.
     """
     if robot:
         rows = _scenarios(robot)
         return Catalogue([rows[0].robot] if rows else [], rows, {})
-    found, broken = list[Listed](), dict[str, str]()
+    rows, broken = list[Listed](), dict[str, str]()
     for name in robot_names():
         try:
-            found += _scenarios(name)
+            rows += _scenarios(name)
         except AccordError as error:
             broken[name] = str(error)
-    return Catalogue([name for name in robot_names() if name not in broken], found, broken)
+    return Catalogue([name for name in robot_names() if name not in broken], rows, broken)
 
 
 def _scenarios(name: str) -> list[Listed]:
     """Return a row of each scenario of a robot.
 
     Raises:
-        AccordError: if its package cannot be loaded, or a scenario not be read.
+        AccordError: if its package cannot be loaded, or a scenario cannot be read.
     """
     robot, rows = find_robot(name), []
     for scenario in scenario_names(robot.package):
-        data = read_scenario(_shipped(robot.package, robot.name, scenario))
+        data = read_scenario(shipped_file(robot.package, robot.name, scenario))
         what = data.get("controller", {}).get("name", "none"), data.get("description", "")
         rows.append(Listed(robot.name, robot.summary, scenario, *what))
     return rows

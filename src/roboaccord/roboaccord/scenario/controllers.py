@@ -4,7 +4,7 @@ Controllers may be added, as entries of `controllers` of a robot's class or entr
 `roboaccord.controllers`, not here; `none` is the only one made here. A user's `module:name` is
 imported from the current folder by `_Here`, which must serve that module and its own imports alone,
 or a file there could hide a library's module. Keys beside `name` are arguments of the controller's
-class; `friction` is the one that is taken out before.
+class, but for `friction`, which the setup has.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from roboaccord.scenario.watch import START_TIMEOUT, starting
 class _Here:
     """Find a user's modules in the current folder, where no other finder has one of that name.
 
-    It serves the controller and its modules from there, whenever they import, and nobody else: what
-    `share` looks for is not of that folder.
+    It serves the controller and the modules that it imports, and nobody else: a file in the folder
+    must not be taken for a module of a library or of a package.
     """
 
     served: ClassVar = {__name__}
@@ -45,9 +45,9 @@ class _Here:
             frame = frame.f_back
         if path is not None or not {importer, importer.partition(".")[0]} & cls.served:
             return None
-        if found := PathFinder.find_spec(name, [str(Path.cwd())]):
+        if spec := PathFinder.find_spec(name, [str(Path.cwd())]):
             cls.served.add(name)
-        return found
+        return spec
 
 
 class Passive:
@@ -74,7 +74,7 @@ def make_controller(
         custom: `package.module:Class`, which replaces the scenario's controller; the class is
             called with the setup, and with the scenario's `controller` keys that it takes. The
             setup has the friction that `controller.friction` states.
-        timeout: how long it may take to be made [s of wall time].
+        timeout: how long making it may take [s of wall time].
 
     Raises:
         AccordError: for an unknown controller or parameter, or one that cannot be made.
@@ -95,8 +95,8 @@ def _make_controller(setup: Setup, custom: str, name: str, spec: dict[str, Any])
     if custom:
         factory = _import_factory(custom)
         accepted = inspect.signature(factory).parameters
-        known = {*accepted, *inspect.signature(shipped_factory(setup, name)).parameters}
-        check_known(f"controller {custom} has no key ", spec, known)
+        keys = {*accepted, *inspect.signature(shipped_factory(setup, name)).parameters}
+        check_known(f"controller {custom} has no key ", spec, keys)
         spec = {key: value for key, value in spec.items() if key in accepted}
     else:
         factory = shipped_factory(setup, name)
@@ -124,34 +124,34 @@ def check_controller(setup: Setup, custom: str = "") -> None:
 
 
 def shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
-    """Return what makes a controller of the robot, of its package or of one that adds it.
+    """Return the factory of a controller, from the robot's package or one that adds to it.
 
     Raises:
         AccordError: for an unknown one, or one whose package is not installed.
     """
-    robot, known = setup.robot, {"none": Passive, **setup.robot.controllers}
-    if name in known:
-        return known[name]
-    found: Callable[..., Any] = part_of(robot.package, name, "unknown controller ", known)
-    return found
+    robot, factories = setup.robot, {"none": Passive, **setup.robot.controllers}
+    if name in factories:
+        return factories[name]
+    factory: Callable[..., Any] = part_of(robot.package, name, "unknown controller ", factories)
+    return factory
 
 
-def part_of(robot: str, name: str, what: str, known: Collection[str] = ()) -> Any:
+def part_of(robot: str, name: str, what: str, others: Collection[str] = ()) -> Any:
     """Return a controller, planner or diagnosis that a package adds to a robot.
 
     Args:
         robot: name of its package; of robots that are files `roboaccord`.
         name: of the part.
         what: begins the message where there is none, such as "unknown controller ".
-        known: names that the robot has itself.
+        others: names that the robot has itself, for a hint.
 
     Raises:
         AccordError: for an unknown one; NotInstalledError where its package is not installed.
     """
-    others = added("controllers", robot)
-    if name not in others and (line := lacking("controllers", f"{robot}.{name}", name)):
+    parts = added("controllers", robot)
+    if name not in parts and (line := lacking("controllers", f"{robot}.{name}", name)):
         raise NotInstalledError(line)
-    check_known(what, name, [*known, *others])
+    check_known(what, name, [*others, *parts])
     return load("controllers", f"{robot}.{name}")
 
 

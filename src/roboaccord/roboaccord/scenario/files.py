@@ -1,10 +1,8 @@
-"""Scenario files: read from YAML, changed by KEY=VALUE, checked, and found; setups by them.
+"""Scenario files: found, read from YAML, changed by KEY=VALUE, and checked.
 
-A new key of a scenario is a field in scenario.py and needs nothing here, unless it names a path:
-then its name must be in PATHS, so that no bag, message or shipped file opens what it names
-(test_bag_is_data). LARGEST and LONGEST bound numbers and names, and may be raised. `load_setup` is
-what commands, functions and nodes call; the forms `extends`, KEY=VALUE and nested keys with dots
-are in files and scripts of users, and stay.
+A new key of a scenario is a field in scenario.py and needs nothing here; one that names a path is
+added to paths.py, too. LARGEST and LONGEST bound numbers and names, and may be raised. `extends`,
+KEY=VALUE and nested keys with dots are in files and scripts of users, and stay (test_scenario).
 """
 
 from __future__ import annotations
@@ -28,13 +26,14 @@ from roboaccord.scenario.paths import check_paths
 from roboaccord.scenario.scenario import ONE_STEP, Scenario
 from roboaccord.scenario.setup import find_robot
 
-LARGEST = 1e12  # of a number of a scenario, in SI units
-LONGEST = 100  # bytes of a name: folders are called by it
+LARGEST = 1e12  # of a number in SI units: beyond it products in float64 lose their meaning
+LONGEST = 100  # characters of a name: folders are called by it, and systems allow 255 bytes
 
 
-def _place(loc: Sequence[Any]) -> list[str]:
+def _key_of(location: Sequence[Any]) -> list[str]:
+    """Return the key at which pydantic reports an error, without the types that it tried."""
     types = ("constrained-float", "float", "int", "Allowance")
-    return [str(part) for part in loc if part not in types]
+    return [str(word) for word in location if word not in types]
 
 
 def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = ()) -> Scenario:
@@ -49,7 +48,7 @@ def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = 
     Raises:
         AccordError: for an unknown scenario or key, or a value that does not fit.
     """
-    path = Path(name) if name.endswith((".yaml", ".yml")) else _shipped(package, robot, name)
+    path = Path(name) if name.endswith((".yaml", ".yml")) else shipped_file(package, robot, name)
     data = read_scenario(path)
     given = str(data.get("robot", robot))
     if robot not in (given, str(Path(given).absolute())):
@@ -66,7 +65,7 @@ def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = 
 
 
 def read_scenario(path: Path) -> dict[str, Any]:
-    """Return the data of a scenario's file, on top of those of the one beside it that it extends.
+    """Return the data of a scenario's file, merged into those of the file that it extends.
 
     Raises:
         AccordError: if one cannot be read, or extends itself.
@@ -92,7 +91,7 @@ def _merge(base: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _name_parameters(data: dict[str, Any], package: str) -> None:
-    """Put the values of a set of parameters in place of its name."""
+    """Replace the name of a set of parameters by its values."""
     if isinstance(named := data.get("parameters"), str):
         data["parameters"] = parameter_set(package, named)
 
@@ -107,17 +106,16 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     try:
         scenario = Scenario(**data)
     except ValidationError as error:
-        # pydantic names the types of a union that it tried; the deepest got furthest.
-        found = [(_place(e["loc"]), e) for e in error.errors()]
-        within = found[0][0]
-        place, first = max(
-            ((p, e) for p, e in found if p[: len(within)] == within), key=lambda pair: len(pair[0])
-        )
-        key = ".".join(place)
+        # pydantic reports each type of a union that it tried; the deepest key got furthest.
+        failures = [(_key_of(e["loc"]), e) for e in error.errors()]
+        within = failures[0][0]
+        deeper = [pair for pair in failures if pair[0][: len(within)] == within]
+        words, first = max(deeper, key=lambda pair: len(pair[0]))
+        key = ".".join(words)
         if "extra" in first["type"]:
             raise AccordError(f"unknown key {key}{_hint(key, data)}") from None
         raise AccordError(f"{key}: {first['msg'].lower()}") from None
-    _check_numbers(scenario.data())  # again: pydantic makes numbers of texts, of nan, too
+    _check_numbers(scenario.data())  # again: pydantic turns texts into numbers, "nan" too
     if "/" in scenario.name or not scenario.name.isprintable() or len(scenario.name) > LONGEST:
         raise AccordError(f"name: {scenario.name[:LONGEST]!r} is not a name of a scenario")
     if not isinstance(assumed := scenario.controller.get("friction", {}), dict):
@@ -136,7 +134,7 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
 
 
 def _hint(key: str, data: Mapping[str, Any]) -> str:
-    """Return a hint for an unknown key: the one of this name in a section, or what is like it."""
+    """Return a hint for an unknown key: the same key in a section, or one spelled like it."""
     sections = {**Scenario(robot="any").data(), **data}
     with suppress(AccordError):
         robot = find_robot(str(data.get("robot")), "", "a file")  # which is not opened
@@ -147,7 +145,7 @@ def _hint(key: str, data: Mapping[str, Any]) -> str:
 
 
 def _check_numbers(data: Any, key: str = "") -> None:
-    """Refuse numbers that are not finite, or beyond what any quantity in SI units is.
+    """Refuse numbers that are not finite, or larger than any quantity in SI units.
 
     Raises:
         AccordError: naming the key.
@@ -193,23 +191,28 @@ def apply_change(data: dict[str, Any], change: str) -> None:
     if not equals or not key.strip():
         raise AccordError(f"--set takes KEY=VALUE, not {change!r}")
     *parents, last = key.strip().split(".")
-    place = data
+    section = data
     for parent in parents:
-        place = place.setdefault(parent, {})
-        if not isinstance(place, dict):
+        section = section.setdefault(parent, {})
+        if not isinstance(section, dict):
             raise AccordError(f"unknown key {key}: {parent} has no keys below it")
     try:
-        place[last] = parse_yaml(text)
+        section[last] = parse_yaml(text)
     except yaml.YAMLError as error:
         shown = text if len(text) < LONGEST else f"{text[:LONGEST]}..."
         reason = str(error).splitlines()[0]
         raise AccordError(f"--set {key}: {shown!r} is not a YAML value: {reason}") from None
 
 
-def _shipped(package: str, robot: str, name: str) -> Path:
-    found = _shipped_files(package)
-    if name not in found:
+def shipped_file(package: str, robot: str, name: str) -> Path:
+    """Return the file of a scenario that a package ships, or that another package adds to it.
+
+    Raises:
+        AccordError: if there is none of that name.
+    """
+    files = _shipped_files(package)
+    if name not in files:
         if line := lacking("scenarios", f"{package}.{name}", f"{robot} {name}"):
             raise AccordError(line)
-        raise AccordError(f"{robot} has no scenario {name}{did_you_mean(name, found)}")
-    return found[name]
+        raise AccordError(f"{robot} has no scenario {name}{did_you_mean(name, files)}")
+    return files[name]

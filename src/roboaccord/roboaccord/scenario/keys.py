@@ -42,7 +42,7 @@ _WRITTEN: Mapping[Any, str] = {
 
 @dataclass(frozen=True)
 class Key:
-    """Hold one key.
+    """One key of a scenario.
 
     Args:
         key: with dots into nested keys.
@@ -94,23 +94,22 @@ def _of_model(
     default: Mapping[str, Json],
     setup: Setup,
 ) -> Iterator[Key]:
+    """Yield the keys of a model, whose data stand below a prefix."""
     meanings = _meanings(model)
     for name, hint in typing.get_type_hints(model, include_extras=True).items():
         if name not in data:
             continue
-        key, part = f"{prefix}{name}", data[name]
+        key, value = f"{prefix}{name}", data[name]
         inner = [t for t in (hint, *typing.get_args(hint)) if _is_model(t) and t is not Allowance]
-        if inner and isinstance(part, dict):
-            known = default.get(name)
-            empty = known if isinstance(known, dict) else {}
-            yield from _of_model(inner[0], f"{key}.", part, empty, setup)
+        if inner and isinstance(value, dict):
+            section = default.get(name)
+            defaults = section if isinstance(section, dict) else {}
+            yield from _of_model(inner[0], f"{key}.", value, defaults, setup)
         elif special := _SPECIAL.get(key):
             yield from special(setup)
         else:
-            given = in_yaml(default.get(name, part))
-            yield Key(
-                key, _words(hint), unit_in(hint), given, in_yaml(part), meanings.get(name, "")
-            )
+            text, meaning = in_yaml(default.get(name, value)), meanings.get(name, "")
+            yield Key(key, _words(hint), unit_in(hint), text, in_yaml(value), meaning)
 
 
 def _is_model(kind: type) -> bool:
@@ -118,7 +117,7 @@ def _is_model(kind: type) -> bool:
 
 
 def _words(kind: Any) -> str:
-    """Return a type in the words of Python, without modules and what is annotated."""
+    """Return a type as Python writes it, without modules and annotations."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if parts == typing.get_args(Base):
         return " | ".join(parts)
@@ -144,14 +143,14 @@ def _meanings(factory: Callable[..., T]) -> dict[str, str]:
 
 def _of_factory(prefix: str, factory: Callable[..., T], given: Mapping[str, Json]) -> Iterator[Key]:
     """Yield the keys that are the arguments of a factory."""
-    meanings, known = _meanings(factory), vars(sys.modules[factory.__module__])
+    meanings, names = _meanings(factory), vars(sys.modules[factory.__module__])
     for name, parameter in inspect.signature(factory).parameters.items():
         if name in ("self", "setup"):
             continue
         kind, unit = str(parameter.annotation), ""
         with suppress(NameError):  # of a name that is imported for type checkers alone
             wanted = SimpleNamespace(__annotations__={name: parameter.annotation})
-            hint = typing.get_type_hints(wanted, known, include_extras=True)[name]
+            hint = typing.get_type_hints(wanted, names, include_extras=True)[name]
             unit = unit_in(hint)
             kind = _words(hint) if unit else kind
         missing = parameter.default is inspect.Parameter.empty
@@ -162,8 +161,8 @@ def _of_factory(prefix: str, factory: Callable[..., T], given: Mapping[str, Json
 
 def _controller(setup: Setup) -> Iterator[Key]:
     spec = setup.scenario.controller
-    name, known = spec.get("name", "none"), ["none", *setup.robot.controllers]
-    yield Key("controller.name", " | ".join(known), "", "none", name, "of the controller")
+    name, names = spec.get("name", "none"), ["none", *setup.robot.controllers]
+    yield Key("controller.name", " | ".join(names), "", "none", name, "of the controller")
     yield from _of_factory("controller", shipped_factory(setup, name), spec)
     if setup.robot.friction_laws:
         kind, value = "dict[str, Any]", in_yaml(spec.get("friction", {}))
@@ -185,9 +184,9 @@ def _terrain(setup: Setup) -> Iterator[Key]:
 
 
 def _parameters(setup: Setup) -> Iterator[Key]:
-    whole = typing.get_type_hints(setup.robot.parameters)
+    hints = typing.get_type_hints(setup.robot.parameters)
     for name, entry in parameter_file(setup.robot.package).items():
-        kind = "int" if whole.get(name) is int else "float"
+        kind = "int" if hints.get(name) is int else "float"
         value = in_yaml(setup.scenario.parameters.get(name, entry["value"]))
         unit = str(entry.get("unit", ""))
         unit = "" if unit == "1" else unit

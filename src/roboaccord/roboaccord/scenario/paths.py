@@ -15,21 +15,21 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
 from roboaccord.scenario.installed import is_file
 
-PATHS = ("file", "folder", "identified")  # keys of controllers and terrain that name one
+PATHS = ("file", "folder", "identified")  # keys of controllers and of terrain that name a path
 
 
 def paths_of(data: Mapping[str, Any], section: str = "") -> dict[str, str]:
     """Return the paths that the data of a scenario name, by key."""
-    found = dict[str, str]()
+    paths = dict[str, str]()
     for name, value in data.items():
         key = f"{section}.{name}".strip(".")
         if isinstance(value, Mapping):
-            found |= paths_of(value, key)
+            paths |= paths_of(value, key)
         elif isinstance(value, str) and value:
             world = key == "world" and ("/" in value or value.endswith(".sdf"))
             other = name in PATHS or section == "packages" or (key == "robot" and is_file(value))
-            found |= {key: value} if world or other else {}
-    return found
+            paths |= {key: value} if world or other else {}
+    return paths
 
 
 def path_changes(data: Mapping[str, Any]) -> list[str]:
@@ -38,12 +38,12 @@ def path_changes(data: Mapping[str, Any]) -> list[str]:
 
 
 def check_paths(data: Mapping[str, Any], changes: Sequence[str], package: str) -> None:
-    """Refuse a path that a scenario alone names: bags, messages and its file may name any.
+    """Refuse a path that only the scenario names, as that may come from a bag or a message.
 
     Args:
         data: of the scenario.
         changes: `KEY=VALUE` of the command line, which are in it.
-        package: of the robot, of which meshes may be named.
+        package: of the robot, whose meshes may be named.
 
     Raises:
         AccordError: naming the key.

@@ -3,9 +3,8 @@
 A key may be added: a field with a default, a type with its unit and a line under `Args:`; `--set`,
 the list of keys and the checks follow. Existing names are in files of users and in bags, and stay.
 A changed default changes every scenario that leaves it out, and with it figures of the pages.
-Tolerances name their source in their docstring; a looser one belongs into a scenario, with a
-reason, not here. The models keep to what pydantic 1 and 2 have in common, for ROS machines carry
-either.
+Tolerances name their source in their docstring; a looser one belongs in a scenario, with a reason,
+not here. The models keep to what pydantic 1 and 2 have in common, as ROS machines have either.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from roboaccord.contract.profiles import given
 from roboaccord.contract.results import Json, Metres, Quantity, Radians, RadiansPerSecond, Seconds
 from roboaccord.description.base_kinds import Base
 
-ONE_STEP = 1e-3  # of the change of the rates in a control period
+ONE_STEP = 1e-3  # relative to the change of the rates in a control period; a tighter one is a key
 
 
 class Initial(BaseModel, extra="forbid", frozen=True):

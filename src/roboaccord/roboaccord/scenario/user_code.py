@@ -1,10 +1,10 @@
 """A user's own code: called with keys that are checked, and its errors in one line.
 
 GROUPS names the entry points whose packages can be a user's; a group by which strangers add code
-may be added there. DEBUG, the variable of `--debug`, stays. Who gets a traceback is fixed: an error
-of this project or a library is a bug and keeps it, and it is a user's where a line of his is being
-executed, a line that belongs neither to them nor to a library. test_user_code tests a case of each.
-READ_ONLY are words of other libraries' messages: a new version may need another one.
+may be added there. DEBUG, the variable of `--debug`, stays. Fixed is which error keeps its
+traceback: one of this project or of a library, which is a bug. An error is a user's where a line
+that belongs to neither is being executed (test_user_code). READ_ONLY are words in messages of other
+libraries: a new version may need another one.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def users_code() -> Iterator[None]:
 
 
 def explain(error: BaseException) -> str:
-    """Return in a line what a user's code raised and where; "" for an error of no user's code."""
+    """Return in a line what a user's code raised and where; "" for an error of other code."""
     place = place_of(error)
     return f"{line_of(error)}{place}" if place else ""
 
@@ -69,7 +69,7 @@ def line_of(error: BaseException) -> str:
     """Return in a line what was raised.
 
     Raises:
-        KeyboardInterrupt: if that is what it is, and a person's: that is not an error of the code.
+        KeyboardInterrupt: if a person interrupted, which is no error of the code.
     """
     interrupted = isinstance(error, KeyboardInterrupt) and not _is_raised(error)
     if interrupted or isinstance(error, Terminated):
@@ -83,9 +83,9 @@ def line_of(error: BaseException) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """Return the innermost place of a user's code behind an error, " (FILE:LINE in FUNCTION)".
+    """Return the innermost line of a user's code behind an error: " (FILE:LINE in FUNCTION)".
 
-    Files below the working folder are relative to it. It is "" where no line of a user's was run.
+    Files below the working folder are relative to it; "" where no line of a user's was run.
     """
     if isinstance(error, SyntaxError) and Path(error.filename or "").is_file():
         return f" ({_shown(error.filename or '')}:{error.lineno})"
@@ -104,25 +104,25 @@ def _shown(file: str) -> str:
 
 def _is_users(package: str, file: str) -> bool:
     """Return whether a user wrote a file of a package."""
-    if package in (found := _packages()):
-        return not found[package]
+    if package in (is_ours := _packages()):
+        return not is_ours[package]
     library = INSTALLED & {*Path(file).parts} or file.startswith(sysconfig.get_path("stdlib"))
     return not library and Path(file).is_file()
 
 
 @cache
 def _packages() -> dict[str, bool]:
-    """Return for each package that an entry point names whether it is of this project."""
-    ours, found = metadata(CORE)["Author"], {}
+    """Return whether each package that an entry point names is of this project."""
+    ours, packages = metadata(CORE)["Author"], {CORE: True}
     for group in GROUPS:
         for entry in entry_points(group=f"{CORE}.{group}"):
             author = entry.dist.metadata["Author"] if entry.dist else None
-            found[entry.module.partition(".")[0]] = author == ours
-    return found | {CORE: True}
+            packages.setdefault(entry.module.partition(".")[0], author == ours)
+    return packages
 
 
 def _is_raised(error: BaseException) -> bool:
-    """Return whether a `raise` statement made an exception, and no signal from outside."""
+    """Return whether a `raise` statement raised an exception, not a signal from outside."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

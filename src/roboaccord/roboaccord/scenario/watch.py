@@ -4,9 +4,10 @@ TIMEOUT and START_TIMEOUT, defaults that the option `--timeout` and functions ov
 AGAIN may be tuned. SIGNAL must be one that is ignored by default. Time in which numba compiles, or
 the process was stopped, does not count, and must not (test_loop).
 
-A thread looks now and then whether a call goes on, and ends one that takes too long by an exception
-in the thread that made it: at once in the main thread, by a signal; in any other when Python code
-goes on there, as after a `sleep`. A compiled kernel that never returns cannot be ended so.
+A thread looks every POLL seconds whether a call still runs, and ends one that takes too long by an
+exception in the thread that made it: in the main thread at once, by a signal; in any other thread
+as soon as Python code runs there again, as after a `sleep`. A compiled kernel that never returns
+cannot be ended in this way.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ from roboaccord.scenario.user_code import line_of, place_of
 TIMEOUT = 60.0  # s of wall time that a controller may take for an answer; a busy machine is slow
 START_TIMEOUT = 60.0  # s of wall time that it may take to be made, and to be reset
 SIGNAL = signal.SIGURG  # ignored by default, so one that comes late does no harm
-POLL = 0.05  # s between looks
-AGAIN = 1.0  # s after which a call that holds up the exception gets another one
+POLL = 0.05  # s between looks: short beside any time-out, and no load
+AGAIN = 1.0  # s after which a call that caught the exception gets another one
 
 
 class Silence(BaseException):
-    """End a call that takes too long; no `except Exception` in a controller holds it up."""
+    """Ends a call that takes too long; no `except Exception` in a controller catches it."""
 
 
 class Watch:
-    """End calls that take too long: add 1 to `calls` before each, and 1 after it.
+    """Ends calls that take too long: add 1 to `calls` before each, and 1 after it.
 
-    Looks are counted, not seconds: a process that was stopped is not silent. Nor does the time
-    count in which numba compiles, as it may in a first call.
+    Looks are counted, not seconds, so that a process that was stopped is not silent. Time in which
+    numba compiles, as it may in a first call, does not count either.
 
     Args:
         timeout: how long a call may take [s of wall time]; infinite for no limit.
@@ -71,7 +72,7 @@ class Watch:
             threading.Thread(target=self._look, name="controller-watch", daemon=True).start()
 
     def stop(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._over.set()
         if self._before is not None and signal.getsignal(SIGNAL) == self._on_signal:
             signal.signal(SIGNAL, self._before)
