@@ -8,12 +8,12 @@ from inspect import Signature
 from typing import get_args
 
 import pytest
-from roboaccord.cli.command import plain_type, unit_of
 from roboaccord.cli.groups import COMMANDS
 from roboaccord.cli.parameters import options, parameters_of, units_of, with_unit
 from roboaccord.cli.result import words_of
 from roboaccord.contract.plugins import added
-from roboaccord.contract.results import Quantity
+from roboaccord.contract.results import Quantity, plain_type
+from roboaccord.contract.results import unit_in as unit_of
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.setup import find_robot
 

@@ -2,8 +2,8 @@
 
 Libraries and programs that `accord doctor` looks for may be added to OPTIONAL or PROGRAMS, with how
 to get them. The package of `accord new-robot` is templates/robot: files NAME.jinja may be changed
-or added there, and test_new_robot runs, checks and tests what is made. Which names `check_name`
-refuses is fixed: those that ROS cannot take [REP-144].
+or added there, and test_new_robot runs, checks and tests the package. Which names `check_name`
+refuses is fixed: those that ROS does not take [REP-144].
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ PROGRAMS = {
     "ffmpeg": "for accord view --mp4; apt-get install ffmpeg",
 }
 TRANSPORTS = "roboaccord.runners"
-INDENT = (0, 0, 0, 4)
+INDENT = (0, 0, 0, 4)  # columns: top, right, bottom, left
 SUFFIX = ".jinja"
 
 
@@ -76,7 +76,7 @@ def doctor_command() -> Result:
         seen = spec(engine).look()
         rows[engine] = (True, seen.version) if isinstance(seen, Available) else (False, seen.reason)
     for module, use in OPTIONAL.items():
-        rows[module] = (True, "") if found(module) else (False, f"for {use}")
+        rows[module] = (True, "") if is_importable(module) else (False, f"for {use}")
     for program, use in PROGRAMS.items():
         rows[program] = (True, "") if shutil.which(program) else (False, use)
     rows["robots"] = (bool(robot_names()), ", ".join(robot_names()))
@@ -88,7 +88,7 @@ def doctor_command() -> Result:
     return Result(data, [table])
 
 
-def found(module: str) -> bool:
+def is_importable(module: str) -> bool:
     """Return whether a module can be imported."""
     with suppress(ImportError):
         return bool(importlib.import_module(module))
@@ -108,8 +108,8 @@ def list_command(
 
       accord list snake
     """
-    found = read_catalogue(robot)
-    for name, reason in found.broken.items():
+    catalogue = read_catalogue(robot)
+    for name, reason in catalogue.broken.items():
         warn(f"robot {name} is left out: {reason}")
     next_steps = {
         "accord run {} SCENARIO": "run one and record it",
@@ -117,17 +117,17 @@ def list_command(
         "accord {} --help": "its own commands",
     }
     if robot:
-        rows = {row.scenario: row.description for row in found.scenarios}
+        rows = {row.scenario: row.description for row in catalogue.scenarios}
         table = make_table("scenario", "what it shows", text=["what it shows"])
     else:
-        rows = {row.robot: row.summary for row in found.scenarios}
+        rows = {row.robot: row.summary for row in catalogue.scenarios}
         table = make_table("robot", "what it is", text=["what it is"])
         next_steps = {"accord list {}": "its scenarios", **next_steps}
     for name, words in rows.items():
         table.add_row(name, words)
     lines = {line.format(robot or "ROBOT"): words for line, words in next_steps.items()}
     width = max(map(len, lines)) + 2
-    return Result(found, [table, "", *(f"{line:<{width}}{lines[line]}" for line in lines)])
+    return Result(catalogue, [table, "", *(f"{line:<{width}}{lines[line]}" for line in lines)])
 
 
 def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes = None) -> Result:
@@ -143,11 +143,11 @@ def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes 
       accord scenario packbot reach --set controller.name=velocity --json
     """
     setup = load_setup(robot, scenario, changes)
-    found = keys_of(setup)
+    keys = keys_of(setup)
     shown: list[RenderableType] = []
-    for key in found:  # what is to be copied is never broken
+    for key in keys:  # a line that is to be copied is never wrapped
         shown += [shlex.quote(f"{key.key}={key.value}"), Padding(Text(_words(key)), INDENT)]
-    return Result({"keys": to_json(found)}, shown)
+    return Result({"keys": to_json(keys)}, shown)
 
 
 def _words(key: Key) -> str:
@@ -170,7 +170,7 @@ def new_robot_command(
     """
     check_name(name)
     package = folder / name
-    made = write_package(name, package)
+    files = write_package(name, package)
     local = "--no-build-isolation " if importlib.util.find_spec("setuptools") else ""
     commands = (
         f"pip install --no-deps {local}-e {package}",
@@ -178,13 +178,13 @@ def new_robot_command(
         f"accord crosscheck {name} swing",
         f"python -m pytest {package}",
     )
-    shown = [f"{package}: {len(made)} files. Now:", *(f"  {command}" for command in commands)]
-    data = {"package": str(package), "files": [str(file) for file in made], "next": commands}
+    shown = [f"{package}: {len(files)} files. Now:", *(f"  {command}" for command in commands)]
+    data = {"package": str(package), "files": [str(file) for file in files], "next": commands}
     return Result(data, shown, used={"dir": None})
 
 
 def check_name(name: str) -> None:
-    """Refuse what is not a name of a ROS package [REP-144], or is one already.
+    """Refuse what is no name for a ROS package [REP-144], or is taken.
 
     Raises:
         AccordError: one line that states why.
@@ -194,8 +194,8 @@ def check_name(name: str) -> None:
         raise AccordError(f"{name!r} is not a name for a package: {rule}")
     if name in robot_names():
         raise AccordError(f"a robot named {name} already exists: choose another name")
-    found = importlib.util.find_spec(name)
-    if found and found.origin:
+    module = importlib.util.find_spec(name)
+    if module and module.origin:
         raise AccordError(f"there is a Python package {name} already: choose another name")
 
 
@@ -209,9 +209,9 @@ def write_package(name: str, package: Path) -> list[Path]:
 
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
     words = {"name": name, "title": "".join(word.capitalize() for word in name.split("_"))}
-    made = []
-    places = [*reversed(package.parents), package]
-    new = next((place for place in places if not os.path.lexists(place)), None)
+    files = []
+    folders = [*reversed(package.parents), package]
+    new = next((folder for folder in folders if not os.path.lexists(folder)), None)
     try:
         if package.exists() and any(package.iterdir()):
             raise AccordError(f"{package} is there already, and is not empty")
@@ -219,18 +219,18 @@ def write_package(name: str, package: Path) -> list[Path]:
             file = package / path.replace("NAME", name)
             make_folder(package.parent, file.parent.relative_to(package.parent))
             write_text(file, environment.from_string(text).render(words))
-            made.append(file)
+            files.append(file)
     except (AccordError, OSError) as error:
         if new:
             shutil.rmtree(new, ignore_errors=True)
         if isinstance(error, AccordError):
             raise
         raise AccordError(f"cannot write {package}: {error.strerror}") from None
-    return made
+    return files
 
 
 def templates() -> Iterator[tuple[str, str]]:
-    """Yield the path of each file of a package, with NAME for the robot's, and its template."""
+    """Yield the path of each file of a package, NAME standing for the robot, and its template."""
     top = (modules_of("roboaccord") or Path()) / "cli" / "templates" / "robot"
     for file in sorted(top.rglob(f"*{SUFFIX}")):
         path = file.relative_to(top).as_posix()

@@ -30,7 +30,7 @@ from roboaccord.report.overlay import plot
 from roboaccord.report.signals import RUNS, RunSignals, last_runs
 from roboaccord.run.output import fresh, make_folder
 
-COLUMNS = 5  # of runs in a table of 80 columns
+COLUMNS = 5  # of runs in a table that fits 80 columns of a terminal
 FILE = "PNG, SVG, or an HTML page to zoom in"
 
 
@@ -86,15 +86,14 @@ def compare_command(
 
       accord compare a b --signals 'q/*' --signals base/x --from 1 --to 5 --tolerance 1e-3 --json
     """
-    found = compare(
+    result = compare(
         *(runs or ()), signals=signals or (), start=start, stop=stop, tolerance=tolerance
     )
-    if file:
-        found.overlay().write(file, command_line())
-    verdict = found.signals.verdict if call.get().quiet else found.verdict
-    lines = [*shown_of(found, whole=bool(signals)), *([f"wrote {file}"] if file else [])]
-    used = {"tolerance": found.signals.tolerance if verdict else None, "plot": None}
-    return Result(found.to_json(), lines, used=used, ok=verdict != "fail")
+    verdict = result.signals.verdict if call.get().quiet else result.verdict
+    lines = shown_of(result, whole=bool(signals))
+    lines += [f"wrote {result.overlay().write(file, command_line())}"] if file else []
+    used = {"tolerance": result.signals.tolerance if verdict else None, "plot": None}
+    return Result(result.to_json(), lines, used=used, ok=verdict != "fail")
 
 
 @by_option("list", "", "xy out", "")
@@ -152,33 +151,33 @@ def plot_command(
     return Result({"file": str(file)}, [f"wrote {file}"], used={"xy": None})
 
 
-def shown_of(found: Comparison, *, whole: bool = False) -> list[RenderableType]:
+def shown_of(comparison: Comparison, *, whole: bool = False) -> list[RenderableType]:
     """Return a comparison for people: what changed, then a table for each pair, then the verdict.
 
     Args:
-        found: by the command.
-        whole: whether the tables have all signals, not only the one of each kind that differs most.
+        comparison: of the command.
+        whole: whether the tables have all signals, or else of each kind the one that differs most.
     """
     shown: list[RenderableType] = []
-    letters = [ascii_uppercase[i % 26] * (1 + i // 26) for i in range(len(found.runs))]
-    for letter, path, run in zip(letters, found.runs, found.data, strict=True):
+    letters = [ascii_uppercase[i % 26] * (1 + i // 26) for i in range(len(comparison.runs))]
+    for letter, path, run in zip(letters, comparison.runs, comparison.data, strict=True):
         what = f"{run.run.robot} {run.run.scenario.get('name', '')} in {run.run.engine or '?'}"
         shown.append(Text(f"{letter}  {path}: {what}, {run.motion.time[-1]:g} s"))
-    names = {change.key: (change.values, change.unit) for change in found.changes}
+    names = {change.key: (change.values, change.unit) for change in comparison.changes}
     shown += ["", *_moved("scenario", letters, names, "no key of the scenario differs")]
     figures = {
-        each.name.replace("_", " "): (each.values, each.unit)
-        for each in found.figures
-        if not all(map(math.isnan, each.values))
+        figure.name.replace("_", " "): (figure.values, figure.unit)
+        for figure in comparison.figures
+        if not all(map(math.isnan, figure.values))
     }
     shown += ["", *_moved("figures", letters, figures, "no figures")]
-    shown += ["", *(_parted(each, letters) for each in found.partings)]
-    for letter, pair in zip(letters[1:], found.signals.pairs, strict=True):
+    shown += ["", *(_parted(parting, letters) for parting in comparison.partings)]
+    for letter, pair in zip(letters[1:], comparison.signals.pairs, strict=True):
         shown += ["", *_table(letter, pair, whole)]
-    limit, why = found.signals.tolerance, found.signals.why
-    if found.judged:
-        shown.append(f"{found.verdict} at tolerance {limit:g}{f', {why}' if why else ''}")
-    if why and found.verdict == "fail" and any(each.key == "engine" for each in found.changes):
+    limit, why, verdict = comparison.signals.tolerance, comparison.signals.why, comparison.verdict
+    if comparison.judged:
+        shown.append(f"{verdict} at tolerance {limit:g}{f', {why}' if why else ''}")
+    if why and verdict == "fail" and "engine" in names:
         shown.append("to judge whether an engine is right, step by step: accord crosscheck")
     return shown
 
@@ -197,10 +196,10 @@ def _moved(
         yield from figure_lines({name: _arrow(*row) for name, row in rows.items()})
     else:
         for first in range(0, len(letters), COLUMNS):
-            part = slice(first, first + COLUMNS)
-            table = make_table(title, *letters[part], "unit", words=["unit"])
+            some = slice(first, first + COLUMNS)
+            table = make_table(title, *letters[some], "unit", words=["unit"])
             for name, (values, unit) in rows.items():
-                table.add_row(name, *map(_short, values[part]), unit)
+                table.add_row(name, *map(_short, values[some]), unit)
             yield table
 
 
@@ -208,8 +207,8 @@ def _arrow(values: Sequence[str] | Sequence[float], unit: str) -> tuple[str, str
     old, new = values
     change = ""
     if isinstance(old, float) and isinstance(new, float) and math.isfinite(old + new):
-        through = old * new <= 0.0  # 0, where a percentage means nothing
-        percent = "" if through else f" ({100.0 * (new / old - 1.0):+.3g} %)"
+        crosses = old * new <= 0.0  # zero, so that a percentage means nothing
+        percent = "" if crosses else f" ({100.0 * (new / old - 1.0):+.3g} %)"
         change = " (same)" if new == old else percent
     return f"{_short(old)} -> {_short(new)} {unit}".rstrip() + change, ""
 
@@ -220,17 +219,17 @@ def _short(value: str | float) -> str:
     return NONE if math.isnan(value) else f"{value:.4g}"
 
 
-def _parted(found: Parting, letters: Sequence[str]) -> Text:
+def _parted(parting: Parting, letters: Sequence[str]) -> Text:
     """Return when and where two motions part."""
-    pair = f"{found.kind}s of A and {letters[found.run]}"
-    size = f"{found.largest:.3g} {found.unit}"
-    most = f"{size} at {found.largest_at:.4g} s ({found.largest_where})"
-    limit = f"{found.threshold:g} {found.unit}"
-    if not found.largest:
+    pair = f"{parting.kind}s of A and {letters[parting.run]}"
+    size = f"{parting.largest:.3g} {parting.unit}"
+    most = f"{size} at {parting.largest_at:.4g} s ({parting.largest_where})"
+    limit = f"{parting.threshold:g} {parting.unit}"
+    if not parting.largest:
         return Text(f"{pair} are identical to the last bit")
-    if found.time is None:
+    if parting.time is None:
         return Text(f"{pair} stay within {limit}: at most {most}")
-    parted = f"by more than {limit} from {found.time:.4g} s on, first in {found.where}"
+    parted = f"by more than {limit} from {parting.time:.4g} s on, first in {parting.where}"
     return Text(f"{pair} differ {parted}; at most {most}")
 
 

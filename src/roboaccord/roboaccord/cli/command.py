@@ -61,9 +61,9 @@ def add_command(
     modes = with_added(modes, others) if modes else None
     # The command's own parameters come first, and stand for those of its modes of the same name.
     functions = [function, *(other.command for other in others.values())]
-    given_by = {n: p for each in functions[::-1] for n, p in parameters_of(each).items()}
-    own = {n: p for each in functions for n, p in parameters_of(each).items()}
-    signature = inspect.Signature([given_by[name] for name in own])
+    order = dict.fromkeys(name for f in functions for name in parameters_of(f))
+    by_name = {n: p for f in functions[::-1] for n, p in parameters_of(f).items()}
+    signature = inspect.Signature([by_name[name] for name in order])
 
     @functools.wraps(function)
     def command(ctx: typer.Context, **given: Value) -> None:
@@ -99,39 +99,38 @@ def add_command(
     command.__doc__ = unwrapped(documented(functions))
     command.__dict__["modes"] = modes
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
     app.command(name, cls=getattr(function, "command_class", None))(command)
 
 
 def documented(functions: Sequence[Callable[..., Result | None]]) -> str:
     """Return the help of a command: what it does, and its added modes, then the examples of all."""
-    parts = [(inspect.getdoc(each) or "").partition(EXAMPLES) for each in functions]
+    parts = [(inspect.getdoc(function) or "").partition(EXAMPLES) for function in functions]
     examples = "".join("\n\n" + rest.strip("\n") for *_, rest in parts if rest)
     return "\n\n".join(text for text, *_ in parts) + (EXAMPLES + examples if examples else "")
 
 
 def call_with(function: Callable[..., Result | None], given: Used) -> Result | None:
     """Call the function of a command with its parameters, of which some are dataclasses."""
-    groups = groups_of(function)
-    own = {name: given[name] for name in parameters_of(function)}
-    made = {
-        name: kind(**{each.name: own.pop(each.name) for each in fields(kind)})
-        for name, kind in groups.items()
+    values = {name: given[name] for name in parameters_of(function)}
+    groups = {
+        name: kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+        for name, kind in groups_of(function).items()
     }
-    return function(**own, **made)
+    return function(**values, **groups)
 
 
 def taken_by(
     modes: Modes, command: str, ctx: typer.Context, given: Used
 ) -> tuple[Used, Sequence[str]]:
-    """Return the parameters that the modes in force take, and these; others typed are refused."""
+    """Return the parameters that the modes in force take, and these modes; refuse others."""
     flags, values, typed = dict[str, str](), dict[str, Value](), set[str]()
     written = {":=": "NAME:=VALUE"}
-    for each in ctx.command.params:
-        name, text = str(each.name), each.opts[0]
+    for parameter in ctx.command.params:
+        name, text = str(parameter.name), parameter.opts[0]
         flag, value = text.lstrip("-"), given.get(name)
         if text == flag:  # a positional argument
-            text = re.findall(r"\w+", getattr(each, "metavar", None) or name.upper())[0]
+            text = re.findall(r"\w+", getattr(parameter, "metavar", None) or name.upper())[0]
             if isinstance(value, list):
                 typed |= {":=" for word in value if ":=" in str(word)}
                 value = [word for word in value if ":=" not in str(word)]

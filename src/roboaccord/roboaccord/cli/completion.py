@@ -31,13 +31,13 @@ def complete_scenario(ctx: typer.Context, incomplete: str) -> list[str]:
 def complete_bag(incomplete: str) -> list[str]:
     """Return the bags in the folder that was typed, in `runs` where nothing was, and below it."""
     folder = Path(incomplete.rpartition("/")[0] or ("" if incomplete else "runs"))
-    found = {file.parent for end in ("", "*/") for file in folder.glob(f"{end}*/metadata.yaml")}
-    names = (name for name in map(str, found) if name == visible(name))
+    bags = {file.parent for end in ("", "*/") for file in folder.glob(f"{end}*/metadata.yaml")}
+    names = (name for name in map(str, bags) if name == visible(name))
     return sorted(name for name in names if name.startswith(incomplete))
 
 
 def complete_engines(incomplete: str) -> list[str]:
     """Return the engines that may come next in a list with commas between."""
     before, comma, last = incomplete.rpartition(",")
-    known = [name for name in simulator_names() if name not in before.split(",")]
-    return [f"{before}{comma}{name}" for name in known if name.startswith(last)]
+    names = [name for name in simulator_names() if name not in before.split(",")]
+    return [f"{before}{comma}{name}" for name in names if name.startswith(last)]

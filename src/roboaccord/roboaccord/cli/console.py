@@ -28,6 +28,7 @@ from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import RobotState
 
 COMPILING = "starting (compiles at first)"
+STRIDE = 0.05  # s of simulated time between updates of a progress bar, which cost time
 
 
 class Screen(Console):
@@ -38,7 +39,7 @@ class Screen(Console):
 
     @property  # type: ignore[misc]  # there is nothing to set
     def file(self) -> IO[str]:
-        """The stream itself, though a progress bar stands before one that is guarded."""
+        """The stream itself, also where a progress bar replaces one that is guarded."""
         file = super().file
         return getattr(file, "rich_proxied_file", file)
 
@@ -49,7 +50,7 @@ class Screen(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render anything, of which all text is `Text` or a string."""
+        """Render anything; all text in it is `Text` or a string."""
         if isinstance(renderable, Text) and CONTROLS.search(renderable.plain):
             renderable = renderable.blank_copy(visible(renderable.plain))
         return super().render(renderable, options)
@@ -61,7 +62,7 @@ log = Screen(stderr=True)
 
 @dataclass(frozen=True)
 class Call:
-    """The command that runs: its name as it is typed, and whether `--json` hides what is beside."""
+    """The command that runs: its name as typed, and whether `--json` hides all but the result."""
 
     name: str = ""
     quiet: bool = False
@@ -88,7 +89,7 @@ def warn(line: str) -> None:
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """Show a progress bar on stderr, where a person looks on."""
+    """Show a progress bar on stderr, if that is a terminal."""
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -102,7 +103,7 @@ def progress() -> Iterator[Progress]:
 
 @contextmanager
 def counted(total: int, doing: str) -> Iterator[Callable[..., None]]:
-    """Show a progress bar, and yield what is called with how many more are done, and of what."""
+    """Show a progress bar; yield a function of how many more are done, and of what."""
     with progress() as bar:
         task = bar.add_task(COMPILING, total=total)
         yield lambda count, what=doing: bar.update(task, advance=count, description=what)
@@ -130,7 +131,7 @@ def make_table(
 
 
 def figure_lines(rows: Mapping[str, tuple[str, str]]) -> list[str]:
-    """Return figures with their units, one a line, aligned; long ones go on below."""
+    """Return figures with their units, one a line, aligned; long ones are wrapped."""
     width, lines = max(len(name) for name in rows) + 2, list[str]()
     whole = {"break_long_words": False, "break_on_hyphens": False}
     for name, (value, unit) in rows.items():
@@ -149,7 +150,7 @@ def file_line(files: Iterable[Path | str]) -> Text:
 
 
 class ProgressObserver(Observer):
-    """Show how much of a run is done, in simulated time.
+    """Progress bar of a run, in simulated time.
 
     Args:
         bar: where to show it.
@@ -163,8 +164,8 @@ class ProgressObserver(Observer):
         self._next = 0.0
 
     def on_state(self, state: RobotState) -> None:
-        """Move the bar, at most every 0.05 s of simulated time."""
+        """Move the bar, at most every STRIDE of simulated time."""
         if state.time >= self._next:
-            self._next = state.time + 0.05
+            self._next = state.time + STRIDE
             label = self._label if state.time > 0 else None
             self._bar.update(self._task, completed=state.time, description=label)

@@ -1,9 +1,9 @@
 """`accord crosscheck`: engines against the reference, or against motions known exactly.
 
-An option may be added here and to CROSSCHECK (door/checks.py), which says whether it goes with a
-robot, a file or a bag. The reference is the analytical model. SHOWN may be tuned. Words of
-`Profile` and names of options stay, for users type them. What is printed is in levels.py, the page
-in report/, how levels judge in crosscheck/.
+An option may be added here and to CROSSCHECK (door/checks.py), which states whether it goes with a
+robot, a file or a bag; `crosscheck_command` is long by its options alone. SHOWN may be tuned. Words
+of `Profile` and names of options stay, as users type them. What is printed is in levels.py, the
+page in report/, how levels judge in crosscheck/.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from roboaccord.scenario.setup import Setup
 if TYPE_CHECKING:
     from roboaccord.crosscheck.report import Report
 
-SHOWN = 10  # findings of the rules
+SHOWN = 10  # findings of rules that are printed; `accord check` lists all
 NO_EFFORT = "no effort acted: --set controller.name=random moves and tests every joint"
 
 
@@ -92,7 +92,7 @@ def crosscheck_command(
     ] = "",
     every: Annotated[
         bool,
-        typer.Option("--all", help="Look at every tick of a motion: levels draw 2,000 else."),
+        typer.Option("--all", help="Look at every tick of a motion; by default levels draw 2,000."),
     ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show what engines print as they load the model.")
@@ -135,32 +135,26 @@ def crosscheck_command(
     if subject_mode(what) == "BAG":
         return recording_result(what, of, scenario, changes or ())
     setup = options.load_setup(what, scenario, changes, faults, base, packages, arguments=arguments)
-    found, own = checked(setup), isinstance(setup.robot, FileRobot)
+    findings, is_file = checked(setup), isinstance(setup.robot, FileRobot)
     chosen = options.choose_engines(engines)
     falsified = in_profile(falsify(chosen, perturb or []), profile)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
-    with results(folder, default, force=force) as place, watched() as watch:
+    with results(folder, default, force=force) as out, watched() as watch:
         report = crosscheck(
-            setup,
-            engines=falsified,
-            refine=refine,
-            out=place,
-            command=command_line(),
-            refused=leave_out if own or not engines else None,
-            changed=bool(changes or faults),
-            progress=watch,
-            every=every,
-        )
-    result = report_result(setup, report, place, chosen, found)
-    wanted = {name_of(engine) for engine in falsified} if own and engines else set()
+            setup, engines=falsified, refine=refine, out=out, command=command_line(),
+            refused=leave_out if is_file or not engines else None,
+            changed=bool(changes or faults), progress=watch, every=every,
+        )  # fmt: skip
+    result = report_result(setup, report, out, chosen, findings)
+    wanted = {name_of(engine) for engine in falsified} if is_file and engines else set()
     return replace(result, ok=report.ok and wanted <= set(report.engines))
 
 
 def recording_result(bag: str, robot: str, scenario: str, changes: Sequence[str]) -> Result:
-    """Check a recorded run, and return what a command shows of it."""
+    """Check a recorded run, and return the result of the command."""
     run = read_bag(bag)
-    found = check_recording(run, robot, scenario, changes)
-    return Result(found.to_json(), [found.line()], used={"engines": run.engine}, ok=found.ok)
+    report = check_recording(run, robot, scenario, changes)
+    return Result(report.to_json(), [report.line()], used={"engines": run.engine}, ok=report.ok)
 
 
 @contextmanager
@@ -179,17 +173,17 @@ def report_result(
     report: Report,
     folder: Path,
     engines: Sequence[str],
-    found: Sequence[Any] | None,
+    findings: Sequence[Any] | None,
 ) -> Result:
-    """Return what a command shows of a report in a folder, and of what the rules find."""
+    """Return the result of the command: of a report in a folder, and of the findings of rules."""
     from roboaccord.cli.levels import shown_of
 
     page = folder / "report.html"
     if lacking := missing("report"):
         note(f"no report.html beside {folder / 'summary.json'}: it needs {lacking}")
     data = {**report.to_json(), "report": "" if lacking else str(page), **model_of(setup)}
-    if found is not None:
-        data["findings"] = to_json(found)
+    if findings is not None:
+        data["findings"] = to_json(findings)
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": engines}
     shown = shown_of(report, None if lacking else page)
     own_names = dict[str, str]()
@@ -202,19 +196,19 @@ def report_result(
 
 
 def checked(setup: Setup) -> Sequence[Any] | None:
-    """Return what rules find in a robot's file, and print it on stderr.
+    """Return the findings of rules in a robot's file, and print the worst on stderr.
 
-    None of others, and where no package has rules, which is the function `findings`.
+    None for other robots, and where no installed package has rules, by a function `findings`.
     """
     if not isinstance(setup.robot, FileRobot) or "findings" not in entries("functions"):
         return None
-    found: Sequence[Any] = load("functions", "findings")(setup.robot.file(setup))
-    worst = [each for each in found if each.severity != "note"]
-    for each in worst[:SHOWN]:
-        log.print(each, soft_wrap=True)
+    findings: Sequence[Any] = load("functions", "findings")(setup.robot.file(setup))
+    worst = [finding for finding in findings if finding.severity != "note"]
+    for finding in worst[:SHOWN]:
+        log.print(finding, soft_wrap=True)
     if len(worst) > SHOWN:
         note(f"{len(worst) - SHOWN} more: accord check {setup.robot.path}")
-    return found
+    return findings
 
 
 def leave_out(name: str, error: AccordError) -> None:
@@ -233,20 +227,20 @@ def falsify(engines: list[str], texts: list[str]) -> list[Engine]:
         return [*engines]
     from roboaccord.falsify import parse_perturbation, wrap
 
-    found = [parse_perturbation(text) for text in texts]
-    for item in found:
-        if item.engine not in engines or item.engine == REFERENCE:
-            raise AccordError(f"--perturb {item}: {item.engine} is not an engine of this check")
-    wrong = {item.engine for item in found}
-    return [wrap(name, perturbations=found) if name in wrong else name for name in engines]
+    errors = [parse_perturbation(text) for text in texts]
+    for error in errors:
+        if error.engine not in engines or error.engine == REFERENCE:
+            raise AccordError(f"--perturb {error}: {error.engine} is not an engine of this check")
+    wrong = {error.engine for error in errors}
+    return [wrap(name, perturbations=errors) if name in wrong else name for name in engines]
 
 
 def in_profile(engines: list[Engine], profile: Profile) -> list[Engine]:
-    """Return engines by the settings of a profile; one without expert settings stays as it is."""
+    """Return engines with the settings of a profile; one without expert settings stays."""
     if profile == Profile.DEFAULT:
         return engines
-    found = dict[str, Engine]()
+    by_name = dict[str, Engine]()
     for engine in engines:
         both = [engine, engine if engine == REFERENCE else spec(engine).as_expert()]
-        found |= {name_of(e): e for e in both[profile == Profile.EXPERT :]}
-    return [*found.values()]
+        by_name |= {name_of(e): e for e in both[profile == Profile.EXPERT :]}
+    return [*by_name.values()]

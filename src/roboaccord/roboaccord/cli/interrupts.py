@@ -22,7 +22,7 @@ from roboaccord.contract import errors
 from roboaccord.contract.errors import Terminated
 
 AGAIN = 0.01  # s until what was dropped is raised once more
-LAST = GRACE + 0.4  # s; by then whoever minds this process has killed it, if it is there
+LAST = GRACE + 0.4  # s; by then a supervising process, if there is one, has killed this one
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Driving by keys: the key map of `config/teleop/keyboard.yaml`, the terminal, and its targets.
 
-Keys, velocities and the time of silence are changed in config/teleop/keyboard.yaml, and need no
-code. To let a key ask for something new, extend `Asked` and `_action`. FACTOR and MEANINGS may be
+Keys, velocities and the time of silence are changed in config/teleop/keyboard.yaml, without code.
+To let a key ask for something new, extend `Asked` and `_action`. FACTOR and MEANINGS may be
 changed. The keys in FIXED stay the same for every robot. test_teleop drives every robot, by a
 terminal and by a pipe.
 """
@@ -35,7 +35,7 @@ from roboaccord.description.yaml_files import read_yaml
 from roboaccord.run.inputs import EFFORT, VELOCITY, LiveInputs
 from roboaccord.scenario.setup import Setup
 
-STDIN = 0
+STDIN = 0  # file descriptor
 AXES = ("linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z")
 ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 MEANINGS = {  # of a positive and of a negative velocity
@@ -44,7 +44,7 @@ MEANINGS = {  # of a positive and of a negative velocity
 }  # fmt: skip
 FIXED = {"space": "stop", "+ -": "more or less", "q": "end"}
 END = "\x04"  # end of input; of a terminal Ctrl-D
-FACTOR = 1.1  # by which + and - change what is asked for
+FACTOR = 1.1  # by which + and - change what is asked for: 7 presses double it
 _KEYS = re.compile(r"\x1b[\[O]([A-D])|.", re.DOTALL)
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -83,8 +83,8 @@ def read_key_map(path: Path | None = None) -> KeyMap:
         return KeyMap(**data)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise AccordError(f"{path}: {place}: {first['msg'].lower()}") from None
+        key = ".".join(map(str, first["loc"]))
+        raise AccordError(f"{path}: {key}: {first['msg'].lower()}") from None
 
 
 class Keyboard(LiveInputs):
@@ -98,7 +98,7 @@ class Keyboard(LiveInputs):
         read: returns the keys since the last call.
 
     Raises:
-        AccordError: for a robot without keys, or a key that asks for what the robot has not.
+        AccordError: for a robot without keys, or a key that asks for what the robot does not have.
     """
 
     def __init__(self, setup: Setup, key_map: KeyMap, read: Read) -> None:
@@ -184,8 +184,8 @@ def _words(name: str, value: bool | float | str) -> str:
 def terminal_keys() -> Iterator[Read]:
     """Read keys from stdin as they are typed, without echo; a pipe is read too.
 
-    The terminal is as before at the end, whatever ends it. A signal to end is the key q; a second
-    one that comes before that is read is an interrupt. The last key is `END`.
+    The terminal is restored at the end, whatever ends it. A signal to end counts as the key q; a
+    second one before that is read is an interrupt. The last key is `END`.
     """
     pending: list[str] = []
     ended: list[int] = []
@@ -220,7 +220,7 @@ def terminal_keys() -> Iterator[Read]:
 
 
 def _typed() -> bytes | None:
-    """Return what is typed, None where that is nothing yet, and no bytes at the end."""
+    """Return what is typed: None for nothing yet, no bytes at the end."""
     try:
         return os.read(STDIN, 1024) if select.select([STDIN], [], [], 0.0)[0] else None
     except OSError:  # a terminal that is gone
@@ -229,7 +229,7 @@ def _typed() -> bytes | None:
 
 @contextmanager
 def _raw() -> Iterator[None]:
-    """Give each character as it is typed, without echo and without Ctrl-Z."""
+    """Let the terminal pass each character as it is typed, without echo and without Ctrl-Z."""
     if not os.isatty(STDIN):
         yield
         return

@@ -48,7 +48,7 @@ FINEST = 3  # physics steps of the table; the report has all
 
 @dataclass(frozen=True)
 class Distance:
-    """Hold how far an engine is from the reference at all levels."""
+    """Distances of an engine from the reference, by level, as a row of the table."""
 
     acceleration: AccelerationCheck | None
     one_step: OneStepCheck | None
@@ -63,7 +63,7 @@ DISTANCES = (
 
 
 def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
-    """Return the levels as a table, and the verdict; of one run that in one line."""
+    """Return the levels as a table, and the verdict; for one run a line."""
     if report.of_run:
         return [report.line()]
     versions = ", ".join(f"{engine} {report.versions[engine]}" for engine in report.engines)
@@ -76,8 +76,8 @@ def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
         Text.assemble("verdict: ", verdict),
         *(Padding(Text(line), (0, 0, 0, 2)) for line in [*report.reasons, *report.remarks]),
         *(
-            Padding(Text(f"{engine}: would have seen {summary_of(found)}"), (0, 0, 0, 2))
-            for engine, found in report.resolution.items()
+            Padding(Text(f"{engine}: would have seen {summary_of(resolved)}"), (0, 0, 0, 2))
+            for engine, resolved in report.resolution.items()
         ),
         *([f"report: {page}"] if page else []),
     ]
@@ -87,18 +87,18 @@ def outcome_tables(report: Report) -> list[Table]:
     """Return the outcome of each level, a row for each; no table where there is none."""
     levels, engines = report.levels, report.engines[1:]
     table = make_table("level", *engines, words=engines)
-    for level, found in levels.items():
-        table.add_row(level.replace("_", " "), *(OUTCOMES[found[e].outcome] for e in engines))
+    for level, findings in levels.items():
+        table.add_row(level.replace("_", " "), *(OUTCOMES[findings[e].outcome] for e in engines))
     return [table] if levels else []
 
 
 def own_tables(report: Report) -> list[Table]:
     """Return the figures of levels that are not in the tree."""
-    known, tables = {level.name for level in LEVELS}, []
-    for level in [each for each in report.rows if each not in known]:
-        found = level_table(report, level)
-        table = make_table(*found.columns, title=found.title)
-        for row in found.rows:
+    names, tables = {level.name for level in LEVELS}, []
+    for level in [name for name in report.rows if name not in names]:
+        content = level_table(report, level)
+        table = make_table(*content.columns, title=content.title)
+        for row in content.rows:
             table.add_row(row.engine, *row.cells)
         tables.append(table)
     return tables
@@ -144,6 +144,6 @@ def statistics_tables(report: Report) -> list[RenderableType]:
 
 
 def acceleration_of(report: Report, engine: str) -> str:
-    """Return the error of level 1 as text, nothing where there is none."""
+    """Return the error of level 1 as text, "" where there is none."""
     check = report.checks.get("acceleration", {}).get(engine)
     return number(check.max if check else None, ".1e", "")

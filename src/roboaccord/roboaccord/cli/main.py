@@ -25,7 +25,7 @@ from roboaccord.contract import errors
 from roboaccord.scenario.user_code import DEBUG, shows_tracebacks
 
 DEBUG_OPTION = "--debug"
-INTERRUPTED = 128 + signal.SIGINT
+INTERRUPTED = 128 + signal.SIGINT  # exit status, as shells have it
 
 
 app = typer.Typer(

@@ -17,7 +17,7 @@ from roboaccord.contract.errors import AccordError
 if TYPE_CHECKING:
     from typer._click import Context
 
-LARGEST = 1e12  # of a number of an option, in its unit
+LARGEST = 1e12  # of a number of an option, in its unit; as of a scenario (scenario/files.py)
 
 
 def gathering(*options: str) -> type[TyperCommand]:

@@ -25,7 +25,7 @@ PRINTERS = {
     "Report": "levels:shown_of",
     "Comparison": "bags:shown_of",
 }
-"""Functions of this package by the class that they print: a light installation has not all."""
+"""Functions of this room by the class that they print; a light installation lacks some."""
 
 
 def html_of(result: object) -> str:
@@ -48,8 +48,8 @@ def _printed(result: object) -> Console:
 def shown_of(result: Any) -> Sequence[RenderableType]:
     """Return what the command prints of a result."""
     for kind in (type(result), type(getattr(result, "step", None))):
-        if (own := f"show.{kind.__name__}") in entries("functions"):  # of a package beside
-            return list[RenderableType](load("functions", own)(result))
+        if (name := f"show.{kind.__name__}") in entries("functions"):  # of another package
+            return list[RenderableType](load("functions", name)(result))
     match type(result).__name__:
         case name if name in PRINTERS:
             module, _, function = PRINTERS[name].partition(":")

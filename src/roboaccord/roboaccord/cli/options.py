@@ -1,10 +1,8 @@
 """Options that commands share, and the setup of a robot that they describe.
 
-An option of several commands is a type here: types may be added, and their help changed once for
-all. Names of options stay, for users type them. LARGEST may be tuned. The functions `complete_...`
-are called at each Tab, and may import no robot: test_completion.
-
-Some options take as many numbers as follow, negative ones too: `--q 0 1.2 -0.5`.
+An option of several commands is a type here: types may be added, and their help is changed once for
+all commands. Names of options stay, as users type them. What the shell offers is in completion.py,
+options that take several numbers are in many_numbers.py.
 """
 
 from __future__ import annotations
@@ -158,7 +156,7 @@ Cluster = Annotated[
 
 
 def choose_engines(names: str) -> list[str]:
-    """Return the engines named, or the defaults, with a line for each that cannot be had."""
+    """Return the engines named, or the defaults, with a line for each that is not installed."""
     chosen = listed(names) or installed_names(note)
     for name in chosen:
         check_engine(name)
@@ -210,13 +208,13 @@ def read_packages(texts: Sequence[str]) -> dict[str, Path]:
     Raises:
         AccordError: for one that cannot be read.
     """
-    found = {}
+    folders = {}
     for text in texts:
         name, equals, folder = text.partition("=")
         if not (name and equals and folder):
             raise AccordError(f"--package takes NAME=DIR, not {text!r}")
-        found[name] = Path(folder)
-    return found
+        folders[name] = Path(folder)
+    return folders
 
 
 def refuse_missing_bag(name: str) -> None:
@@ -235,7 +233,7 @@ def in_pieces() -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def marked(name: str, value: object) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Mark the function of a command with what `add_command` is to know of it."""
+    """Mark the function of a command for `add_command`."""
 
     def mark(function: Callable[P, R]) -> Callable[P, R]:
         function.__dict__[name] = value

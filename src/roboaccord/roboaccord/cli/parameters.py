@@ -30,7 +30,7 @@ APART = {"out", "force", "timeout", "view", "speed", "stay", "csv", "npz", "mat"
 """Options that change no figure."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options that may be infinite
-MOST = 1_000_000  # of a count
+MOST = 1_000_000  # of a count, such as steps or seeds
 NAMES = {"deg": "degrees"}  # of units in a sentence
 
 
@@ -43,16 +43,16 @@ def groups_of(function: Callable[..., Result | None]) -> dict[str, type[Dataclas
 
 def parameters_of(function: Callable[..., Result | None]) -> dict[str, inspect.Parameter]:
     """Return the parameters of a function; of one that is a dataclass, its fields."""
-    groups, found = groups_of(function), dict[str, inspect.Parameter]()
+    groups, by_name = groups_of(function), dict[str, inspect.Parameter]()
     for name, given in inspect.signature(function, eval_str=True).parameters.items():
         kind = groups.get(name)
         if kind is None:
-            found[name] = given.replace(kind=KEYWORD)
+            by_name[name] = given.replace(kind=KEYWORD)
             continue
-        for part, hint in get_type_hints(kind, include_extras=True).items():
-            default = getattr(given.default, part)
-            found[part] = inspect.Parameter(part, KEYWORD, default=default, annotation=hint)
-    return found
+        for key, hint in get_type_hints(kind, include_extras=True).items():
+            default = getattr(given.default, key)
+            by_name[key] = inspect.Parameter(key, KEYWORD, default=default, annotation=hint)
+    return by_name
 
 
 def with_unit(parameter: inspect.Parameter) -> inspect.Parameter:
@@ -68,7 +68,7 @@ def with_unit(parameter: inspect.Parameter) -> inspect.Parameter:
 
 
 def check_numbers(signature: inspect.Signature, given: Used) -> None:
-    """Refuse numbers that are not finite, or beyond what any quantity or count is.
+    """Refuse numbers that are not finite, or larger than any quantity or count.
 
     Raises:
         AccordError: naming the option.
@@ -101,24 +101,24 @@ def takes_file(signature: inspect.Signature) -> bool:
 
 def options(signature: inspect.Signature) -> dict[str, OptionInfo]:
     """Return the options among a function's parameters, arguments left out."""
-    found = {}
-    for name, parameter in signature.parameters.items():
-        for extra in get_args(parameter.annotation)[1:]:
-            if isinstance(extra, OptionInfo):
-                found[name] = extra
-    return found
+    return {
+        name: extra
+        for name, parameter in signature.parameters.items()
+        for extra in get_args(parameter.annotation)[1:]
+        if isinstance(extra, OptionInfo)
+    }
 
 
 def units_of(signature: inspect.Signature) -> dict[str, str]:
     """Return the units of options, and of the keys of a scenario."""
-    found = {name: each.unit for name, each in quantities(Scenario).items()}
+    units = {name: quantity.unit for name, quantity in quantities(Scenario).items()}
     for name, info in options(signature).items():
-        found[_flag(name, info)] = unit_of(signature.parameters[name].annotation)
-    return {n: unit for n, unit in found.items() if unit != "1" and not n.endswith("_deg")}
+        units[_flag(name, info)] = unit_of(signature.parameters[name].annotation)
+    return {n: unit for n, unit in units.items() if unit != "1" and not n.endswith("_deg")}
 
 
 def _flag(name: str, info: OptionInfo) -> str:
     # Typer keeps the first name that an annotation gives in `default`.
     names = (info.default, *(info.param_decls or ()))
-    flags = [each for each in names if isinstance(each, str) and each.startswith("--")]
+    flags = [text for text in names if isinstance(text, str) and text.startswith("--")]
     return (flags or [name])[0].partition("/")[0].removeprefix("--").replace("-", "_")

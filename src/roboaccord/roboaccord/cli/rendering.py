@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Value: TypeAlias = "bool | int | float | complex | str | Iterable[Value] | None"
-NONE, NOTHING = "–", "none"  # for no value, and for a list without any
-NARROW = 10  # columns of a table from which on units are without brackets
+NONE, NOTHING = "–", "none"  # for no value, and for an empty list
+NARROW = 10  # columns: a table with so many has units without brackets, to fit 80 characters
 
 
-def lines_of(found: DataclassInstance, *names: str) -> list[str]:
+def lines_of(result: DataclassInstance, *names: str) -> list[str]:
     """Return the quantities of a result, one a line with its unit and meaning.
 
     A mapping has a line for each of its values.
 
     Args:
-        found: the result.
+        result: whose quantities are shown.
         names: of the fields and properties to show; all quantities by default.
     """
     rows = {}
-    for name, quantity in _chosen(type(found), names).items():
-        value, heading = _value(found, name), heading_of(name, quantity)
+    for name, quantity in _chosen(type(result), names).items():
+        value, heading = _value(result, name), heading_of(name, quantity)
         more = f": {quantity.meaning}" if quantity.meaning else ""
-        for key, each in value.items() if isinstance(value, Mapping) else [("", value)]:
-            text = text_of(each, quantity)
+        for key, item in value.items() if isinstance(value, Mapping) else [("", value)]:
+            text = text_of(item, quantity)
             unit = quantity.shown or quantity.unit
             unit = "" if text in (NONE, NOTHING) or unit == "1" else unit
             line = (text, unit + more) if unit else (text + more, "")
@@ -68,7 +68,7 @@ def tables_of(
     """
     chosen = _chosen(kind or type(rows[0]), names)
     form = "[{}]" if len(chosen) < NARROW else "{}"
-    names_shown = [heading_of(*each) for each in chosen.items()]
+    names_shown = [heading_of(*item) for item in chosen.items()]
     headings = {name: _column(name, q, form, names_shown) for name, q in chosen.items()}
     first = list(labels)
     table = make_table(
@@ -77,7 +77,7 @@ def tables_of(
         text=[headings[name] for name, q in chosen.items() if q.form == "text"],
     )  # fmt: skip
     for number, row in enumerate(rows):
-        cells = (text_of(_value(row, name), each) for name, each in chosen.items())
+        cells = (text_of(_value(row, name), quantity) for name, quantity in chosen.items())
         table.add_row(*first[number : number + 1], *cells)
     told = [f"{heading_of(name, q)}: {q.meaning}" for name, q in chosen.items() if q.meaning]
     meanings = dict.fromkeys(line.replace("\n", " ") for line in told)
@@ -104,57 +104,58 @@ def grid_of(
     return table
 
 
-def rendered(found: DataclassInstance) -> list[RenderableType]:
-    """Return a whole result: its quantities, a table for each list of parts, and its files.
+def rendered(result: DataclassInstance) -> list[RenderableType]:
+    """Return a whole result: its quantities, a table for each list of dataclasses, and its files.
 
-    The meaning of a field of parts, or else its name, is the title of their table. Parts of one
-    class that are fields of their own share a table, with a line for each by name; a single one
-    is shown below its name as a result is. Parts that are left out of the JSON are not shown, nor
-    is what is left out as there is none. A mapping of mappings is a table, too.
+    The title of a table is the meaning of its field, or else the field's name. Fields that are
+    dataclasses of one class share a table, with a line for each by name; a single one is shown
+    below its name as a result is. Fields that are left out of the JSON are not shown, nor those
+    left out because they are None. A mapping of mappings is a table, too.
     """
     values = {
-        each.name: value for each in fields(found)
-        if (value := getattr(found, each.name)) is not None or "if_any" not in each.metadata
+        field.name: value for field in fields(result)
+        if (value := getattr(result, field.name)) is not None or "if_any" not in field.metadata
     }  # fmt: skip
-    own = _own(found, values)
-    shown: list[RenderableType] = [*lines_of(found, *own)] if own else []
-    for group in _parts(found, values):
+    names = _in_lines(result, values)
+    shown: list[RenderableType] = [*lines_of(result, *names)] if names else []
+    for group in _inner(result, values):
         if len(group) > 1:
             shown += tables_of([*group.values()], labels=group)
         else:
-            ((title, part),) = group.items()
-            shown += [title, *rendered(part)]
-    known = quantities(type(found))
+            ((title, inner),) = group.items()
+            shown += [title, *rendered(inner)]
+    by_name = quantities(type(result))
     for name, value in values.items():
-        shown += _tabled(value, name, known.get(name, Quantity("")))
+        shown += _tabled(value, name, by_name.get(name, Quantity("")))
     return shown
 
 
-def _own(found: DataclassInstance, values: Mapping[str, object]) -> list[str]:
-    """Return the names of the quantities that are shown in lines: those in no part or table."""
-    beside = inline(type(found))
-    missing = {each.name for each in fields(found)} - values.keys()
-    apart = {n for n, each in values.items() if _rows(each) or _cells(each) or is_dataclass(each)}
+def _in_lines(result: DataclassInstance, values: Mapping[str, object]) -> list[str]:
+    """Return the names of the quantities that are shown in lines: those in no table."""
+    beside = inline(type(result))
+    missing = {field.name for field in fields(result)} - values.keys()
+    in_tables = {n for n, v in values.items() if _rows(v) or _cells(v) or is_dataclass(v)}
     return [
-        name for name in quantities(type(found))
+        name for name in quantities(type(result))
         if (first := name.partition(".")[0]) not in missing
-        and (first in beside or not ("." in name or name in apart))
+        and (first in beside or not ("." in name or name in in_tables))
     ]  # fmt: skip
 
 
-def _parts(
-    found: DataclassInstance, values: Mapping[str, object]
+def _inner(
+    result: DataclassInstance, values: Mapping[str, object]
 ) -> Iterable[Mapping[str, DataclassInstance]]:
-    """Return the parts that are shown by themselves, by heading; those of one class together."""
-    known = quantities(type(found))
-    hidden = {each.name for each in fields(found) if "left_out" in each.metadata}
+    """Return the fields that are dataclasses, by heading; those of one class together."""
+    by_name = quantities(type(result))
+    hidden = {field.name for field in fields(result) if "left_out" in field.metadata}
+    hidden |= inline(type(result))
     groups: dict[type[DataclassInstance], dict[str, DataclassInstance]] = {}
-    for name, part in values.items():
-        if not is_dataclass(part) or isinstance(part, type) or name in hidden | inline(type(found)):
+    for name, value in values.items():
+        if not is_dataclass(value) or isinstance(value, type) or name in hidden:
             continue
-        if _chosen(type(part), ()):
-            heading = heading_of(name, known.get(name, Quantity("")))
-            groups.setdefault(type(part), {})[heading] = part
+        if _chosen(type(value), ()):
+            heading = heading_of(name, by_name.get(name, Quantity("")))
+            groups.setdefault(type(value), {})[heading] = value
     return groups.values()
 
 
@@ -174,13 +175,13 @@ def _tabled(value: object, name: str, quantity: Quantity) -> Iterable[Renderable
 
 
 def _rows(value: object) -> list[DataclassInstance]:
-    """Return a field's value as the rows of a table; none where it is not a list of parts."""
+    """Return a field's value as the rows of a table; none if it is not a list of dataclasses."""
     items = [*value.values()] if isinstance(value, Mapping) else value
     return items if isinstance(items, list) and items and is_dataclass(items[0]) else []
 
 
 def _cells(value: object) -> Mapping[str, Mapping[str, Value]]:
-    """Return a field's value as the rows of a grid; none where it is not a mapping of mappings."""
+    """Return a field's value as the rows of a grid; none if it is not a mapping of mappings."""
     rows = value if isinstance(value, Mapping) else {}
     return rows if all(isinstance(row, Mapping) for row in rows.values()) else {}
 
@@ -188,7 +189,7 @@ def _cells(value: object) -> Mapping[str, Mapping[str, Value]]:
 def text_of(value: Value, quantity: Quantity) -> str:
     """Return a value of a quantity as it is shown: a dash for none, no sign before 0.
 
-    A tuple of two numbers is an interval; rows of a matrix, and pairs, are apart by semicolons.
+    A tuple of two numbers is an interval; semicolons separate rows of a matrix, and pairs.
     """
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -37,17 +37,17 @@ Used: TypeAlias = "Mapping[str, Value]"
 
 @dataclass(frozen=True)
 class Result:
-    """What a command found.
+    """The result of a command.
 
     Args:
         data: what `--json` prints, by the names of its fields.
-        shown: what people get, in order: tables and texts, wrapped; lines, which are not. By
-            default all of a result, as `rendered` shows it.
-        used: what the figures depend on beside the options, such as keys of the scenario; None
-            for an option that played no part.
-        ok: whether all is as it is to be; if not, the exit status is 1.
+        shown: what people see, in order: tables and texts, which are wrapped, and lines, which
+            are not. By default the whole result, as `rendered` shows it.
+        used: what the figures depend on, beside the options, such as keys of the scenario; None
+            for an option that had no effect.
+        ok: whether the exit status is 0, or else 1.
         after: called when all is printed, for a page that stays.
-        names: what links are called in what is printed, by our names, where a user has others.
+        names: a user's names of links by ours, where they differ; they are printed instead.
     """
 
     data: DataclassInstance | Mapping[str, Json]
@@ -89,12 +89,12 @@ def renamed(data: Json, names: Mapping[str, str]) -> Json:
         return data
     word = re.compile(rf"(?<![\w/.-])({'|'.join(map(re.escape, names))})(?![\w/.-])")
 
-    def renew(each: Json) -> Json:
-        if isinstance(each, str):
-            return word.sub(lambda match: names[match[1]], each)
-        if isinstance(each, Mapping):
-            return {key: renew(value) for key, value in each.items()}
-        return [renew(value) for value in each] if isinstance(each, list | tuple) else each
+    def renew(value: Json) -> Json:
+        if isinstance(value, str):
+            return word.sub(lambda match: names[match[1]], value)
+        if isinstance(value, Mapping):
+            return {key: renew(item) for key, item in value.items()}
+        return [renew(item) for item in value] if isinstance(value, list | tuple) else value
 
     return renew(data)
 
@@ -131,5 +131,5 @@ def _text(value: Value) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Iterable):
-        return " ".join(_text(each) for each in value)
+        return " ".join(map(_text, value))
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,9 +1,9 @@
 """`accord run`: one scenario, one engine, one transport, one bag.
 
-Options may be added here and in RUN (door/runs.py); their names stay. `Watching` has those that
-change no figure. What is printed (`shown_of`) may be changed; figures are computed in
-run/metrics.py. `RunDisplay` is what the entry point DISPLAY of `roboaccord.displays` must offer: a
-method added to it must be added to every display.
+Options may be added here and in RUN (door/runs.py); their names stay, and `run_command` is long by
+them alone. `Watching` has those that change no figure. What is printed (`shown_of`) may be changed;
+figures are computed in run/metrics.py. `RunDisplay` is what the entry point DISPLAY of
+`roboaccord.displays` must offer: a method added to it must be added to every display.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ DISPLAY = "browser"  # entry point of `roboaccord.displays`, made of a setup and
 
 
 class RunDisplay(Observer, Protocol):
-    """What `--view` shows a run on while it goes: a page, from which the robot may be pushed."""
+    """A page that shows a run as it goes, and from which the robot may be pushed: `--view`."""
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Address of the page."""
 
     def wrap(self, simulator: Simulator) -> Simulator:
         """Return a simulator that takes pushes."""
 
     def replay(self, trajectory: Trajectory, seconds: float) -> object:
-        """Show the run when it is over, for so long [s of wall time]."""
+        """Show the run when it is over, for `seconds` of wall time."""
 
     def close(self) -> None:
-        """Take the page away."""
+        """Close the page."""
 
 
 @dataclass(frozen=True)
 class Watching:
-    """Options of a run that change no figure: how long is waited for it, and how it is watched."""
+    """Options of a run that change no figure: how long to wait for it, and how to watch it."""
 
     timeout: Annotated[
         Seconds, typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit.")
@@ -146,14 +146,14 @@ def run_command(
     transport = choose(setup, controller, transport, view=watch.view)
     default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
     with ExitStack() as closing:
-        place = closing.enter_context(results(folder, default, force=force))
+        out = closing.enter_context(results(folder, default, force=force))
         bar = closing.enter_context(progress())
         label = f"{engine} over {transport}"
         progressing = ProgressObserver(bar, label, setup.scenario.duration)
         live = closing.enter_context(watched(setup, watch.speed)) if watch.view else None
         result = run(
             setup, engine=engine, controller=controller, inputs=recorded or NO_INPUTS,
-            transport=transport, timeout=watch.timeout, tell=note, out=place,
+            transport=transport, timeout=watch.timeout, tell=note, out=out,
             observers=(progressing, live) if live else (progressing,),
             wrap=live.wrap if live else lambda simulator: simulator,
         )  # fmt: skip
@@ -166,10 +166,10 @@ def run_command(
 def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
     """Return the transport, and refuse what cannot be run, before anything is made.
 
-    Where no transport is named it is `ros` where that can be had, else `direct`.
+    Where none is named it is `ros` if that is available, else `direct`.
 
     Raises:
-        AccordError: for the controller, the transport, or what cannot be measured or watched.
+        AccordError: for an unknown controller or transport, or a run that cannot be watched.
     """
     if not controller:
         check_controller(setup)
@@ -185,7 +185,7 @@ def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
     if view and transport not in WATCHED:
         raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
     if view:
-        load("displays", DISPLAY, "run --view")  # or there is none
+        load("displays", DISPLAY, "run --view")  # refused here where none is installed
     return transport
 
 
@@ -202,7 +202,7 @@ def watched(setup: Setup, speed: float) -> Iterator[RunDisplay]:
 
 
 def stay_open(live: RunDisplay, trajectory: Trajectory, stay: float) -> None:
-    """Replay a run on its page, for so long [s] or until interrupted."""
+    """Replay a run on its page, for `stay` seconds or until interrupted."""
     until = "Ctrl-C" if math.isinf(stay) else f"{stay:g} s have passed"
     log.print(f"the page at {live.url} stays until {until}")
     with until_interrupted():
@@ -210,14 +210,14 @@ def stay_open(live: RunDisplay, trajectory: Trajectory, stay: float) -> None:
     live.close()
 
 
-def shown_of(found: Run) -> list[str]:
+def shown_of(result: Run) -> list[str]:
     """Return the figures of a run for people."""
-    setup, motion = found.request.setup, found.motion
-    ran = f"{setup.robot.name} {setup.scenario.name} in {found.request.engine}"
+    setup, motion = result.request.setup, result.motion
+    ran = f"{setup.robot.name} {setup.scenario.name} in {result.request.engine}"
     rows = {
-        "ran": (f"{ran} over {found.transport}", ""),
-        "simulated": (f"{found.duration:g} s in {motion.states - 1} control ticks", ""),
-        "wall time": (f"{found.wall_time:.2f} s, {found.speed:.1f} x real time", ""),
+        "ran": (f"{ran} over {result.transport}", ""),
+        "simulated": (f"{result.duration:g} s in {motion.states - 1} control ticks", ""),
+        "wall time": (f"{result.wall_time:.2f} s, {result.speed:.1f} x real time", ""),
     }
     for name, value in motion.figures().items():
         figure = ("–", "") if math.isnan(value) else (f"{value:.4g}", UNITS.get(name, ""))
@@ -225,4 +225,4 @@ def shown_of(found: Run) -> list[str]:
     if motion.events:
         rows["events"] = (str(len(motion.events)), "")
     rows["sha256"] = (motion.sha256[:16], "")
-    return figure_lines({**rows, "bag": (str(found.request.bag), "")})
+    return figure_lines({**rows, "bag": (str(result.request.bag), "")})

@@ -1,6 +1,6 @@
 """How a command ends by a signal, and how it notifies the process that watches over it.
 
-GRACE may be raised: so long may a command take to close its bags after a signal; GRACE in
+GRACE may be raised: a command may take so long to close its bags after a signal; GRACE in
 roboaccord_ros/run/processes.py stays below it. WORDS and NO_PROCESS, lines that users see, may be
 reworded. MINDED, read by start.py, too, stays. Only the standard library may be imported, for this
 comes before all else.
@@ -12,14 +12,14 @@ import os
 import signal
 
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-MINDED = "ROBOACCORD_MINDED"  # environment variable: the process that minds, and the one that works
-GRACE = 2.0  # s from a signal until a process is killed
+MINDED = "ROBOACCORD_MINDED"  # environment variable: ids of the supervising and the working process
+GRACE = 2.0  # s from a signal until a process is killed: enough to close a bag on a slow disk
 TAKEN = signal.SIGUSR1
-RECEIVED = list[signal.Signals]()  # the signals that are to end this process, in their order
+RECEIVED = list[signal.Signals]()  # signals that end this process, in their order
 
 
 def go_on() -> None:
-    """Signal that Ctrl-C was a regular end, after which there is work to do."""
+    """Report that Ctrl-C was a regular end, after which work goes on."""
     RECEIVED.clear()
     if os.environ.get(MINDED) == f"{os.getppid()} {os.getpid()}":
         os.kill(os.getppid(), TAKEN)

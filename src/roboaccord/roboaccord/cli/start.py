@@ -1,12 +1,12 @@
 """Start of the command `accord`: a process that supervises the one that works.
 
 SOON may be tuned; how long a command has after a signal is GRACE in signals.py. Exit statuses (128
-+ signal) and the one line on stderr stay, for shells and scripts go by them. PR_SET_CHILD_SUBREAPER
-and SI_KERNEL are fixed by Linux. No library may be imported here. test_signals kills, hangs and
-crashes commands.
++ signal) and the one line on stderr stay, as shells and scripts rely on them.
+PR_SET_CHILD_SUBREAPER and SI_KERNEL are fixed by Linux. No library may be imported here.
+test_signals kills, hangs and crashes commands.
 
-Native code that hangs or crashes can neither end nor print a line, so another process does:
-whatever happens, the command ends soon after SIGTERM, in one line, and its processes with it.
+Native code that hangs or crashes cannot print a line, so a supervising process does: whatever
+happens, the command ends soon after SIGTERM with one line, and its processes end with it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from roboaccord.cli.signals import GRACE, MINDED, NO_PROCESS, TAKEN, WORDS
 from roboaccord.numerics.machine import SPARSE, can_start_threads, end_with, python
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
-SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: of a terminal, to all its processes
-SOON = 0.5  # s from then until what it has started is
+SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: from a terminal, to all its processes
+SOON = 0.5  # s more than GRACE until the processes that a command has started are killed
 WAITED_FOR = (*WORDS, TAKEN, signal.SIGCHLD)
 
 
@@ -85,16 +85,15 @@ def mind(child: int) -> int:
 
 
 def end_orphans(until: float) -> None:
-    """End what a process that has ended leaves: its processes, but for a browser it has opened.
+    """End the processes that an ended process leaves behind, but for a browser that it opened.
 
-    Some tidy up when all others have ended, for which they have until a time of the monotonic
-    clock [s].
+    Some tidy up once all others have ended; they may take until a time of the monotonic clock [s].
     """
     for number, limit in ((signal.SIGTERM, until), (signal.SIGKILL, until + SOON)):
-        for orphan in (left := _orphans()):
+        for orphan in (orphans := _orphans()):
             with suppress(ProcessLookupError):
                 os.kill(orphan, number)
-        while left and _orphans() and time.monotonic() < limit:
+        while orphans and _orphans() and time.monotonic() < limit:
             signal.sigtimedwait(WAITED_FOR, 0.02)
             _reap(0)
 
@@ -102,13 +101,13 @@ def end_orphans(until: float) -> None:
 def _orphans() -> list[int]:
     """Return the processes of this session that are children of this process now."""
     with suppress(OSError):
-        found = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-        return [int(one) for one in found if os.getsid(int(one)) == os.getsid(0)]
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        return [int(child) for child in children if os.getsid(int(child)) == os.getsid(0)]
     return []
 
 
 def _reap(child: int) -> int | None:
-    """Take what has ended from the list of processes; return how the child has, or None."""
+    """Reap ended processes; return the exit code of the child, or None while it runs."""
     code = None
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:

@@ -44,14 +44,14 @@ from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-STREAMS = (1, 2)  # of stdout and of stderr
+STREAMS = (1, 2)  # file descriptors of stdout and stderr
 LONGEST = 600.0  # s that a drive lasts by default: a motion is kept in memory
-RATE = 20.0  # Hz, of messages and of the screen
+RATE = 20.0  # Hz of messages and of the screen: ten within the silence of a key
 
 
 @dataclass(frozen=True)
 class Drive:
-    """Hold a drive over ROS: the robot, the simulator that it runs in, and how long it took."""
+    """A drive over ROS: the robot, its simulator, and how long it took."""
 
     robot: str
     engine: str
@@ -64,7 +64,7 @@ class RosLink(Protocol):
     def exchange(
         self, target: Target | None, switches: dict[str, bool], seconds: float
     ) -> RobotState:
-        """Send a target and switches, wait for some time, and return the last state heard of."""
+        """Send a target and switches, wait for `seconds`, and return the last state received."""
 
     def fail(self, fault: Fault) -> None:
         """Let a joint fail."""
@@ -118,11 +118,11 @@ def teleop_command(
         check_engine(engine)
         screen = Dashboard(setup, keyboard, f"{setup.robot.name} {setup.scenario.name} in {engine}")
         default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
-        with results(folder, default, force=force) as place, shown(screen):
+        with results(folder, default, force=force) as out, shown(screen):
             pace = RealTime(screen, setup.scenario.control_period)
             result = run_direct(
                 RunRequest(
-                    setup=setup, engine=engine, bag=fresh(place / "bag"), inputs=keyboard,
+                    setup=setup, engine=engine, bag=fresh(out / "bag"), inputs=keyboard,
                     observers=(pace,), wrap=compiled,
                 )
             )  # fmt: skip
@@ -130,13 +130,13 @@ def teleop_command(
 
 
 def compiled(simulator: Simulator) -> Simulator:
-    """Return a simulator whose steps compile nothing any more."""
+    """Return a simulator whose kernels are all compiled."""
     simulator.compile_all()
     return simulator
 
 
 def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
-    """Send what the keys ask for to a robot that runs elsewhere."""
+    """Send what the keys ask for to a robot in another process."""
     screen = Dashboard(setup, keyboard, f"{setup.robot.name} over ROS")
     started, state = time.monotonic(), setup.initial
     with connection(setup, namespace) as link, shown(screen):
@@ -150,25 +150,25 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
         link.exchange(keyboard.target(state), {}, 1.0 / RATE)
         engine = link.engine()
     wall = time.monotonic() - started
-    found = Drive(setup.robot.name, engine, wall)
-    return Result(found, [f"drove for {wall:.1f} s in {engine or 'an unknown simulator'}"])
+    drive = Drive(setup.robot.name, engine, wall)
+    return Result(drive, [f"drove for {wall:.1f} s in {engine or 'an unknown simulator'}"])
 
 
 def connection(setup: Setup, namespace: str) -> AbstractContextManager[RosLink]:
     """Connect over ROS, by the entry point that roboaccord_ros has for it.
 
     Raises:
-        AccordError: where ROS is not installed, or has no room.
+        AccordError: where ROS is not installed, or lacks memory.
     """
     if "ros" not in entries("teleop"):
         raise AccordError("--ros needs the package roboaccord_ros, which is not installed")
     check_room_for_ros()
-    made: AbstractContextManager[RosLink] = load("teleop", "ros")(setup, namespace)
-    return made
+    link: AbstractContextManager[RosLink] = load("teleop", "ros")(setup, namespace)
+    return link
 
 
 class RealTime(Observer):
-    """Keep a run at real time, and show it; what a simulator is late by is let go."""
+    """Paces a run in real time, and shows it; a delay of the simulator is not made up for."""
 
     def __init__(self, screen: Dashboard, period: float) -> None:
         self._screen, self._pace, self._factor = screen, Pace(period, 1.0), math.nan
@@ -190,9 +190,9 @@ class RealTime(Observer):
 
 @contextmanager
 def shown(screen: Dashboard) -> Iterator[None]:
-    """Show a screen on stderr while a person looks on; else the keys, once.
+    """Show a screen on stderr if that is a terminal; else print the keys, once.
 
-    It is alone: what else is printed, by libraries too, appears when it has gone.
+    Whatever else is printed meanwhile, by libraries too, appears when the screen has closed.
     """
     if not log.is_terminal:
         note("keys: " + "; ".join(f"{k} {w}" for k, w in (screen.keyboard.words | FIXED).items()))
@@ -215,12 +215,12 @@ def shown(screen: Dashboard) -> Iterator[None]:
 
 
 class Dashboard:
-    """What a driver sees: time, what is asked for, motion, limits and keys.
+    """The screen of a driver: time, target, motion, limits and keys.
 
     Args:
         setup: robot and scenario.
         keyboard: whose keys and target are shown.
-        title: above it.
+        title: above the table.
     """
 
     def __init__(self, setup: Setup, keyboard: Keyboard, title: str) -> None:
@@ -231,11 +231,11 @@ class Dashboard:
         self._shown: tuple[RobotState, float] = (setup.initial, math.nan)
 
     def show(self, state: RobotState, factor: float) -> None:
-        """Take the state to show, and the factor of real time; nan where it is not known."""
+        """Take the state to show, and the real-time factor; nan where it is not known."""
         self._shown = state, factor
 
     def table(self) -> Table:
-        """Return all that is shown."""
+        """Return the table that is shown."""
         state, factor = self._shown
         table = make_table("", "", title=self._title, words=[""])
         table.show_header = False
@@ -260,7 +260,7 @@ class Dashboard:
         return table
 
     def _nearest(self, state: RobotState) -> list[int]:
-        """Return the joints to show: all, or of many the one nearest to a limit."""
+        """Return the joints to show: all, or of many the one that is nearest to a limit."""
         if len(self._joints) <= 8:
             return list(range(len(self._joints)))
         low, high = np.array(self._limits).T

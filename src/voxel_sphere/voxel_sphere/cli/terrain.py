@@ -226,7 +226,7 @@ def make_command(
     target = check_place(folder, n, [name], **scale, replace=force)
     known = target == folder or is_own(folder) or any(folder.glob("Bitmaps_*"))
     with (
-        results(folder, "terrain", force=force, known=known),
+        results(folder, "terrain", force=force, adds=known),
         counted(6 * n, f"making {name}") as done,
     ):
         if xyz:
