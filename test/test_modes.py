@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import pytest
 import roboaccord as ra
 import typer
-from roboaccord.cli import main
+from roboaccord.cli import groups, main
 from roboaccord.cli.command import add_command, taken_by
 from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError
@@ -86,7 +86,7 @@ class Command:
 
 def places() -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the words of all commands, and where their functions are."""
-    for name, place in main.COMMANDS.items():
+    for name, place in groups.COMMANDS.items():
         yield (name,), place
     yield from (((name,), e.value) for name, e in entries("commands").items() if "." not in name)
     for robot in robot_names():
@@ -100,7 +100,7 @@ def command_at(name: str, place: str, robot: str = "") -> Any:
     return original(name, place, robot)
 
 
-original = main.command_at
+original = groups.command_at
 
 
 @functools.cache
@@ -172,7 +172,7 @@ def test_options_of_other_modes_are_refused_in_one_line(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Every command, in the mode of each of its examples, with each option of its other modes."""
-    monkeypatch.setattr(main, "command_at", command_at)
+    monkeypatch.setattr(groups, "command_at", command_at)
     for command in commands():
         takes, tried = command.modes.takes, set[tuple[str, ...]]()
         refused, modes = set[str](), set[str]()
