@@ -39,17 +39,17 @@ def hidden(figure: Figure) -> list[str]:
 
     That is of the words and of the marks in legends.
     """
-    found = words(figure)
-    found += marks(figure)  # where the drawing of the words has put them
+    drawn = words(figure)
+    drawn += marks(figure)  # where the drawing of the words has put them
     width, height = figure.canvas.get_width_height()
     wrong = [
         f"{word} leaves the frame"
-        for word, box in found
+        for word, box in drawn
         if (box.vertices < -0.5).any() or (box.vertices > np.array([width, height]) + 0.5).any()
     ]
     return wrong + [
         f"{one} and {other}"
-        for (one, box), (other, second) in combinations(found, 2)
+        for (one, box), (other, second) in combinations(drawn, 2)
         if box.intersects_path(second, filled=True)
     ]
 
@@ -59,24 +59,24 @@ def words(figure: Figure) -> list[tuple[str, Path]]:
 
     The layout stays as in the file: a second one would move axes again.
     """
-    found: list[tuple[str, Path]] = []
+    texts: list[tuple[str, Path]] = []
     draw = Text.draw
 
     def note(text: Text, renderer: Any, *rest: Any, **more: Any) -> None:
         if text.get_visible() and text.get_text().strip():
-            found.append((text.get_text(), rectangle(text, renderer)))
+            texts.append((text.get_text(), rectangle(text, renderer)))
         draw(text, renderer, *rest, **more)
 
     figure.set_layout_engine("none")
     with mock.patch.object(Text, "draw", note):
         FigureCanvasAgg(figure).draw()
-    return found
+    return texts
 
 
 def marks(figure: Figure) -> list[tuple[str, Path]]:
     """Return each mark of the legends of a drawn figure, with the rectangle about it [pixels]."""
     legends = [*figure.legends, *filter(None, (axes.get_legend() for axes in figure.axes))]
-    found: list[tuple[str, Path]] = []
+    outlines: list[tuple[str, Path]] = []
     for legend in legends:
         for mark, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
             assert mark is not None
@@ -87,8 +87,8 @@ def marks(figure: Figure) -> list[tuple[str, Path]]:
             else:
                 (x0, y0), (x1, y1) = mark.get_window_extent().get_points()
             corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]
-            found.append((f"mark of {text.get_text()}", Path(corners, closed=True)))
-    return found
+            outlines.append((f"mark of {text.get_text()}", Path(corners, closed=True)))
+    return outlines
 
 
 def rectangle(text: Text, renderer: Any) -> Path:

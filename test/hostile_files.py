@@ -225,11 +225,11 @@ def npz(shape: str, stated: int = 0) -> bytes:
     data = array.getvalue().replace(b"(2,), }", f"{shape}, }}".encode()).ljust(144)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("t.npy", data)
-    found = file.getvalue()
+    data = file.getvalue()
     if stated:
-        at = found.rindex(b"PK\x01\x02") + 24
-        found = found[:at] + struct.pack("<I", stated) + found[at + 4 :]
-    return found
+        at = data.rindex(b"PK\x01\x02") + 24
+        data = data[:at] + struct.pack("<I", stated) + data[at + 4 :]
+    return data
 
 
 def mat(count: int) -> bytes:

@@ -48,7 +48,7 @@ class Terminal:
             time.sleep(0.02)
 
     def hold(self, keys: str, seconds: float) -> None:
-        """Hold keys down, the characters in turn; or none."""
+        """Type keys as if held down, the characters in turn; or none."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             os.write(self._master, keys.encode())

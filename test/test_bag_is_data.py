@@ -215,7 +215,7 @@ def test_meshes_of_packages_alone_are_read(name: str, of_package: bool) -> None:
 
 def test_no_module_makes_a_setup_of_what_a_bag_or_a_message_states() -> None:
     """All do so by `recorded_setup`: the data of a run are handed to nothing else."""
-    found = []
+    calls = []
     for name in PACKAGES:
         for path in (ROOT / "src" / name / name).rglob("*.py"):
             text = path.read_text(encoding="utf-8")
@@ -227,6 +227,6 @@ def test_no_module_makes_a_setup_of_what_a_bag_or_a_message_states() -> None:
                 ):  # fmt: skip
                     given_to = ast.unparse(node)
                     if "run.scenario" in given_to or "facts" in given_to:
-                        found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {given_to}")
+                        calls.append(f"{path.relative_to(ROOT)}:{node.lineno}: {given_to}")
     # A recorded run that is repeated: its data are compared, and no setup is made.
-    assert [each.partition(":")[0] for each in found] == ["src/roboaccord/roboaccord/run/inputs.py"]
+    assert [each.partition(":")[0] for each in calls] == ["src/roboaccord/roboaccord/run/inputs.py"]

@@ -120,15 +120,15 @@ def leaves(group: Any, name: str) -> Iterator[tuple[str, Any]]:
 @pytest.fixture(scope="module")
 def commands() -> dict[str, Any]:
     """Return all commands by name."""
-    found = {name: command_at(name, place) for name, place in COMMANDS.items()}
-    found |= {name: added_command(name) for name in entries("commands") if "." not in name}
+    by_name = {name: command_at(name, place) for name, place in COMMANDS.items()}
+    by_name |= {name: added_command(name) for name in entries("commands") if "." not in name}
     for name in robot_names():
-        found |= leaves(robot_commands(name), name.replace("_", "-"))
-    return found
+        by_name |= leaves(robot_commands(name), name.replace("_", "-"))
+    return by_name
 
 
 @pytest.fixture(scope="module")
-def made(commands: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recordings(commands: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a bag and a terrain, for the commands that take some."""
     pytest.importorskip("snake", reason="the snake, which commands are shown by, is not installed")
     folder = tmp_path_factory.mktemp("made")
@@ -144,17 +144,20 @@ def made(commands: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture
 def accord(
-    made: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    recordings: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> Accord:
     """Return a function that runs a command in a folder of its own: status, stdout, stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(out, "width", 80)
     if is_installed("snake optimise"):
         shorten_studies_of_the_snake(monkeypatch)
-    (tmp_path / "made").symlink_to(made)
+    (tmp_path / "made").symlink_to(recordings)
 
     def of(name: str, more: str = "", folder: str = "results") -> tuple[int, str, str]:
-        if "made/arm" in CASES[name] and not (made / "arm").exists():
+        if "made/arm" in CASES[name] and not (recordings / "arm").exists():
             assert run(shlex.split(f"run {ARM}")) == 0
         capsys.readouterr()
         words = CASES[name].format(out=folder, root=ROOT)
@@ -181,23 +184,23 @@ def test_every_command_is_here(commands: dict[str, Any]) -> None:
 
 
 def test_every_command_that_takes_a_robots_file_can_be_told_to_trust_it(commands) -> None:
-    found = {}
+    takes_trust = {}
     for name, each in commands.items():
         given = [p for p in each.params if p.param_type_name == "argument"]
         if any("FILE" in (p.metavar or "") for p in given):
-            found[name] = any("--trust" in p.opts for p in each.params)
+            takes_trust[name] = any("--trust" in p.opts for p in each.params)
     named = {"run", "check", "crosscheck", "sweep", "view", "teleop"}
-    assert named <= {*found}
-    assert all(found.values()), found
+    assert named <= {*takes_trust}
+    assert all(takes_trust.values()), takes_trust
 
 
 def test_help_has_an_example_and_figures_have_json(commands: dict[str, Any]) -> None:
     """Commands that write into a folder all have the two options for that."""
-    for name, each in commands.items():
-        assert f"accord {name}" in each.help.replace("_", "-"), name
-        flags = {flag for parameter in each.params for flag in parameter.opts}
+    for name, parser in commands.items():
+        assert f"accord {name}" in parser.help.replace("_", "-"), name
+        flags = {flag for parameter in parser.params for flag in parameter.opts}
         assert ("--json" in flags) == (name not in WITHOUT_FIGURES), name
-        folder = any("--out" in p.opts and "DIR" in (p.metavar or "") for p in each.params)
+        folder = any("--out" in p.opts and "DIR" in (p.metavar or "") for p in parser.params)
         assert folder == (name in INTO_FOLDERS), name
         assert ("--force" in flags) == folder, name
 
@@ -233,15 +236,15 @@ def test_figures_as_json_and_on_80_columns(
     tmp_path: Path,
 ) -> None:
     """JSON is all that is on stdout; for people nothing is cut or wider than their terminal."""
-    found: list[Any] = []
-    monkeypatch.setattr(command, "show", lambda *result: found.append(result) or show(*result))
+    shown: list[Any] = []
+    monkeypatch.setattr(command, "show", lambda *result: shown.append(result) or show(*result))
     status, printed, _ = accord(name, "--json")
     assert status in (0, 1)
     assert printed.count("\n") == 1
     data = json.loads(printed)
     assert isinstance(data, dict)
     used = data.get("options", {})
-    show(*found[0][:-1], as_json=False)
+    show(*shown[0][:-1], as_json=False)
     shown = capsys.readouterr().out
     assert shown.strip() and "…" not in shown
     for line in shown.splitlines():
@@ -258,8 +261,8 @@ def test_a_folder_of_something_else_is_refused(name: str, accord: Accord, tmp_pa
     """One line states what it holds; --force deletes only what accord wrote there."""
     folder = tmp_path / "results"
     (folder / "old").mkdir(parents=True)
-    for each in ("mine.txt", "old/result.csv", "old/notes.txt"):
-        (folder / each).write_text("kept")
+    for file in ("mine.txt", "old/result.csv", "old/notes.txt"):
+        (folder / file).write_text("kept")
     status, printed, line = accord(name)
     assert (status, printed, line.count("\n")) == (2, "", 1)
     assert "results holds mine.txt, old, not results of accord" in line
@@ -275,8 +278,8 @@ def test_a_folder_of_something_else_is_refused(name: str, accord: Accord, tmp_pa
     status, _, _ = accord(name, "--force")
     assert status in (0, 1)
     assert not (folder / "old/result.csv").exists()
-    for each in (folder / "mine.txt", folder / "old/notes.txt", tmp_path / "results.txt"):
-        assert each.read_text() == "kept"
+    for file in (folder / "mine.txt", folder / "old/notes.txt", tmp_path / "results.txt"):
+        assert file.read_text() == "kept"
     check_marker(name, folder, "mine.txt", "old/notes.txt")
 
 

@@ -42,7 +42,7 @@ def runs(top: Path) -> dict[str, Run]:
 
 
 @pytest.fixture(scope="module")
-def found(runs: dict[str, Run], top: Path) -> Comparison:
+def comparison(runs: dict[str, Run], top: Path) -> Comparison:
     return compare(*(top / "runs" / name for name in runs))
 
 
@@ -53,51 +53,51 @@ def at(runs: dict[str, Run], top: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return top
 
 
-def chain(made: Run) -> tuple[list[str], np.ndarray]:
+def chain(run: Run) -> tuple[list[str], np.ndarray]:
     """Return the snake's links from the rear, and their origins (k, links, 2) [m].
 
     By complex numbers: each joint is a vector ahead of the frame behind it, and turns by its angle.
     """
-    motion = made.trajectory
+    motion = run.trajectory
     spots = {
         joint.find("child").get("link"): (joint.get("name"), joint.find("origin").get("xyz"))
-        for joint in ET.fromstring(read_run(made.request.bag).urdf).iter("joint")
+        for joint in ET.fromstring(read_run(run.request.bag).urdf).iter("joint")
         if joint.get("name", "").startswith("joint_")
     }
-    place = motion.position[:, 0] + 1j * motion.position[:, 1]
+    point = motion.position[:, 0] + 1j * motion.position[:, 1]
     yaw = 2.0 * np.arctan2(motion.orientation[:, 2], motion.orientation[:, 3])
-    names, places = ["base_link"], [place]
+    names, places = ["base_link"], [point]
     for link in sorted(spots, reverse=True):  # joint_21 is the rearmost
         joint, origin = spots[link]
-        place = place + float(origin.split()[0]) * np.exp(1j * yaw)
+        point = point + float(origin.split()[0]) * np.exp(1j * yaw)
         yaw = yaw + motion.q[:, motion.joints.index(joint)]
         names.append(link)
-        places.append(place)
+        places.append(point)
     z = np.array(places).T
     return names, np.stack([z.real, z.imag], axis=-1)
 
 
 def test_what_changed_is_shown_and_figures_are_the_runs_own(
-    found: Comparison, runs: dict[str, Run]
+    comparison: Comparison, runs: dict[str, Run]
 ) -> None:
-    assert [(c.key, *c.values) for c in found.changes] == [("friction.mu_along", "0.1", "0.5")]
-    figures = {each.name: each.values for each in found.figures}
-    own = [made.motion.figures() for made in runs.values()]
-    assert set(figures) == set(own[0])
+    assert [(c.key, *c.values) for c in comparison.changes] == [("friction.mu_along", "0.1", "0.5")]
+    figures = {entry.name: entry.values for entry in comparison.figures}
+    of_runs = [made.motion.figures() for made in runs.values()]
+    assert set(figures) == set(of_runs[0])
     for name in ("speed", "work", "peak_effort", "cost_of_transport"):
-        assert figures[name] == pytest.approx([each[name] for each in own], rel=1e-12)
-    assert own[0]["speed"] > 2.0 * own[1]["speed"]
-    assert found.verdict is None and found.to_json()["verdict"] == "fail"
+        assert figures[name] == pytest.approx([entry[name] for entry in of_runs], rel=1e-12)
+    assert of_runs[0]["speed"] > 2.0 * of_runs[1]["speed"]
+    assert comparison.verdict is None and comparison.to_json()["verdict"] == "fail"
 
 
 def test_motions_part_when_and_where_an_own_kinematics_says(
-    found: Comparison, runs: dict[str, Run]
+    comparison: Comparison, runs: dict[str, Run]
 ) -> None:
     """The first sample at which an origin is farther away than 1 mm; no joint is by 1 mrad."""
     names, places = chain(runs["first"])
     gap = np.linalg.norm(chain(runs["rough"])[1] - places, axis=2)
     first = int(np.flatnonzero(gap.max(axis=1) > 1e-3)[0])
-    links, joints = found.partings
+    links, joints = comparison.partings
     assert (links.kind, links.time) == ("link", runs["first"].trajectory.time[first])
     assert links.where == names[gap[first].argmax()]
     assert links.largest == pytest.approx(gap.max(), rel=1e-9)
@@ -111,9 +111,9 @@ def test_motions_part_when_and_where_an_own_kinematics_says(
 
 def test_signals_are_what_their_names_say(runs: dict[str, Run]) -> None:
     """Links by own kinematics; energy, momentum and the force from outside obey their laws."""
-    made = runs["first"]
-    signals, motion, time = RunSignals(made.request.bag), made.trajectory, made.trajectory.time
-    names, places = chain(made)
+    run = runs["first"]
+    signals, motion, time = RunSignals(run.request.bag), run.trajectory, run.trajectory.time
+    names, places = chain(run)
     for name, place in zip(names, places.swapaxes(0, 1), strict=True):
         for i, axis in enumerate("xy"):
             np.testing.assert_allclose(
@@ -123,16 +123,16 @@ def test_signals_are_what_their_names_say(runs: dict[str, Run]) -> None:
     np.testing.assert_array_equal(signals["base.x"].values, motion.position[:, 0])
     # The force changes the momentum, whose integral is the displacement (trapezoids).
     x, force = signals["com.x"].values, signals["contact.x"].values[1:]
-    tree = made.request.setup.tree
+    tree = run.request.setup.tree
     mass = sum(link.mass for link in tree.links)
     velocity = np.concatenate([[0.0], np.cumsum(force * np.diff(time)) / mass])
     moved = np.sum(0.5 * (velocity[1:] + velocity[:-1]) * np.diff(time))
     assert moved == pytest.approx(x[-1] - x[0], rel=1e-3)
-    weight = mass * made.request.setup.parameters.gravity
+    weight = mass * run.request.setup.parameters.gravity
     np.testing.assert_allclose(signals["contact.z"].values[1:], weight, rtol=1e-12)
     kinetic = signals["energy.kinetic"].values
     assert kinetic[0] == 0.0 and 0.0 < kinetic[-1] < signals["energy.work"].values[-1]
-    assert signals["energy.work"].values[-1] == pytest.approx(made.motion.figures()["net_work"])
+    assert signals["energy.work"].values[-1] == pytest.approx(run.motion.figures()["net_work"])
 
 
 def test_panels_have_units_and_a_curve_for_each_run(runs: dict[str, Run]) -> None:

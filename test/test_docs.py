@@ -34,7 +34,7 @@ def anchors(page: Path) -> set[str]:
 
 def commands() -> list[tuple[str, str]]:
     """Return every `accord` command in a code block of a page, with the page's name."""
-    found = []
+    lines = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         blocks = [body for _, body in FENCE.findall(text)]
@@ -42,19 +42,19 @@ def commands() -> list[tuple[str, str]]:
         for line in "\n".join(blocks).splitlines():
             match = re.match(r" *(?:\w+=\S+ )*accord (.+)", line)
             if match and not line.rstrip().endswith(":"):
-                found.append((relative(page), match[1]))
-    return found
+                lines.append((relative(page), match[1]))
+    return lines
 
 
 def program() -> list[tuple[str, Any]]:
     """Return every command of `accord` by its full name."""
-    found = [(name, command_at(name, place)) for name, place in COMMANDS.items()]
+    parsers = [(name, command_at(name, place)) for name, place in COMMANDS.items()]
     for robot in (name for name in robot_names() if (ROOT / "src" / name).is_dir()):
         group = robot_commands(robot)
         names = group.list_commands(None)
         word = robot.replace("_", "-")
-        found += [(f"{word} {name}", group.get_command(None, name)) for name in names]
-    return found
+        parsers += [(f"{word} {name}", group.get_command(None, name)) for name in names]
+    return parsers
 
 
 @pytest.fixture(scope="module")
@@ -86,13 +86,13 @@ def test_command_parses(accord: Any, page: str, command: str) -> None:
     """Command, arguments and options are those of the program."""
     words = shlex.split(command.split(" > ")[0], comments=True)
     context = accord.make_context("accord", [], resilient_parsing=True)
-    name, found = "accord", accord
-    while hasattr(found, "resolve_command") and words and not words[0].startswith("--"):
-        name, found, words = found.resolve_command(context, words)
-        if hasattr(found, "resolve_command"):
-            context = found.make_context(name, [], parent=context, resilient_parsing=True)
+    name, parser = "accord", accord
+    while hasattr(parser, "resolve_command") and words and not words[0].startswith("--"):
+        name, parser, words = parser.resolve_command(context, words)
+        if hasattr(parser, "resolve_command"):
+            context = parser.make_context(name, [], parent=context, resilient_parsing=True)
     try:
-        found.make_context(name, words, parent=context)
+        parser.make_context(name, words, parent=context)
     except typer.Exit:  # --help and --version
         pass
     except Exception as error:

@@ -100,12 +100,12 @@ def test_efforts_of_a_bag_are_judged_by_its_commands(tmp_path: Path) -> None:
         bag = tmp_path / f"{factor}"
         changed = replace(motion, effort=factor * motion.effort)
         write_trajectory(bag, setup, "mujoco", "3", changed)
-        found = check_bag(read_run(bag))
-        assert found.levels.drive["mujoco"].outcome == outcome
-        assert found.ok is (outcome == "within")
-    sizes = {each.kind: each.size for each in found.checks["drive"]["mujoco"].kinds}
+        report = check_bag(read_run(bag))
+        assert report.levels.drive["mujoco"].outcome == outcome
+        assert report.ok is (outcome == "within")
+    sizes = {each.kind: each.size for each in report.checks["drive"]["mujoco"].kinds}
     assert sizes["scaled"] == pytest.approx(0.9)
-    assert "scaled by 0.9" in found.levels.drive["mujoco"].reason
+    assert "scaled by 0.9" in report.levels.drive["mujoco"].reason
 
 
 def test_only_a_launch_of_gazebo_may_let_a_command_act_late() -> None:

@@ -42,28 +42,28 @@ def shipped() -> Iterator[tuple[str, CrosscheckSpec]]:
 
 def test_these_levels_are_excused_and_no_others() -> None:
     """A new excuse is a decision: it is listed here, with a word of its reason."""
-    found = {
+    excuses = {
         f"{scenario}, {level} of {engine}": reason
         for scenario, spec in shipped()
         for level, engines in spec.excuse.items()
         for engine, reason in engines.items()
     }
-    assert set(found) == set(EXCUSED)
-    assert all(word in found[key] for key, word in EXCUSED.items())
+    assert set(excuses) == set(EXCUSED)
+    assert all(word in excuses[key] for key, word in EXCUSED.items())
 
 
 def test_these_tolerances_are_loosened_and_no_others() -> None:
     """Likewise for what loosens a level; everything else is held to what was measured."""
-    found = {}
+    loosened = {}
     for scenario, spec in shipped():
         given = {f"trajectory of {e}": t for e, t in spec.tolerances.trajectory.items()}
         for key, value in {"one_step": spec.tolerances.one_step, **given}.items():
             if isinstance(value, Allowance):
-                found[f"{scenario}, {key}"] = value
-    assert {key: found[key].limit for key in found} == {
+                loosened[f"{scenario}, {key}"] = value
+    assert {key: loosened[key].limit for key in loosened} == {
         k: limit for k, (limit, _) in LOOSENED.items()
     }
-    assert all(word in found[key].reason for key, (_, word) in LOOSENED.items())
+    assert all(word in loosened[key].reason for key, (_, word) in LOOSENED.items())
 
 
 def test_the_tolerances_of_all_levels_are_the_defaults() -> None:

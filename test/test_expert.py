@@ -72,8 +72,8 @@ def test_mujocos_sparse_cholesky_is_never_used() -> None:
     )  # fmt: skip
     simulator = simulate_model(model, "mujoco")
     assert isinstance(simulator, MujocoSimulator)
-    own = simulator.mechanism.data.model
-    assert own.nv == JOINTS + 6 > 60
-    assert own.opt.jacobian == mujoco.mjtJacobian.mjJAC_DENSE
-    own.opt.jacobian = mujoco.mjtJacobian.mjJAC_AUTO
-    assert mujoco.mj_isSparse(own)
+    model = simulator.mechanism.data.model
+    assert model.nv == JOINTS + 6 > 60
+    assert model.opt.jacobian == mujoco.mjtJacobian.mjJAC_DENSE
+    model.opt.jacobian = mujoco.mjtJacobian.mjJAC_AUTO
+    assert mujoco.mj_isSparse(model)

@@ -39,17 +39,17 @@ def modules(package: str) -> dict[str, Path]:
 
 def definers(known: dict[str, Path]) -> dict[str, str]:
     """Return the module that defines each name which a package lists in its stub."""
-    found = {}
+    homes = {}
     for package, path in known.items():
         stub = path.with_suffix(".pyi")
         for node in ast.parse(stub.read_text("utf-8")).body if stub.is_file() else ():
             if isinstance(node, ast.ImportFrom) and node.level:
                 for alias in node.names:
-                    found[f"{package}.{alias.name}"] = f"{package}.{node.module or alias.name}"
-    return found
+                    homes[f"{package}.{alias.name}"] = f"{package}.{node.module or alias.name}"
+    return homes
 
 
-def imports(path: Path, known: dict[str, Path], homes: Mapping[str, str] = {}) -> Iterator[str]:
+def imports(path: Path, paths: dict[str, Path], homes: Mapping[str, str] = {}) -> Iterator[str]:
     """Yield the modules of its package that a module imports, in functions and for types too.
 
     Or names in a string, `package.module` or `package.module:name`, by which they are imported.
@@ -63,10 +63,10 @@ def imports(path: Path, known: dict[str, Path], homes: Mapping[str, str] = {}) -
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             name = node.value.partition(":")[0]
-            names = [name] if "." in name and name in known and name not in GROUPS else []
-        for each in names:
-            name = homes.get(each, each)
-            while name and name not in known:
+            names = [name] if "." in name and name in paths and name not in GROUPS else []
+        for name_used in names:
+            name = homes.get(name_used, name_used)
+            while name and name not in paths:
                 name = name.rpartition(".")[0]
             if name:
                 yield name
@@ -129,26 +129,26 @@ def test_few_modules_or_rooms_stand_at_the_top(package: str) -> None:
 @pytest.mark.slow
 def test_only_commands_know_of_deliberate_errors() -> None:
     """No module outside `falsify` imports it or has such a parameter, but for commands."""
-    own = "roboaccord.falsify"
+    falsify = "roboaccord.falsify"
     for package in PACKAGES:
-        known = modules("roboaccord") | modules(package)
+        paths = modules("roboaccord") | modules(package)
         for name, path in modules(package).items():
             text = path.read_text(encoding="utf-8")
-            if name.startswith(own) or not ("perturb" in text or "falsify" in text):
+            if name.startswith(falsify) or not ("perturb" in text or "falsify" in text):
                 continue
             tree = ast.parse(text)
             assert not [a for a in ast.walk(tree) if isinstance(a, ast.arg) and "perturb" in a.arg
                         and room(name) != "cli"], name  # fmt: skip
             if room(name) != "cli":
-                assert not [used for used in imports(path, known) if used.startswith(own)], name
+                assert not [used for used in imports(path, paths) if used.startswith(falsify)], name
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_class_name_stands_once_in_a_package(package: str) -> None:
     """A reader need not look at the imports to see which class is meant; studies are by robot."""
-    found = defaultdict(set)
+    homes = defaultdict(set)
     for name, path in modules(package).items():
         robot = room(name) if package == "roboaccord_studies" else ""
         for kind in re.findall(r"^class (\w+)", path.read_text("utf-8"), re.MULTILINE):
-            found[robot, kind].add(name)
-    assert {name: places for name, places in found.items() if len(places) > 1} == {}
+            homes[robot, kind].add(name)
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}

@@ -28,6 +28,7 @@ from roboaccord.scenario.setups import load_setup
 from typer.main import get_command
 
 ARGUMENTS = ":="  # of a xacro file
+SELECTING = ("gif", "mp4", "scenario", "other", "others")  # arguments that select a mode
 TEXTS = {".sdf": "<sdf><world name='w'/></sdf>", ".urdf": "<robot name='r'/>"}
 OPTIONS = ("faults", "base", "packages", "arguments")  # of a robot
 
@@ -106,15 +107,15 @@ original = groups.command_at
 @functools.cache
 def commands() -> tuple[Command, ...]:
     """Return the commands that have modes."""
-    found = []
-    for words, place in places():
-        module, _, function = place.partition(":")
+    with_modes = []
+    for words, target in places():
+        module, _, function = target.partition(":")
         if hasattr(getattr(importlib.import_module(module), function), "modes"):
             robot = words[0].replace("-", "_") if len(words) > 1 else ""
-            parser = command_at(words[-1], place, robot)
-            made = parser.callback  # with the modes that packages add
-            found.append(Command(words, parser, made.modes, made.__doc__))
-    return tuple(found)
+            parser = command_at(words[-1], target, robot)
+            callback = parser.callback  # with the modes that packages add
+            with_modes.append(Command(words, parser, callback.modes, callback.__doc__))
+    return tuple(with_modes)
 
 
 def make_named_files(words: list[str]) -> None:
@@ -140,11 +141,11 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_commands_with_modes_are_found() -> None:
     """The walk is not empty: the commands that were known to drop options are among them."""
     names = {" ".join(command.words) for command in commands()}
-    known = {"crosscheck", "check", "run", "teleop", "plot"}
-    known |= {"view"} & {*entries("commands")}
+    expected = {"crosscheck", "check", "run", "teleop", "plot"}
+    expected |= {"view"} & {*entries("commands")}
     if "packbot" in robot_names():
-        known |= {"packbot look", "packbot plan", "packbot collapse"}
-    assert known <= names
+        expected |= {"packbot look", "packbot plan", "packbot collapse"}
+    assert expected <= names
 
 
 def test_every_option_is_declared() -> None:
@@ -159,12 +160,12 @@ def test_every_option_is_declared() -> None:
             for option in command.options.keys() - declared
         ]
         function = getattr(ra, command.words[-1], None) if len(command.words) == 1 else None
-        known = {ARGUMENTS, *command.flags}
-        known |= (
+        options = {ARGUMENTS, *command.flags}
+        options |= (
             {FLAGS.get(n, n) for n in inspect.signature(function).parameters} if function else set()
         )
-        known |= {FLAGS.get(n, n) for n in OPTIONS} if function else set()
-        wrong += [f"accord {name}: there is no option {each}" for each in declared - known]
+        options |= {FLAGS.get(n, n) for n in OPTIONS} if function else set()
+        wrong += [f"accord {name}: there is no option {each}" for each in declared - options]
     assert not wrong, "\n".join(wrong)
 
 
@@ -176,15 +177,15 @@ def test_options_of_other_modes_are_refused_in_one_line(
     for command in commands():
         takes, tried = command.modes.takes, set[tuple[str, ...]]()
         refused, modes = set[str](), set[str]()
-        every = command.taken(()) | {each for each in command.flags if each not in command.options}
-        own = set(" ".join(takes.values()).split()) & ({ARGUMENTS, *command.flags})
+        every = command.taken(()) | {key for key in command.flags if key not in command.options}
+        declared = set(" ".join(takes.values()).split()) & ({ARGUMENTS, *command.flags})
         for example in command.examples:
             mode = command.mode(example)
             modes |= {*mode}
             if mode in tried:
                 continue
             tried.add(mode)
-            for name in sorted(own - command.taken(mode)):
+            for name in sorted(declared - command.taken(mode)):
                 extra = command.words_of(name)
                 if name == ARGUMENTS and not example:
                     continue
@@ -203,11 +204,11 @@ def test_options_of_other_modes_are_refused_in_one_line(
                 refused.add(name)
         named = " ".join(command.words)
         assert {*takes} - {"", SETUP} <= modes, f"accord {named} has no example of a mode"
-        for name in own - every - refused if len(modes) > 1 else ():
-            shared = sum(name in takes[each].split() for each in takes if each != SETUP) > 1
+        for name in declared - every - refused if len(modes) > 1 else ():
+            shared = sum(name in takes[key].split() for key in takes if key != SETUP) > 1
             assert shared or any(
-                command.mode([*each, *command.words_of(name)]) != command.mode(each)
-                for each in command.examples
+                command.mode([*key, *command.words_of(name)]) != command.mode(key)
+                for key in command.examples
             ), f"accord {named}: no example has a mode without --{name}"
 
 
@@ -242,8 +243,8 @@ def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> Non
     function = getattr(ra, name)
     modes = with_added(function.modes, added_modes("functions", name))
     first, *names = inspect.signature(function).parameters
-    flags = {each: FLAGS.get(each, each) for each in (*names, *OPTIONS) if each != "options"}
-    own = set(" ".join(modes.takes.values()).split())
+    flags = {key: FLAGS.get(key, key) for key in (*names, *OPTIONS) if key != "options"}
+    takes = set(" ".join(modes.takes.values()).split())
     refused = set[str]()
     for given in subjects(tmp_path).values():
         subject, more = given["first"], {k: v for k, v in given.items() if k != "first"}
@@ -251,12 +252,12 @@ def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> Non
             continue
         values = {FLAGS.get(first, first): subject, **{flags[k]: v for k, v in more.items()}}
         in_force = modes.of(values)
-        taken = set(" ".join(modes.takes.get(each, "") for each in ("", *in_force)).split())
-        if own & {flags[k] for k in more} - taken:
+        taken = set(" ".join(modes.takes.get(key, "") for key in ("", *in_force)).split())
+        if takes & {flags[k] for k in more} - taken:
             continue  # another function's mode
         for argument, flag in flags.items():
-            if flag not in own - taken or argument in ("gif", "mp4", "scenario", "other", "others"):
-                continue  # some select a mode themselves
+            if flag not in takes - taken or argument in SELECTING:
+                continue
             with pytest.raises(AccordError, match=f"^{argument} belongs to {name} .*takes"):
                 function(subject, **more, **{argument: "x"})
             refused.add(flag)

@@ -180,15 +180,15 @@ def wheels(python: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]
 @pytest.mark.slow
 def test_wheels_work(wheels: list[Path], tmp_path: Path) -> None:
     """Installed, they have a command, and their modules and data are those that were installed."""
-    own = python_without(PACKAGES, ROOT, tmp_path / "venv")
-    install = [own, "-m", "pip", "install", *LOCAL, "--ignore-installed", *wheels]
+    python = python_without(PACKAGES, ROOT, tmp_path / "venv")
+    install = [python, "-m", "pip", "install", *LOCAL, "--ignore-installed", *wheels]
     succeed(call(install, tmp_path, timeout=300))
-    command = own.parent / "accord"
+    command = python.parent / "accord"
     assert "serpenoid" in succeed(call([command, "list", "snake"], tmp_path))
     result = read_json(succeed(call([command, *SHORT_RUN], tmp_path, INTERPRETED)))
     assert result["steps"] == 20
     ask = ASK_PLACES.replace("NAMES", repr(PACKAGES))
-    for place in succeed(call([own, "-c", ask], tmp_path)).splitlines():
+    for place in succeed(call([python, "-c", ask], tmp_path)).splitlines():
         assert Path(place).is_relative_to(tmp_path / "venv")
 
 
@@ -268,8 +268,8 @@ def test_no_machine_in_the_files() -> None:
     hosts = ["pypi", "pythonhosted", "debian", "ubuntu", "npmjs", "registry.npm"]
     places = ["work", r"tmp/(?!accord|\.X11-unix)", "root", "home", "opt/(?!ros)", "Users"]
     host = rf"https?://[\w.-]*({'|'.join(hosts)})[\w.-]*\.(org|com|net)"
-    place = rf"(?<![\w.$}}~/<-])/({'|'.join(places)})\b"
-    found = []
+    folder = rf"(?<![\w.$}}~/<-])/({'|'.join(places)})\b"
+    lines = []
     for path in _tracked():
         if path == Path(__file__).resolve().relative_to(ROOT):
             continue
@@ -277,9 +277,9 @@ def test_no_machine_in_the_files() -> None:
         if b"\0" in text:
             continue
         for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
-            if re.search(f"{host}|{place}", line):
-                found.append(f"{path}:{number}: {line.strip()[:100]}")
-    assert not found
+            if re.search(f"{host}|{folder}", line):
+                lines.append(f"{path}:{number}: {line.strip()[:100]}")
+    assert not lines
 
 
 def test_shell_scripts_parse() -> None:
@@ -372,12 +372,12 @@ def _setup_arguments(package: str) -> dict[str, Any]:
     import setuptools  # noqa: F401 - which has distutils
 
     with contextlib.chdir(ROOT / "src" / package):
-        found = run_setup("setup.py", stop_after="config")
+        distribution = run_setup("setup.py", stop_after="config")
     names = ("install_requires", "extras_require", "entry_points")
     metadata = ("name", "version", "description", "license", "author")
     return {
-        **{name: getattr(found, name) or {} for name in names},
-        **{name: getattr(found.metadata, name) for name in metadata},
+        **{name: getattr(distribution, name) or {} for name in names},
+        **{name: getattr(distribution.metadata, name) for name in metadata},
     }
 
 

@@ -25,17 +25,17 @@ def name_of(package: str) -> str:
 @pytest.mark.parametrize("package", SHELF)
 def test_the_list_of_what_packages_add_is_that_of_their_entry_points(package: str) -> None:
     """Scenarios are listed one by one, as `accord list` has them."""
-    found = defaultdict(list)
+    by_group = defaultdict(list)
     for entry in distribution(name_of(package)).entry_points:
         group = entry.group.removeprefix("roboaccord.")
         if group == "scenarios":
             folder = share(entry.value) / "scenarios" / entry.name
-            found[group] += [f"{entry.name}.{path.stem}" for path in folder.glob("*.yaml")]
+            by_group[group] += [f"{entry.name}.{path.stem}" for path in folder.glob("*.yaml")]
         elif group in GROUPS:
-            found[group].append(entry.name)
+            by_group[group].append(entry.name)
     listed = {group: sorted(names) for group, names in SHELF[package].items()}
     options = listed.pop("options", [])
-    assert listed == {group: sorted(names) for group, names in found.items()}
+    assert listed == {group: sorted(names) for group, names in by_group.items()}
     for command, _, option in (each.rpartition(".") for each in options):
         modes = plugins.added("commands", command)
         assert any(

@@ -20,12 +20,12 @@ def sources() -> dict[str, str]:
     examples = {path.name: path.read_text() for path in sorted(ROOT.glob("examples/*.py"))}
     blocks = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     guide = {f"guide {number}": block for number, block in enumerate(blocks, 1)}
-    made = {
+    of_template = {
         path: text.replace("{{ name }}", "pendulum").replace("{{ title }}", "Pendulum")
         for path, text in templates()
         if path.endswith(".py")
     }
-    return {**examples, **guide, **made}
+    return {**examples, **guide, **of_template}
 
 
 @pytest.mark.parametrize("package", PUBLIC)

@@ -140,15 +140,15 @@ def opened(module: Path) -> Iterator[str]:
 
 def test_nothing_is_opened_but_by_a_reader_that_is_bounded() -> None:
     """Whoever opens a file by other means is named here, with the reason."""
-    found = set()
+    openers = set()
     for package in PACKAGES:
         top = ROOT / "src" / package / package
         for module in top.rglob("*.py"):
             if module.match("contract/files.py") or module.match("testing/*.py"):
                 continue
             name = module.relative_to(top.parent).with_suffix("").as_posix()
-            found |= {f"{name}:{function}" for function in opened(module)}
-    assert found == {each for each in KNOWN if each.partition("/")[0] in PACKAGES}
+            openers |= {f"{name}:{function}" for function in opened(module)}
+    assert openers == {each for each in KNOWN if each.partition("/")[0] in PACKAGES}
 
 
 BODY = '<body name="b"><joint name="j"/><geom size=".1"/></body>'

@@ -42,11 +42,11 @@ def make_ros(log: Path, *words: str, tools: str = "apt-get sudo rosdep", status:
 def test_all_that_is_missing_is_listed_with_what_it_is_for(log: Path) -> None:
     """Nothing is installed; what is there, and what the workspace itself has, is left out."""
     listed = make_ros(log, tools="apt-get")
-    found = dict(re.findall(r"missing \w+ \w+ +(\S+) +(.+)", listed))
-    assert found["python3-rosdep"] == "installs what package.xml declares"
-    assert found["gz_sim_vendor"] == "Gazebo Harmonic, for Python, too"
-    assert found["launch_ros"] == "launch files"
-    assert not {"launch", "rclpy", "python3-numpy", "roboaccord", "snake"} & found.keys()
+    uses = dict(re.findall(r"missing \w+ \w+ +(\S+) +(.+)", listed))
+    assert uses["python3-rosdep"] == "installs what package.xml declares"
+    assert uses["gz_sim_vendor"] == "Gazebo Harmonic, for Python, too"
+    assert uses["launch_ros"] == "launch files"
+    assert not {"launch", "rclpy", "python3-numpy", "roboaccord", "snake"} & uses.keys()
     assert listed.endswith("make ros YES=1\n")
     assert not log.exists()
 

@@ -180,13 +180,13 @@ def unsafe(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, (ast.List, ast.Tuple)):
             before: ast.expr | None = None
-            for each in node.elts:
-                word = isinstance(each, ast.Constant) and each.value
+            for item in node.elts:
+                word = isinstance(item, ast.Constant) and item.value
                 if word in ("-m", "-c") and not isinstance(before, ast.Constant):
                     yield node.lineno, f"{word} without -P"
-                before = each
+                before = item
         elif isinstance(node, ast.FunctionDef):
-            called = {name_of(each.func) for each in ast.walk(node) if isinstance(each, ast.Call)}
+            called = {name_of(item.func) for item in ast.walk(node) if isinstance(item, ast.Call)}
             for name in called & POOLS if "safe_path" not in called else ():
                 yield node.lineno, name
         elif isinstance(node, ast.Call) and name_of(node.func) in PROGRAMS:
@@ -200,20 +200,20 @@ def name_of(node: ast.expr) -> str:
 
 def test_every_process_is_started_by_a_safe_path() -> None:
     """No list has -m or -c behind an interpreter; pools start inside `safe_path`; so does CI."""
-    found = []
+    calls = []
     for path in sources():
         text = path.read_text(encoding="utf-8")
         if not any(word in text for word in WORDS):  # to parse the rest takes long
             continue
         tree = ast.parse(text)
         if path.name not in BY_COMMAND:
-            found += [f"{path.relative_to(ROOT)}:{line}: {name}" for line, name in unsafe(tree)]
+            calls += [f"{path.relative_to(ROOT)}:{line}: {name}" for line, name in unsafe(tree)]
         asks = [
             n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "executable"
         ]
         if asks and path.name not in ASKED | BY_COMMAND:
-            found.append(f"{path.relative_to(ROOT)}:{asks[0].lineno}: sys.executable")
-    assert not found, "roboaccord.numerics.machine has what starts Python"
+            calls.append(f"{path.relative_to(ROOT)}:{asks[0].lineno}: sys.executable")
+    assert not calls, "roboaccord.numerics.machine has what starts Python"
     assert "python3 -m" not in (ROOT / "action.yml").read_text(encoding="utf-8")
 
 

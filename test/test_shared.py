@@ -67,12 +67,12 @@ def test_made_anew_they_are_the_same(tmp_path: Path) -> None:
     """`make shared` has nothing to do, and no other file is among what it makes."""
     need_all_robots()
     assert files.TOP == ROOT and files.main(tmp_path) == 0
-    made = {p.relative_to(tmp_path).as_posix(): p for p in tmp_path.rglob("*") if p.is_file()}
-    changed = [name for name, p in made.items() if (ROOT / name).read_bytes() != p.read_bytes()]
+    written = {p.relative_to(tmp_path).as_posix(): p for p in tmp_path.rglob("*") if p.is_file()}
+    changed = [name for name, p in written.items() if (ROOT / name).read_bytes() != p.read_bytes()]
     assert not changed, "run: make shared"
     for kind in ("rviz", "foxglove", "plotjuggler"):
         there = {f"config/{kind}/{path.name}" for path in (ROOT / "config" / kind).iterdir()}
-        assert there - BY_HAND == {path for path in made if path.startswith(f"config/{kind}/")}
+        assert there - BY_HAND == {path for path in written if path.startswith(f"config/{kind}/")}
 
 
 def camera(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -90,14 +90,14 @@ def projected(name: str, points: np.ndarray) -> np.ndarray:
 
 def solids(name: str) -> list[np.ndarray]:
     """Return the triangles (k, 3, 3) [m] of what stands around the robot in a world."""
-    found = []
+    triangles = []
     for uri in world(name).findall("include/uri"):
         model = ROOT / "models" / str(uri.text).removeprefix("model://")
         for link in (
             ET.parse(model / "model.sdf").iter("link") if uri.text != f"model://{name}" else ()
         ):
             for visual in link.findall("visual"):
-                place = numbers(link.findtext("pose"))[:3] + numbers(visual.findtext("pose"))[:3]
+                position = numbers(link.findtext("pose"))[:3] + numbers(visual.findtext("pose"))[:3]
                 size, mesh = visual.find("geometry/box/size"), visual.find("geometry/mesh/uri")
                 corners, squares = box(np.ones(3))
                 faces = np.array([t for a, b, c, d in squares for t in ((a, b, c), (a, c, d))])
@@ -107,8 +107,8 @@ def solids(name: str) -> list[np.ndarray]:
                     corners, faces = read_mesh((ROOT / "models" if shared else model) / file)
                 elif size is not None:
                     corners = corners * numbers(size.text)
-                found.append(corners[faces] + place)
-    return found
+                triangles.append(corners[faces] + position)
+    return triangles
 
 
 def hidden(eye: np.ndarray, point: np.ndarray, triangles: np.ndarray) -> bool:
@@ -158,16 +158,16 @@ def test_the_world_of_a_run_has_the_window_of_the_robots_own(robot: str, scenari
         path = World.of(setup).path
     except AccordError as error:
         pytest.skip(f"Gazebo does not run it: {error}")
-    made = ET.parse(path).getroot().find("world")
-    assert made is not None
-    own, gui = world(robot).find("gui"), made.find("gui")
+    run_world = ET.parse(path).getroot().find("world")
+    assert run_world is not None
+    own, gui = world(robot).find("gui"), run_world.find("gui")
     assert own is not None
     assert gui is not None
     parts = [p.get("filename") for p in own if p.get("filename") != CONTROL]  # nobody presses play
     assert [p.get("filename") for p in gui] == parts
     expected = camera_pose(start_view(setup, math.radians(45.0)))
-    np.testing.assert_allclose(numbers(made.findtext(CAMERA)), expected, rtol=1e-5, atol=1e-6)
-    visuals = [v for model in made.findall("model") for v in model.iter("visual")]
+    np.testing.assert_allclose(numbers(run_world.findtext(CAMERA)), expected, rtol=1e-5, atol=1e-6)
+    visuals = [v for model in run_world.findall("model") for v in model.iter("visual")]
     assert all(visual.find("material/diffuse") is not None for visual in visuals)
 
 

@@ -163,11 +163,11 @@ def test_a_proxy_delegates_every_public_member() -> None:
         assert getattr(proxy, name) is getattr(wheel, name), name
     calls = list[str]()
     for name in asked:
-        own = getattr(wheel, name)
+        method = getattr(wheel, name)
 
-        def noted(*given: object, own=own, name=name) -> object:
+        def noted(*given: object, method=method, name=name) -> object:
             calls.append(name)
-            return own(*given)
+            return method(*given)
 
         setattr(wheel, name, noted)
     for name, given in asked.items():

@@ -49,18 +49,18 @@ def code_lines(path: Path) -> int:
 @cache
 def sizes() -> Counter[str]:
     """Return the lines of code by row of the table, without tests; of tests in one row."""
-    found = Counter[str]()
+    counts = Counter[str]()
     for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("test/**/*.py")]:
         parts = path.relative_to(ROOT).parts
         if {"build", ".venv"} & {*parts}:
             continue
         package = parts[1] if parts[0] == "src" else ""
         if "test" in parts:
-            found["tests"] += code_lines(path)
+            counts["tests"] += code_lines(path)
         else:
-            found[package if package in LIMITS else ORDERED] += code_lines(path)
-    found["all packages"] = sum(lines for name, lines in found.items() if name != "tests")
-    return found
+            counts[package if package in LIMITS else ORDERED] += code_lines(path)
+    counts["all packages"] = sum(lines for name, lines in counts.items() if name != "tests")
+    return counts
 
 
 def test_the_table_has_every_package_beside_the_ordered_workspace() -> None:

@@ -17,29 +17,29 @@ CLOCKS = {"monotonic", "perf_counter", "time", "process_time", "times", "getrusa
 
 def is_clock(node: ast.AST) -> bool:
     """Return whether an expression reads a clock."""
-    calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+    calls = (call.func for call in ast.walk(node) if isinstance(call, ast.Call))
     return any(
-        isinstance(each, ast.Attribute)
-        and each.attr in CLOCKS
-        and isinstance(each.value, ast.Name)
-        and each.value.id in {"time", "os", "resource"}
-        for each in calls
+        isinstance(call, ast.Attribute)
+        and call.attr in CLOCKS
+        and isinstance(call.value, ast.Name)
+        and call.value.id in {"time", "os", "resource"}
+        for call in calls
     )
 
 
 def limits_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield lines and texts of limits on time that are too short."""
-    known = dict[str, ast.AST]()
-    for each in tree.body:
-        if isinstance(each, ast.Assign):
-            left, right = each.targets[0], each.value
+    values = dict[str, ast.AST]()
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign):
+            left, right = statement.targets[0], statement.value
             both = isinstance(left, ast.Tuple) and isinstance(right, ast.Tuple)
             pairs = zip(left.elts, right.elts) if both else [(left, right)]
-            known |= {ast.unparse(name): value for name, value in pairs}
+            values |= {ast.unparse(name): value for name, value in pairs}
 
     def is_short(node: ast.AST) -> bool:
         if isinstance(node, ast.Name) and not node.id.startswith(IN_VAIN):
-            node = known.get(node.id, node)
+            node = values.get(node.id, node)
         return (
             isinstance(node, ast.Constant)
             and type(node.value) in (int, float)
@@ -49,7 +49,7 @@ def limits_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         given: list[ast.AST] = []
         if isinstance(node, ast.Call):
-            given += [each.value for each in node.keywords if each.arg in KEYWORDS]
+            given += [statement.value for statement in node.keywords if statement.arg in KEYWORDS]
             name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             given += node.args[:1] if name in CALLS else []
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -66,12 +66,12 @@ def limits_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def test_no_test_has_a_short_limit_on_time() -> None:
     files = sorted({*ROOT.glob("test/*.py"), *ROOT.glob("src/*/test/*.py")})
-    found = {
+    limits_by_test = {
         str(path.relative_to(ROOT)): [*limits_in(ast.parse(path.read_text(encoding="utf-8")))]
         for path in files
     }
-    assert len(found) > 200
-    assert {name: limits for name, limits in found.items() if limits} == {}
+    assert len(limits_by_test) > 200
+    assert {name: limits for name, limits in limits_by_test.items() if limits} == {}
 
 
 @pytest.mark.parametrize(

@@ -63,12 +63,12 @@ def test_a_scenario_has_a_twin_or_a_reason(robot: str, name: str, engine: str) -
     setup = Setup.of(
         load_scenario(find_robot(robot).package, robot, name, [f"duration={TICKS * period!r}"])
     )
-    found = spec(engine)
+    chosen = spec(engine)
     try:
-        run = run_job(setup.scenario.data(), Job(engine, scenario.physics_step), found)[1]
+        run = run_job(setup.scenario.data(), Job(engine, scenario.physics_step), chosen)[1]
     except AccordError as refused:
         pytest.skip(str(refused))
-    check = check_scheme(setup, found, run, named=False)
+    check = check_scheme(setup, chosen, run, named=False)
     if isinstance(check, NoTwin):
         assert WITHOUT[f"{robot} {name}"] in check.reason
     else:

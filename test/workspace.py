@@ -27,14 +27,14 @@ FOREIGN = ("PYTHONPATH", "AMENT_PREFIX_PATH", "COLCON_PREFIX_PATH", "VIRTUAL_ENV
 def copy_repository(target: Path) -> Path:
     """Copy what packages are built from, as it is in git, links kept; return the copy."""
     target.mkdir(parents=True)
-    for part in PARTS:
-        source = ROOT / part
+    for name in PARTS:
+        source = ROOT / name
         if source.is_dir():
             shutil.copytree(
-                source, target / part, symlinks=True, ignore=shutil.ignore_patterns(*MADE)
+                source, target / name, symlinks=True, ignore=shutil.ignore_patterns(*MADE)
             )
         elif source.exists():
-            shutil.copy2(source, target / part)
+            shutil.copy2(source, target / name)
     return target
 
 

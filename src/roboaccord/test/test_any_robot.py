@@ -198,12 +198,12 @@ def test_random_efforts_follow_from_the_seed(arm, smooth):
             controller.update(replace(setup.initial, time=t), None).effort for t in times
         ])  # fmt: skip
 
-    found = efforts(one)
-    np.testing.assert_array_equal(found, efforts(other))
-    size = np.sqrt((found**2).mean(axis=0))
+    drawn = efforts(one)
+    np.testing.assert_array_equal(drawn, efforts(other))
+    size = np.sqrt((drawn**2).mean(axis=0))
     assert size == pytest.approx(5.0 * inertias(setup), rel=0.15)
     other.reset(8)
-    assert np.abs(found - efforts(other)).max() > size.max()
+    assert np.abs(drawn - efforts(other)).max() > size.max()
 
 
 def hash_of(data):

@@ -105,12 +105,12 @@ def test_nothing_else_is_read_in_silence(
         harm(raw, chance)
         (bag / name).write_bytes(raw)
         caplog.clear()
-        refused, found = "", None
+        refused, read = "", None
         try:
-            found = content(bag)
+            read = content(bag)
         except AccordError as error:
             refused = str(error)
-        assert found == whole or caplog.messages or refused
+        assert read == whole or caplog.messages or refused
         assert "\n" not in refused
         for other, data in before.items():
             (bag / other).write_bytes(data)
@@ -120,13 +120,13 @@ def test_nothing_else_is_read_in_silence(
 def records_of(file: Path) -> list[tuple[Any, int, int]]:
     """Return the records of a file as MCAP's makers read them, with where each starts and ends."""
     raw = file.read_bytes()
-    found, at = [], len(MAGIC)
+    records, at = [], len(MAGIC)
     with file.open("rb") as stream:
         for record in StreamReader(stream, emit_chunks=True).records:
             (length,) = struct.unpack_from("<Q", raw, at + 1)
-            found.append((record, at, at + 9 + length))
+            records.append((record, at, at + 9 + length))
             at += 9 + length
-    return found
+    return records
 
 
 def harm(bag: Path, kind: type, place: str) -> None:

@@ -20,12 +20,12 @@ def random_tree(rng: np.random.Generator, count: int) -> str:
     text = "<robot name='tree'><link name='base_link'/>"
     for i in range(count):
         parent = f"link_{rng.integers(i)}" if i and rng.random() < 0.7 else "base_link"
-        axis, place = rng.normal(size=3), rng.normal(size=3)
+        axis, origin = rng.normal(size=3), rng.normal(size=3)
         axis /= np.linalg.norm(axis)
         turn = rng.choice([0.0, 0.5 * np.pi, -0.5 * np.pi, rng.uniform(-3, 3)], size=3)
         if i % 3 == 0:  # pitch joints, which reach 90 degrees exactly
             axis, turn = np.array([0.0, -1.0, 0.0]), np.zeros(3)
-        words = [" ".join(repr(float(value)) for value in row) for row in (place, turn, axis)]
+        words = [" ".join(repr(float(value)) for value in row) for row in (origin, turn, axis)]
         kind = KINDS[i % 4]
         limit = "<limit lower='-2.5' upper='1.5' effort='1' velocity='1'/>"
         text += f"""<link name='link_{i}'/><joint name='joint_{i}' type='{kind}'>
@@ -79,8 +79,8 @@ def test_a_mesh_without_normals_gets_those_of_its_faces(
         "f 4 3 2 1\nf 1/1 2/2 5/3\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"
     )
     urdf = f"<robot><visual><mesh filename='file://{given}'/></visual></robot>"
-    made = with_normals(urdf)
-    path = Path(ET.fromstring(made).find("visual/mesh").attrib["filename"][len("file://") :])  # type: ignore[union-attr]
+    copied = with_normals(urdf)
+    path = Path(ET.fromstring(copied).find("visual/mesh").attrib["filename"][len("file://") :])  # type: ignore[union-attr]
     rows = [line.split() for line in path.read_text().splitlines()]
     points = np.array([row[1:] for row in rows if row[0] == "v"], float)
     normals = np.array([row[1:] for row in rows if row[0] == "vn"], float)
@@ -93,7 +93,7 @@ def test_a_mesh_without_normals_gets_those_of_its_faces(
         assert np.linalg.norm(normals[at]) == pytest.approx(1.0)
         assert (corners - corners[0]) @ normals[at] == pytest.approx(0.0, abs=1e-15)
         assert normals[at] @ (corners[0] - inside) > 0.0  # outward
-    assert with_normals(made) == made  # what has normals stays
+    assert with_normals(copied) == copied  # what has normals stays
     assert path != given
 
 

@@ -155,8 +155,8 @@ def test_too_few_steps_leave_a_level_unjudged_and_the_verdict_undecided(
 @pytest.mark.parametrize("left", [1e-9, 0.0])
 def test_what_stands_still_never_passes(twin: SchemeCheck | None, limit: Any, left: float) -> None:
     """Whatever other levels say: a twin stands, too, and so does what is allowed to be far off."""
-    known = {**CHECKS, **({"scheme": twin} if twin else {})}
-    still = {**known, "trajectory": replace(RUNS, range=0.0, left=left)}
+    checks = {**CHECKS, **({"scheme": twin} if twin else {})}
+    still = {**checks, "trajectory": replace(RUNS, range=0.0, left=left)}
     tolerances = Tolerances(trajectory={"dart": limit} if limit else {})
     none = AccelerationCheck(None, 0, because(Code.NOTHING_CAN_MOVE))
     for acceleration in (CHECKS["acceleration"], none):
@@ -164,7 +164,7 @@ def test_what_stands_still_never_passes(twin: SchemeCheck | None, limit: Any, le
         assert found["trajectory"].outcome == "not_judged"
         assert found["trajectory"].codes == (Code.NOTHING_MOVES,)
         assert verdict_of(list(found.values())) == "undecided"
-    moved = outcomes({**known, "trajectory": replace(RUNS, range=0.0, left=1e-4)}, tolerances)
+    moved = outcomes({**checks, "trajectory": replace(RUNS, range=0.0, left=1e-4)}, tolerances)
     assert moved["trajectory"].outcome == ("outside" if not (limit or twin) else "not_judged")
 
 
@@ -183,10 +183,10 @@ def test_a_sound_scheme_does_not_excuse_what_stops_keep_doing_wrong() -> None:
 
 def test_where_the_loop_throws_joints_each_tick_decides_in_place_of_statistics() -> None:
     """Of medians that differ by 1, half of the reference's; runs that diverge excuse nothing."""
-    found = replace(SEEDS, loop=-2.0)
+    seeds = replace(SEEDS, loop=-2.0)
 
     def outcome(**changes: Any) -> str:
-        checks = {**CHECKS, "trajectory": Seeds(), "statistics": found, "scheme": TWIN, **changes}
+        checks = {**CHECKS, "trajectory": Seeds(), "statistics": seeds, "scheme": TWIN, **changes}
         judged = outcomes({name: check for name, check in checks.items() if check})
         assert judged["trajectory"].outcome == judged["statistics"].outcome
         assert judged["trajectory"].stands_in
@@ -195,8 +195,8 @@ def test_where_the_loop_throws_joints_each_tick_decides_in_place_of_statistics()
     assert outcome() == "within" and outcome(scheme=None) == "not_judged"
     assert outcome(scheme=replace(TWIN, error=1e-13)) == "not_judged"
     assert outcome(scheme=replace(TWIN, others=replace(OTHERS, excess=2.0))) == "outside"
-    assert outcome(statistics=replace(found, loop=0.3)) == "outside"
-    lost = replace(found, failures={"1": "dart diverged at t = 1 s"}, diverged=True)
+    assert outcome(statistics=replace(seeds, loop=0.3)) == "outside"
+    lost = replace(seeds, failures={"1": "dart diverged at t = 1 s"}, diverged=True)
     assert outcome(statistics=lost) == "not_judged"
 
 
@@ -250,22 +250,22 @@ def test_a_kinematic_reference_is_judged_by_one_step() -> None:
 
 def test_an_excuse_covers_its_level_and_engine_alone() -> None:
     """An outcome within stays within; an excuse for another engine does not help."""
-    found = list(outcomes({**CHECKS, "trajectory": replace(RUNS, left=1e-4)}).values())
-    excused = excuse(found, {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}})
+    findings = list(outcomes({**CHECKS, "trajectory": replace(RUNS, left=1e-4)}).values())
+    excused = excuse(findings, {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}})
     assert [f.outcome for f in excused] == ["within", "within", "excused"]
     assert verdict_of(excused) == "pass"
-    assert verdict_of(excuse(found, {"trajectory": {"mujoco": "it rebounds"}})) == "fail"
+    assert verdict_of(excuse(findings, {"trajectory": {"mujoco": "it rebounds"}})) == "fail"
 
 
 def test_what_is_excused_allowed_or_needs_no_excuse_is_said() -> None:
     found = list(outcomes({**CHECKS, "trajectory": replace(RUNS, left=1e-4)}).values())
     excuses = {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}}
-    said = [*remarks(excuse(found, excuses), excuses)]
-    assert [(each.code, each.figures["level"]) for each in said] == [
+    lines = [*remarks(excuse(found, excuses), excuses)]
+    assert [(each.code, each.figures["level"]) for each in lines] == [
         (Code.NO_EXCUSE_NEEDED, "one_step"),
         (Code.LEVEL_EXCUSED, "trajectory"),
     ]
-    assert "trajectory excused: it rebounds" in str(said[1])
+    assert "trajectory excused: it rebounds" in str(lines[1])
 
 
 def test_an_error_hidden_by_another_floor_is_not_below_round_off() -> None:
@@ -294,15 +294,15 @@ def test_time_stepping_is_within_and_a_constant_is_not(order: int, a: float, b: 
     floor = np.full((11, 1), 1e-15)
     over_time = remainder_over_time(errors, order, floor)
     of_samples = remainder_of_samples(errors, order, floor[0])
-    for left in (over_time, of_samples):
-        assert left.size <= left.bound
+    for remainder in (over_time, of_samples):
+        assert remainder.size <= remainder.bound
     constant = 10.0 * abs(b) * steps[0] ** (order + 1) + 1e-9
     off = [e + constant for e in errors]
-    for left in (
+    for remainder in (
         remainder_over_time(off, order, floor),
         remainder_of_samples(off, order, floor[0]),
     ):
-        assert left.size > left.bound
+        assert remainder.size > remainder.bound
 
 
 def test_a_small_constant_does_not_hide_behind_another_coordinate() -> None:
@@ -325,14 +325,22 @@ def test_an_excess_outside_the_asymptotic_range_is_not_sure() -> None:
     chance, other = (-388.3, -184.0, -84.16), (350.0, 100.0, 29.0)
     floor = np.full((1, 2), 1e-9)
     errors = [np.array([[a, b]]) for a, b in zip(chance, other, strict=True)]
-    left = remainder_over_time(errors, 1, floor)
-    assert (left.size > left.bound, left.coordinate, left.asymptotic) == (True, 0, False)
-    left = remainder_of_samples(errors, 1, floor[0])
-    assert (left.size > left.bound, left.asymptotic) == (True, False)
+    remainder = remainder_over_time(errors, 1, floor)
+    assert (remainder.size > remainder.bound, remainder.coordinate, remainder.asymptotic) == (
+        True,
+        0,
+        False,
+    )
+    remainder = remainder_of_samples(errors, 1, floor[0])
+    assert (remainder.size > remainder.bound, remainder.asymptotic) == (True, False)
     near = [np.array([[a, b]]) for a, b in zip(chance, (400.0, 196.0, 97.0), strict=True)]
     off = [e + np.array([[157.0, 0.0]]) for e in near]
-    left = remainder_over_time(off, 1, floor)
-    assert (left.size > left.bound, left.coordinate, left.asymptotic) == (True, 0, True)
+    remainder = remainder_over_time(off, 1, floor)
+    assert (remainder.size > remainder.bound, remainder.coordinate, remainder.asymptotic) == (
+        True,
+        0,
+        True,
+    )
 
 
 @given(st.integers(1, 4), st.floats(0.5, 2.0), st.floats(0.1, 10.0))

@@ -20,11 +20,11 @@ def test_the_digest_tells_changed_files_from_the_same(tmp_path, monkeypatch, fol
     monkeypatch.setattr(versions, "share", tmp_path.joinpath)
     file = tmp_path / "roboaccord" / folder / "deeper" / "file"
     file.parent.mkdir(parents=True)
-    found = list[str]()
+    digests = list[str]()
     for text in ("mass: 1.0", "mass: 1.1", "mass: 1.0"):
         file.write_text(text)
-        found.append(code_digest())
-    assert found[0] == found[2] != found[1]
+        digests.append(code_digest())
+    assert digests[0] == digests[2] != digests[1]
 
 
 def test_pieces_are_run_in_processes_unless_threads_will_do():
