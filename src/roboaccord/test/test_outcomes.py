@@ -325,22 +325,14 @@ def test_an_excess_outside_the_asymptotic_range_is_not_sure() -> None:
     chance, other = (-388.3, -184.0, -84.16), (350.0, 100.0, 29.0)
     floor = np.full((1, 2), 1e-9)
     errors = [np.array([[a, b]]) for a, b in zip(chance, other, strict=True)]
-    remainder = remainder_over_time(errors, 1, floor)
-    assert (remainder.size > remainder.bound, remainder.coordinate, remainder.asymptotic) == (
-        True,
-        0,
-        False,
-    )
-    remainder = remainder_of_samples(errors, 1, floor[0])
-    assert (remainder.size > remainder.bound, remainder.asymptotic) == (True, False)
+    rest = remainder_over_time(errors, 1, floor)
+    assert (rest.size > rest.bound, rest.coordinate, rest.asymptotic) == (True, 0, False)
+    rest = remainder_of_samples(errors, 1, floor[0])
+    assert (rest.size > rest.bound, rest.asymptotic) == (True, False)
     near = [np.array([[a, b]]) for a, b in zip(chance, (400.0, 196.0, 97.0), strict=True)]
     off = [e + np.array([[157.0, 0.0]]) for e in near]
-    remainder = remainder_over_time(off, 1, floor)
-    assert (remainder.size > remainder.bound, remainder.coordinate, remainder.asymptotic) == (
-        True,
-        0,
-        True,
-    )
+    rest = remainder_over_time(off, 1, floor)
+    assert (rest.size > rest.bound, rest.coordinate, rest.asymptotic) == (True, 0, True)
 
 
 @given(st.integers(1, 4), st.floats(0.5, 2.0), st.floats(0.1, 10.0))
