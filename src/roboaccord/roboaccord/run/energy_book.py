@@ -130,15 +130,11 @@ def energy_of(
     lost = {channel: taken.get(channel, np.zeros(len(run)))[at] for channel in CHANNELS}
     stored = kinetic - kinetic[0] + potential
     return EnergyBook(
-        time=run.time[at],
-        kinetic=kinetic,
-        net_work=work,
-        potential=potential,
-        **lost,
+        time=run.time[at], kinetic=kinetic, net_work=work, potential=potential, **lost,
         rest=work - stored - sum(lost.values()),
         how={channel: how.get(channel, UNMEASURED) for channel in CHANNELS},
         reason=UNREPEATED if measured is None else None,
-    )
+    )  # fmt: skip
 
 
 def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:

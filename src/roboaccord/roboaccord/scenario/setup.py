@@ -40,16 +40,6 @@ if TYPE_CHECKING:
     from roboaccord.description.solids import Faces
 
 
-def no_world(setup: Setup) -> Path | None:  # noqa: ARG001 - hooks are given the setup
-    """Make no world: the scenario's `world` is taken."""
-    return None
-
-
-def no_odometry(setup: Setup) -> interfaces.Odometry | None:  # noqa: ARG001 - as above
-    """Make no odometry: the base really moves."""
-    return None
-
-
 class GazeboHooks(NamedTuple):
     """What Gazebo needs of a robot beyond its description.
 
@@ -65,8 +55,8 @@ class GazeboHooks(NamedTuple):
     """
 
     contact_shapes: Mapping[str, Mapping[str, Any]] = NOTHING
-    world: Callable[[Setup], Path | None] = no_world
-    odometry: Callable[[Setup], interfaces.Odometry | None] = no_odometry
+    world: Callable[[Setup], Path | None] = lambda setup: None
+    odometry: Callable[[Setup], interfaces.Odometry | None] = lambda setup: None
 
 
 class Robot(ABC):
