@@ -23,6 +23,7 @@ from snake.simulators.metrics import GaitFigures
 from snake.simulators.reference import SnakeReference
 from snake.source.post import AsCoded, AsDescribed
 
+
 class Snake(Robot):
     """A chain of cuboids with vertical joints on the ground."""
 
