@@ -81,7 +81,7 @@ def recorded_twin(contacts: str, *, started: bool) -> EngineSpec:
 
 
 def gazebo_case(setup: Setup, contacts: str, *, started: bool = False) -> Case:
-    """Return what Gazebo's twin is made of; arguments and errors as of `gazebo_engine`."""
+    """Return what Gazebo's twin is made of; arguments and errors as in `gazebo_engine`."""
     engine = gazebo_engine(setup, contacts, started=started)
     misreadings = misread(setup, contacts, started=started)
     return Case(by_contacts(setup, contacts)[0], engine, misreadings)

@@ -46,7 +46,7 @@ def simulate(
     Args:
         seed: the controller is first reset with it.
         observers: called with each state, command and event as they come.
-        others: as of `drive`, which does not keep the motion.
+        others: as in `drive`, which does not keep the motion.
 
     Raises:
         AccordError, DivergedError: as `drive` does.
