@@ -128,7 +128,7 @@ def commands() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def recordings(commands: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def bags(commands: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a bag and a terrain, for the commands that take some."""
     pytest.importorskip("snake", reason="the snake, which commands are shown by, is not installed")
     folder = tmp_path_factory.mktemp("made")
@@ -144,20 +144,17 @@ def recordings(commands: dict[str, Any], tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def accord(
-    recordings: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    bags: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Accord:
     """Return a function that runs a command in a folder of its own: status, stdout, stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(out, "width", 80)
     if is_installed("snake optimise"):
         shorten_studies_of_the_snake(monkeypatch)
-    (tmp_path / "made").symlink_to(recordings)
+    (tmp_path / "made").symlink_to(bags)
 
     def of(name: str, more: str = "", folder: str = "results") -> tuple[int, str, str]:
-        if "made/arm" in CASES[name] and not (recordings / "arm").exists():
+        if "made/arm" in CASES[name] and not (bags / "arm").exists():
             assert run(shlex.split(f"run {ARM}")) == 0
         capsys.readouterr()
         words = CASES[name].format(out=folder, root=ROOT)

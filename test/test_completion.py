@@ -12,8 +12,7 @@ from types import SimpleNamespace
 import pytest
 from roboaccord.cli.completion import complete_scenario
 from roboaccord.engines import simulator_names
-from roboaccord.scenario.files import scenario_names
-from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario import robot_names, scenario_names
 
 ACCORD = [sys.executable, "-m", "roboaccord.cli.main"]
 SHELLS = {

@@ -4,9 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.installed import robot_names
-from roboaccord.scenario.setup import find_robot
+from roboaccord.scenario import find_robot, load_scenario, robot_names, scenario_names
 from roboaccord.testing import RobotConformance
 from roboaccord.testing.robot_runs import controller_of, setup_of
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roboaccord.description.resources import share
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario import find_robot, load_scenario, robot_names, scenario_names
 from roboaccord.scenario.scenario import Allowance, CrosscheckSpec
-from roboaccord.scenario.setup import find_robot
 
 EXCUSED = {
     "packbot collapse, one_step of dart": "five impacts",

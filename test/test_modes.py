@@ -24,6 +24,7 @@ from roboaccord.contract.modes import FLAGS, SETUP, Modes, added_modes, by_optio
 from roboaccord.contract.plugins import added, entries
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.setup import find_robot
+from roboaccord.scenario import find_robot, robot_names
 from roboaccord.scenario.setups import load_setup
 from typer.main import get_command
 

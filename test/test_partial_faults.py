@@ -17,8 +17,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.run.energy_book import Stored
 from roboaccord.run.loop import make_simulator, run_setup, simulate
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, load_scenario
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.faults import GAP_SPEED
 from roboaccord.testing.robot_runs import simulator_of

@@ -11,11 +11,9 @@ import pytest
 import yaml
 from roboaccord.cli.console import out
 from roboaccord.cli.main import run
+from roboaccord.scenario import Setup, load_scenario, robot_names, scenario_names
 from roboaccord.scenario.controllers import check_controller
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.keys import REQUIRED, in_yaml, keys_of
-from roboaccord.scenario.setup import Setup
 
 ALL = [(robot, name) for robot in robot_names() for name in scenario_names(robot)]
 SPARSE = ("parameters", "controller", "friction", "terrain")  # of which files name some keys only

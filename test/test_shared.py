@@ -22,10 +22,8 @@ from roboaccord.description.solids import box
 from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.gazebo.window import CAMERA, CONTROL, camera_pose
 from roboaccord.numerics.rotations import rpy_matrix
+from roboaccord.scenario import Setup, find_robot, load_scenario, robot_names, scenario_names
 from roboaccord.scenario.camera import start_points, start_view
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.installed import robot_names
-from roboaccord.scenario.setup import Setup, find_robot
 from workspace import ROOT, need_all_robots
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")

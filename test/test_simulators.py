@@ -19,6 +19,10 @@ from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.proxy import Proxy
 from roboaccord.testing.robot_runs import simulator_of
+from roboaccord.scenario import Setup, find_robot, load_scenario
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.proxy import Proxy
+from roboaccord.testing.robot_runs import simulator_of
 
 TICKS = 3
 CASES = [

@@ -21,8 +21,7 @@ import pytest
 from roboaccord.cli.main import run
 from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
 from roboaccord.gazebo.tool import sdformat_tool
-from roboaccord.scenario.installed import robot_names
-from roboaccord.scenario.setup import find_robot
+from roboaccord.scenario import find_robot, robot_names
 from roboaccord_files.gazebo.check import check_file, check_robot
 from roboaccord_files.gazebo.schema import schema_folder, sdformat_problems
 from roboaccord_files.gazebo.shipped import setups_in_gazebo

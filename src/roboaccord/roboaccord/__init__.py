@@ -1,12 +1,14 @@
 """One description, many simulators: the simulator-independent core of the workspace.
 
+Inside is a room a folder; CONTRIBUTING.md shows how they stand on each other, and each room's
+`__init__` is its first page.
+
 Names of `import roboaccord as ra` may be added: a line of `__init__.pyi` and an entry in the tables
 of docs/new_robot.md (test_public_names compares the two). Nothing is imported here before it is
-asked for; test_public_names and test_start fail where a library is. Other packages add functions by
-the entry points `roboaccord.functions`, never by an import in this file. Names that exist,
-`FrontDoor` and the last line must stay: the one keeps `ra.run` a function when the folder `run` is
-imported, the other gives results the printers of `cli` and `report`, which `contract` may not
-import.
+asked for (test_public_names, test_start). Other packages add functions by the entry points
+`roboaccord.functions`, never by an import in this file. What must stay: names that exist;
+`FrontDoor`, which keeps `ra.run` a function when the folder `run` is imported; and the last line,
+which gives results the printers of `cli` and `report`, as `contract` may not import them.
 """
 
 from __future__ import annotations

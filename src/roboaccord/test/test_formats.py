@@ -192,7 +192,7 @@ def test_what_no_urdf_can_say_is_named_and_not_simulated(tmp_path, parts, line):
     file = read(tmp_path, ARM.format(*parts))
     assert line in file.lacks[0]
     assert file.notes[-1] == f"{file.lacks[0]}: left out"
-    with pytest.raises(AccordError, match=f"robot.xml has .*{line}, which this simulation has not"):
+    with pytest.raises(AccordError, match=f"robot.xml has .*{line}, which this simulation does"):
         Setup.of(load_scenario("roboaccord", str(file.path), "released", []))
 
 

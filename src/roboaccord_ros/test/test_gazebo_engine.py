@@ -22,9 +22,8 @@ from roboaccord.gazebo.twin import on_ground
 from roboaccord.report.cause_words import text_of
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.run.metrics import KeptMotion
-from roboaccord.scenario.files import load_scenario, make_scenario
+from roboaccord.scenario import Setup, load_scenario, make_scenario
 from roboaccord.scenario.gazebo_contacts import by_contacts
-from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo import simulator as gazebo_simulator
 from roboaccord_ros.gazebo import transport, world
 

@@ -17,9 +17,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Target
 from roboaccord.run.inputs import Hold
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.installed import robot_names
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, load_scenario, robot_names
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the planner is tested, is not installed")

@@ -10,7 +10,6 @@ that the robot comes from is named in docs/snake.md.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 
 import numpy as np
 from roboaccord.contract import Array, RobotState, Tally
@@ -23,11 +22,6 @@ from snake.model.parameters import SnakeParameters, ellipse, pyramid
 from snake.simulators.metrics import GaitFigures
 from snake.simulators.reference import SnakeReference
 from snake.source.post import AsCoded, AsDescribed
-
-CONTACT_SHAPES: Mapping[str, Mapping[str, object]] = {
-    "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
-    "boxes": {},
-}
 
 
 class Snake(Robot):
@@ -43,7 +37,10 @@ class Snake(Robot):
         "as_coded": AsCoded,
     }
     friction_laws = {"ellipse": ellipse, "pyramid": pyramid}
-    gazebo = GazeboHooks(contact_shapes=CONTACT_SHAPES)
+    gazebo = GazeboHooks({
+        "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
+        "boxes": {},
+    })  # fmt: skip
     cli = commands_of("snake", {"shapes": "shapes"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

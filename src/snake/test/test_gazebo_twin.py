@@ -21,9 +21,8 @@ from roboaccord.engines.spec import Footing
 from roboaccord.engines.twin import twin_of
 from roboaccord.gazebo.twin import gazebo_engine, gazebo_footing, misplaced
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import load_scenario, make_scenario
+from roboaccord.scenario import Setup, load_scenario, make_scenario
 from roboaccord.scenario.gazebo_contacts import by_contacts
-from roboaccord.scenario.setup import Setup
 
 BAG = Path(__file__).parent / "data" / "serpenoid_gz"  # of 7 links on slippery ground, 50 ticks
 STEP = 0.001  # s

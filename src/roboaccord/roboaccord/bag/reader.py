@@ -31,6 +31,8 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.setups import recorded_setup
 
+ROUND_OFF = 1e-9  # s
+
 
 class Commands(NamedTuple):
     """Commands of a run: times of the states they answer (k,) [s], and values (k, m)."""

@@ -111,7 +111,7 @@ def documented(functions: Sequence[Callable[..., Result | None]]) -> str:
 
 
 def call_with(function: Callable[..., Result | None], given: Used) -> Result | None:
-    """Call the function of a command with its parameters, of which some are dataclasses."""
+    """Call the function of a command with its parameters; some of them are dataclasses."""
     values = {name: given[name] for name in parameters_of(function)}
     groups = {
         name: kind(**{field.name: values.pop(field.name) for field in fields(kind)})

@@ -91,11 +91,9 @@ def warn(line: str) -> None:
 def progress() -> Iterator[Progress]:
     """Show a progress bar on stderr, if that is a terminal."""
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(),
-    )
+        TextColumn("{task.description}", markup=False), BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"), TimeRemainingColumn(),
+    )  # fmt: skip
     hidden = call.get().quiet or not log.is_terminal
     with Progress(*columns, console=log, transient=True, disable=hidden) as bar:
         yield bar

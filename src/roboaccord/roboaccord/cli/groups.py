@@ -125,7 +125,7 @@ def _command(name: str, function: Callable[..., Result | None], robot: str) -> C
 
 
 def robot_commands(name: str) -> Command:
-    """Return the group of a robot's commands, of which only the one that is run is imported."""
+    """Return the group of a robot's commands; only the one that is run is imported."""
     from roboaccord.scenario.setup import find_robot
 
     robot, robot_name = find_robot(name), name

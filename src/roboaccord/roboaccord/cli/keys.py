@@ -32,7 +32,7 @@ from roboaccord.contract.fault import KINDS, Fault, parse_fault
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
-from roboaccord.run.inputs import EFFORT, VELOCITY, LiveInputs
+from roboaccord.run.inputs import EFFORT, SILENCE, VELOCITY, LiveInputs
 from roboaccord.scenario.setup import Setup
 
 STDIN = 0  # file descriptor
@@ -57,7 +57,7 @@ Asked = StrictBool | float | Annotated[str, Field(pattern=rf"^({'|'.join(KINDS)}
 class KeyMap(BaseModel, extra="forbid", frozen=True):
     """Key map as a file has it; see the comment at the top of `keyboard.yaml`."""
 
-    silence: float = Field(0.5, gt=0, lt=float("inf"))
+    silence: float = Field(SILENCE, gt=0, lt=float("inf"))
     robots: dict[str, dict[str, dict[str, Asked]]]
 
 

@@ -30,11 +30,8 @@ from roboaccord.report.cause_words import summary_of
 from roboaccord.report.tables import level_table, number, text_of
 
 VERDICTS: dict[Verdict | None, str] = {
-    "pass": "green",
-    "fail": "red",
-    "undecided": "yellow",
-    None: "default",
-}
+    "pass": "green", "fail": "red", "undecided": "yellow", None: "default",
+}  # fmt: skip
 OUTCOMES: dict[Outcome, Text] = {
     Outcome.WITHIN: Text("within", "green"),
     Outcome.OUTSIDE: Text("outside", "red"),

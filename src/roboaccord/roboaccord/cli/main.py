@@ -29,12 +29,9 @@ INTERRUPTED = 128 + signal.SIGINT  # exit status, as shells have it
 
 
 app = typer.Typer(
-    name="accord",
-    cls=Group,
+    name="accord", cls=Group, no_args_is_help=True, pretty_exceptions_enable=False,
     help="Run the same robots in independent simulators, record, compare and explain.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+)  # fmt: skip
 
 
 @app.callback(invoke_without_command=True)

@@ -1,6 +1,7 @@
 """Options that take as many numbers as follow, negative ones too: `--q 0 1.2 -0.5`.
 
-LARGEST may be tuned. A command gets such options by `gathers`, and reads their words by `numbers`.
+Numbers are bounded by LARGEST, as those of scenarios. A command gets such options by `gathers`, and
+reads their words by `numbers`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,10 @@ from typer.core import TyperCommand
 
 from roboaccord.cli.options import P, R, marked
 from roboaccord.contract.errors import AccordError
+from roboaccord.scenario.files import LARGEST as LARGEST
 
 if TYPE_CHECKING:
     from typer._click import Context
-
-LARGEST = 1e12  # of a number of an option, in its unit; as of a scenario (scenario/files.py)
 
 
 def gathering(*options: str) -> type[TyperCommand]:

@@ -20,11 +20,7 @@ from roboaccord.contract.plugins import entries, load
 
 WIDTH = 100  # characters
 FORM = '<pre style="line-height: 1.2; font-family: monospace">{code}</pre>'
-PRINTERS = {
-    "Run": "run:shown_of",
-    "Report": "levels:shown_of",
-    "Comparison": "bags:shown_of",
-}
+PRINTERS = {"Run": "run:shown_of", "Report": "levels:shown_of", "Comparison": "bags:shown_of"}
 """Functions of this room by the class that they print; a light installation lacks some."""
 
 

@@ -68,9 +68,7 @@ class Watching:
     ] = TIMEOUT
     view: Annotated[
         bool,
-        typer.Option(
-            "--view", help="Watch the run in the browser, at --speed, and push the robot."
-        ),
+        typer.Option("--view", help="Watch it in the browser, at --speed, and push the robot."),
     ] = False
     speed: options.Speed = 1.0
     stay: options.Stay = math.inf
@@ -140,9 +138,8 @@ def run_command(
     if recorded:  # the length of the recorded run, unless --set changes it
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
         faults = faults or list(recorded.fault_texts)
-    setup = options.load_setup(
-        robot, scenario, changes, faults, base, packages, arguments=arguments
-    )
+    refined = (faults, base, packages)
+    setup = options.load_setup(robot, scenario, changes, *refined, arguments=arguments)
     transport = choose(setup, controller, transport, view=watch.view)
     default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
     with ExitStack() as closing:

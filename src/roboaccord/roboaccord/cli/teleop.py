@@ -120,12 +120,10 @@ def teleop_command(
         default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
         with results(folder, default, force=force) as out, shown(screen):
             pace = RealTime(screen, setup.scenario.control_period)
-            result = run_direct(
-                RunRequest(
-                    setup=setup, engine=engine, bag=fresh(out / "bag"), inputs=keyboard,
-                    observers=(pace,), wrap=compiled,
-                )
-            )  # fmt: skip
+            result = run_direct(RunRequest(
+                setup=setup, engine=engine, bag=fresh(out / "bag"), inputs=keyboard,
+                observers=(pace,), wrap=compiled,
+            ))  # fmt: skip
     return Result(result, shown_of(result), used={**used_by(setup), "duration": None})
 
 

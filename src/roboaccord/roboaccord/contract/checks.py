@@ -19,6 +19,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 
 NANOSECONDS = 1_000_000_000  # in a second: the resolution of ROS time stamps
 MOST = 1_000_000_000  # steps: at 1 ms more than eleven days
+ROUND_OFF = 1e-7  # s: far below any control period, far above the round-off of a time
 WHOLE = 1e-9  # relative: 0.3 s over 0.1 s is a whole number of steps in spite of round-off
 FAST = 100.0  # rad/s, m/s: 955 revolutions a minute, beyond the joints of robots
 EARLY = 20  # fast samples of a joint that are looked at; later, efforts at their limits bound it

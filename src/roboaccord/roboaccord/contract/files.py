@@ -1,10 +1,9 @@
 """Files at the border of the project: bounded where they are read, whole where they are written.
 
-A kind of file that commands write may be added: its suffix and how it begins, in `_KINDS`. LARGEST
-and LARGEST_TEXT may be raised if somebody has larger files. What must stay: only a regular file is
-read, and that a file is written as a draft of a new name and then renamed, over nothing but a file
-of its kind and through no link: test_writers tries all of that, and finds each module that writes a
-file by other means than these.
+A kind of file that commands write may be added: its suffix and how it begins, in `_HEADS` or
+`_TEXTS`. LARGEST and LARGEST_TEXT may be raised. What must stay: only a regular file is read; a
+file is written as a draft with a new name and then renamed, only over a file of its kind and never
+through a link. test_writers tries all of that, and finds each module that writes a file otherwise.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from typing import TextIO
 
 from roboaccord.contract.errors import AccordError
 
-LARGEST = 256_000_000  # bytes of a file that is read as a whole
+LARGEST = 256_000_000  # bytes of a file that is read as a whole, into memory
 LARGEST_TEXT = 10_000_000  # bytes of a file that a person wrote
 HEAD = 512  # bytes by which the kind of a file is recognised
-STL_HEAD, STL_TRIANGLE = 84, 50  # bytes
+STL_HEAD, STL_TRIANGLE = 84, 50  # bytes, fixed by the binary format
 written = set[Path]()  # files that this process has written, absolute
 
 
@@ -38,7 +37,7 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
         AccordError: if it cannot be read, is not a regular file or is too large.
     """
     try:
-        # Opening a FIFO waits for somebody who writes, but for this flag.
+        # Without O_NONBLOCK, opening a FIFO waits for a writer.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             _check_readable(path, os.fstat(file.fileno()), most)
             data = file.read(most + 1)  # it may grow
@@ -49,15 +48,15 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
     return data
 
 
-def _check_readable(path: Path, found: os.stat_result, most: int) -> None:
-    if not stat.S_ISREG(found.st_mode):
+def _check_readable(path: Path, status: os.stat_result, most: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
         raise AccordError(f"cannot read {path}: it is not a regular file")
-    if found.st_size > most:
+    if status.st_size > most:
         raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
 
 
 def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
-    """Return the text of a regular file, UTF-8; arguments and errors as of `read_bytes`."""
+    """Return the text of a regular file in UTF-8; arguments and errors as in `read_bytes`."""
     try:
         return read_bytes(path, most).decode("utf-8")
     except UnicodeDecodeError:
@@ -65,22 +64,22 @@ def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
 
 
 def read_xml(path: Path) -> ET.Element:
-    """Return the top element of an XML file; arguments and errors as of `read_bytes`."""
+    """Return the top element of an XML file; arguments and errors as in `read_bytes`."""
     return parse_xml(read_bytes(path, LARGEST_TEXT), f"cannot read {path}: it")
 
 
 def parse_xml(data: bytes | str, what: str) -> ET.Element:
-    """Return the top element of XML; an AccordError says that `what` is none."""
+    """Return the top element of XML; an AccordError states that `what` is not XML."""
     try:
         top = ET.fromstring(data)
-        ET.tostring(top)  # elements too deep in each other end in a recursion
+        ET.tostring(top)  # too deep a nesting ends in a RecursionError
     except (ET.ParseError, ValueError, LookupError, RecursionError) as error:
         raise AccordError(f"{what} is not XML: {error}") from None
     return top
 
 
 def check_file(path: Path, most: int = LARGEST) -> Path:
-    """Return the path of a file that a library is to open; arguments and errors as above."""
+    """Return the path of a file that a library will open; arguments and errors as above."""
     try:
         _check_readable(path, path.stat(), most)
     except (OSError, ValueError) as error:
@@ -89,7 +88,7 @@ def check_file(path: Path, most: int = LARGEST) -> Path:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a path is that of a regular file; a name that no file can have is none."""
+    """Return whether a path is a regular file; False for a name that no file can have."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -98,15 +97,15 @@ def is_file(path: Path) -> bool:
 
 @contextmanager
 def writing(path: Path, kind: str = "") -> Iterator[Path]:
-    """Give the name of a draft to write, and put that in place of a file when it is done.
+    """Yield the name of a draft to write, which replaces the file when it is done.
 
     Args:
         path: of the file.
         kind: ending that files of this kind have, such as `.csv`; the ending of `path` if left out.
 
     Raises:
-        AccordError: if there is something else than a file of this kind, or the file cannot be
-            written; then whatever was there is still there.
+        AccordError: if there is something other than a file of this kind, or the file cannot be
+            written; what was there then stays.
     """
     check_target(path, kind)
     try:
@@ -118,9 +117,9 @@ def writing(path: Path, kind: str = "") -> Iterator[Path]:
 
 @contextmanager
 def drafting(path: Path, kind: str = "") -> Iterator[Path]:
-    """Do what `writing` does, in the place of whatever file or link is there.
+    """Do as `writing`, but replace whatever file or link is there.
 
-    The draft exists before anybody can know its name, so that it is not a link of somebody else's.
+    The draft is made under a random name that did not exist, so it cannot be somebody's link.
 
     Raises:
         OSError: if the file cannot be written.
@@ -137,28 +136,28 @@ def drafting(path: Path, kind: str = "") -> Iterator[Path]:
 
 
 def open_growing(path: Path) -> TextIO:
-    """Open a text that grows, a new one where there is none, to be read and appended to.
+    """Open a text file to read and append to; it is made if there is none.
 
     Raises:
         AccordError: if it is not a regular file, or has a second name.
-        OSError: if it cannot be opened, as a link.
+        OSError: if it cannot be opened, for instance because it is a link.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     file = os.fdopen(os.open(path, flags, 0o666), "a+", encoding="utf-8")
-    found = os.fstat(file.fileno())
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
         raise AccordError(f"cannot write {path}: it is not a regular file, or a hard link")
-    if found.st_size > LARGEST:
+    if status.st_size > LARGEST:
         raise AccordError(f"cannot read {path}: it is larger than {LARGEST // 1_000_000} MB")
     written.add(path.absolute())
     return file
 
 
 def check_target(path: Path | None, kind: str = "") -> None:
-    """Refuse the name of a file to write over anything but a file of its kind.
+    """Refuse to write over anything but a file of the same kind.
 
-    An empty file may be replaced, whatever its name. Arguments are those of `writing`; no path is
-    no output.
+    An empty file may be replaced, whatever its name. Arguments are those of `writing`; None is no
+    output.
 
     Raises:
         AccordError: naming what is there.
@@ -186,30 +185,31 @@ def check_target(path: Path | None, kind: str = "") -> None:
 
 
 def check_inside(top: Path, path: Path) -> None:
-    """Refuse a path that leads over a symbolic link below a folder, which itself may be one.
+    """Refuse a path that leads over a symbolic link below a folder, which itself may be a link.
 
     Raises:
         AccordError: naming the link.
     """
-    for each in (path, *path.parents)[: len(path.relative_to(top).parts)]:
-        if each.is_symlink():
-            raise AccordError(f"cannot write {path}: {each} is a symbolic link; remove it")
+    for step in (path, *path.parents)[: len(path.relative_to(top).parts)]:
+        if step.is_symlink():
+            raise AccordError(f"cannot write {path}: {step} is a symbolic link; remove it")
 
 
 def check_folder(path: Path, patterns: Sequence[str]) -> None:
-    """Refuse to replace a folder that holds, at any depth, files of other names than some patterns.
+    """Refuse to replace a folder with files, at any depth, that match none of some patterns.
 
     Raises:
-        AccordError: naming the first other thing.
+        AccordError: naming the first of them.
     """
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise AccordError(f"cannot write {path}: it is not a folder")
-    for each in sorted(path.rglob("*")):
-        if each.is_symlink() or not (each.is_dir() or any(map(each.match, patterns))):
-            raise AccordError(f"cannot replace {path}: it holds {each.name}")
+    for file in sorted(path.rglob("*")):
+        if file.is_symlink() or not (file.is_dir() or any(map(file.match, patterns))):
+            raise AccordError(f"cannot replace {path}: it holds {file.name}")
 
 
 def _is_of_kind(path: Path, kind: str, size: int) -> bool:
+    """Return whether a file has the ending of a kind, and begins as files of that kind do."""
     if path.suffix.lower() != kind:
         return False
     with path.open("rb") as file:

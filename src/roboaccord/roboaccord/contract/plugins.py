@@ -58,7 +58,7 @@ def added(group: str, owner: str) -> Mapping[str, EntryPoint]:
 
 
 def load(group: str, name: str, what: str = "") -> Any:
-    """Return what an entry point names; `what` is as of `lacking`.
+    """Return what an entry point names; `what` is as in `lacking`.
 
     Raises:
         AccordError: if no installed package has it, or its package lacks a library.

@@ -55,7 +55,7 @@ def setup_of(
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Setup:
-    """Return a robot in a scenario, with settings; errors as of `load_setup`."""
+    """Return a robot in a scenario, with settings; errors as in `load_setup`."""
     if isinstance(robot, Setup):
         return robot
     return load_setup(str(robot), str(scenario or ""), changes_of(settings), **options)

@@ -106,7 +106,7 @@ class FileRobot(RobotFile):
             raise AccordError("base is ball; a robot of a file takes fixed, planar or free")
         file, source = self.file(setup), self.path.name
         if file.lacks:
-            what = f"{file.lacks[0]}, which this simulation has not: it would move otherwise"
+            what = f"{file.lacks[0]}, which this simulation does not have: it would move otherwise"
             raise AccordError(f"{source} has {what}")
         check_description(file)
         text = file.rooted("" if self._text else file.resolved())[0]

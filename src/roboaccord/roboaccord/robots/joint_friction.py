@@ -10,6 +10,7 @@ import numpy as np
 
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.friction import JointFriction
+from roboaccord.simulators.friction import JointFriction
 
 
 def friction_of(setup: Setup) -> JointFriction | None:

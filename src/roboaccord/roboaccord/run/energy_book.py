@@ -20,6 +20,7 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract.checks import ROUND_OFF
 from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.interfaces import Engine, ForceLaw, Observer
 from roboaccord.contract.results import Quantity
@@ -34,7 +35,6 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower
 
-_ROUND_OFF = 1e-7  # s: far below any control period, far above the round-off of a time
 SAMPLES = 1000  # points of a plot: more than a screen resolves in a curve
 UNMEASURED = "not measured"
 UNREPEATED = "the run could not be repeated exactly: the rest includes what was not measured"
@@ -121,7 +121,7 @@ def energy_of(
         taken[FRICTION] = integrate_law(LawPower(tree, run.joints, law), run)
         how[FRICTION] = "force law integrated over the control ticks"
     for event in run.events if measured else ():
-        taken[IMPACTS] = taken[IMPACTS] + event.energy * (run.time > event.time + _ROUND_OFF)
+        taken[IMPACTS] = taken[IMPACTS] + event.energy * (run.time > event.time + ROUND_OFF)
     at = np.unique(np.append(np.arange(0, len(run), max(1, len(run) // SAMPLES)), len(run) - 1))
     beside = setup.parameters.gravity, simulator.armature, simulator.spring
     energies = Stored(tree, run.joints, *beside)
@@ -130,15 +130,11 @@ def energy_of(
     lost = {channel: taken.get(channel, np.zeros(len(run)))[at] for channel in CHANNELS}
     stored = kinetic - kinetic[0] + potential
     return EnergyBook(
-        time=run.time[at],
-        kinetic=kinetic,
-        net_work=work,
-        potential=potential,
-        **lost,
+        time=run.time[at], kinetic=kinetic, net_work=work, potential=potential, **lost,
         rest=work - stored - sum(lost.values()),
         how={channel: how.get(channel, UNMEASURED) for channel in CHANNELS},
         reason=UNREPEATED if measured is None else None,
-    )
+    )  # fmt: skip
 
 
 def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:

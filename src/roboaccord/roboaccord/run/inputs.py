@@ -3,7 +3,7 @@
 A source may be added: a class derived from `Inputs` with `target` and `switches`, given to a run by
 `inputs=`. SILENCE may be changed, with docs/teleoperation.md. `_FREE` are the keys of a scenario
 that may differ when a bag is repeated: a new key that does not change the motion belongs there.
-Targets and switches must act at the tick of their stamp, to `_ROUND_OFF`: only then does a repeated
+Targets and switches must act at the tick of their stamp, to `ROUND_OFF`: only then does a repeated
 run have the hash of the first (test_run_inputs).
 """
 
@@ -20,6 +20,7 @@ import numpy as np
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import checked_run
 from roboaccord.bag.targets import add_change, decode_change, read_targets
+from roboaccord.contract.checks import ROUND_OFF
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, fault_of
 from roboaccord.contract.interfaces import Inputs
@@ -31,7 +32,6 @@ from roboaccord.scenario.setup import Setup
 SILENCE = 0.5  # s of wall time after which a request lapses: several repeats of a held key
 POSITION, VELOCITY, EFFORT = range(3)  # rows of what a joint is asked for
 _ZERO = np.array([[math.nan], [0.0], [0.0]])  # of a joint: no position, no velocity, no effort
-_ROUND_OFF = 1e-7  # s: far below any control period, far above the round-off of a time
 _FREE = {"name", "description", "duration", "driven", "crosscheck"}  # do not change the motion
 
 
@@ -205,12 +205,12 @@ class RecordedInputs(Inputs):
                 raise AccordError(f"{self.bag} was recorded with {what}")
 
     def target(self, state: RobotState) -> Target | None:
-        return self._targets[bisect_right(self._times, state.time + _ROUND_OFF)]
+        return self._targets[bisect_right(self._times, state.time + ROUND_OFF)]
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
         if not self._switches:
             return NO_SWITCHES
-        after = int(self._ticks.searchsorted(state.time + _ROUND_OFF))
+        after = int(self._ticks.searchsorted(state.time + ROUND_OFF))
         if after == len(self._ticks):
             return NO_SWITCHES
         return {name: bool(on[after]) for name, on in self._switches.items()}
@@ -242,14 +242,14 @@ class HeardInputs(Inputs):
         add_change(self._targets, time, change)
 
     def target(self, state: RobotState) -> Target | None:
-        at = bisect_right(self._targets, state.time + _ROUND_OFF, key=lambda entry: entry[0])
+        at = bisect_right(self._targets, state.time + ROUND_OFF, key=lambda entry: entry[0])
         return self._targets[at - 1][1] if at else None
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
         return self.asked
 
     def faults(self, state: RobotState) -> Sequence[Fault]:
-        due = [fault for fault in self.failed if fault.time <= state.time + _ROUND_OFF]
+        due = [fault for fault in self.failed if fault.time <= state.time + ROUND_OFF]
         self.failed = [fault for fault in self.failed if fault not in due]
         return due
 

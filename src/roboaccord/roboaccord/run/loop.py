@@ -46,7 +46,7 @@ def simulate(
     Args:
         seed: the controller is first reset with it.
         observers: called with each state, command and event as they come.
-        others: as of `drive`, which does not keep the motion.
+        others: as in `drive`, which does not keep the motion.
 
     Raises:
         AccordError, DivergedError: as `drive` does.
@@ -54,14 +54,9 @@ def simulate(
     motion = KeptMotion(simulator.joints)
     reset_controller(controller, seed)
     drive(
-        simulator=simulator,
-        controller=controller,
-        initial=initial,
-        duration=duration,
-        control_period=control_period,
-        inputs=inputs,
-        observers=(motion, *observers),
-    )
+        simulator=simulator, controller=controller, initial=initial, duration=duration,
+        control_period=control_period, inputs=inputs, observers=(motion, *observers),
+    )  # fmt: skip
     return motion.trajectory
 
 
@@ -170,10 +165,7 @@ class Stepper:
 
 
 def make_simulator(
-    setup: Setup,
-    engine: Engine = REFERENCE,
-    *,
-    physics_step: float | None = None,
+    setup: Setup, engine: Engine = REFERENCE, *, physics_step: float | None = None
 ) -> Simulator:
     """Make a simulator of a setup, in the state from which the scenario starts.
 
@@ -219,11 +211,7 @@ def run_setup(
     """Run a setup in a simulator for its duration, with its own controller or the one given."""
     scenario = setup.scenario
     return simulate(
-        simulator=simulator,
-        controller=controller or make_controller(setup),
-        initial=setup.initial,
-        duration=scenario.duration,
-        control_period=scenario.control_period,
-        seed=scenario.seed,
-        observers=observers,
-    )
+        simulator=simulator, controller=controller or make_controller(setup),
+        initial=setup.initial, duration=scenario.duration,
+        control_period=scenario.control_period, seed=scenario.seed, observers=observers,
+    )  # fmt: skip

@@ -106,17 +106,17 @@ class KeptMotion(Observer):
         self._commands: list[Command] = []
 
     def on_state(self, state: RobotState) -> None:
-        """Keep a state; one at an earlier time begins anew."""
+        """Add a state; one at an earlier time begins anew."""
         if self._states and state.time < self._states[-1].time:
             self._states, self._events, self._commands = [], [], []
         self._states.append(state)
 
     def on_command(self, state: RobotState, command: Command) -> None:
-        """Keep a command."""
+        """Add a command."""
         self._commands.append(command)
 
     def on_event(self, event: Event) -> None:
-        """Keep an event."""
+        """Add an event."""
         self._events.append(event)
 
     @property

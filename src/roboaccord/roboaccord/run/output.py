@@ -72,7 +72,7 @@ def write_text(path: Path, text: str, kind: str = "") -> None:
 
 
 def write_rows(path: Path, head: Sequence[str], rows: Iterable[Sequence[Json]]) -> None:
-    """Write a table as CSV; errors as of `write_text`."""
+    """Write a table as CSV; errors as in `write_text`."""
     with writing(path, ".csv") as draft, draft.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(head)

@@ -34,7 +34,7 @@ CONNECTING = 10.0  # s to wait for a scheduler: a network's time-out, not its la
 
 cluster: ContextVar[Client | None] = ContextVar("client", default=None)
 """Client of the Dask cluster in force; set by `on_cluster`."""
-_one = threading.Lock()  # engines are not made for threads, of which a worker may have several
+_one = threading.Lock()  # a worker may have several threads, which engines do not support
 
 
 def run_pieces(

@@ -126,8 +126,8 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
             raise AccordError(f"{key}: {value!r} is not a name")
     one_step = scenario.crosscheck.tolerances.one_step
     if isinstance(one_step, float) and not 0.0 < one_step <= ONE_STEP:
-        form = f"to exceed {ONE_STEP:g}, write {{limit: NUMBER, reason: TEXT}}"
-        raise AccordError(f"crosscheck.tolerances.one_step: {one_step:g} is none; {form}")
+        form = f"above 0 and at most {ONE_STEP:g}, or {{limit: NUMBER, reason: TEXT}}"
+        raise AccordError(f"crosscheck.tolerances.one_step: {one_step:g} is not {form}")
     count_steps(scenario.control_period, scenario.physics_step, "control_period over physics_step")
     count_steps(scenario.duration, scenario.control_period, "duration over control_period")
     return scenario

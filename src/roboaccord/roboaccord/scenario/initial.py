@@ -1,9 +1,9 @@
 """Initial state of a scenario, before its robot completes it, and its faults checked.
 
-Keys of the initial state may be added, as fields of `Initial` in scenario.py; what each becomes in
-a state is written here. What is particular to one robot goes into its `Robot.initial`. Joints stay
-in the order of the setup, angles of the base in URDF's (test_scenario). What a fault may be is in
-contract/fault.py; that it is of a hinge and within its limits is checked here.
+Keys of the initial state may be added, as fields of `Initial` in scenario.py; how each enters a
+state is written here. What one robot alone needs goes into its `Robot.initial`. The order of joints
+is that of the setup, of the base's angles that of URDF (test_scenario). Kinds of faults are in
+contract/fault.py; that one is of a hinge and within its limits is checked here.
 """
 
 from __future__ import annotations

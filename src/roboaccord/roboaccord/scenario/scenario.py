@@ -32,8 +32,7 @@ class Initial(BaseModel, extra="forbid", frozen=True):
         roll, pitch, yaw: about the world's fixed axes, in that order, as in URDF.
         twist: of the base, linear then angular, in its own axes.
         switches: on or off, by name.
-        spread_q: drawn anew for each seed, every joint starts uniformly within plus and minus it
-            of its angle.
+        spread_q: largest deviation of each joint's angle at the start, drawn uniformly by seed.
     """
 
     q: dict[str, Radians] = {}
@@ -50,14 +49,14 @@ class Initial(BaseModel, extra="forbid", frozen=True):
 
 
 class Allowance(BaseModel, extra="forbid", frozen=True):
-    """A tolerance that is looser than the measured one, with the reason why.
+    """A tolerance that is looser than its default, with the reason why.
 
     Args:
         limit: in the unit of the tolerance.
         reason: why.
-        period: control period that a limit of one step holds for. Rates that the reference
-            cannot have, as those along a facet, it corrects at once: in a shorter period that is
-            more of their change.
+        period: control period for which a limit of one step is given. The reference corrects
+            rates that it cannot have, such as those along a facet, at once: in a shorter period
+            that is a larger share of their change.
     """
 
     limit: float = Field(gt=0, lt=math.inf)
@@ -77,11 +76,11 @@ def limit_of(tolerance: float | Allowance) -> float:
 class Tolerances(BaseModel, extra="forbid", frozen=True):
     """Tolerances of the cross-check. Each default names its source.
 
-    A plain number tightens what is measured; what loosens it is `{limit: NUMBER, reason: TEXT}`.
+    A plain number tightens a default; `{limit: NUMBER, reason: TEXT}` loosens it.
 
     Args:
         acceleration: relative; round-off of a forward-dynamics solve of a long chain.
-        order: part of the expected order of convergence that the observed one may lack.
+        order: share of the expected order of convergence that the observed one may lack.
         mass: relative, of any link.
         one_step: error of one control period, relative to the change; above it the error must
             fall with the physics step by the engine's order, less `one_step_order`.
@@ -137,12 +136,12 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
     Args:
         duration: length of the runs that are judged.
         states: number of random states of level 1.
-        statistics: with it the motion counts as chaotic: engines are compared by a figure's median
-            over seeds, in runs of the scenario's own duration, and not by steps and trajectories.
+        statistics: marks the motion as chaotic: engines are compared by a figure's median over
+            seeds, in runs of the scenario's duration, and not by steps and trajectories.
         tolerances: of the levels.
-        resolution: part of any parameter that must not be able to hide; None asks for none.
-        excuse: by level and engine, why what is found there does not count against the engine:
-            `dart` by whatever settings, `dart (default)` or `dart (expert)` by one profile's alone.
+        resolution: error, as a share of any parameter, that must not go unnoticed; None for none.
+        excuse: by level and engine, why its findings do not count against the engine: `dart` with
+            any settings, `dart (default)` or `dart (expert)` with those of one profile.
     """
 
     duration: Seconds = Field(5.0, gt=0)
@@ -175,7 +174,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         control_period: time for which a command is held.
         physics_step: step of the simulators, which divides the control period.
         driven: whether a person drives it: a launch then paces it, and runs it until Ctrl-C.
-        seed: for whatever is random.
+        seed: of all that is random.
         engine_options: by engine, such as `integrator` of MuJoCo.
         crosscheck: lengths and tolerances of the cross-check.
     """

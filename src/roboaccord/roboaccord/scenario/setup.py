@@ -40,33 +40,23 @@ if TYPE_CHECKING:
     from roboaccord.description.solids import Faces
 
 
-def no_world(setup: Setup) -> Path | None:  # noqa: ARG001 - hooks are given the setup
-    """Make no world: the scenario's `world` is taken."""
-    return None
-
-
-def no_odometry(setup: Setup) -> interfaces.Odometry | None:  # noqa: ARG001 - as above
-    """Make no odometry: the base really moves."""
-    return None
-
-
 class GazeboHooks(NamedTuple):
     """What Gazebo needs of a robot beyond its description.
 
     Args:
-        contact_shapes: values of the xacro's argument `contacts`, by which links touch the ground
-            with other shapes than they have; the first is the default. Each has the changes of the
-            key `friction` that make the law of such contacts, with which a cross-check compares;
-            none where its own law is kept.
+        contact_shapes: values of the xacro's argument `contacts`, each of which gives links other
+            shapes to touch the ground with; the first is the default. The value of each is changes
+            of the key `friction`, for the law that such contacts have in a cross-check; {} keeps
+            the scenario's law.
         world: makes the world of a setup with its terrain and returns its file, whose models are
             in ../models; None for the scenario's `world`.
-        odometry: makes what places a `base_link` that stays in the simulation, as of a ball in a
-            bearing; None where the base really moves.
+        odometry: makes the odometry of a `base_link` that stays in place in the simulation, such
+            as a ball in a bearing; None where the base really moves.
     """
 
     contact_shapes: Mapping[str, Mapping[str, Any]] = NOTHING
-    world: Callable[[Setup], Path | None] = no_world
-    odometry: Callable[[Setup], interfaces.Odometry | None] = no_odometry
+    world: Callable[[Setup], Path | None] = lambda setup: None
+    odometry: Callable[[Setup], interfaces.Odometry | None] = lambda setup: None
 
 
 class Robot(ABC):
@@ -124,7 +114,7 @@ class Robot(ABC):
 
     @abstractmethod
     def effort_limits(self, setup: Setup) -> Array:
-        """Return what the efforts are clipped to (n,) [N m or N]."""
+        """Return the limits that efforts are clipped to (n,) [N m or N]."""
 
     def reference(self, setup: Setup) -> interfaces.AnySimulator:
         """Make the analytical simulator, which derives from `simulators.base.Simulator`.
@@ -135,10 +125,10 @@ class Robot(ABC):
         raise AccordError(f"{self.name} has no reference: name an engine")
 
     def engine(self, setup: Setup, engine: interfaces.AnyEngine) -> interfaces.AnySimulator | None:
-        """Make the simulator of an engine, for a robot that is more than one model.
+        """Make the simulator of an engine, for a robot that needs more than its description.
 
-        Models are handed to `engines.simulate_model`, with the engine as it is given.
-        None, the default, takes the description for all there is.
+        Models go to `engines.simulate_model`, with the engine as it is given. None, the default:
+        the description is simulated.
         """
         return None
 
@@ -147,9 +137,9 @@ class Robot(ABC):
         return state
 
     def terrain(self, setup: Setup) -> Any:
-        """Make what stands around the robot, with the scenario's keys `terrain` as arguments.
+        """Make the terrain and obstacles; the keys of the scenario's `terrain` are arguments.
 
-        None, the default, is level ground, and knows no keys.
+        None, the default, is level ground, which has no keys.
         """
         return None
 
@@ -162,9 +152,9 @@ class Robot(ABC):
         return {}
 
     def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]] | None:
-        """Make what finds contacts by geometry alone, where a simulator reports none.
+        """Return a function that finds contacts by geometry, where a simulator reports none.
 
-        None, the default: contacts that a simulator does not report are not known.
+        None, the default: such contacts are unknown.
         """
         return None
 
@@ -178,21 +168,21 @@ class Robot(ABC):
             rng: to draw from.
             index: of the draw, counted from 0.
 
-        None, the default, has every joint drawn within its limits, and the base where it can go.
+        None, the default: each joint is drawn within its limits, the base by its kind.
         """
         return None
 
     def aim(self, setup: Setup) -> Aim | None:
-        """Return the point whose speed and path pictures show, with its target.
+        """Return the point whose speed and path are shown in pictures, with its target.
 
-        None, the default, is the centre of mass.
+        None, the default: the centre of mass.
         """
         return None
 
     def tally(self, setup: Setup, ticks: int) -> interfaces.Tally | None:
-        """Make what measures the robot's own figures of a run of so many ticks, as it goes on.
+        """Make a tally of the robot's own figures for a run of `ticks` control periods.
 
-        None, the default: there are none.
+        None, the default: the robot has no figures of its own.
         """
         return None
 
@@ -209,11 +199,11 @@ class Setup:
 
     @classmethod
     def of(cls, scenario: Scenario, robot: Robot | None = None) -> Setup:
-        """Find the robot of a scenario, where it is not given, and check what is asked of it.
+        """Return a setup that is checked; the robot is found by the scenario where not given.
 
         Raises:
             AccordError: for an unknown robot, parameter, joint, switch or friction law, or a fault
-                of what cannot fail.
+                of a joint that cannot fail.
         """
         setup = cls(robot or find_robot(scenario.robot), scenario)
         _ = setup.parameters, setup.terrain, setup.faults, setup.initial
@@ -256,7 +246,7 @@ class Setup:
         """Joints that fail, in order of time.
 
         Raises:
-            AccordError: for a text that is none, or what cannot fail.
+            AccordError: for a text that is no fault, or a joint that cannot fail.
         """
         faults = [parse_fault(text) for text in self.scenario.faults]
         for fault in faults:
@@ -268,7 +258,7 @@ class Setup:
         """Terrain and obstacles, as the robot's package represents them; None without any.
 
         Raises:
-            AccordError: for keys that the package does not know, or where it knows none.
+            AccordError: for unknown keys, or any key of a robot without terrain.
         """
         given = self.scenario.terrain
         if type(self.robot).terrain is not Robot.terrain:
@@ -299,7 +289,7 @@ class Setup:
 
         Args:
             base: instead of the scenario's.
-            root: link on which all others hang; `world` where that is a hinge to the world.
+            root: link that carries all others; `world` where a hinge leads to the world.
             more: further arguments of the xacro.
 
         Raises:
@@ -318,17 +308,17 @@ class Setup:
         return Tree.parse(self.urdf())
 
     def at_step(self, physics_step: float) -> Setup:
-        """Return the same setup with another physics step [s]; all that is resolved is shared."""
+        """Return the same setup with another physics step [s]; all else is shared."""
         other = self._with("physics_step", physics_step)
         shared = vars(self).keys() - {"scenario", "assumed"}
         vars(other).update({name: vars(self)[name] for name in shared})
         return other
 
     def failing(self, faults: Sequence[Fault]) -> Setup:
-        """Return the same setup with these faults alone; what is expanded is shared.
+        """Return the same setup with these faults alone; descriptions are shared.
 
         Raises:
-            AccordError: for a fault of what cannot fail.
+            AccordError: for a fault of a joint that cannot fail.
         """
         other = self._with("faults", [str(fault) for fault in faults])
         _ = other.faults
@@ -370,15 +360,15 @@ class Setup:
 
 
 def find_robot(name: str, *recorded: str) -> Robot:
-    """Return a robot by name, where a hyphen stands for an underscore, or by the path of its file.
+    """Return a robot by name, with hyphens or underscores, or by the path of its file.
 
     Args:
-        name: as it is known.
-        recorded: URDF and name of one that is a file, which is then not opened.
+        name: of the robot, or path of the file.
+        recorded: URDF and name of a robot that is a file, which is then not opened.
 
     Raises:
-        AccordError: if there is none of that name, its package cannot be imported, or its file not
-            be read.
+        AccordError: if there is none of that name, its package cannot be imported, or its file
+            cannot be read.
     """
     robot = load_robot(name, *recorded)
     if not isinstance(robot, Robot):
@@ -389,5 +379,5 @@ def find_robot(name: str, *recorded: str) -> Robot:
 
 @lru_cache(maxsize=64)
 def _expanded(path: Path, arguments: tuple[tuple[str, str], ...], _changed: tuple[int, ...]) -> str:
-    """Return a URDF; the last is when each of its files changed, so that an edit is read anew."""
+    """Return a URDF, cached until one of its files changes."""
     return expand_xacro(path, dict(arguments))
