@@ -47,6 +47,7 @@ KINDS = {
 }
 INERTIA = re.compile(r"(?:A link named|While (?:parsing inertia|re-expressing)).*")
 INCLUDED = re.compile(r"(<uri>\s*model://([\w.-]+))/?(?=\s*</uri>)")
+RELATIVE = re.compile(r"(<include\b(?:(?!</include).)*?<uri>\s*)([^\s<:]+)(?=\s*</uri>)", re.DOTALL)
 FOREIGN = re.compile(r"<ros2_control\b(?:[^>]*/>|.*?</ros2_control\s*>)", re.DOTALL)
 SPOKEN = 2  # of Drake's warnings
 
@@ -79,6 +80,9 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
     used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
     notes += [f"model://{name} is {folder}" for name, folder in used.items()]
+    for uri in {found[2]: None for found in RELATIVE.finditer(text)} if path else ():
+        file = _file_of((path.parent / uri).resolve())
+        notes.append(f"{uri} is {file}; Drake itself looks in the folder in which it runs")
     notes += ["<ros2_control>, which SDF has not, is left out"] * bool(FOREIGN.search(text))
     notes += _left_out(plant, model)
     notes += [f"Drake: {_first(line)}" for line in warnings[:SPOKEN]]
@@ -94,7 +98,7 @@ def load(
     """Return the plant of a text in SDF, not finalized, and what Drake warns of.
 
     Drake is given the file as it is, or the text without <ros2_control>, which it rejects, and with
-    models that are included by the file that their model.config names.
+    models that are included by the file that their model.config names, and by the whole path.
 
     Args:
         text, path, packages: as of `convert`.
@@ -104,6 +108,8 @@ def load(
     """
     bare = FOREIGN.sub(_blank, text)
     named = INCLUDED.sub(lambda found: _included(found, packages), bare)
+    if path:
+        named = RELATIVE.sub(lambda found: _beside(found, path.parent.absolute()), named)
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)
     for name, folder in packages.items():
@@ -145,11 +151,22 @@ def _included(found: re.Match[str], packages: Mapping[str, Path]) -> str:
     if folder is None:
         cure = f"--package {found[2]}=DIR, or GZ_SIM_RESOURCE_PATH"
         raise AccordError(f"model {found[2]}, which it includes, is not found: {cure}")
-    config = folder / "model.config"
-    file = None
+    return f"{found[1]}/{_file_of(folder).name}"
+
+
+def _beside(found: re.Match[str], folder: Path) -> str:
+    """Return a model's URI, relative to a folder, as that of its file, if it is there."""
+    file = _file_of(folder / found[2])
+    return f"{found[1]}file://{file.resolve()}" if file.is_file() else found[0]
+
+
+def _file_of(model: Path) -> Path:
+    """Return the file of a model: in its folder the one that its model.config names."""
+    if not model.is_dir():
+        return model
     with suppress(AccordError):  # of one that is not there, or broken
-        file = read_xml(config).findtext("sdf")
-    return f"{found[1]}/{file or 'model.sdf'}"
+        return model / (read_xml(model / "model.config").findtext("sdf") or "model.sdf")
+    return model / "model.sdf"
 
 
 def _blank(found: re.Match[str]) -> str:

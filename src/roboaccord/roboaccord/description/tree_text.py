@@ -40,6 +40,8 @@ class Converted:
         notes: a line for each thing that URDF cannot express, and that is left out.
         made: links of no mass that only the URDF has.
         lacks: a line for each thing that moves the robot, and that URDF cannot express.
+        missing: paths of meshes and textures that are not there.
+        unweighed: links whose mass comes from a mesh that is missing; theirs in the text is not it.
     """
 
     name: str
@@ -47,6 +49,8 @@ class Converted:
     notes: tuple[str, ...] = ()
     made: frozenset[str] = frozenset()
     lacks: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    unweighed: tuple[str, ...] = ()
 
 
 def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tree:

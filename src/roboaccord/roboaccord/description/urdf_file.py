@@ -56,6 +56,7 @@ class UrdfFile:
         lacks: a line for each thing that moves the robot, and that the text has not.
         form: first element of the file, of another format.
         origin: text of the file in that format.
+        missing, unweighed: as of `Converted`.
     """
 
     path: Path
@@ -67,6 +68,8 @@ class UrdfFile:
     lacks: tuple[str, ...] = ()
     form: str = ""
     origin: str = ""
+    missing: tuple[str, ...] = ()
+    unweighed: tuple[str, ...] = ()
 
     def resolved(self) -> str:
         """Return the URDF with absolute paths for the meshes that are found."""

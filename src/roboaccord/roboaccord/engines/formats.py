@@ -56,7 +56,7 @@ def read_robot(
     whole = path != urdf_file.STANDARD_INPUT and path.suffix != ".xacro"
     version = engine.load(engine.version)
     try:
-        made, notes, links, lacks = apart(
+        made, notes, links, *lines = apart(
             convert_apart, form, text, str(path.absolute()) if whole else "",
             {name: str(folder) for name, folder in folders.items()},
             seconds=SECONDS, memory=MEMORY,
@@ -64,22 +64,23 @@ def read_robot(
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
     read = f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
+    lacks, missing, unweighed = map(tuple, lines)
     without = tuple(f"{line}: left out" for line in lacks)
     notes = (read, *notes, *without)
     file = urdf_file.check_urdf(path, made, folders, notes, frozenset(links))
-    return replace(file, lacks=tuple(lacks), form=form, origin=text)
+    return replace(file, lacks=lacks, form=form, origin=text, missing=missing, unweighed=unweighed)
 
 
 def convert_apart(
     form: str, text: str, path: str, packages: Mapping[str, str]
-) -> tuple[str, Sequence[str], Sequence[str], Sequence[str]]:
+) -> tuple[str, *tuple[Sequence[str], ...]]:
     """Return what `Converted` holds of a robot in a format, in a process that is fenced."""
     engine = formats()[form]
     convert = engine.load(engine.formats[form])
     fence()
     folders = {name: Path(folder) for name, folder in packages.items()}
     made = convert(text, Path(path) if path else None, folders)
-    return made.text, made.notes, sorted(made.made), made.lacks
+    return made.text, made.notes, sorted(made.made), made.lacks, made.missing, made.unweighed
 
 
 def formats() -> dict[str, EngineSpec]:

@@ -10,6 +10,7 @@ import contextlib
 import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
@@ -18,11 +19,11 @@ from roboaccord.crosscheck.level import Rows
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.numerics.isolation import Crash, hearing
 
-from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, ReadingOptions
+from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, ReadingOptions, reader
 from roboaccord_files.parity.files import Source, read
 from roboaccord_files.parity.levels import LEVELS
 from roboaccord_files.parity.result import RobotParity
-from roboaccord_files.parity.words import ParityCode
+from roboaccord_files.parity.words import OF_OURS, ParityCode
 from roboaccord_files.repair.find import find_traps
 from roboaccord_files.rules.find import findings, unreadable
 from roboaccord_files.rules.findings import RuleFinding
@@ -49,6 +50,7 @@ def examine_file(
             findings=tuple(findings(bench.file)),
             settings=options.settings,
             versions=versions,
+            form=bench.file.form,
         )
     except AccordError as error:
         return unread(source, str(error), versions, options)
@@ -62,7 +64,12 @@ def examine_one(source: Source, engine: str, level: FileLevel[Any], options: Rea
 
 
 def _bench(source: Source, options: ReadingOptions) -> Bench:
-    return Bench(read(source), options.base, options.seed)
+    file = read(source)
+    if file.unweighed:
+        where = f"{Path(file.missing[0]).parent}: put them there, or write <inertial>"
+        links = ", ".join(file.unweighed)
+        raise AccordError(f"masses of {links} come from meshes that are missing in {where}")
+    return Bench(file, options.base, options.seed)
 
 
 def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
@@ -84,19 +91,26 @@ def answered(robot: RobotParity, measured: Checks) -> RobotParity:
     judged = list[Finding]()
     for level in LEVELS:
         name, ended = level.name, ParityCode.NOT_READ if robot.unread else None
-        found = {e: _check(level, measured[e, name], ended) for e in robot.engines}
+        found = {e: _check(level, measured[e, name], ended, robot, e) for e in robot.engines}
         checks[name], rows[name] = found, {e: level.rows(check) for e, check in found.items()}
         outcomes = {e: level.judge(check) for e, check in found.items()}
         judged += [replace(each, level=name, engine=e) for e, each in outcomes.items()]
     return replace(robot, levels=Levels.of(judged), checks=checks, rows=rows)
 
 
-def _check(level: FileLevel[Any], found: Any, ended: ParityCode | None) -> Any:
-    """Return what a level measured, or what stands for it."""
+def _check(
+    level: FileLevel[Any], found: Any, ended: ParityCode | None, robot: RobotParity, engine: str
+) -> Any:
+    """Return what a level measured, or what stands for it.
+
+    A crash on a text that is converted from the file is not the file's.
+    """
     if not isinstance(found, Crash):
         return found
-    late = ParityCode.NO_ANSWER if found.late else ParityCode.CRASH
-    return replace(level.absent(ended or late, found.reason), words=found.words)
+    why, reason = ParityCode.NO_ANSWER if found.late else ParityCode.CRASH, found.reason
+    if why is ParityCode.CRASH and robot.form and reader(engine).form != robot.form:
+        why, reason = ParityCode.CONVERTED, f"{OF_OURS}: crash: {reason}"
+    return replace(level.absent(ended or why, reason), words=found.words)
 
 
 def unread(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -171,7 +172,8 @@ class Comparison:
             if unknown := [name for name in given if name not in known]:
                 raise AccordError(f"--map: the {which} has no link or joint {unknown[0]}")
         self._one, self._other, self._held = held(trees[0], trees[1], names)
-        self._pairing = Pairing(self._one, self._other, names, tolerance)
+        unweighed = frozenset(one.unweighed), frozenset(other.unweighed)
+        self._pairing = Pairing(self._one, self._other, names, tolerance, unweighed)
         self._bases = [bench.question.base for bench in self._benches]
         self._base: Base = "fixed" if "fixed" in self._bases else "free"
         self._question = draw_question(self._one, self._base, seed)
@@ -336,6 +338,13 @@ class Comparison:
         if max(away / self._pairing.size, turn) > self._tolerance:
             moved = f"{away:.4g} m and {np.degrees(turn):.4g} degrees"
             yield f"the root's frame is {moved} off in the second"
+        for file in self._files:
+            if file.missing:
+                count, folder = len(file.missing), Path(file.missing[0]).parent
+                yield f"shapes of {file.path.name} are missing: {count} files, in {folder}"
+            if file.unweighed:
+                links = ", ".join(file.unweighed)
+                yield f"masses of missing meshes are not compared: {links}"
         for key, names in self._unstated.items():
             yield f"{key} is read from one alone, and not compared: {', '.join(names)}"
 

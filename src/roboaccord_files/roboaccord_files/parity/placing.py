@@ -177,6 +177,7 @@ class Pairing:
         one, other: their trees.
         names: links and joints of the other, by those of the first.
         allowed: relative difference.
+        unweighed: links of the first, and of the other, whose mass is not known.
 
     Attributes:
         matches: by name of the first's body, each after the one that carries it.
@@ -184,8 +185,16 @@ class Pairing:
         size: of the first robot [m].
     """
 
-    def __init__(self, one: Tree, other: Tree, names: Mapping[str, str], allowed: float) -> None:
+    def __init__(
+        self,
+        one: Tree,
+        other: Tree,
+        names: Mapping[str, str],
+        allowed: float,
+        unweighed: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset()),
+    ) -> None:
         self.allowed, self._names, self._trees = allowed, names, (one, other)
+        self._unweighed = unweighed
         self.size = max([float(np.abs(j.position).max()) for j in one.joints] + [0.1])
         self._bodies = bodies_of(one), bodies_of(other)
         self._lump = cache(lambda which, *names: lump(self._trees[which], names[0], names[1:]))
@@ -289,7 +298,12 @@ class Pairing:
         for name, partner in pairs.items():
             frame = other[partner].inverse.then(match.pose).then(one[name])
             both = [self._lump(i, n, *homes[i][n]) for i, n in enumerate((name, partner))]
-            yield LinkPair(name, partner, homes[0][name], both[0], in_frame(both[1], frame))
+            want, have = both[0], in_frame(both[1], frame)
+            if not self._unweighed[1].isdisjoint(homes[1][partner]):
+                have = want
+            elif not self._unweighed[0].isdisjoint(homes[0][name]):
+                want = have
+            yield LinkPair(name, partner, homes[0][name], want, have)
 
     def _homes(self, which: int, body: RigidBody, keep: Sequence[str]) -> dict[str, list[str]]:
         """Return links of a body by the one in which each is lumped: one above, or the first."""

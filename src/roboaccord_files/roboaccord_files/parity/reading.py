@@ -24,7 +24,7 @@ from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, reader, wi
 from roboaccord_files.parity.compare import SAME, Asked, finding_of
 from roboaccord_files.parity.properties import by_property
 from roboaccord_files.parity.result import Apart, ReadingCheck
-from roboaccord_files.parity.words import ENDED, ParityCode, cure, status_of
+from roboaccord_files.parity.words import ENDED, OF_OURS, ParityCode, cure, status_of
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.meshes import large_meshes
@@ -32,7 +32,6 @@ from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 from roboaccord_files.rules.extensions import EFFECTS
 
 FOR_ALL = ("limit in degrees",)  # traps that no reader sees
-OF_OURS = "of the URDF converted from it"
 GAZEBO_REFUSED = "gazebo refused"
 UNEXPLAINED = "not explained"
 

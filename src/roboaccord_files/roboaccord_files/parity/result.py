@@ -155,6 +155,7 @@ class RobotParity:
         checks: what each level measured, by level and engine.
         rows: the figures of each level, likewise.
         versions: of the engines, by name.
+        form: first element of the file, of another format than URDF.
     """
 
     name: str
@@ -171,6 +172,7 @@ class RobotParity:
     checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: Mapping[str, Mapping[str, Rows]] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    form: str = ""
 
     @property
     def engines(self) -> Sequence[str]:

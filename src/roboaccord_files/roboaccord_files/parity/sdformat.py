@@ -40,7 +40,7 @@ class SdfReading(TreeReading):
         question: base and joints.
         settings: not used.
         packages: folders of models, by name; nothing of a mesh is read.
-        file: not used: its tool is given the text.
+        file: with this text, which its tool is given; models are found beside the file.
 
     Raises:
         AccordError: if SDFormat refuses it.
@@ -61,7 +61,8 @@ class SdfReading(TreeReading):
         with TemporaryDirectory() as models:  # it takes the folder's own name for the model's
             for name in (each for each in packages if each.strip(".")):  # no `..`
                 Path(models, name).symlink_to(packages[name])
-            model = print_sdf(text, models if packages else "").find("model")
+            seen = ([models] if packages else []) + ([str(file.parent)] if file else [])
+            model = print_sdf(text, ":".join(seen)).find("model")
         if model is None:
             raise AccordError("sdformat refuses it: it prints no model; accord check may say why")
         links = {e.get("name") for e in model.findall("link")}

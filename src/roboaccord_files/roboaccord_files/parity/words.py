@@ -27,6 +27,7 @@ class ParityCode(StrEnum):
 
 
 STATUSES = ("same", "differ", "refused", "undecided")
+OF_OURS = "of the URDF converted from it"
 ENDED = {
     ParityCode.CRASH: "crash",
     ParityCode.NO_ANSWER: "no verdict",

@@ -67,7 +67,7 @@ def findings(file: UrdfFile | str | Path, mass: float = 0.0) -> list[RuleFinding
     rows = [
         RuleFinding(rule, RULES[rule].severity, named, source.line(element), message, cure)
         for rule, element, message, cure in found
-        if element.get("name") not in file.made
+        if element.get("name") not in {*file.made, *file.unweighed}
     ]
     return sorted(rows, key=lambda row: (row.line, row.rule))
 

@@ -9,6 +9,7 @@ line, may be changed; GRAVITY stays, what acts here; a file with another one get
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -26,6 +27,7 @@ from roboaccord.description.tree_text import (
     make_tree,
     write_tree,
 )
+from roboaccord.engines.mujoco.missing import replace_missing
 from roboaccord.engines.mujoco.model import of_drives
 from roboaccord.numerics.rotations import axis_angle_matrix
 
@@ -50,14 +52,24 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
         AccordError: where MuJoCo refuses it, or it holds what no URDF can express.
     """
     try:
-        load = mujoco.MjModel.from_xml_path if path else mujoco.MjModel.from_xml_string
-        model = load(str(path) if path else text)
+        load = mujoco.MjSpec.from_file if path else mujoco.MjSpec.from_string
+        spec = load(str(path) if path else text)
+        missing, weightless = replace_missing(spec)
+        model = spec.compile()
     except ValueError as error:
         reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
         raise AccordError(f"MuJoCo refuses it: {reason}") from None
     if model.nbody == 1:
         raise AccordError("it holds no bodies")
-    return _Conversion(model).result()
+    made = _Conversion(model).result()
+    unweighed = tuple(_name(model, OBJECT.mjOBJ_BODY, body.id) for body in weightless)
+    lacks = (*made.lacks, *(f"mass of {name}, whose mesh is missing" for name in unweighed))
+    if missing:
+        files = ", ".join(Path(name).name for name in missing[:MOST])
+        more = ", ..." * (len(missing) > MOST)
+        line = f"missing in {Path(missing[0]).parent}, and left out: {files}{more}"
+        made = replace(made, notes=(*made.notes, line), missing=tuple(missing))
+    return replace(made, lacks=lacks, unweighed=unweighed)
 
 
 class _Conversion:

@@ -20,6 +20,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
+from roboaccord.engines.mujoco.missing import replace_missing
 from roboaccord.engines.mujoco.model import MujocoMechanism, of_drives, with_files
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
@@ -159,6 +160,7 @@ def _own(text: str, question: Question, _settings: str, file: Path | None) -> Lo
     What has no name gets that of its number; a base that is fixed is at the origin.
     """
     spec = mujoco.MjSpec.from_file(str(file)) if file else mujoco.MjSpec.from_string(text)
+    replace_missing(spec)
     spec.compile()  # which numbers bodies and joints
     for kind, elements in (("body", spec.bodies), ("joint", spec.joints)):
         for element in elements:
