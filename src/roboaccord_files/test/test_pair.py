@@ -17,9 +17,10 @@ from roboaccord.engines.differences import relative_at
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
+from roboaccord_files.parity.comparison import Comparison
 from roboaccord_files.parity.door import parity
 from roboaccord_files.parity.frames import HERE, Frame
-from roboaccord_files.parity.pair import TOLERANCE, Comparison, Pair
+from roboaccord_files.parity.pair import TOLERANCE, Pair
 from roboaccord_files.parity.pair_shown import pair_lines
 
 

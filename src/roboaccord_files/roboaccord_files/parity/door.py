@@ -32,8 +32,9 @@ from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
 from roboaccord_files.parity.bench import ReadingOptions, Settings, reader_names, version_of
 from roboaccord_files.parity.collection import TIMEOUT, examine_all, run_isolated
+from roboaccord_files.parity.comparison import compare_files
 from roboaccord_files.parity.files import Source, find_files, read
-from roboaccord_files.parity.pair import TOLERANCE, Pair, compare_files
+from roboaccord_files.parity.pair import TOLERANCE, Pair
 from roboaccord_files.parity.repaired import write_repaired
 from roboaccord_files.parity.result import Done, Parity
 

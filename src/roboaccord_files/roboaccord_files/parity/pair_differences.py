@@ -1,0 +1,162 @@
+"""How two robots differ in a link, in the place and axis of a joint, and in its numbers.
+
+Each difference comes with the change that gives the first robot's tree the second's value: by it
+comparison.py measures what the difference does to accelerations. A quantity may be added; names of
+quantities are in the JSON, and stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from roboaccord.contract.outcome import Cause
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import Joint, Tree
+from roboaccord.engines.differences import compare_value
+from roboaccord.numerics.rotations import axis_angle_matrix
+
+from roboaccord_files.parity.joint_numbers import ACTING
+from roboaccord_files.parity.pair import PairDifference
+from roboaccord_files.parity.placing import LinkPair
+from roboaccord_files.parity.poses import Match
+
+PRINCIPAL = 1e-5  # of the largest moment: products along principal axes, from a text's six digits
+AXES = "xyz"
+TENSOR = [a + b for a in AXES for b in AXES]
+Change: TypeAlias = Callable[[Tree], Tree] | None
+"""Gives the first robot's tree the second's value; None for what makes other joints."""
+Changed: TypeAlias = tuple[PairDifference, Change]
+"""A difference, its effect not measured yet, and its change."""
+
+
+def unchanged(tree: Tree) -> Tree:
+    """Return the tree: what differs acts on no acceleration."""
+    return tree
+
+
+def of_joint(name: str, **values: Any) -> Change:
+    """Return the change of a joint to other values."""
+    return lambda tree: replace(
+        tree, joints=tuple(replace(j, **values) if j.name == name else j for j in tree.joints)
+    )
+
+
+def of_link(name: str, **values: Any) -> Change:
+    """Return the change of a link to other values."""
+    return lambda tree: replace(
+        tree, links=tuple(replace(k, **values) if k.name == name else k for k in tree.links)
+    )
+
+
+def lumped(tree: Tree, pairs: Sequence[LinkPair]) -> Tree:
+    """Return a tree whose links have what is lumped in them, which itself has nothing."""
+    nothing: dict[str, Any] = {"mass": 0.0, "inertia": np.zeros((3, 3))}
+    wants = {name: nothing for pair in pairs for name in pair.members}
+    wants |= {pair.name: vars(pair.want) for pair in pairs}
+    return replace(tree, links=tuple(replace(k, **wants.get(k.name, {})) for k in tree.links))
+
+
+def difference(
+    cause: Cause, other: str, change: Change = None, values: tuple[float | None, ...] = (None, None)
+) -> Changed:
+    """Return a difference with its change."""
+    return PairDifference(cause, other, (values[0], values[1])), change
+
+
+def of_mass(pair: LinkPair, quantity: str) -> Changed:
+    """Return how two links differ in mass, centre or inertia, at the largest component."""
+    want, have = pair.want, pair.have
+    one, two, axes = np.array([want.mass]), np.array([have.mass]), [""]
+    if quantity == "centre":
+        one, two, axes = want.centre, have.centre, [*AXES]
+    elif quantity == "inertia":
+        one, two, axes = *along_axes(want.inertia, have.inertia), TENSOR
+    at, size = largest(two - one)
+    values = float(one.flat[at]), float(two.flat[at])
+    if share := quantity != "centre":
+        size /= values[0] or float(np.abs(one).max()) or values[1]
+    cause = Cause(quantity, pair.name, size, None, "1" if share else "m", axes[at])
+    change = of_link(pair.name, **{quantity: getattr(have, quantity)})
+    return difference(cause, pair.partner, change, values)
+
+
+def of_motion(match: Match, allowed: float, size: float) -> Iterator[Changed]:
+    """Yield what differs in where a joint is, and along or about what it moves.
+
+    Args:
+        match: of two bodies that joints move.
+        allowed: relative, or angle [rad].
+        size: of the robot [m].
+    """
+    one, other, motion = match.one.joint, match.other.moved_by, match.motion()
+    assert one and match.above
+    if match.one.slides != match.other.slides:
+        yield difference(Cause("kind", one.name), other)
+    offset = match.above.one.links[one.parent].turn.T @ motion.offset
+    if compare_value("origin", one.name, 0.0, offset, allowed, size).excess > 1.0:
+        at, away = largest(offset)
+        there = one.position + offset
+        cause = Cause("origin", one.name, away, None, "m", AXES[at])
+        values = float(one.position[at]), float(there[at])
+        yield difference(cause, other, of_joint(one.name, position=there), values)
+    turned = one.rotation @ motion.tilt if motion.tilted else one.rotation
+    sine = np.linalg.norm(np.cross(one.axis, motion.along))
+    if (angle := float(np.arctan2(sine, one.axis @ motion.along))) > allowed:
+        at, _ = largest(motion.along - one.axis)
+        value = {"rotation": turned} if motion.tilted else {"axis": motion.along}
+        cause = Cause("axis", one.name, angle, None, "rad", AXES[at])
+        values = float(one.axis[at]), float(motion.along[at])
+        yield difference(cause, other, of_joint(one.name, **value), values)
+    if (angle := float(np.linalg.norm(motion.zero))) > allowed:
+        turned = turned @ axis_angle_matrix(motion.zero / angle, np.array(angle))
+        about = float(np.copysign(angle, one.axis @ motion.zero))
+        change = of_joint(one.name, rotation=turned)
+        yield difference(Cause("zero", one.name, about, None, "rad"), other, change, (0.0, about))
+
+
+def of_numbers(
+    one: Joint,
+    other: Joint,
+    mine: Mapping[tuple[str, str], float],
+    others: Mapping[tuple[str, str], float],
+    allowed: float,
+) -> Iterator[Changed]:
+    """Yield what differs in the numbers of two joints.
+
+    Args:
+        one, other: the joints.
+        mine, others: their numbers by quantity and component.
+        allowed: relative; of a limit that is nearer to 0, [rad] or [m].
+    """
+    length = "m" if one.kind == "prismatic" else "rad"
+    for (key, component), want in mine.items():
+        have, limit = others[key, component], key == "limit"
+        finite = bool(np.isfinite([want, have]).all())
+        most = max(abs(want), abs(have), 1.0 if limit else 0.0)
+        if want == have or (finite and abs(want - have) <= allowed * most):
+            continue
+        share, size = bool(want) and not limit, None
+        if finite:
+            size = have / want - 1.0 if share else have - want
+        change = of_joint(one.name, **{key: getattr(other, key)}) if key in ACTING else unchanged
+        unit = "1" if share else length if limit else ""
+        cause = Cause(key, one.name, size, None, unit, component)
+        yield difference(cause, other.name, change, (want, have))
+
+
+def largest(values: Array) -> tuple[int, float]:
+    """Return the flat index of the largest value and the value."""
+    at = int(np.argmax(np.abs(values)))
+    return at, float(values.flat[at])
+
+
+def along_axes(want: Array, have: Array) -> tuple[Array, Array]:
+    """Return inertias (3, 3), along the first's principal axes if they are the second's, too."""
+    axes = np.linalg.eigh(want)[1]
+    turned = axes.T @ have @ axes
+    off = np.abs(turned - np.diag(np.diag(turned))).max()
+    same = off <= PRINCIPAL * np.abs(turned).max()
+    return (axes.T @ want @ axes, turned) if same else (want, have)
