@@ -39,6 +39,7 @@ from scipy.spatial import ConvexHull
 RULES = (
     "gyration-beyond-shape", "centre-outside-shape", "density", "density-alike", "mirrored-mass",
     "products-sign", "inertia-in-another-unit", "limits-without-0", "mesh-scale",
+    "reduction-inertia",
 )  # fmt: skip
 LARGER = 1.5  # times: shapes that would clear a doubtful finding
 STEEL = 7850.0  # kg/m^3

@@ -80,9 +80,10 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
     used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
     notes += [f"model://{name} is {folder}" for name, folder in used.items()]
-    for uri in {found[2]: None for found in RELATIVE.finditer(text)} if path else ():
-        file = _file_of((path.parent / uri).resolve())
-        notes.append(f"{uri} is {file}; Drake itself looks in the folder in which it runs")
+    if path:
+        for uri in {found[2]: None for found in RELATIVE.finditer(text)}:
+            file = _file_of((path.parent / uri).resolve())
+            notes.append(f"{uri} is {file}; Drake itself looks in the folder in which it runs")
     notes += ["<ros2_control>, which SDF has not, is left out"] * bool(FOREIGN.search(text))
     notes += _left_out(plant, model)
     notes += [f"Drake: {_first(line)}" for line in warnings[:SPOKEN]]
