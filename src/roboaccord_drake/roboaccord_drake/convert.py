@@ -69,7 +69,7 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     top, _ = parse_lines(text)  # prefixes need not be declared
     model = _only_model(top)
     plant, warnings = load(text, path, packages)
-    replaced = [found[0] for line in warnings if (found := INERTIA.search(line))]
+    replaced = [match[0] for line in warnings if (match := INERTIA.search(line))]
     if replaced:
         raise AccordError(f"Drake would take another inertia: {replaced[0]}")
     if plant.num_constraints():
@@ -78,10 +78,10 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
         )
     tree = make_tree(*parts_of(plant))
     notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
-    used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
+    used = {match[2]: packages.get(match[2], "") for match in INCLUDED.finditer(text)}
     notes += [f"model://{name} is {folder}" for name, folder in used.items()]
     if path:
-        for uri in {found[2]: None for found in RELATIVE.finditer(text)}:
+        for uri in {match[2]: None for match in RELATIVE.finditer(text)}:
             file = _file_of((path.parent / uri).resolve())
             notes.append(f"{uri} is {file}; Drake itself looks in the folder in which it runs")
     notes += ["<ros2_control>, which SDF has not, is left out"] * bool(FOREIGN.search(text))
@@ -142,17 +142,17 @@ def _only_model(top: ET.Element) -> ET.Element:
     return models[0]
 
 
-def _included(found: re.Match[str], packages: Mapping[str, Path]) -> str:
+def _included(match: re.Match[str], packages: Mapping[str, Path]) -> str:
     """Return a model's URI with its file, which Drake asks for, by the model.config beside it.
 
     Raises:
         AccordError: if the model is not found.
     """
-    folder = packages.get(found[2])
+    folder = packages.get(match[2])
     if folder is None:
-        cure = f"--package {found[2]}=DIR, or GZ_SIM_RESOURCE_PATH"
-        raise AccordError(f"model {found[2]}, which it includes, is not found: {cure}")
-    return f"{found[1]}/{_file_of(folder).name}"
+        cure = f"--package {match[2]}=DIR, or GZ_SIM_RESOURCE_PATH"
+        raise AccordError(f"model {match[2]}, which it includes, is not match: {cure}")
+    return f"{match[1]}/{_file_of(folder).name}"
 
 
 def _beside(found: re.Match[str], folder: Path) -> str:
@@ -184,7 +184,7 @@ def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]
     bodies = bodies_of(plant)
     links = [_link(name, body) for name, body in bodies.items() if name != WORLD]
     names = {body.index(): name for name, body in bodies.items()}
-    found = list[tuple[Joint, Pose]]()
+    joints = list[tuple[Joint, Pose]]()
     motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
     drives, springs = {each.joint().index(): each for each in motors}, _springs(plant)
     for label, joint in joints_of(plant).items():
@@ -193,39 +193,39 @@ def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]
             word = joint.type_name().removesuffix("_rpy")
             raise AccordError(f"{word} joint {joint.name()}, which URDF cannot express")
         parent, child = (names[b.index()] for b in (joint.parent_body(), joint.child_body()))
-        place, turn = _pose(joint.frame_on_parent())
+        position, turn = _pose(joint.frame_on_parent())
         if kind == "fixed":
             offset, rotation = _numbers(joint.X_FM())
-            place, turn = place + turn @ offset, turn @ rotation
-        made = Joint(label, kind, parent, child, place, turn, UP, -np.inf, np.inf)
+            position, turn = position + turn @ offset, turn @ rotation
+        joined = Joint(label, kind, parent, child, position, turn, UP, -np.inf, np.inf)
         if kind in ("revolute", "prismatic"):
             turns, motor = kind == "revolute", drives.get(joint.index())
             lower, upper = float(joint.position_lower_limit()), float(joint.position_upper_limit())
-            made = replace(
-                made, axis=np.array(joint.revolute_axis() if turns else joint.translation_axis()),
+            joined = replace(
+                joined, axis=np.array(joint.revolute_axis() if turns else joint.translation_axis()),
                 kind="continuous" if turns and np.isinf([lower, upper]).all() else kind,
                 lower=lower, upper=upper, damping=float(joint.default_damping()),
                 effort=float(motor.effort_limit()) if motor else 0.0,
                 armature=float(motor.default_reflected_inertia()) if motor else 0.0,
                 spring=springs.get(joint.index(), (0.0, 0.0)),
             )  # fmt: skip
-        found.append((made, _pose(joint.frame_on_child())))
-    if any(WORLD in (joint.parent, joint.child) for joint, _ in found):
+        joints.append((joined, _pose(joint.frame_on_child())))
+    if any(WORLD in (joint.parent, joint.child) for joint, _ in joints):
         links.insert(0, Link(WORLD, 0.0, np.zeros(3), np.zeros((3, 3)), ()))
-    return links, found
+    return links, joints
 
 
 def _springs(plant: MultibodyPlant) -> dict[Any, tuple[float, float]]:
     """Return stiffness and slack position of each joint with a spring, by index."""
-    found = {}
+    springs = {}
     for i in range(plant.num_force_elements()):
-        each = plant.get_force_element(ForceElementIndex(i))
-        if isinstance(each, RevoluteSpring):
-            own = each.default_stiffness(), each.default_nominal_angle()
-            found[each.joint().index()] = own
-        elif isinstance(each, PrismaticSpring):
-            found[each.joint().index()] = each.stiffness(), each.nominal_position()
-    return found
+        spring = plant.get_force_element(ForceElementIndex(i))
+        if isinstance(spring, RevoluteSpring):
+            own = spring.default_stiffness(), spring.default_nominal_angle()
+            springs[spring.joint().index()] = own
+        elif isinstance(spring, PrismaticSpring):
+            springs[spring.joint().index()] = spring.stiffness(), spring.nominal_position()
+    return springs
 
 
 def _link(name: str, body: Any) -> Link:
@@ -273,15 +273,15 @@ def _first(message: str) -> str:
 @contextmanager
 def _warnings() -> Iterator[list[str]]:
     """Gather Drake's warnings in place of its log."""
-    log, found = logging.getLogger("drake"), list[str]()
+    log, warnings = logging.getLogger("drake"), list[str]()
     handler, spread, level = BufferingHandler(10_000), log.propagate, log.level
     log.addHandler(handler)
     log.propagate = False
     log.setLevel(logging.WARNING)
     try:
-        yield found
+        yield warnings
     finally:
-        found += [record.getMessage() for record in handler.buffer]
+        warnings += [record.getMessage() for record in handler.buffer]
         log.removeHandler(handler)
         log.propagate = spread
         log.setLevel(level)
