@@ -193,10 +193,7 @@ def shown(result: Excitation) -> list[RenderableType]:
     for name, row in result.joints.items():
         table.add_row(name, *(f"{value:.3g}" for value in row.values()))
     lines = {
-        "parameters": (
-            f"{result.parameters}, of which motions can tell apart {result.base}",
-            "",
-        ),
+        "parameters": (f"{result.parameters}, of which motions can tell apart {result.base}", ""),
         "condition": (f"{result.condition:.3g}; of random motions {result.random:.3g}", ""),
         "motion": (
             f"{result.duration:g} s, from rest to rest: move there first, then repeat it",

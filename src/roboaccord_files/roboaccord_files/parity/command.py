@@ -73,8 +73,7 @@ Engines = Annotated[
     typer.Option(metavar="LIST", help=f"Of {', '.join(reader_names())}. Default: those installed."),
 ]
 WhoseSettings = Annotated[
-    str,
-    typer.Option(metavar="default|accord", help="Settings of the engines: their own, or ours."),
+    str, typer.Option(metavar="default|accord", help="Settings of the engines: their own, or ours.")
 ]
 RootBase = Annotated[
     str,

@@ -129,10 +129,7 @@ def marked_poses(
 
 
 def _marks(
-    match: Match,
-    pairs: Sequence[tuple[RigidBody, RigidBody]],
-    centres: Sequence[Both],
-    size: float,
+    match: Match, pairs: Sequence[tuple[RigidBody, RigidBody]], centres: Sequence[Both], size: float
 ) -> tuple[list[Both], list[Both]]:
     """Return points and directions that both bodies have."""
     one, other = match.one, match.other
