@@ -192,12 +192,10 @@ def shown(result: Excitation) -> list[RenderableType]:
     table = make_table("joint", "start", "from", "to [rad]", "velocity [rad/s]", "effort [N m]")
     for name, row in result.joints.items():
         table.add_row(name, *(f"{value:.3g}" for value in row.values()))
+    rest = "from rest to rest: move there first, then repeat it"
     lines = {
         "parameters": (f"{result.parameters}, of which motions can tell apart {result.base}", ""),
         "condition": (f"{result.condition:.3g}; of random motions {result.random:.3g}", ""),
-        "motion": (
-            f"{result.duration:g} s, from rest to rest: move there first, then repeat it",
-            "",
-        ),
+        "motion": (f"{result.duration:g} s, {rest}", ""),
     }
     return [*figure_lines(lines), table, file_line(result.files)]

@@ -172,15 +172,9 @@ def parity_command(
     targets = targets_of(repair, files, Path(what)) if repair else []
     with _shown_as_done(files, targets) as done:
         result = parity(
-            files,
-            engines=[*chosen],
-            settings=whose,
-            base=root,
-            repair=targets,
-            seed=seed,
-            done=done,
-            command=command_line(),
-        )
+            files, engines=[*chosen], settings=whose, base=root, repair=targets, seed=seed,
+            done=done, command=command_line(),
+        )  # fmt: skip
     assert isinstance(result, Parity)
     return _of_files(result, repair, page, report, annotations)
 

@@ -23,19 +23,10 @@ from roboaccord.engines.reading import Base, TreeReading, draw_question
 from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import rotation_vector
 
+from roboaccord_files.parity import pair_differences as differ
 from roboaccord_files.parity.bench import Bench
-from roboaccord_files.parity.joint_numbers import ALONE, SERVO, led_by, mimics_of, numbers_of
 from roboaccord_files.parity.pair import Pair
-from roboaccord_files.parity.pair_differences import (
-    Change,
-    Changed,
-    difference,
-    lumped,
-    of_mass,
-    of_motion,
-    of_numbers,
-    unchanged,
-)
+from roboaccord_files.parity.pair_differences import ALONE, Change, Changed, difference
 from roboaccord_files.parity.placing import LinkPair, Pairing
 from roboaccord_files.parity.poses import Match
 from roboaccord_files.parity.result import RobotParity
@@ -81,16 +72,16 @@ class Comparison:
         self._alike = bool(one.notes) == bool(other.notes)  # no format that says less
         matches = self._pairing.matches.values()
         links = [pair for match in matches for pair in self._pairing.links(match)]
-        self._one = lumped(self._one, links)
+        self._one = differ.lumped(self._one, links)
         self._accelerations: list[Array] | None = None
         with suppress(AccordError):  # masses that leave accelerations open
             self._accelerations = self._answers(self._one)
         moving = ((m.one.joint, m.other.joint) for m in matches)
         self._joints = {a.name: b.name for a, b in moving if a and b}
         self._links = {pair.name: pair.partner for pair in links}
-        mimics = mimics_of(one), mimics_of(other)
+        mimics = differ.mimics_of(one), differ.mimics_of(other)
         wanted = {self._partner(n): self._partner(m[0]) for n, m in mimics[0].items()}
-        self._mimics = mimics[0], led_by(mimics[1], wanted)
+        self._mimics = mimics[0], differ.led_by(mimics[1], wanted)
         self._unstated = dict[str, dict[str, None]]()  # joints, by quantity
 
     def _partner(self, joint: str) -> str:
@@ -124,7 +115,7 @@ class Comparison:
         for match in self._pairing.matches.values():
             yield from self._of_links(match)
             if match.one.joint and match.other.joint:
-                yield from of_motion(match, self._tolerance, self._pairing.size)
+                yield from differ.of_motion(match, self._tolerance, self._pairing.size)
                 yield from self._of_numbers(match.one.joint, match.other.joint)
 
     def _of_links(self, match: Match) -> Iterator[Changed]:
@@ -133,7 +124,7 @@ class Comparison:
             off = self._pairing.link_differences(pair)
             for quantity in [d.quantity for d in off if d.excess > 1.0]:
                 if self._counts(match, pair, quantity):
-                    yield of_mass(pair, quantity)
+                    yield differ.of_mass(pair, quantity)
 
     def _counts(self, match: Match, pair: LinkPair, quantity: str) -> bool:
         """Return whether a quantity of a link is compared.
@@ -152,11 +143,11 @@ class Comparison:
         """
         leads = [m.get(j.name, ALONE) for m, j in zip(self._mimics, (one, other), strict=True)]
         if self._partner(leads[0][0]) != leads[1][0]:
-            yield difference(Cause(MIMIC, one.name, axis="joint"), other.name, unchanged)
-        mine, others = map(numbers_of, (one, other), self._files, leads)
-        for changed in of_numbers(one, other, mine, others, self._tolerance):
+            yield difference(Cause(MIMIC, one.name, axis="joint"), other.name, differ.unchanged)
+        mine, others = map(differ.numbers_of, (one, other), self._files, leads)
+        for changed in differ.of_numbers(one, other, mine, others, self._tolerance):
             key, finite = changed[0].cause.quantity, changed[0].cause.size is not None
-            if not self._alike and (key == SERVO or not (finite or key == "limit")):
+            if not self._alike and (key == differ.SERVO or not (finite or key == "limit")):
                 self._unstated.setdefault(key, {})[one.name] = None
             else:
                 yield changed

@@ -1,31 +1,46 @@
 """How two robots differ in a link, in the place and axis of a joint, and in its numbers.
 
 Each difference comes with the change that gives the first robot's tree the second's value: by it
-comparison.py measures what the difference does to accelerations. A quantity may be added; names of
-quantities are in the JSON, and stay.
+comparison.py measures what the difference does to accelerations. A number that `Joint` gets is
+compared without a change here; what a tree has not, velocity limits and what a joint mimics, is
+read from the text. Names of quantities are in the JSON, and stay.
 """
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Tree
+from roboaccord.description.tree_text import ENDLESS
+from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.differences import compare_value
 from roboaccord.numerics.rotations import axis_angle_matrix
 
-from roboaccord_files.parity.joint_numbers import ACTING
 from roboaccord_files.parity.pair import PairDifference
 from roboaccord_files.parity.placing import LinkPair
 from roboaccord_files.parity.poses import Match
+from roboaccord_files.repair.joints import MIMIC
 
 PRINCIPAL = 1e-5  # of the largest moment: products along principal axes, from a text's six digits
 AXES = "xyz"
 TENSOR = [a + b for a in AXES for b in AXES]
+ENDS = ("lower", "upper")
+NUMBERS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in ENDS]
+PARTS = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
+ACTING = {*NUMBERS, *PARTS} - {"effort"}  # on accelerations
+SERVO = "servo"  # which MJCF alone states
+Numbers: TypeAlias = Mapping[tuple[str, str], float]
+"""By quantity and component."""
+Mimic: TypeAlias = tuple[str, float, float]
+"""The joint that one mimics, multiplier and offset [rad or m]."""
+ALONE: Mimic = ("", 0.0, 0.0)  # a joint that mimics none
 Change: TypeAlias = Callable[[Tree], Tree] | None
 """Gives the first robot's tree the second's value; None for what makes other joints."""
 Changed: TypeAlias = tuple[PairDifference, Change]
@@ -118,17 +133,13 @@ def of_motion(match: Match, allowed: float, size: float) -> Iterator[Changed]:
 
 
 def of_numbers(
-    one: Joint,
-    other: Joint,
-    mine: Mapping[tuple[str, str], float],
-    others: Mapping[tuple[str, str], float],
-    allowed: float,
+    one: Joint, other: Joint, mine: Numbers, others: Numbers, allowed: float
 ) -> Iterator[Changed]:
     """Yield what differs in the numbers of two joints.
 
     Args:
         one, other: the joints.
-        mine, others: their numbers by quantity and component.
+        mine, others: their numbers.
         allowed: relative; of a limit that is nearer to 0, [rad] or [m].
     """
     length = "m" if one.kind == "prismatic" else "rad"
@@ -145,6 +156,52 @@ def of_numbers(
         unit = "1" if share else length if limit else ""
         cause = Cause(key, one.name, size, None, unit, component)
         yield difference(cause, other.name, change, (want, have))
+
+
+def numbers_of(joint: Joint, file: UrdfFile, mimic: Mimic) -> Numbers:
+    """Return the numbers of a joint beside geometry."""
+    values = {(key, ""): endless(getattr(joint, key)) for key in NUMBERS}
+    values |= {("limit", end): endless(x) for end, x in zip(ENDS, joint.ends, strict=True)}
+    for key in PARTS:
+        values |= {(key, str(i)): float(x) for i, x in enumerate(getattr(joint, key))}
+    written = joints_in(file.text).get(joint.name)
+    limit = None if written is None else written.find("limit")
+    velocity = float("inf" if limit is None else limit.get("velocity", "inf"))
+    values["velocity", ""] = endless(velocity)
+    return {**values, (MIMIC, "multiplier"): mimic[1], (MIMIC, "offset"): mimic[2]}
+
+
+def endless(value: float) -> float:
+    """Return a limit; infinity where it stands for none."""
+    return value if abs(value) < ENDLESS else float(np.copysign(np.inf, value))
+
+
+@lru_cache(maxsize=2)  # the two files
+def joints_in(text: str) -> dict[str, ET.Element]:
+    """Return the joints of a URDF by name."""
+    return {joint.get("name", ""): joint for joint in ET.fromstring(text).findall("joint")}
+
+
+def mimics_of(file: UrdfFile) -> dict[str, Mimic]:
+    """Return what joints mimic, by name."""
+    tags = ((name, joint.find(MIMIC)) for name, joint in joints_in(file.text).items())
+    return {n: (tag.get("joint", ""), float(tag.get("multiplier", "1")),
+                float(tag.get("offset", "0"))) for n, tag in tags if tag is not None}  # fmt: skip
+
+
+def led_by(mimics: Mapping[str, Mimic], wanted: Mapping[str, str]) -> dict[str, Mimic]:
+    """Return mimics with the leaders of another file, where two joints are coupled in both.
+
+    Args:
+        mimics: by the joint that follows.
+        wanted: leaders in the other file, likewise.
+    """
+    changed = dict(mimics)
+    for name, (lead, times, offset) in mimics.items():
+        if wanted.get(lead) == name and lead not in mimics and times:
+            del changed[name]
+            changed[lead] = name, 1.0 / times, -offset / times
+    return changed
 
 
 def largest(values: Array) -> tuple[int, float]:
