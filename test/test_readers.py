@@ -89,7 +89,7 @@ KNOWN = {
     "roboaccord/report/plots:render_page": PACKAGE,
     "roboaccord/report/plots:source": OWN,
     "roboaccord/run/versions:_digest": PACKAGE,
-    "roboaccord_drake/convert:load": FENCED,
+    "roboaccord_drake/load:load": FENCED,
     "roboaccord_drake/reader:_of_urdf": AGAIN,
     "roboaccord_files/bags/recover:_copy": "opens the writer of a copy",
     "roboaccord_files/bags/storages:_connect": WHOLE,

@@ -1,4 +1,4 @@
-"""SDF as a URDF, by Drake's parser; `load` gives the same plant to the reader.
+"""SDF as a URDF, by the plant that Drake's parser makes of it (load.py).
 
 Types of joints that URDF has may be added to KINDS, by Drake's name of them. What URDF cannot
 express must be refused by name; what is left out (bushings, dry friction) is noted by `_left_out`.
@@ -7,13 +7,10 @@ test_sdf.py checks that the URDF moves as in Drake.
 
 from __future__ import annotations
 
-import logging
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
 from dataclasses import replace
-from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,7 @@ import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 from pydrake.multibody.tree import ForceElementIndex, PrismaticSpring, RevoluteSpring
-from roboaccord.contract import AccordError, read_xml
+from roboaccord.contract import AccordError
 from roboaccord.description import (
     HERE,
     UP,
@@ -35,6 +32,7 @@ from roboaccord.description import (
     write_tree,
 )
 
+from roboaccord_drake.load import FOREIGN, INCLUDED, RELATIVE, file_of, first_line, heard, load
 from roboaccord_drake.model import bodies_of, joints_of
 
 KINDS = {
@@ -46,9 +44,6 @@ KINDS = {
     "rpy_floating": "floating",
 }
 INERTIA = re.compile(r"(?:A link named|While (?:parsing inertia|re-expressing)).*")
-INCLUDED = re.compile(r"(<uri>\s*model://([\w.-]+))/?(?=\s*</uri>)")
-RELATIVE = re.compile(r"(<include\b(?:(?!</include).)*?<uri>\s*)([^\s<:]+)(?=\s*</uri>)", re.DOTALL)
-FOREIGN = re.compile(r"<ros2_control\b(?:[^>]*/>|.*?</ros2_control\s*>)", re.DOTALL)
 SPOKEN = 2  # of Drake's warnings
 
 
@@ -82,49 +77,15 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     notes += [f"model://{name} is {folder}" for name, folder in used.items()]
     if path:
         for uri in {match[2]: None for match in RELATIVE.finditer(text)}:
-            file = _file_of((path.parent / uri).resolve())
+            file = file_of((path.parent / uri).resolve())
             notes.append(f"{uri} is {file}; Drake itself looks in the folder in which it runs")
     notes += ["<ros2_control>, which SDF has not, is left out"] * bool(FOREIGN.search(text))
     notes += _left_out(plant, model)
-    notes += [f"Drake: {_first(line)}" for line in warnings[:SPOKEN]]
+    notes += [f"Drake: {first_line(line)}" for line in warnings[:SPOKEN]]
     if len(warnings) > SPOKEN:
         notes.append(f"Drake: {len(warnings) - SPOKEN} more warnings")
     name = model.get("name", "robot")
     return Converted(name, write_tree(tree, name), tuple(notes))
-
-
-def load(
-    text: str, path: Path | None, packages: Mapping[str, Path]
-) -> tuple[MultibodyPlant, list[str]]:
-    """Return the plant of a text in SDF, not finalized, and what Drake warns of.
-
-    Drake is given the file as it is, or the text without <ros2_control>, which it rejects, and with
-    models that are included by the file that their model.config names, and by the whole path.
-
-    Args:
-        text, path, packages: as of `convert`.
-
-    Raises:
-        AccordError: where Drake refuses it.
-    """
-    bare = FOREIGN.sub(_blank, text)
-    named = INCLUDED.sub(lambda found: _included(found, packages), bare)
-    if path:
-        named = RELATIVE.sub(lambda found: _beside(found, path.parent.absolute()), named)
-    plant = MultibodyPlant(0.0)
-    parser = Parser(plant)
-    for name, folder in packages.items():
-        if not parser.package_map().Contains(name):
-            parser.package_map().Add(name, folder)
-    try:
-        with _warnings() as warnings:
-            if path and path.suffix == ".sdf" and named == text:
-                parser.AddModels(path)
-            else:
-                parser.AddModelsFromString(named, "sdf")
-    except RuntimeError as error:
-        raise AccordError(f"Drake refuses it: {_first(str(error))}") from None
-    return plant, warnings
 
 
 def _only_model(top: ET.Element) -> ET.Element:
@@ -140,39 +101,6 @@ def _only_model(top: ET.Element) -> ET.Element:
         if joint.find(".//mimic") is not None:
             raise AccordError(f"joint {joint.get('name')} mimics another: not taken from SDF")
     return models[0]
-
-
-def _included(match: re.Match[str], packages: Mapping[str, Path]) -> str:
-    """Return a model's URI with its file, which Drake asks for, by the model.config beside it.
-
-    Raises:
-        AccordError: if the model is not found.
-    """
-    folder = packages.get(match[2])
-    if folder is None:
-        cure = f"--package {match[2]}=DIR, or GZ_SIM_RESOURCE_PATH"
-        raise AccordError(f"model {match[2]}, which it includes, is not match: {cure}")
-    return f"{match[1]}/{_file_of(folder).name}"
-
-
-def _beside(found: re.Match[str], folder: Path) -> str:
-    """Return a model's URI, relative to a folder, as that of its file, if it is there."""
-    file = _file_of(folder / found[2])
-    return f"{found[1]}file://{file.resolve()}" if file.is_file() else found[0]
-
-
-def _file_of(model: Path) -> Path:
-    """Return the file of a model: in its folder the one that its model.config names."""
-    if not model.is_dir():
-        return model
-    with suppress(AccordError):  # of one that is not there, or broken
-        return model / (read_xml(model / "model.config").findtext("sdf") or "model.sdf")
-    return model / "model.sdf"
-
-
-def _blank(found: re.Match[str]) -> str:
-    """Return the ends of the lines of what is taken out: others keep their number."""
-    return "\n" * found[0].count("\n")
 
 
 def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]:
@@ -258,30 +186,9 @@ def _known() -> str:
     """Return the version of SDF that Drake's parser knows, in its own words."""
     plant = MultibodyPlant(0.0)  # which a parser does not keep alive
     try:
-        with _warnings():
+        with heard():
             Parser(plant).AddModelsFromString('<sdf version="99"/>', "sdf")
     except RuntimeError as error:
         found = re.search(r"to (\d[\d.]*)", str(error))
         return found[1] if found else "an unknown version"
     return "any"
-
-
-def _first(message: str) -> str:
-    return re.sub(r"^\S*\.sdf:\d+: |^\S*: (?=error)", "", (message.splitlines() or [""])[0])
-
-
-@contextmanager
-def _warnings() -> Iterator[list[str]]:
-    """Gather Drake's warnings in place of its log."""
-    log, warnings = logging.getLogger("drake"), list[str]()
-    handler, spread, level = BufferingHandler(10_000), log.propagate, log.level
-    log.addHandler(handler)
-    log.propagate = False
-    log.setLevel(logging.WARNING)
-    try:
-        yield warnings
-    finally:
-        warnings += [record.getMessage() for record in handler.buffer]
-        log.removeHandler(handler)
-        log.propagate = spread
-        log.setLevel(level)

@@ -34,7 +34,8 @@ from roboaccord.engines import (
     planes,
 )
 
-from roboaccord_drake.convert import load, parts_of
+from roboaccord_drake.convert import parts_of
+from roboaccord_drake.load import load
 from roboaccord_drake.model import DrakeMechanism, axis_of, bodies_of, degrees, joints_of
 
 

@@ -198,10 +198,11 @@ def test_an_engine_is_not_said_to_refuse_meshes_that_it_loads(
         assert SHIPPED.measure(FileCase(Bench(read_robot(path)), engine)).ended is None
 
 
-def test_what_a_free_joint_adds_is_left_out_on_both_sides(tmp_path: Path) -> None:
-    """An armature of all joints by default is also one of the body that flies."""
+@pytest.mark.parametrize("name", ["bird.xml", "bird.model"])
+def test_what_a_free_joint_adds_is_left_out_on_both_sides(tmp_path: Path, name: str) -> None:
+    """An armature of all joints by default is also one of the body that flies; of any suffix."""
     need("mujoco")
-    path = tmp_path / "bird.xml"
+    path = tmp_path / name
     path.write_text(
         '<mujoco><default><joint armature=".3"/></default><worldbody><body name="b"><joint '
         'type="free"/><geom size=".1"/><body name="w"><joint name="j" axis="1 0 0" stiffness="2"/>'

@@ -92,24 +92,23 @@ def answered(robot: RobotParity, measured: Checks) -> RobotParity:
     judged = list[Finding]()
     for level in LEVELS:
         name, ended = level.name, ParityCode.NOT_READ if robot.unread else None
-        found = {e: _check(level, measured[e, name], ended, robot, e) for e in robot.engines}
+        ours = {e for e in robot.engines if robot.form and reader(e).form != robot.form}
+        found = {e: _check(level, measured[e, name], ended, e in ours) for e in robot.engines}
         checks[name], rows[name] = found, {e: level.rows(check) for e, check in found.items()}
         outcomes = {e: level.judge(check) for e, check in found.items()}
         judged += [replace(each, level=name, engine=e) for e, each in outcomes.items()]
     return replace(robot, levels=Levels.of(judged), checks=checks, rows=rows)
 
 
-def _check(
-    level: FileLevel[Any], measured: Any, ended: ParityCode | None, robot: RobotParity, engine: str
-) -> Any:
+def _check(level: FileLevel[Any], measured: Any, ended: ParityCode | None, ours: bool) -> Any:
     """Return what a level measured, or what stands for it.
 
-    A crash on a text that is converted from the file is not the file's.
+    A crash on a text of ours, which is converted from the file, is not the file's.
     """
     if not isinstance(measured, Crash):
         return measured
     why, reason = ParityCode.NO_ANSWER if measured.late else ParityCode.CRASH, measured.reason
-    if why is ParityCode.CRASH and robot.form and reader(engine).form != robot.form:
+    if why is ParityCode.CRASH and ours:
         why, reason = ParityCode.CONVERTED, f"{OF_OURS}: crash: {reason}"
     return replace(level.absent(ended or why, reason), words=measured.words)
 

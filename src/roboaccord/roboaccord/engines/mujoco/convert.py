@@ -51,11 +51,15 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     Raises:
         AccordError: where MuJoCo refuses it, or it holds what no URDF can express.
     """
+    missing, weightless = list[str](), list[mujoco.MjsBody]()
     try:
-        load = mujoco.MjSpec.from_file if path else mujoco.MjSpec.from_string
-        spec = load(str(path) if path else text)
-        missing, weightless = replace_missing(spec)
-        model = spec.compile()
+        if path and path.suffix != ".xml":  # MjSpec reads no other file
+            model = mujoco.MjModel.from_xml_path(str(path))
+        else:
+            load = mujoco.MjSpec.from_file if path else mujoco.MjSpec.from_string
+            spec = load(str(path) if path else text)
+            missing, weightless = replace_missing(spec)
+            model = spec.compile()
     except ValueError as error:
         reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
         raise AccordError(f"MuJoCo refuses it: {reason}") from None

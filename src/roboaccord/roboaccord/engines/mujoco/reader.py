@@ -159,7 +159,9 @@ def _own(text: str, question: Question, _settings: str, file: Path | None) -> Lo
 
     What has no name gets that of its number; a base that is fixed is at the origin.
     """
-    spec = mujoco.MjSpec.from_file(str(file)) if file else mujoco.MjSpec.from_string(text)
+    named = file is not None and file.suffix == ".xml"  # MjSpec reads no other file
+    spec = mujoco.MjSpec.from_file(str(file)) if named else mujoco.MjSpec.from_string(text)
+    spec.modelfiledir = str(file.parent) if file else ""
     replace_missing(spec)
     spec.compile()  # which numbers bodies and joints
     for kind, elements in (("body", spec.bodies), ("joint", spec.joints)):
