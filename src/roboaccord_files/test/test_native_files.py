@@ -198,6 +198,17 @@ def test_an_engine_is_not_said_to_refuse_meshes_that_it_loads(
         assert SHIPPED.measure(FileCase(Bench(read_robot(path)), engine)).ended is None
 
 
+def test_a_mesh_behind_four_slashes_is_a_path(tmp_path: Path) -> None:
+    """As a public xacro writes file:// and a path; DART takes what follows two for a host."""
+    need("dart")
+    pytest.importorskip("trimesh").creation.box((0.1, 0.1, 0.1)).export(tmp_path / "part.stl")
+    mesh = f'<mesh filename="file:///{tmp_path / "part.stl"}"/>'
+    shape = f"<collision><geometry>{mesh}</geometry></collision></link>"
+    (path := tmp_path / "arm.urdf.xacro").write_text(arm().replace("</link>", shape, 1))
+    check = SHIPPED.measure(FileCase(Bench(read_robot(path)), "dart"))
+    assert (check.ended, check.geometry) == (None, {})
+
+
 @pytest.mark.parametrize("name", ["bird.xml", "bird.model"])
 def test_what_a_free_joint_adds_is_left_out_on_both_sides(tmp_path: Path, name: str) -> None:
     """An armature of all joints by default is also one of the body that flies; of any suffix."""

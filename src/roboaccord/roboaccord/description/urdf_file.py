@@ -121,7 +121,8 @@ class UrdfFile:
         """Return the file of a mesh that the URDF names, None where there is none."""
         mesh = mesh.replace("\\", "/")
         if not mesh.startswith((PACKAGE, MODEL)):
-            path = self.path.parent / mesh.removeprefix(FILE)
+            name = re.sub("^/+", "/", mesh.removeprefix(FILE))  # two begin a host's name in URIs
+            path = self.path.parent / name
             return path if is_file(path) else None
         package, _, inside = mesh.partition("://")[2].partition("/")
         folders = package_folders(package, self.path, self.packages)
