@@ -76,7 +76,7 @@ KNOWN = {
     "roboaccord/description/meshes:_read_whole": CHECKED,
     "roboaccord/description/yaml_files:_load": "a text",
     "roboaccord/description/xacro_file:expand_xacro": f"{PACKAGE}, or {FENCED}",
-    "roboaccord/engines/mujoco/convert:convert": FENCED,
+    "roboaccord/engines/mujoco/missing:compile_file": FENCED,
     "roboaccord/engines/mujoco/reader:_of_urdf": AGAIN,
     "roboaccord/engines/mujoco/reader:_own": f"after it was read {FENCED}",
     "roboaccord/numerics/jit_cache:_compiler": PACKAGE,

@@ -27,7 +27,7 @@ from roboaccord.description.tree_text import (
     make_tree,
     write_tree,
 )
-from roboaccord.engines.mujoco.missing import replace_missing
+from roboaccord.engines.mujoco.missing import compile_file
 from roboaccord.engines.mujoco.model import of_drives
 from roboaccord.numerics.rotations import axis_angle_matrix
 
@@ -51,15 +51,8 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     Raises:
         AccordError: where MuJoCo refuses it, or it holds what no URDF can express.
     """
-    missing, weightless = list[str](), list[mujoco.MjsBody]()
     try:
-        if path and path.suffix != ".xml":  # MjSpec reads no other file
-            model = mujoco.MjModel.from_xml_path(str(path))
-        else:
-            load = mujoco.MjSpec.from_file if path else mujoco.MjSpec.from_string
-            spec = load(str(path) if path else text)
-            missing, weightless = replace_missing(spec)
-            model = spec.compile()
+        model, missing, weightless = compile_file(text, path)
     except ValueError as error:
         reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
         raise AccordError(f"MuJoCo refuses it: {reason}") from None

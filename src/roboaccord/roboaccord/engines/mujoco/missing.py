@@ -15,6 +15,22 @@ import numpy as np
 CUBE = 0.1 * np.array([*product((-0.5, 0.5), repeat=3)]).ravel()  # [m]; any size will do
 
 
+def compile_file(
+    text: str, path: Path | None
+) -> tuple[mujoco.MjModel, list[str], list[mujoco.MjsBody]]:
+    """Return the model of an MJCF file, or of a text, with what `replace_missing` returns.
+
+    Raises:
+        ValueError: where MuJoCo refuses it.
+    """
+    if path and path.suffix != ".xml":  # MjSpec reads no other file
+        return mujoco.MjModel.from_xml_path(str(path)), [], []
+    load = mujoco.MjSpec.from_file if path else mujoco.MjSpec.from_string
+    spec = load(str(path) if path else text)
+    missing, bodies = replace_missing(spec)
+    return spec.compile(), missing, bodies
+
+
 def replace_missing(spec: mujoco.MjSpec) -> tuple[list[str], list[mujoco.MjsBody]]:
     """Put stand-ins for the meshes and textures that are not found.
 
