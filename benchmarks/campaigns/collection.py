@@ -17,6 +17,7 @@ from typing import Any
 import roboaccord as ra
 
 ENGINES = ("dart", "mujoco", "drake")
+SAME = 1e-8  # relative error of accelerations, as in docs/parity.md
 COUNTED = {
     "robots": 68, "same": 37, "same without mimic": 29, "order in dart": (28, 66),
     "order in mujoco": (33, 45), "loaded by mujoco as shipped": 10, "not explained": 0,
@@ -25,8 +26,8 @@ COUNTED = {
 
 def folder() -> Path:
     """Return where the robots are installed."""
-    found = Path(sys.prefix).glob("lib/*/site-packages/*/share/example-robot-data/robots")
-    return next(iter(sorted(found)))
+    folders = Path(sys.prefix).glob("lib/*/site-packages/*/share/example-robot-data/robots")
+    return min(folders)
 
 
 def causes(robot: Mapping[str, Any], engine: str) -> set[str]:
@@ -35,16 +36,16 @@ def causes(robot: Mapping[str, Any], engine: str) -> set[str]:
 
 def alike(robot: Mapping[str, Any], engine: str) -> bool:
     """Return whether an engine has all but limits of joints as the file has them."""
-    found = robot["engines"][engine]
-    only_limits = found["worst"] is not None and found["worst"]["quantity"] == "limit"
-    return found["status"] == "same" or (only_limits and found["acceleration"] < 1e-8)
+    reading = robot["engines"][engine]
+    only_limits = reading["worst"] is not None and reading["worst"]["quantity"] == "limit"
+    return reading["status"] == "same" or (only_limits and reading["acceleration"] < SAME)
 
 
 def counts(robots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what is counted; SDF files with joints that no URDF has, and empty robots, are out."""
     robots = [r for r in robots if not (r["file"].endswith(".sdf") or r["unread"])]
     same = [r for r in robots if all(alike(r, e) for e in ENGINES)]
-    found: dict[str, Any] = {
+    counted: dict[str, Any] = {
         "robots": len(robots),
         "same": len(same),
         "same without mimic": sum(all("mimic" not in causes(r, e) for e in ENGINES) for r in same),
@@ -52,12 +53,12 @@ def counts(robots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for engine in ("dart", "mujoco"):
         read = [r for r in robots if r["joints"] and r["engines"][engine]["status"] != "refused"]
         kept = sum("joint order" not in causes(r, engine) for r in read)
-        found[f"order in {engine}"] = (kept, len(read))
+        counted[f"order in {engine}"] = (kept, len(read))
     shipped = [r["engines"]["mujoco"]["shipped"]["status"] == "loaded" for r in robots]
-    found["loaded by mujoco as shipped"] = sum(shipped)
+    counted["loaded by mujoco as shipped"] = sum(shipped)
     open_ = {"not explained", "crash"}
-    found["not explained"] = sum(bool(causes(r, e) & open_) for r in robots for e in r["engines"])
-    return found
+    counted["not explained"] = sum(bool(causes(r, e) & open_) for r in robots for e in r["engines"])
+    return counted
 
 
 def main() -> int:

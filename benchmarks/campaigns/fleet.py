@@ -3,7 +3,8 @@
 `fleet.txt` names them: repository, commit, path and, of a xacro file, its arguments. They are not
 here: FOLDER/OWNER/NAME is a clone of https://github.com/OWNER/NAME at that commit. Each file is
 given to `accord parity FILE --json` in a process of its own. Rows of what is done are kept, and
-the order is drawn, so that those done so far are a sample of all.
+the order is drawn, so that those done so far are a sample of all. `--before` names the rows of an
+earlier tree: which statuses have changed is printed, too.
 
     nice python -m benchmarks.campaigns.fleet --folder FOLDER --out FILE
 """
@@ -30,14 +31,14 @@ LIST = Path(__file__).with_name("fleet.txt")
 STATUSES = ("same", "differ", "refused", "undecided")
 UNKNOWN = {"not explained", "crash", "no answer"}
 FEW = 5  # files of a collection, below which it is one of the others
-PROCESSOR = 300  # s of processor time of a process, after which a file hangs
+PROCESSOR = 300  # s of processor time of a process, after which a file hangs; most take under 10
 LIMIT = partial(resource.setrlimit, resource.RLIMIT_CPU, (PROCESSOR, PROCESSOR + 5))
 CLOCK = 1800.0  # s by the clock, for what waits for ever
 
 
 @dataclass(frozen=True)
 class Row:
-    """Hold what came of a file.
+    """What came of a file.
 
     Args:
         name: of the entry.
@@ -89,17 +90,17 @@ def examine(name: str, folder: Path, engines: str) -> Row:
         robot = json.loads(done.stdout)["robots"][0]
     except (ValueError, LookupError):
         return Row(name, "not read", seconds, said)
-    found = {
+    engines_made = {
         engine: {
-            "status": each["status"],
-            "causes": [[c["cause"], c["where"], c["fix"]] for c in each["causes"]],
-            "acceleration": each["acceleration"],
-            "shipped": each["shipped"]["status"],
+            "status": made["status"],
+            "causes": [[c["cause"], c["where"], c["fix"]] for c in made["causes"]],
+            "acceleration": made["acceleration"],
+            "shipped": made["shipped"]["status"],
         }
-        for engine, each in robot["engines"].items()
+        for engine, made in robot["engines"].items()
     }
     errors = [f["rule"] for f in robot["findings"] if f["severity"] == "error"]
-    return Row(name, "read", seconds, said, found, errors)
+    return Row(name, "read", seconds, said, engines_made, errors)
 
 
 def processor_time() -> float:
@@ -118,13 +119,12 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     groups = [name if groups.count(name) >= FEW else "others" for name in groups]
     for group in (*sorted(set(groups)), ""):
         of = [row for row, name in zip(rows, groups, strict=True) if group in ("", name)]
-        found = [[e["status"] for e in row.engines.values()] for row in of if row.engines]
-        counts = [Counter(column) for column in zip(*found, strict=True)] or [Counter()] * len(
-            names
-        )
+        rows_of = [[e["status"] for e in row.engines.values()] for row in of if row.engines]
+        none = [Counter[str]()] * len(names)
+        counts = [Counter(column) for column in zip(*rows_of, strict=True)] or none
         cells = [" / ".join(str(count[status]) for status in STATUSES) for count in counts]
-        alike = sum(set(statuses) == {"same"} for statuses in found)
-        cells = [str(len(of)), str(len(of) - len(found)), *cells, str(alike)]
+        alike = sum(set(statuses) == {"same"} for statuses in rows_of)
+        cells = [str(len(of)), str(len(of) - len(rows_of)), *cells, str(alike)]
         yield f"| {group or 'all'} | {' | '.join(cells)} |"
     yield ""
     for name in names:
@@ -135,15 +135,28 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     unknown = [
         r for r in robots for e in r.engines.values() for c in e["causes"] if c[0] in UNKNOWN
     ]
-    part = f"{len({r.name for r in unknown})} of {len(robots)}"
-    yield f"- not explained, crash or no answer: {part}"
+    share = f"{len({r.name for r in unknown})} of {len(robots)}"
+    yield f"- not explained, crash or no answer: {share}"
     yield "- " + listed([row.ended] for row in rows)
     yield f"- processor time: {sum(row.seconds for row in rows) / max(len(rows), 1):.1f} s a file"
 
 
-def listed(each: Iterable[Sequence[str]]) -> str:
+def changes(rows: Sequence[Row], before: Sequence[Row]) -> Iterator[str]:
+    """Yield a line for each status of an engine that differs from that of an earlier tree."""
+    was = {row.name: row for row in before}
+    for row in rows:
+        old = was.get(row.name, row)
+        if row.ended != old.ended:
+            yield f"{row.name}: {row.ended}, before {old.ended}"
+        for engine, made in row.engines.items():
+            status = old.engines.get(engine, made)["status"]
+            if made["status"] != status:
+                yield f"{row.name}: {engine} {made['status']}, before {status}"
+
+
+def listed(robots: Iterable[Sequence[str]]) -> str:
     """Return in how many robots each word is, the most frequent first."""
-    counts = Counter(word for words in each for word in set(words))
+    counts = Counter(word for words in robots for word in set(words))
     return ", ".join(f"{word} {count}" for word, count in counts.most_common())
 
 
@@ -170,14 +183,19 @@ def main() -> int:
     """Examine what is not in the file yet, then print the table."""
     parser = options(__doc__.splitlines()[0])
     parser.add_argument("--engines", default="", help="NAME,NAME; those installed by default")
+    parser.add_argument("--before", type=Path, help="rows of an earlier tree")
     asked = parser.parse_args()
     wanted = chosen(asked.folder, asked.count)
     done = {row.name: row for row in read(asked.out, Row)}
-    left = [name for name in wanted if name not in done]
-    for row in keep(asked.out, (examine(name, asked.folder, asked.engines) for name in left)):
+    waiting = [name for name in wanted if name not in done]
+    for row in keep(asked.out, (examine(name, asked.folder, asked.engines) for name in waiting)):
         done[row.name] = row
         print(f"{len(done)} of {len(wanted)}: {row.ended} {row.seconds} s {row.name}", flush=True)
-    print(*table([done[name] for name in wanted]), sep="\n")
+    rows = [done[name] for name in wanted]
+    print(*table(rows), sep="\n")
+    if asked.before:
+        lines = [*changes(rows, read(asked.before, Row))]
+        print(f"{len(lines)} statuses changed", *lines, sep="\n")
     return 0
 
 

@@ -39,6 +39,7 @@ from scipy.spatial import ConvexHull
 RULES = (
     "gyration-beyond-shape", "centre-outside-shape", "density", "density-alike", "mirrored-mass",
     "products-sign", "inertia-in-another-unit", "limits-without-0", "mesh-scale",
+    "reduction-inertia",
 )  # fmt: skip
 LARGER = 1.5  # times: shapes that would clear a doubtful finding
 STEEL = 7850.0  # kg/m^3
@@ -47,7 +48,7 @@ Plant = Callable[[ET.Element, list[Solid]], bool]
 
 @dataclass(frozen=True)
 class Row:
-    """Hold what came of a file: errors, bodies, rules by count, doubtful ones, hits by fault."""
+    """What came of a file: its error, bodies, findings by rule, doubtful ones, hits by fault."""
 
     name: str
     error: str
@@ -76,20 +77,20 @@ def write_mass(body: Solid, mass: float) -> None:
     scaled(body, mass / body.mass)
 
 
-def heaviest(found: Sequence[Solid]) -> Solid:
+def heaviest(links: Sequence[Solid]) -> Solid:
     """Return the body with the largest mass."""
-    return max(found, key=lambda body: body.mass)
+    return max(links, key=lambda body: body.mass)
 
 
-def inertia_times(factor: float, _top: ET.Element, found: list[Solid]) -> bool:
+def inertia_times(factor: float, _top: ET.Element, links: list[Solid]) -> bool:
     """Plant an inertia times a factor."""
-    scaled(heaviest(found), factor)
+    scaled(heaviest(links), factor)
     return True
 
 
-def box_in(metres: float, _top: ET.Element, found: list[Solid]) -> bool:
+def box_in(metres: float, _top: ET.Element, links: list[Solid]) -> bool:
     """Plant the inertia of the box around a link, its lengths in a unit of so many metres."""
-    body = heaviest(found)
+    body = heaviest(links)
     squares = (np.ptp(body.points, axis=0) / metres) ** 2 / 12.0
     tensor = entry(body, "inertia")
     for key, value in zip("xyz", body.mass * (squares.sum() - squares), strict=True):
@@ -100,49 +101,49 @@ def box_in(metres: float, _top: ET.Element, found: list[Solid]) -> bool:
     return True
 
 
-def centre_off(_top: ET.Element, found: list[Solid]) -> bool:
+def centre_off(_top: ET.Element, links: list[Solid]) -> bool:
     """Plant a centre of mass that is off by the diagonal of the link."""
-    body = heaviest(found)
+    body = heaviest(links)
     entry(body, "origin").set(
         "xyz", " ".join(map(repr, (body.centre + body.size * np.eye(3)[0]).tolist()))
     )
     return True
 
 
-def mass_times(factor: float, _top: ET.Element, found: list[Solid]) -> bool:
+def mass_times(factor: float, _top: ET.Element, links: list[Solid]) -> bool:
     """Plant a mass times a factor."""
-    write_mass(heaviest(found), factor * heaviest(found).mass)
+    write_mass(heaviest(links), factor * heaviest(links).mass)
     return True
 
 
-def of_steel(_top: ET.Element, found: list[Solid]) -> bool:
+def of_steel(_top: ET.Element, links: list[Solid]) -> bool:
     """Plant hulls full of steel, all of them."""
-    for body in found:
+    for body in links:
         write_mass(body, STEEL * ConvexHull(body.points).volume)
-    return len(found) >= 4
+    return len(links) >= 4
 
 
-def signs(_top: ET.Element, found: list[Solid]) -> bool:
+def signs(_top: ET.Element, links: list[Solid]) -> bool:
     """Plant products of inertia with the other sign, all of them, where they have not yet."""
-    if any(reversed_signs(found)):
+    if any(reversed_signs(links)):
         return False
-    for body in found:
+    for body in links:
         tensor = entry(body, "inertia")
         for key in ("ixy", "ixz", "iyz"):
             tensor.set(key, repr(-float(tensor.get(key, "0"))))
-    return any(np.abs(body.inertia[np.triu_indices(3, 1)]).any() for body in found)
+    return any(np.abs(body.inertia[np.triu_indices(3, 1)]).any() for body in links)
 
 
-def one_side(_top: ET.Element, found: list[Solid]) -> bool:
+def one_side(_top: ET.Element, links: list[Solid]) -> bool:
     """Plant a mass of the left that is 5 % larger."""
-    names = {body.link.get("name", "") for body in found}
-    sided = [b for b in found if other_side(b.link.get("name", "")) in names - {b.link.get("name")}]
+    names = {body.link.get("name", "") for body in links}
+    sided = [b for b in links if other_side(b.link.get("name", "")) in names - {b.link.get("name")}]
     if len(sided) >= 4:
         write_mass(heaviest(sided), 1.05 * heaviest(sided).mass)
     return len(sided) >= 4
 
 
-def meshes_times(factor: float, top: ET.Element, _found: list[Solid]) -> bool:
+def meshes_times(factor: float, top: ET.Element, _links: list[Solid]) -> bool:
     """Plant meshes of another unit, all of them."""
     meshes = list(top.iterfind("link//mesh"))
     for mesh in meshes:
@@ -173,8 +174,8 @@ def speak(file: UrdfFile) -> set[tuple[str, str]]:
     """Return what rules of plausibility and of units find, by link."""
     source = Source(file)
     rows = [*plausible(source), *units(source), *joints(source)]
-    found = {(rule, source.parents.get(e, e).get("name", "")) for rule, e, *_ in rows}
-    return found | {("mesh-scale", name) for name in source.misscaled}
+    named = {(rule, source.parents.get(e, e).get("name", "")) for rule, e, *_ in rows}
+    return named | {("mesh-scale", name) for name in source.misscaled}
 
 
 def planted(file: UrdfFile, plant: Plant) -> UrdfFile | None:
@@ -192,8 +193,8 @@ def doubtful(source: Source) -> list[str]:
         replace(b, points=LARGER * (b.points - b.points.mean(axis=0)) + b.points.mean(axis=0))
         for b in every
     ]
-    found = {rule for rule, *_ in beyond_shape(every)}
-    return sorted(found - {rule for rule, *_ in beyond_shape(grown, (0.0, 0.0), 1.0)})
+    rules = {rule for rule, *_ in beyond_shape(every)}
+    return sorted(rules - {rule for rule, *_ in beyond_shape(grown, (0.0, 0.0), 1.0)})
 
 
 def examine(name: str, folder: Path, plants: dict[str, Plant]) -> Row:
@@ -201,17 +202,17 @@ def examine(name: str, folder: Path, plants: dict[str, Plant]) -> Row:
     path, *words = name.split()
     try:
         file = read_robot(folder / path, {}, dict(word.split(":=") for word in words))
-        found = Counter(each.rule for each in findings(file))
+        rules = Counter(finding.rule for finding in findings(file))
         source = Source(file)
         count = len(list(bodies(source)))
         before = speak(file) if plants and count else set()
         hits = dict[str, bool]()
         for fault, plant in plants.items() if count else ():
-            if made := planted(file, plant):
-                hits[fault] = bool(speak(made) - before)
+            if faulty := planted(file, plant):
+                hits[fault] = bool(speak(faulty) - before)
     except AccordError as error:
         return Row(name, str(error))
-    kept = {rule: found[rule] for rule in RULES if found[rule]}
+    kept = {rule: rules[rule] for rule in RULES if rules[rule]}
     return Row(name, "", count, kept, doubtful(source), hits)
 
 
@@ -240,10 +241,9 @@ def main() -> int:
     asked = parser.parse_args()
     wanted = chosen(asked.folder, asked.count)
     done = {row.name: row for row in read(asked.out, Row)}
-    left = [(i, name) for i, name in enumerate(wanted) if name not in done]
-    plants = [PLANTS if i < asked.planted else {} for i, _ in left]
-    calls = zip(left, plants, strict=True)
-    for row in keep(asked.out, (examine(name, asked.folder, each) for (_, name), each in calls)):
+    jobs = [(name, PLANTS if i < asked.planted else {}) for i, name in enumerate(wanted)]
+    jobs = [(name, plants) for name, plants in jobs if name not in done]
+    for row in keep(asked.out, (examine(name, asked.folder, plants) for name, plants in jobs)):
         done[row.name] = row
         print(f"{len(done)} of {len(wanted)}: {sum(row.found.values())} {row.name}", flush=True)
     print(*table([done[name] for name in wanted]), sep="\n")

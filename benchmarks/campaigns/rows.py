@@ -36,9 +36,9 @@ def kept(path: Path | None, make: Callable[[], Array]) -> Array:
         return make()
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part.npy")
-        np.save(part, make())
-        part.rename(path)
+        draft = path.with_suffix(".part.npy")
+        np.save(draft, make())
+        draft.rename(path)
     return np.asarray(np.load(path))
 
 
@@ -66,9 +66,9 @@ def complete(
         return tuple(getattr(row, field.name) for field in fields(row)[:count])
 
     rows = {call_of(row): row for row in read(path, kind)}
-    left = [call for call in calls if call not in rows]
+    waiting = [call for call in calls if call not in rows]
     with get_context("spawn").Pool(processes) as pool:
-        for row in keep(path, pool.imap(work, left)):
+        for row in keep(path, pool.imap(work, waiting)):
             rows[call_of(row)] = row
             done(row)
     return [rows[call] for call in calls]

@@ -1,4 +1,4 @@
-"""SDF as a URDF, by Drake's parser; `load` gives the same plant to the reader.
+"""SDF as a URDF, by the plant that Drake's parser makes of it (load.py).
 
 Types of joints that URDF has may be added to KINDS, by Drake's name of them. What URDF cannot
 express must be refused by name; what is left out (bushings, dry friction) is noted by `_left_out`.
@@ -7,13 +7,10 @@ test_sdf.py checks that the URDF moves as in Drake.
 
 from __future__ import annotations
 
-import logging
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
 from dataclasses import replace
-from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,7 @@ import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 from pydrake.multibody.tree import ForceElementIndex, PrismaticSpring, RevoluteSpring
-from roboaccord.contract import AccordError, read_xml
+from roboaccord.contract import AccordError
 from roboaccord.description import (
     HERE,
     UP,
@@ -35,6 +32,7 @@ from roboaccord.description import (
     write_tree,
 )
 
+from roboaccord_drake.load import FOREIGN, INCLUDED, RELATIVE, file_of, first_line, heard, load
 from roboaccord_drake.model import bodies_of, joints_of
 
 KINDS = {
@@ -46,8 +44,6 @@ KINDS = {
     "rpy_floating": "floating",
 }
 INERTIA = re.compile(r"(?:A link named|While (?:parsing inertia|re-expressing)).*")
-INCLUDED = re.compile(r"(<uri>\s*model://([\w.-]+))/?(?=\s*</uri>)")
-FOREIGN = re.compile(r"<ros2_control\b(?:[^>]*/>|.*?</ros2_control\s*>)", re.DOTALL)
 SPOKEN = 2  # of Drake's warnings
 
 
@@ -68,7 +64,7 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     top, _ = parse_lines(text)  # prefixes need not be declared
     model = _only_model(top)
     plant, warnings = load(text, path, packages)
-    replaced = [found[0] for line in warnings if (found := INERTIA.search(line))]
+    replaced = [match[0] for line in warnings if (match := INERTIA.search(line))]
     if replaced:
         raise AccordError(f"Drake would take another inertia: {replaced[0]}")
     if plant.num_constraints():
@@ -77,47 +73,19 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
         )
     tree = make_tree(*parts_of(plant))
     notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
-    used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
+    used = {match[2]: packages.get(match[2], "") for match in INCLUDED.finditer(text)}
     notes += [f"model://{name} is {folder}" for name, folder in used.items()]
+    if path:
+        for uri in {match[2]: None for match in RELATIVE.finditer(text)}:
+            file = file_of((path.parent / uri).resolve())
+            notes.append(f"{uri} is {file}; Drake itself looks in the folder in which it runs")
     notes += ["<ros2_control>, which SDF has not, is left out"] * bool(FOREIGN.search(text))
     notes += _left_out(plant, model)
-    notes += [f"Drake: {_first(line)}" for line in warnings[:SPOKEN]]
+    notes += [f"Drake: {first_line(line)}" for line in warnings[:SPOKEN]]
     if len(warnings) > SPOKEN:
         notes.append(f"Drake: {len(warnings) - SPOKEN} more warnings")
     name = model.get("name", "robot")
     return Converted(name, write_tree(tree, name), tuple(notes))
-
-
-def load(
-    text: str, path: Path | None, packages: Mapping[str, Path]
-) -> tuple[MultibodyPlant, list[str]]:
-    """Return the plant of a text in SDF, not finalized, and what Drake warns of.
-
-    Drake is given the file as it is, or the text without <ros2_control>, which it rejects, and with
-    models that are included by the file that their model.config names.
-
-    Args:
-        text, path, packages: as of `convert`.
-
-    Raises:
-        AccordError: where Drake refuses it.
-    """
-    bare = FOREIGN.sub(_blank, text)
-    named = INCLUDED.sub(lambda found: _included(found, packages), bare)
-    plant = MultibodyPlant(0.0)
-    parser = Parser(plant)
-    for name, folder in packages.items():
-        if not parser.package_map().Contains(name):
-            parser.package_map().Add(name, folder)
-    try:
-        with _warnings() as warnings:
-            if path and path.suffix == ".sdf" and named == text:
-                parser.AddModels(path)
-            else:
-                parser.AddModelsFromString(named, "sdf")
-    except RuntimeError as error:
-        raise AccordError(f"Drake refuses it: {_first(str(error))}") from None
-    return plant, warnings
 
 
 def _only_model(top: ET.Element) -> ET.Element:
@@ -135,28 +103,6 @@ def _only_model(top: ET.Element) -> ET.Element:
     return models[0]
 
 
-def _included(found: re.Match[str], packages: Mapping[str, Path]) -> str:
-    """Return a model's URI with its file, which Drake asks for, by the model.config beside it.
-
-    Raises:
-        AccordError: if the model is not found.
-    """
-    folder = packages.get(found[2])
-    if folder is None:
-        cure = f"--package {found[2]}=DIR, or GZ_SIM_RESOURCE_PATH"
-        raise AccordError(f"model {found[2]}, which it includes, is not found: {cure}")
-    config = folder / "model.config"
-    file = None
-    with suppress(AccordError):  # of one that is not there, or broken
-        file = read_xml(config).findtext("sdf")
-    return f"{found[1]}/{file or 'model.sdf'}"
-
-
-def _blank(found: re.Match[str]) -> str:
-    """Return the ends of the lines of what is taken out: others keep their number."""
-    return "\n" * found[0].count("\n")
-
-
 def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]:
     """Return links and joints of a plant for `make_tree`.
 
@@ -166,7 +112,7 @@ def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]
     bodies = bodies_of(plant)
     links = [_link(name, body) for name, body in bodies.items() if name != WORLD]
     names = {body.index(): name for name, body in bodies.items()}
-    found = list[tuple[Joint, Pose]]()
+    joints = list[tuple[Joint, Pose]]()
     motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
     drives, springs = {each.joint().index(): each for each in motors}, _springs(plant)
     for label, joint in joints_of(plant).items():
@@ -175,39 +121,39 @@ def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]
             word = joint.type_name().removesuffix("_rpy")
             raise AccordError(f"{word} joint {joint.name()}, which URDF cannot express")
         parent, child = (names[b.index()] for b in (joint.parent_body(), joint.child_body()))
-        place, turn = _pose(joint.frame_on_parent())
+        position, turn = _pose(joint.frame_on_parent())
         if kind == "fixed":
             offset, rotation = _numbers(joint.X_FM())
-            place, turn = place + turn @ offset, turn @ rotation
-        made = Joint(label, kind, parent, child, place, turn, UP, -np.inf, np.inf)
+            position, turn = position + turn @ offset, turn @ rotation
+        joined = Joint(label, kind, parent, child, position, turn, UP, -np.inf, np.inf)
         if kind in ("revolute", "prismatic"):
             turns, motor = kind == "revolute", drives.get(joint.index())
             lower, upper = float(joint.position_lower_limit()), float(joint.position_upper_limit())
-            made = replace(
-                made, axis=np.array(joint.revolute_axis() if turns else joint.translation_axis()),
+            joined = replace(
+                joined, axis=np.array(joint.revolute_axis() if turns else joint.translation_axis()),
                 kind="continuous" if turns and np.isinf([lower, upper]).all() else kind,
                 lower=lower, upper=upper, damping=float(joint.default_damping()),
                 effort=float(motor.effort_limit()) if motor else 0.0,
                 armature=float(motor.default_reflected_inertia()) if motor else 0.0,
                 spring=springs.get(joint.index(), (0.0, 0.0)),
             )  # fmt: skip
-        found.append((made, _pose(joint.frame_on_child())))
-    if any(WORLD in (joint.parent, joint.child) for joint, _ in found):
+        joints.append((joined, _pose(joint.frame_on_child())))
+    if any(WORLD in (joint.parent, joint.child) for joint, _ in joints):
         links.insert(0, Link(WORLD, 0.0, np.zeros(3), np.zeros((3, 3)), ()))
-    return links, found
+    return links, joints
 
 
 def _springs(plant: MultibodyPlant) -> dict[Any, tuple[float, float]]:
     """Return stiffness and slack position of each joint with a spring, by index."""
-    found = {}
+    springs = {}
     for i in range(plant.num_force_elements()):
-        each = plant.get_force_element(ForceElementIndex(i))
-        if isinstance(each, RevoluteSpring):
-            own = each.default_stiffness(), each.default_nominal_angle()
-            found[each.joint().index()] = own
-        elif isinstance(each, PrismaticSpring):
-            found[each.joint().index()] = each.stiffness(), each.nominal_position()
-    return found
+        spring = plant.get_force_element(ForceElementIndex(i))
+        if isinstance(spring, RevoluteSpring):
+            own = spring.default_stiffness(), spring.default_nominal_angle()
+            springs[spring.joint().index()] = own
+        elif isinstance(spring, PrismaticSpring):
+            springs[spring.joint().index()] = spring.stiffness(), spring.nominal_position()
+    return springs
 
 
 def _link(name: str, body: Any) -> Link:
@@ -240,30 +186,9 @@ def _known() -> str:
     """Return the version of SDF that Drake's parser knows, in its own words."""
     plant = MultibodyPlant(0.0)  # which a parser does not keep alive
     try:
-        with _warnings():
+        with heard():
             Parser(plant).AddModelsFromString('<sdf version="99"/>', "sdf")
     except RuntimeError as error:
         found = re.search(r"to (\d[\d.]*)", str(error))
         return found[1] if found else "an unknown version"
     return "any"
-
-
-def _first(message: str) -> str:
-    return re.sub(r"^\S*\.sdf:\d+: |^\S*: (?=error)", "", (message.splitlines() or [""])[0])
-
-
-@contextmanager
-def _warnings() -> Iterator[list[str]]:
-    """Gather Drake's warnings in place of its log."""
-    log, found = logging.getLogger("drake"), list[str]()
-    handler, spread, level = BufferingHandler(10_000), log.propagate, log.level
-    log.addHandler(handler)
-    log.propagate = False
-    log.setLevel(logging.WARNING)
-    try:
-        yield found
-    finally:
-        found += [record.getMessage() for record in handler.buffer]
-        log.removeHandler(handler)
-        log.propagate = spread
-        log.setLevel(level)

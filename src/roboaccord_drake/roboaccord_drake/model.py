@@ -87,7 +87,7 @@ def link_of(body: Any, context: Any) -> LinkProperties:
 
 
 class DrakeMechanism(Mechanism):
-    """Hold a plant in continuous time and its context.
+    """A plant in continuous time and its context.
 
     A planar base has x, y and yaw; a free one quaternion w x y z and position, angular and linear
     velocity in the world.
@@ -129,12 +129,12 @@ class DrakeMechanism(Mechanism):
         forces[self.v] = effort
         plant.get_applied_generalized_force_input_port().FixValue(context, forces)
         try:
-            found = plant.EvalTimeDerivatives(context).CopyToVector()[-len(forces) :]
+            rates = plant.EvalTimeDerivatives(context).CopyToVector()[-len(forces) :]
         except RuntimeError as error:  # in continuous time it takes no constraints: mimic
             raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
         base = np.zeros(6)
-        base[self.axes] = found[self.base_v]
-        return Acceleration(base, found[self.v])
+        base[self.axes] = rates[self.base_v]
+        return Acceleration(base, rates[self.v])
 
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
         mass, bias = dynamics_of(self.plant, self.context)  # at rest there is nothing else
@@ -183,22 +183,23 @@ def joints_of(plant: Any) -> dict[str, Any]:
 
 
 def _by_name(elements: Sequence[Any], whole: Sequence[str]) -> dict[str, Any]:
-    counts = Counter(each.name() for each in elements)
-    return {each.name() if counts[each.name()] == 1 else name: each
-            for each, name in zip(elements, whole, strict=True)}  # fmt: skip
+    """Return elements by name; by their whole name where several have one."""
+    counts = Counter(element.name() for element in elements)
+    return {element.name() if counts[element.name()] == 1 else name: element
+            for element, name in zip(elements, whole, strict=True)}  # fmt: skip
 
 
 def degrees(plant: Any) -> dict[str, tuple[int, int]]:
     """Return where positions and velocities of joints are; three of a planar one (`DEGREES`)."""
-    found = dict[str, tuple[int, int]]()
+    places = dict[str, tuple[int, int]]()
     for name, joint in joints_of(plant).items():
         start = joint.position_start(), joint.velocity_start()
         if joint.type_name() == "planar":
-            names = [f"{name}_{each}" for each in DEGREES["planar"]]
-            found |= {each: (start[0] + i, start[1] + i) for i, each in enumerate(names)}
+            names = [f"{name}_{degree}" for degree in DEGREES["planar"]]
+            places |= {name: (start[0] + i, start[1] + i) for i, name in enumerate(names)}
         elif joint.num_velocities() == 1:
-            found[name] = start
-    return found
+            places[name] = start
+    return places
 
 
 def dynamics_of(plant: Any, context: Any) -> tuple[Array, Array]:

@@ -34,7 +34,8 @@ from roboaccord.engines import (
     planes,
 )
 
-from roboaccord_drake.convert import load, parts_of
+from roboaccord_drake.convert import parts_of
+from roboaccord_drake.load import load
 from roboaccord_drake.model import DrakeMechanism, axis_of, bodies_of, degrees, joints_of
 
 
@@ -108,12 +109,12 @@ class DrakeReading(Reading):
             self.links, self.hinges = own.links, own.hinges
         names = {joint.index(): name for name, joint in joints.items()}
         motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
-        drives = {names[each.joint().index()]: each for each in motors}
+        drives = {names[motor.joint().index()]: motor for motor in motors}
         self.apart = {
             "damping": damping,
             "friction": dict.fromkeys(self.joints, 0.0),
-            "effort": {name: each.effort_limit() for name, each in drives.items()},
-            "armature": {n: each.default_reflected_inertia() for n, each in drives.items()},
+            "effort": {name: motor.effort_limit() for name, motor in drives.items()},
+            "armature": {n: motor.default_reflected_inertia() for n, motor in drives.items()},
             "mimic": {},
         }
         self.shapes = Counter(_kinds(plant, scene)) if scene else Counter()

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from roboaccord.contract import check_known
 
-ORDERS = {"discrete": 1, "rk4": 4}
+ORDERS = {"discrete": 1, "rk4": 4}  # of the error in the step
 
 
 @dataclass(frozen=True)
 class DrakeSettings:
-    """Hold the integrator.
+    """The integrator of Drake's equations.
 
     Args:
         integrator: `discrete` is Drake's discrete plant, which has joint stops; `rk4` the

@@ -186,15 +186,19 @@ def test_what_no_urdf_can_say_is_refused_by_name(tmp_path: Path, inside: str, li
     assert "\n" not in str(refused.value)
 
 
-def test_a_model_beside_the_file_is_included(tmp_path: Path) -> None:
+@pytest.mark.parametrize("uri", ["model://leg", "leg", "./leg/model.sdf", "../robots/leg"])
+def test_a_model_beside_the_file_is_included(tmp_path: Path, uri: str) -> None:
+    """Also by a path from the file's folder, wherever the command runs."""
+    (tmp_path := tmp_path / "robots").mkdir()
     (tmp_path / "leg").mkdir()
     (tmp_path / "leg" / "model.sdf").write_text(MODEL.format(two("revolute")))
     config = '<model><name>leg</name><sdf version="1.9">model.sdf</sdf></model>'
     (tmp_path / "leg" / "model.config").write_text(config)
-    include = '<include merge="true"><uri>model://leg</uri></include>'
+    include = f'<include merge="true"><uri>{uri}</uri></include>'
     file = read(tmp_path, MODEL.format(include), "robot.model")  # whatever the suffix
     assert [each.name for each in read_tree(file.text).moving] == ["j"]
-    assert file.notes[2] == f"model://leg is {tmp_path / 'leg'}"
+    where = "" if ":" in uri else "/model.sdf; Drake itself looks in the folder in which it runs"
+    assert file.notes[2] == f"{uri} is {tmp_path / 'leg'}{where}"
 
 
 @pytest.mark.parametrize("version", ["1.4", "1.12"])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from roboaccord.cli.main import run
 from roboaccord.engines.formats import read_robot
-from roboaccord_files.parity.bench import Bench, FileCase
-from roboaccord_files.parity.words import status_of
+from roboaccord.numerics.isolation import Crash
+from roboaccord_files.parity.answers import answered, examine_file
+from roboaccord_files.parity.bench import Bench, FileCase, ReadingOptions
+from roboaccord_files.parity.levels import LEVELS
+from roboaccord_files.parity.words import OF_OURS, status_of
 from roboaccord_files.rules.find import findings
 from test_parity import SHIPPED, arm, examine, need, status
 
@@ -194,10 +198,22 @@ def test_an_engine_is_not_said_to_refuse_meshes_that_it_loads(
         assert SHIPPED.measure(FileCase(Bench(read_robot(path)), engine)).ended is None
 
 
-def test_what_a_free_joint_adds_is_left_out_on_both_sides(tmp_path: Path) -> None:
-    """An armature of all joints by default is also one of the body that flies."""
+def test_a_mesh_behind_four_slashes_is_a_path(tmp_path: Path) -> None:
+    """As a public xacro writes file:// and a path; DART takes what follows two for a host."""
+    need("dart")
+    pytest.importorskip("trimesh").creation.box((0.1, 0.1, 0.1)).export(tmp_path / "part.stl")
+    mesh = f'<mesh filename="file:///{tmp_path / "part.stl"}"/>'
+    shape = f"<collision><geometry>{mesh}</geometry></collision></link>"
+    (path := tmp_path / "arm.urdf.xacro").write_text(arm().replace("</link>", shape, 1))
+    check = SHIPPED.measure(FileCase(Bench(read_robot(path)), "dart"))
+    assert (check.ended, check.geometry) == (None, {})
+
+
+@pytest.mark.parametrize("name", ["bird.xml", "bird.model"])
+def test_what_a_free_joint_adds_is_left_out_on_both_sides(tmp_path: Path, name: str) -> None:
+    """An armature of all joints by default is also one of the body that flies; of any suffix."""
     need("mujoco")
-    path = tmp_path / "bird.xml"
+    path = tmp_path / name
     path.write_text(
         '<mujoco><default><joint armature=".3"/></default><worldbody><body name="b"><joint '
         'type="free"/><geom size=".1"/><body name="w"><joint name="j" axis="1 0 0" stiffness="2"/>'
@@ -223,6 +239,21 @@ def test_an_engine_is_not_said_to_refuse_a_text_that_only_we_wrote(tmp_path: Pat
     assert (status(check), check.causes) == ("undecided", ())
     assert check.accord is not None and status_of(check.accord) == "undecided"
     assert check.refusal.startswith("of the URDF converted from it: ")
+
+
+def test_a_crash_on_a_text_that_only_we_wrote_is_no_verdict(tmp_path: Path) -> None:
+    """Of the engine whose format the file has, it is one."""
+    need("drake")
+    need("dart")
+    (tmp_path / "snake.sdf").write_text(SNAKE.format(""))
+    robot = examine_file(read_robot(tmp_path / "snake.sdf"), {}, ReadingOptions())
+    crash, engines = Crash("its process ended with signal 11"), {"dart": "6", "drake": "1"}
+    asked = {(engine, level.name): crash for engine in engines for level in LEVELS}
+    robot = answered(replace(robot, versions=engines), asked)
+    assert robot.status == {"dart": "undecided", "drake": "refused"}
+    found = robot.to_json()["engines"]
+    assert found["dart"]["causes"][0]["fix"] == f"{OF_OURS}: crash: {crash.reason}"
+    assert [found["drake"]["causes"][0][key] for key in ("cause", "fix")] == ["crash", crash.reason]
 
 
 def test_mujoco_weighs_links_by_their_shapes_where_the_file_says_so(tmp_path: Path) -> None:

@@ -17,9 +17,10 @@ from roboaccord.engines.differences import relative_at
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
+from roboaccord_files.parity.comparison import Comparison
 from roboaccord_files.parity.door import parity
 from roboaccord_files.parity.frames import HERE, Frame
-from roboaccord_files.parity.pair import TOLERANCE, Comparison, Pair
+from roboaccord_files.parity.pair import TOLERANCE, Pair
 from roboaccord_files.parity.pair_shown import pair_lines
 
 
@@ -369,3 +370,41 @@ def test_the_function_and_the_terminal_have_the_same(tmp_path: Path, capsys: Any
         parity(a, tmp_path)
     with pytest.raises(AccordError, match="the second has no link or joint q"):
         parity(a, b, names={"left": "q"})
+
+
+MESHES = """<mujoco model="crane"><compiler meshdir="shapes" angle="radian"/><asset>
+<mesh name="shell" file="shell.stl" scale=".001 .001 .001"/>
+<texture name="paint" type="cube" file="paint.png"/></asset><worldbody><body name="mast">
+<joint name="turn" axis="0 0 1" range="-2 2"/><geom type="mesh" mesh="shell"/>
+<inertial mass="{mass}" pos=".1 0 .2" diaginertia=".3 .2 .1"/><body name="hook" pos="0 0 .7">
+<joint name="lift" axis="0 1 0" range="-1 1"/>{weight}<geom type="mesh" mesh="shell"/></body></body>
+</worldbody></mujoco>"""
+WEIGHT = '<inertial mass=".8" pos="0 0 .1" diaginertia=".01 .01 .01"/>'
+
+
+@pytest.mark.parametrize("weight", ["", WEIGHT])
+def test_what_has_an_inertial_is_compared_where_meshes_are_missing(
+    tmp_path: Path, weight: str
+) -> None:
+    """10 % of a mass is found; a mass that a missing mesh would give is named and not compared."""
+    (whole := tmp_path / "crane.xml").write_text(MESHES.format(mass=2.0, weight=weight))
+    text = MESHES.format(mass=2.2, weight=WEIGHT).partition("<asset>")
+    bare = re.sub("<geom.*?/>", "", text[0] + text[2].partition("</asset>")[2])
+    (other := tmp_path / "other.xml").write_text(bare)
+    one, two = read_robot(whole), read_robot(other)
+    found = Comparison(one, two, {}, TOLERANCE, 0).result()
+    [(cause, size)] = [(d.cause.where, d.cause.size) for d in found.differences]
+    assert (cause, size) == ("mast", pytest.approx(0.1))
+    back = Comparison(two, one, {}, TOLERANCE, 0).result()
+    assert [d.cause.where for d in back.differences] == ["mast"]
+    assert one.unweighed == (() if weight else ("hook",)) and not two.missing
+    shapes = f"shapes of crane.xml are missing: 2 files, in {tmp_path / 'shapes'}"
+    masses = [] if weight else ["masses of missing meshes are not compared: hook"]
+    assert [*found.notes] == [shapes, *masses]
+    robot = parity(one, engines=["mujoco"]).robots[0]
+    assert bool(robot.unread) is not bool(weight)
+    if weight:
+        assert robot.status == {"mujoco": "same"}
+        assert robot.levels.shipped["mujoco"].outcome == "outside"
+    else:
+        assert robot.unread.startswith("masses of hook come from meshes that are missing in ")

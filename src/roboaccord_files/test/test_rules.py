@@ -242,4 +242,4 @@ def test_a_rotor_that_is_missing_is_named_by_what_the_effort_would_do(tmp_path):
     for centre, inside, rates in ((0.05, "", ["3e+05"]), (0.1, "", []), (0.05, rotor, [])):
         found = found_in(tmp_path, text.format(centre, inside))
         named = [each.message for each in found if each.rule == "reduction-inertia"]
-        assert [message.split()[7] for message in named] == rates
+        assert [message.split()[9] for message in named] == rates

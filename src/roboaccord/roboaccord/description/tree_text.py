@@ -48,6 +48,8 @@ class Converted:
     notes: tuple[str, ...] = ()
     made: frozenset[str] = frozenset()
     lacks: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    unweighed: tuple[str, ...] = ()
 
 
 def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tree:

@@ -56,6 +56,7 @@ class UrdfFile:
         lacks: a line for each thing that changes the motion and is missing in the text.
         form: first element of a file in another format.
         origin: text of the file in that format.
+        missing, unweighed: as of `Converted`.
     """
 
     path: Path
@@ -67,6 +68,8 @@ class UrdfFile:
     lacks: tuple[str, ...] = ()
     form: str = ""
     origin: str = ""
+    missing: tuple[str, ...] = ()
+    unweighed: tuple[str, ...] = ()
 
     def resolved(self) -> str:
         """Return the URDF with absolute paths for the meshes that are found."""
@@ -118,7 +121,8 @@ class UrdfFile:
         """Return the file of a mesh that the URDF names, None where there is none."""
         mesh = mesh.replace("\\", "/")
         if not mesh.startswith((PACKAGE, MODEL)):
-            path = self.path.parent / mesh.removeprefix(FILE)
+            name = re.sub("^/+", "/", mesh.removeprefix(FILE))  # two begin a host's name in URIs
+            path = self.path.parent / name
             return path if is_file(path) else None
         package, _, inside = mesh.partition("://")[2].partition("/")
         folders = package_folders(package, self.path, self.packages)

@@ -65,6 +65,7 @@ def read_robot(
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
     read = f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
+    lacks, missing, unweighed = map(tuple, lines)
     without = tuple(f"{line}: left out" for line in lacks)
     notes = (read, *notes, *without)
     file = urdf_file.check_urdf(path, urdf, folders, notes, frozenset(links))

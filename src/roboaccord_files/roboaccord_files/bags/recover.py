@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class Recovered(NamedTuple):
-    """Hold how many messages a bag has after its repair, and whether there was need of one."""
+    """How many messages a bag has after its repair, and whether it needed one."""
 
     messages: int
     changed: bool

@@ -16,7 +16,7 @@ from roboaccord.description.tree import Tree
 
 from roboaccord_files.excitation.regressor import Parameter, parameters_of, regressor
 
-STATES = 100  # random ones
+STATES = 100  # random ones: more rows than parameters, also of two joints
 FREE = np.pi  # rad or m: range of a joint without stops
 SMALL = 1e-9  # of a combination's factors: round-off
 LOST = 1e-14  # of the largest square of a singular value: round-off
@@ -71,8 +71,9 @@ class BaseParameters:
         With columns of unit size at random states, and efforts in parts of their size there, the
         condition does not depend on units.
         """
-        own = rows[:, :, list(self.kept)] / self.efforts[:, None] / self.scale
-        return np.asarray(own.reshape(-1, len(self.kept)) / np.sqrt(own.shape[0] * own.shape[1]))
+        rows = rows[:, :, list(self.kept)] / self.efforts[:, None] / self.scale
+        count = rows.shape[0] * rows.shape[1]
+        return np.asarray(rows.reshape(count, -1) / np.sqrt(count))
 
     def condition(self, rows: Array) -> float:
         """Return the condition of a motion's base parameters; infinite where one is lost."""

@@ -115,12 +115,12 @@ def excite_command(
         return Result(found, [*shown(found), run_line(what, found)])
 
 
-def run_line(what: str, found: Excitation) -> Text:
+def run_line(what: str, excitation: Excitation) -> Text:
     """Return the command that runs a motion in simulation, from its start."""
-    start = [f"initial.q.{name}={row['start']:.6g}" for name, row in found.joints.items()]
-    file = shlex.quote(found.files[0])
-    own = ["controller.name=follow", f"controller.file={file}", f"duration={found.duration:g}"]
-    settings = " ".join(f"--set {each}" for each in (*own, *start))
+    start = [f"initial.q.{name}={row['start']:.6g}" for name, row in excitation.joints.items()]
+    file = shlex.quote(excitation.files[0])
+    run = ["controller.name=follow", f"controller.file={file}", f"duration={excitation.duration:g}"]
+    settings = " ".join(f"--set {setting}" for setting in (*run, *start))
     return Text(f"in simulation: accord run {shlex.quote(what)} {settings}")
 
 
@@ -139,10 +139,10 @@ def search_of(setup: Setup, duration: float, harmonics: int) -> Search:
 
 def velocity_limits(setup: Setup) -> Array:
     """Return the velocity limits of the joints (n,) [rad/s or m/s], RATE where there is none."""
-    joints = {each.get("name"): each for each in ET.fromstring(setup.urdf()).findall("joint")}
+    joints = {joint.get("name"): joint for joint in ET.fromstring(setup.urdf()).findall("joint")}
     limits = [joints[name].find("limit") for name in setup.joints]
-    stated = [0.0 if each is None else float(each.get("velocity", 0.0)) for each in limits]
-    return np.array([each if 0.0 < each < ENDLESS else RATE for each in stated])
+    stated = [0.0 if limit is None else float(limit.get("velocity", 0.0)) for limit in limits]
+    return np.array([rate if 0.0 < rate < ENDLESS else RATE for rate in stated])
 
 
 def excitation(
@@ -189,17 +189,15 @@ def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[P
     return [csv, trajectory]
 
 
-def shown(found: Excitation) -> list[RenderableType]:
+def shown(result: Excitation) -> list[RenderableType]:
     """Return what is printed: the condition, what the joints do, and the files."""
     table = make_table("joint", "start", "from", "to [rad]", "velocity [rad/s]", "effort [N m]")
-    for name, row in found.joints.items():
+    for name, row in result.joints.items():
         table.add_row(name, *(f"{value:.3g}" for value in row.values()))
+    rest = "from rest to rest: move there first, then repeat it"
     lines = {
-        "parameters": (f"{found.parameters}, of which motions can tell apart {found.base}", ""),
-        "condition": (f"{found.condition:.3g}; of random motions {found.random:.3g}", ""),
-        "motion": (
-            f"{found.duration:g} s, from rest to rest: move there first, then repeat it",
-            "",
-        ),
+        "parameters": (f"{result.parameters}, of which motions can tell apart {result.base}", ""),
+        "condition": (f"{result.condition:.3g}; of random motions {result.random:.3g}", ""),
+        "motion": (f"{result.duration:g} s, {rest}", ""),
     }
-    return [*figure_lines(lines), table, file_line(found.files)]
+    return [*figure_lines(lines), table, file_line(result.files)]

@@ -16,7 +16,7 @@ from roboaccord.description.tree import Tree
 from roboaccord_files.excitation.base import LOST, BaseParameters, condition_of
 from roboaccord_files.excitation.regressor import regressor
 
-SHOWN = 0.01
+SHOWN = 0.01  # of the size at random states: below it the noise of logs hides a parameter
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Identified:
         columns = base.scaled(regressor(tree, joints, gravity, q, qd, qdd, friction))
         values, axes = np.linalg.eigh(columns.T @ columns)
         least = np.maximum(values, LOST * values[-1])
-        own = 1.0 / np.sqrt((axes**2 / least).sum(axis=1))  # what no other column explains
+        alone = 1.0 / np.sqrt((axes**2 / least).sum(axis=1))  # what no other column explains
         names = [str(base.names[i]) for i in base.kept]
-        unseen = [name for name, size in zip(names, own.tolist()) if size < SHOWN]
+        unseen = [name for name, size in zip(names, alone.tolist()) if size < SHOWN]
         return cls(len(names), condition_of(values), unseen)

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from roboaccord.contract.state import Array
 
-STEPS = 100  # at which a motion is looked at
+STEPS = 100  # of a period, at which a motion is evaluated: 5 and more of the 20th harmonic
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class FourierMotion:
         """Return the motion nearest to amplitudes (2, n, h) that begins and ends at rest."""
         order = np.arange(1, shape.shape[-1] + 1)
         sines, cosines = (
-            each - np.outer(each @ weight, weight) / (weight @ weight)
-            for each, weight in zip(shape, (order, order**2))
+            amplitudes - np.outer(amplitudes @ weight, weight) / (weight @ weight)
+            for amplitudes, weight in zip(shape, (order, order**2), strict=True)
         )
         return cls(middle, sines, cosines, duration)
 
@@ -57,7 +57,7 @@ class FourierMotion:
 
     def scaled(self, factors: Array) -> FourierMotion:
         """Return the motion with other amplitudes of the joints (n,)."""
-        sines, cosines = (each * factors[:, None] for each in (self.sines, self.cosines))
+        sines, cosines = self.sines * factors[:, None], self.cosines * factors[:, None]
         return FourierMotion(self.middle, sines, cosines, self.duration)
 
     def shifted(self, middle: Array) -> FourierMotion:

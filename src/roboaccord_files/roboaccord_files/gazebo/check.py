@@ -29,7 +29,7 @@ from roboaccord_files.gazebo.schema import VERSION, schema_folder, unknown_eleme
 
 @dataclass(frozen=True)
 class System:
-    """Name a system's library, its parameters, and the type and direction of its topics."""
+    """A system's library, its parameters, and the type and direction of its topics."""
 
     library: str
     parameters: str = ""

@@ -35,7 +35,7 @@ MISSING = {
 
 @dataclass(frozen=True)
 class Check:
-    """Hold what is wrong for Gazebo by file and robot, with URDFs, and missing checkers.
+    """What is wrong for Gazebo by file and robot, in robots' own files, and missing checkers.
 
     Args:
         files: problems by file or robot; one that is undecided is no text.
@@ -50,11 +50,11 @@ class Check:
     @property
     def verdict(self) -> Verdict:
         """Whether nothing is wrong, and nothing undecided."""
-        found = [problem for problems in self.files.values() for problem in problems]
-        errors = any(each.severity == "error" for each in self.findings)
-        if errors or any(isinstance(problem, str) for problem in found):
+        problems = [problem for of_file in self.files.values() for problem in of_file]
+        errors = any(finding.severity == "error" for finding in self.findings)
+        if errors or any(isinstance(problem, str) for problem in problems):
             return "fail"
-        return "undecided" if found else "pass"
+        return "undecided" if problems else "pass"
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the fields and the verdict."""
@@ -82,17 +82,18 @@ def check_for_gazebo(files: Sequence[Path], models: Sequence[Path], robots: Sequ
     """
     shipped, tool = shipped_folder(), sdformat_tool()
     folders = [*models, *([shipped / "models"] if shipped else [])]
-    found = dict[str, list[Problem]]()
+    problems = dict[str, list[Problem]]()
     for path in files:
-        own = check_file(path, folders, ours=is_ours(path))  # which reads bounded files alone
+        wrong = check_file(path, folders, ours=is_ours(path))  # first: it refuses large files
         asked = tool if _is_known(path) else ""
-        found[_title(path)] = [*(sdformat_problems(asked, path, folders) if asked else []), *own]
-    found |= {f"robot {name}": problems_of_robot(name, tool) for name in robots}
+        lines = sdformat_problems(asked, path, folders) if asked else []
+        problems[_title(path)] = [*lines, *wrong]
+    problems |= {f"robot {name}": problems_of_robot(name, tool) for name in robots}
     there = {"sdformat": tool, "schema": schema_folder()}
-    missing = tuple(name for name in MISSING if found and not there[name])
+    missing = tuple(name for name in MISSING if problems and not there[name])
     for name in missing:
         note(MISSING[name])
-    return Check(found, missing)
+    return Check(problems, missing)
 
 
 def shown_of(result: Check) -> list[RenderableType]:

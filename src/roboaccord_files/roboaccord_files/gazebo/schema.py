@@ -26,6 +26,7 @@ TIMEOUT = 60.0  # s, of a check
 VERSION = "1.9"
 ROOTS = ("/usr/share", "/usr/share/gz", "/opt/ros/jazzy/opt/sdformat_vendor/share/gz")
 NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose": 6, "color": 4}
+"""How many numbers a value of a type has, by SDFormat's schema."""
 
 
 @dataclass(frozen=True)
@@ -83,26 +84,27 @@ def unknown_elements(root: ET.Element, folder: Path) -> Iterator[str]:
     yield from _compare(root, _load(folder, "root"), folder, root.tag)
 
 
-def _compare(element: ET.Element, schema: ET.Element, folder: Path, place: str) -> Iterator[str]:
+def _compare(element: ET.Element, schema: ET.Element, folder: Path, path: str) -> Iterator[str]:
+    """Yield what is wrong in an element and those inside, by their path."""
     attributes = {a.get("name") for a in schema.findall("attribute")}
     for name in element.attrib:
         if name not in attributes and ":" not in name and "}" not in name:
-            yield f"{place}: no attribute {name} in SDF {folder.name}"
-    yield from _check_value(element, schema.get("type", ""), place)
+            yield f"{path}: no attribute {name} in SDF {folder.name}"
+    yield from _check_value(element, schema.get("type", ""), path)
     if schema.find("element[@copy_data]") is not None:
         return
-    known = _children(schema, folder)
+    children = _children(schema, folder)
     for child in element:
         if ":" in child.tag or "}" in child.tag:
             continue  # a custom element, which sdformat asks to be put in a namespace
-        where = f"{place}/{child.tag}"
-        if child.tag not in known:
+        where = f"{path}/{child.tag}"
+        if child.tag not in children:
             yield f"{where}: no such element in SDF {folder.name}"
         else:
-            yield from _compare(child, known[child.tag], folder, where)
+            yield from _compare(child, children[child.tag], folder, where)
 
 
-def _check_value(element: ET.Element, kind: str, place: str) -> Iterator[str]:
+def _check_value(element: ET.Element, kind: str, path: str) -> Iterator[str]:
     words = (element.text or "").split()
     count = NUMBERS.get(kind)
     if count is None or not words:
@@ -110,21 +112,21 @@ def _check_value(element: ET.Element, kind: str, place: str) -> Iterator[str]:
     try:
         [float(word) for word in words]
     except ValueError:
-        yield f"{place}: {' '.join(words)!r} is not a {kind}"
+        yield f"{path}: {' '.join(words)!r} is not a {kind}"
         return
     if len(words) != count and (kind, len(words)) not in (("color", 3), ("pose", 7)):
-        yield f"{place}: {len(words)} numbers, a {kind} has {count}"
+        yield f"{path}: {len(words)} numbers, a {kind} has {count}"
 
 
 def _children(schema: ET.Element, folder: Path) -> dict[str, ET.Element]:
-    known = {}
+    children = {}
     for child in schema.findall("element"):
         reference = child.get("ref")
-        known[child.get("name", "")] = _load(folder, reference) if reference else child
+        children[child.get("name", "")] = _load(folder, reference) if reference else child
     for include in schema.findall("include"):
         loaded = _load(folder, Path(include.get("filename", "")).stem)
-        known[loaded.get("name", "")] = loaded
-    return known
+        children[loaded.get("name", "")] = loaded
+    return children
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Causes proven by ablation: a trap (a text read differently) alone left in a text, and taken out.
+"""Causes proven by ablation: a trap (text that is read differently) alone is left in, or taken out.
 
 Which traps there are stands in roboaccord_files/repair, in the order of repair.find.FINDERS, which
 must stay. What counts as proof is `_better`: half of the error, which may be changed;
@@ -20,40 +20,45 @@ Ask = Callable[[str], Asked]
 def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Flaw]:
     """Return the traps of a text that make an engine differ, with their proof.
 
-    Each trap is left in alone, then repaired. Those behind it in order stay where it is, because
-    their repair would remove it too.
+    Each trap is left in alone, then repaired. At its link or joint those behind it in the order of
+    repairs stay, too, because their repair would remove it.
     """
-    found = []
+    proven = []
     for i, trap in enumerate(traps):
         others = [*traps[:i], *(_elsewhere(t, trap.where) for t in traps[i + 1 :])]
-        left = repaired(urdf, [t for t in others if t.where])
-        before, after = ask(left), ask(repaired(left, [trap]))
+        text = repaired(urdf, [t for t in others if t.where])
+        before, after = ask(text), ask(repaired(text, [trap]))
         if before.same or not _better(before, after):
             continue
-        found.append(_proven(trap, before, after))
-    return found
+        proven.append(_proven(trap, before, after))
+    return proven
 
 
-def jointly(urdf: str, traps: Sequence[Trap], known: Sequence[Trap], ask: Ask) -> list[Flaw]:
+def jointly(urdf: str, traps: Sequence[Trap], causes: Sequence[Trap], ask: Ask) -> list[Flaw]:
     """Return the fewest traps of a text that together make an engine differ, or refuse it.
 
     None of them does so alone: without any one of these it reads the text as the reference does.
-    Those known to be causes are repaired throughout.
+
+    Args:
+        urdf: the text.
+        traps: all of the text.
+        causes: those that are proven already; they are repaired throughout.
+        ask: returns what the engine makes of a text.
     """
 
-    def without(left: Sequence[Trap]) -> Asked:
-        return ask(repaired(urdf, [trap for trap in traps if trap not in left]))
+    def asked_with(kept: Sequence[Trap]) -> Asked:
+        return ask(repaired(urdf, [trap for trap in traps if trap not in kept]))
 
-    after = without(())
+    after = asked_with(())
     if not after.same:
         return []
-    left = suspects = [trap for trap in traps if trap not in known]
+    needed = suspects = [trap for trap in traps if trap not in causes]
     for trap in suspects:
-        fewer = [other for other in left if other is not trap]
-        if not without(fewer).same:
-            left = fewer
-    before = without(left)
-    return [_proven(trap, before, after) for trap in left]
+        fewer = [other for other in needed if other is not trap]
+        if not asked_with(fewer).same:
+            needed = fewer
+    before = asked_with(needed)
+    return [_proven(trap, before, after) for trap in needed]
 
 
 def _proven(trap: Trap, before: Asked, after: Asked) -> Flaw:

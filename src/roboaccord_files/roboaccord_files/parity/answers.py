@@ -1,7 +1,8 @@
 """Answers of engines in other processes, and what stands for one that crashed or did not answer.
 
-A crash is outside, and no answer in time not judged, for the robot is not to blame: that is fixed,
-and test_parity.py tests both. A level may be added in levels.py, without a change here.
+A crash is outside; no answer in time is not judged, nor a crash on a text that is converted from
+the file, for then the robot is not to blame. That stays: test_parity.py and test_native_files.py
+test it. A level may be added in levels.py, without a change here.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
@@ -18,16 +20,16 @@ from roboaccord.crosscheck.level import Rows
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.numerics.isolation import Crash, hearing
 
-from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, ReadingOptions
+from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, ReadingOptions, reader
 from roboaccord_files.parity.files import Source, read
 from roboaccord_files.parity.levels import LEVELS
 from roboaccord_files.parity.result import RobotParity
-from roboaccord_files.parity.words import ParityCode
+from roboaccord_files.parity.words import OF_OURS, ParityCode
 from roboaccord_files.repair.find import find_traps
 from roboaccord_files.rules.find import findings, unreadable
 from roboaccord_files.rules.findings import RuleFinding
 
-NUMBERS = ("number-invalid", "number-count")  # rules of what no reader gets past
+NUMBERS = ("number-invalid", "number-count")  # rules for what no reader gets past
 
 Checks = Mapping[tuple[str, str], Any | Crash]
 """By engine and level what was measured, or why there is nothing."""
@@ -49,6 +51,7 @@ def examine_file(
             findings=tuple(findings(bench.file)),
             settings=options.settings,
             versions=versions,
+            form=bench.file.form,
         )
     except AccordError as error:
         return unread(source, str(error), versions, options)
@@ -62,20 +65,25 @@ def examine_one(source: Source, engine: str, level: FileLevel[Any], options: Rea
 
 
 def _bench(source: Source, options: ReadingOptions) -> Bench:
-    return Bench(read(source), options.base, options.seed)
+    file = read(source)
+    if file.unweighed:
+        where = f"{Path(file.missing[0]).parent}: put them there, or write <inertial>"
+        links = ", ".join(file.unweighed)
+        raise AccordError(f"masses of {links} come from meshes that are missing in {where}")
+    return Bench(file, options.base, options.seed)
 
 
 def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
     with hearing() as words:
         try:
-            found: Any = level.measure(FileCase(bench, engine, options.settings))
+            check: Any = level.measure(FileCase(bench, engine, options.settings))
         except AccordError as error:
-            found = Crash(str(error))
+            check = Crash(str(error))
         except subprocess.TimeoutExpired as error:
-            found = Crash(f"no answer of {engine} in {error.timeout:g} s", late=True)
+            check = Crash(f"no answer of {engine} in {error.timeout:g} s", late=True)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like
-            found = Crash(f"{type(error).__name__}: {error}".splitlines()[0])
-    return replace(found, words=tuple(words))
+            check = Crash(f"{type(error).__name__}: {error}".splitlines()[0])
+    return replace(check, words=tuple(words))
 
 
 def answered(robot: RobotParity, measured: Checks) -> RobotParity:
@@ -84,19 +92,25 @@ def answered(robot: RobotParity, measured: Checks) -> RobotParity:
     judged = list[Finding]()
     for level in LEVELS:
         name, ended = level.name, ParityCode.NOT_READ if robot.unread else None
-        found = {e: _check(level, measured[e, name], ended) for e in robot.engines}
+        ours = {e for e in robot.engines if robot.form and reader(e).form != robot.form}
+        found = {e: _check(level, measured[e, name], ended, e in ours) for e in robot.engines}
         checks[name], rows[name] = found, {e: level.rows(check) for e, check in found.items()}
         outcomes = {e: level.judge(check) for e, check in found.items()}
         judged += [replace(each, level=name, engine=e) for e, each in outcomes.items()]
     return replace(robot, levels=Levels.of(judged), checks=checks, rows=rows)
 
 
-def _check(level: FileLevel[Any], found: Any, ended: ParityCode | None) -> Any:
-    """Return what a level measured, or what stands for it."""
-    if not isinstance(found, Crash):
-        return found
-    late = ParityCode.NO_ANSWER if found.late else ParityCode.CRASH
-    return replace(level.absent(ended or late, found.reason), words=found.words)
+def _check(level: FileLevel[Any], measured: Any, ended: ParityCode | None, ours: bool) -> Any:
+    """Return what a level measured, or what stands for it.
+
+    A crash on a text of ours, which is converted from the file, is not the file's.
+    """
+    if not isinstance(measured, Crash):
+        return measured
+    why, reason = ParityCode.NO_ANSWER if measured.late else ParityCode.CRASH, measured.reason
+    if why is ParityCode.CRASH and ours:
+        why, reason = ParityCode.CONVERTED, f"{OF_OURS}: crash: {reason}"
+    return replace(level.absent(ended or why, reason), words=measured.words)
 
 
 def unread(
@@ -109,21 +123,21 @@ def unread(
 ) -> RobotParity:
     """Return the row of a file that cannot be read, with what the rules find in its text.
 
-    Of a xacro file, which may want arguments, and where nothing is judged, they find nothing.
+    They are not asked of a xacro file, which may want arguments, nor where nothing is judged.
     """
-    found = list[RuleFinding]()
+    wrong = list[RuleFinding]()
     if judged and (isinstance(source, UrdfFile) or source.path.suffix != ".xacro"):
         with contextlib.suppress(AccordError):
-            found = findings(read(source))
-        if not any(each.severity == "error" for each in found):
-            found.append(unreadable(source.path, reason))
-    numbers = [each.message for each in found if each.rule in NUMBERS]
+            wrong = findings(read(source))
+        if not any(finding.severity == "error" for finding in wrong):
+            wrong.append(unreadable(source.path, reason))
+    numbers = [finding.message for finding in wrong if finding.rule in NUMBERS]
     if numbers:  # whose words name no link
         reason = f"broken description {source.path.name}: {numbers[0]}"
     robot = RobotParity(
         name=source.path.name.partition(".")[0],
         file=str(source.path),
-        findings=tuple(found),
+        findings=tuple(wrong),
         unread=reason,
         settings=options.settings,
         versions=versions,

@@ -1,4 +1,4 @@
-"""What no comparison mixes in: friction, effort limits, mimics, what a converted text has not.
+"""What is listed beside the comparison: friction, effort limits, mimic, lacks of a converted text.
 
 A quantity may be added: an entry of APART, by element and attribute of the URDF, and of `apart` in
 each engine's reader; its name becomes a key of the JSON, and stays. What is found here must change
@@ -27,11 +27,11 @@ APART = {
     "effort": ("limit", "effort"),
     MIMIC: (MIMIC, ""),
 }
-"""What no comparison mixes in: element and attribute of a joint."""
+"""What is listed beside the comparison: element and attribute of a joint."""
 
 
 def _left(case: FileCase) -> Iterator[str]:
-    """Yield what a converted text has not for an engine, with the share of a joint's inertia."""
+    """Yield what a converted text lacks for an engine, with the share of a joint's inertia."""
     whole = case.bench.reference(case.bench.whole, rounded=False)
     moving = whole.tree.moving
     rotors = np.array([joint.armature for joint in moving])
@@ -46,10 +46,10 @@ def _left(case: FileCase) -> Iterator[str]:
 
 
 def read_apart(case: FileCase, reading: Reading) -> Apart:
-    """Return what is never mixed into the comparison, where an engine has it otherwise.
+    """Return what an engine has differently, of what is listed beside the comparison.
 
-    Read with mimic, and with the transmissions, for Drake limits no other effort; `reading` is of
-    the text without them.
+    The engine reads the text with mimic and transmissions, without which Drake limits no effort;
+    `reading` is of the text without them.
     """
     bench, engine = case.bench, case.engine
     if bench.is_own(engine):
@@ -61,7 +61,8 @@ def read_apart(case: FileCase, reading: Reading) -> Apart:
         reading = reading if text == case.urdf else bench.read(engine, case.settings, text)
     except AccordError as error:
         return Apart(refused=str(error))
-    found, joints = {}, ET.fromstring(bench.file.text).findall("joint")
+    joints = ET.fromstring(bench.file.text).findall("joint")
+    differ = dict[str, dict[str, tuple[float, float]]]()
     for key, (tag, attribute) in APART.items():
         have = reading.apart.get(key, {})
         wanted = {
@@ -70,5 +71,6 @@ def read_apart(case: FileCase, reading: Reading) -> Apart:
             if (element := joint.find(tag)) is not None
         }
         pairs = {name: (wanted.get(name, 0.0), have.get(name, 0.0)) for name in reading.joints}
-        found[key] = {n: pair for n, pair in pairs.items() if not math.isclose(*pair, rel_tol=SAME)}
-    return Apart({key: joints for key, joints in found.items() if joints})
+        pairs = {n: pair for n, pair in pairs.items() if not math.isclose(*pair, rel_tol=SAME)}
+        differ |= {key: pairs} if pairs else {}
+    return Apart(differ)

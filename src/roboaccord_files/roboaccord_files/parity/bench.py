@@ -73,7 +73,7 @@ def _spec(engine: str) -> EngineSpec:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """Hold how readers are asked: settings, base (as the root asks for if None), and seed."""
+    """How readers are asked: settings, base (as the root asks for if None), and seed."""
 
     settings: str = "default"
     base: Base | None = None
@@ -100,7 +100,7 @@ class Bench:
         keep_prefixes(self.file.text)
         self.stripped = self.file.stripped()
         self.text = without_mimic(self.stripped)
-        self._references = dict[tuple[str, bool], ReferenceReading]()
+        self._references = dict[tuple[str, bool], ReferenceReading]()  # by text, and if rounded
 
     @cached_property
     def tree(self) -> Tree:
@@ -138,17 +138,17 @@ class Bench:
         Raises:
             AccordError: if the engine is missing, or refuses it.
         """
-        own = self.is_own(engine) and urdf == self.whole
-        text = self.file.origin if own else urdf
-        as_it_is = own or (not self.file.form and urdf == self.file.text)
+        native = self.is_own(engine) and urdf == self.whole
+        text = self.file.origin if native else urdf
+        as_it_is = native or (not self.file.form and urdf == self.file.text)
         file = shipped(self.file) if as_it_is else None
-        packages = self.packages if own or "<mesh" in urdf else {}
+        packages = self.packages if native or "<mesh" in urdf else {}
         return reader(engine)(text, question or self.question, settings, packages, file)
 
     def is_own(self, engine: str) -> bool:
         """Return whether the file, in another format, is given to the engine as it is."""
-        own = self.file.form and reader(engine).form == self.file.form
-        return bool(own) and engine not in self.planted
+        native = self.file.form and reader(engine).form == self.file.form
+        return bool(native) and engine not in self.planted
 
     @cached_property
     def whole(self) -> str:
@@ -174,14 +174,14 @@ class Bench:
     @cached_property
     def packages(self) -> dict[str, Path]:
         """Folders of the packages that meshes name, where they are found."""
-        found = dict(self.file.packages)
+        folders = dict(self.file.packages)
         for mesh in ET.fromstring(self.file.text).iter("mesh"):
             name = mesh.get("filename", "")
             path = self.file.find(name)
             if path and name.startswith(PACKAGE):
                 package, _, inside = name.removeprefix(PACKAGE).partition("/")
-                found.setdefault(package, path.parents[inside.count("/")])
-        return found
+                folders.setdefault(package, path.parents[inside.count("/")])
+        return folders
 
     def ask(self, engine: str, settings: str, urdf: str) -> Asked:
         """Return what an engine makes of a text, against the reference of the same text.
@@ -229,7 +229,7 @@ def without_mimic(urdf: str) -> str:
 
 @dataclass(frozen=True)
 class FileCase:
-    """Hold what the levels measure: a robot's file in an engine.
+    """What the levels measure: a robot's file in an engine.
 
     Args:
         bench: of the robot.

@@ -54,17 +54,17 @@ def examine_all(
         done: called with each robot, as it is done.
     """
     _compile()
-    found = dict[int, RobotParity]()
+    robots = dict[int, RobotParity]()
     whole = [(file, engines, options) for file in files]
     for i, result in run_isolated(examine_file, whole, TIMEOUT * len(engines)):
         if isinstance(result, RobotParity):
-            found[i] = result
+            robots[i] = result
             done(result)
     for i in range(len(files)):
-        if i not in found:
-            found[i] = _one_by_one(files[i], engines, options)
-            done(found[i])
-    return [found[i] for i in range(len(files))]
+        if i not in robots:
+            robots[i] = _one_by_one(files[i], engines, options)
+            done(robots[i])
+    return [robots[i] for i in range(len(files))]
 
 
 def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOptions) -> RobotParity:

@@ -7,7 +7,8 @@ that `ra.parity` does it too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -19,6 +20,7 @@ from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError, need
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import Ratio
+from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.reading import Base
 from roboaccord.run.output import write_text
 
@@ -32,80 +34,88 @@ from roboaccord_files.parity.door import (
     side_of,
     targets_of,
 )
+from roboaccord_files.parity.files import Source
 from roboaccord_files.parity.junit import junit
 from roboaccord_files.parity.page import render_parity
-from roboaccord_files.parity.pair import TOLERANCE
+from roboaccord_files.parity.pair import TOLERANCE, Pair
 from roboaccord_files.parity.pair_shown import pair_findings, pair_shown, render_pair
-from roboaccord_files.parity.result import Parity, RobotParity, errors_of
+from roboaccord_files.parity.result import Done, Parity, RobotParity, errors_of
 from roboaccord_files.parity.shown import shown_of
 from roboaccord_files.rules.command import Models, Package, Sarif, packages_in
 from roboaccord_files.rules.sarif import sarif
 
 T = TypeVar("T", bound=str)
 BASES: tuple[Base, ...] = ("fixed", "free")
+What = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE|FOLDER|ROBOT",
+        help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see "
+        "`accord list`.",
+        autocompletion=complete_robot,
+    ),
+]
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]",
+        help="Arguments of a xacro file; another robot or file, and its arguments.",
+    ),
+]
+Engines = Annotated[
+    str,
+    typer.Option(metavar="LIST", help=f"Of {', '.join(reader_names())}. Default: those installed."),
+]
+WhoseSettings = Annotated[
+    str, typer.Option(metavar="default|accord", help="Settings of the engines: their own, or ours.")
+]
+RootBase = Annotated[
+    str,
+    typer.Option(
+        metavar="fixed|free",
+        help="How the root moves. Default: free, unless it is the world or has no mass.",
+    ),
+]
+Repaired = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="OUT.urdf",
+        help="Write the file with the repairs that are certain; for a folder, name a folder.",
+    ),
+]
+Page = Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")]
+JUnit = Annotated[
+    Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write the result as JUnit.")
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--map", metavar="A=B", help="A link or joint of A, and its name in B."),
+]
+OtherPackage = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=DIR", help="As --package, for B alone, which else has those."),
+]
+Tolerance = Annotated[Ratio, typer.Option(help="Below which a quantity of B is no difference.")]
 
 
+# Longer than 60 lines by its options and the help that it prints.
 @PARITY
 @in_pieces()
 def parity_command(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE|FOLDER|ROBOT",
-            help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see "
-            "`accord list`.",
-            autocompletion=complete_robot,
-        ),
-    ],
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]",
-            help="Arguments of a xacro file; another robot or file, and its arguments.",
-        ),
-    ] = None,
-    engines: Annotated[
-        str,
-        typer.Option(
-            metavar="LIST", help=f"Of {', '.join(reader_names())}. Default: those installed."
-        ),
-    ] = "",
-    settings: Annotated[
-        str,
-        typer.Option(metavar="default|accord", help="Settings of the engines: their own, or ours."),
-    ] = "default",
-    base: Annotated[
-        str,
-        typer.Option(
-            metavar="fixed|free",
-            help="How the root moves. Default: free, unless it is the world or has no mass.",
-        ),
-    ] = "",
+    what: What,
+    words: Words = None,
+    engines: Engines = "",
+    settings: WhoseSettings = "default",
+    base: RootBase = "",
     models: Models = None,
     package: Package = None,
-    repair: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="OUT.urdf",
-            help="Write the file with the repairs that are certain; for a folder, name a folder.",
-        ),
-    ] = None,
-    page: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")] = None,
-    report: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write the result as JUnit.")
-    ] = None,
+    repair: Repaired = None,
+    page: Page = None,
+    report: JUnit = None,
     annotations: Sarif = None,
-    names: Annotated[
-        list[str] | None,
-        typer.Option("--map", metavar="A=B", help="A link or joint of A, and its name in B."),
-    ] = None,
-    other_package: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=DIR", help="As --package, for B alone, which else has those."),
-    ] = None,
-    tolerance: Annotated[
-        Ratio, typer.Option(help="Below which a quantity of B is no difference.")
-    ] = TOLERANCE,
+    names: Names = None,
+    other_package: OtherPackage = None,
+    tolerance: Tolerance = TOLERANCE,
     seed: Seed = 0,
 ) -> Result:
     """Compare what engines read from a URDF, or two descriptions: links, joints, accelerations.
@@ -148,47 +158,70 @@ def parity_command(
         one = side_of(what, packages, mine, note)
         two = side_of(other, others, theirs, note)
         pair = compare_pair(one, two, pairs_in(names or []), tolerance, seed, command_line())
-        if page:
-            write_text(page, render_pair(pair), ".html")
-        if annotations:
-            write_text(annotations, sarif([*pair_findings(pair, two)]), ".sarif")
-        written = [f"written: {path}" for path in (page, annotations) if path]
-        return Result(pair.to_json(), [*pair_shown(pair), *written], ok=pair.ok)
+        return _of_pair(pair, two, page, annotations)
     root = one_of("--base", base, BASES) if base else None
     whose = one_of("--settings", settings, SETTINGS)
     chosen = choose_readers(listed(engines), note)
     files = files_of(what, packages, mine, note)
     targets = targets_of(repair, files, Path(what)) if repair else []
-    alone = len(files) == 1
-    with counted(len(files) * (2 if targets else 1), "reading") as step:
-
-        def done(robot: RobotParity) -> None:
-            step(1, robot.name)
-            if not alone:
-                note(status_line(robot))
-
+    with _shown_as_done(files, targets) as done:
         result = parity(
-            files,
-            engines=[*chosen],
-            settings=whose,
-            base=root,
-            repair=targets,
-            seed=seed,
-            done=done,
-            command=command_line(),
-        )
+            files, engines=[*chosen], settings=whose, base=root, repair=targets, seed=seed,
+            done=done, command=command_line(),
+        )  # fmt: skip
     assert isinstance(result, Parity)
+    return _of_files(result, repair, page, report, annotations)
+
+
+def _of_pair(pair: Pair, second: UrdfFile, page: Path | None, annotations: Path | None) -> Result:
+    """Return what is shown of two robots, and write the files that were asked for."""
+    if page:
+        write_text(page, render_pair(pair), ".html")
+    if annotations:
+        write_text(annotations, sarif([*pair_findings(pair, second)]), ".sarif")
+    return Result(pair.to_json(), [*pair_shown(pair), *_written(page, annotations)], ok=pair.ok)
+
+
+def _of_files(
+    result: Parity,
+    repair: Path | None,
+    page: Path | None,
+    report: Path | None,
+    annotations: Path | None,
+) -> Result:
+    """Return what is shown of robots in engines, and write the files that were asked for.
+
+    Raises:
+        AccordError: if there is one file, and it cannot be read.
+    """
     robots = result.robots
     if annotations:
         write_text(annotations, sarif([f for r in robots for f in r.findings]), ".sarif")
-    if alone and robots[0].unread and errors_of(robots[0]):
+    if len(robots) == 1 and robots[0].unread and errors_of(robots[0]):
         raise AccordError(robots[0].unread)
     if page:
         write_text(page, render_parity(result), ".html")
     if report:
         write_text(report, junit(result), ".xml")
-    written = [f"written: {path}" for path in (repair, page, report, annotations) if path]
+    written = _written(repair, page, report, annotations)
     return Result(result.to_json(), [*shown_of(result), *written], ok=result.ok)
+
+
+def _written(*paths: Path | None) -> list[str]:
+    return [f"written: {path}" for path in paths if path]
+
+
+@contextmanager
+def _shown_as_done(files: Sequence[Source], targets: Sequence[Path]) -> Iterator[Done]:
+    """Count robots as they are examined, and again as they are repaired; of several, by name."""
+    with counted(len(files) * (2 if targets else 1), "reading") as step:
+
+        def done(robot: RobotParity) -> None:
+            step(1, robot.name)
+            if len(files) > 1:
+                note(status_line(robot))
+
+        yield done
 
 
 def sides_in(words: list[str]) -> tuple[dict[str, str], str, dict[str, str]]:
@@ -223,13 +256,13 @@ def status_line(robot: RobotParity) -> str:
     return f"{robot.name}: {robot.unread or statuses}"
 
 
-def one_of(option: str, value: str, known: Sequence[T]) -> T:
+def one_of(option: str, value: str, values: Sequence[T]) -> T:
     """Return a value that an option takes.
 
     Raises:
         AccordError: for another one.
     """
-    for each in known:
-        if value == each:
-            return each
-    raise AccordError(f"{option} takes {' or '.join(known)}, not {value!r}")
+    for one in values:
+        if value == one:
+            return one
+    raise AccordError(f"{option} takes {' or '.join(values)}, not {value!r}")

@@ -32,7 +32,7 @@ from roboaccord.numerics.rotations import rpy_matrix
 from roboaccord_files.parity.words import ParityCode
 
 SAME = 1e-8  # relative
-STATICS = 10  # states in which mass matrices and gravity forces are compared
+STATICS = 10  # states in which mass matrices and gravity forces are compared; more cost time
 EPSILONS = 10.0 * float(np.finfo(float).eps)  # per unit of the mass matrix' condition number
 ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 90 degrees
 DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
@@ -125,7 +125,7 @@ def finding_of(worst: Difference | None, ended: ParityCode | None, why: str) -> 
 
 @dataclass(frozen=True)
 class Asked:
-    """Hold what came of asking an engine for a text.
+    """What came of asking an engine for a text.
 
     Args:
         differences: the worst first.
@@ -172,20 +172,20 @@ class Asked:
 
 def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
     """Return all differences of a reading, whether they are allowed or not, the worst first."""
-    found = [*_joints(reference, reading), *_links(reference, reading)]
+    differences = [*_joints(reference, reading), *_links(reference, reading)]
     missing = set(reference.question.joints) ^ set(reading.joints)
-    found += [
+    differences += [
         Difference("joint", name, np.inf, SAME, because(Code.MISSING)) for name in sorted(missing)
     ]
     if not missing:
-        found += _dynamics(reference, reading)
-    return ranked(found, lambda d: -d.excess)
+        differences += _dynamics(reference, reading)
+    return ranked(differences, lambda d: -d.excess)
 
 
 def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
     question = reference.question
     names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
-    found = {q: Difference(q, "", 0.0, SAME) for q in DYNAMICS}
+    worst = {q: Difference(q, "", 0.0, SAME) for q in DYNAMICS}
 
     def see(quantity: str, mine: Array, other: Array, state: int) -> None:
         error, where = relative_at(mine, other)
@@ -195,8 +195,8 @@ def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Differe
             allowed = max(allowed, reference.cancelled / size)
         if quantity == "acceleration" and error > SAME:
             allowed = reference.allowed(state)
-        if error / allowed > found[quantity].excess:
-            found[quantity] = Difference(quantity, names[where % len(names)], error, allowed)
+        if error / allowed > worst[quantity].excess:
+            worst[quantity] = Difference(quantity, names[where % len(names)], error, allowed)
 
     answers = reading.accelerations(question.states), reference.answers
     for i, (mine, other) in enumerate(zip(*answers, strict=True)):
@@ -205,7 +205,7 @@ def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Differe
         both = reading.statics(state), reference.statics(i)
         for quantity, mine, other in zip(DYNAMICS[:2], *both, strict=True):
             see(quantity, mine, other, i)
-    yield from found.values()
+    yield from worst.values()
 
 
 def _joints(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
@@ -238,7 +238,7 @@ def lumps(reference: ReferenceReading, reading: Reading) -> dict[str, list[str]]
     """
     tree = reference.tree
     fixed = {j.child: j.parent for j in tree.joints if j.kind not in MOVING}
-    found = dict[str, list[str]]()
+    lumped = dict[str, list[str]]()
     for link in tree.links:
         name = link.name
         while name not in reading.links and name in fixed:
@@ -248,8 +248,8 @@ def lumps(reference: ReferenceReading, reading: Reading) -> dict[str, list[str]]
             welded = fixed[welded]
         if reference.question.base == "fixed" and welded == tree.links[0].name:
             continue
-        found.setdefault(name if name in reading.links else link.name, []).append(link.name)
-    return found
+        lumped.setdefault(name if name in reading.links else link.name, []).append(link.name)
+    return lumped
 
 
 def kept(reference: ReferenceReading, reading: Reading) -> dict[str, LinkProperties]:

@@ -34,8 +34,9 @@ from roboaccord.scenario.setups import NO_PACKAGES
 
 from roboaccord_files.parity.bench import ReadingOptions, Settings, reader_names, version_of
 from roboaccord_files.parity.collection import TIMEOUT, examine_all, run_isolated
+from roboaccord_files.parity.comparison import compare_files
 from roboaccord_files.parity.files import Source, find_files, read
-from roboaccord_files.parity.pair import TOLERANCE, Pair, compare_files
+from roboaccord_files.parity.pair import TOLERANCE, Pair
 from roboaccord_files.parity.repaired import write_repaired
 from roboaccord_files.parity.result import Done, Parity
 
@@ -178,18 +179,18 @@ def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[st
     Raises:
         AccordError: for an unknown one, or one named that is not installed.
     """
-    found = {}
+    versions = {}
     for name in names or reader_names():
         try:
-            found[name] = version_of(name)
+            versions[name] = version_of(name)
         except AccordError as error:
             if names:
                 raise
             tell(f"left out: {error}")
-    if not found:
+    if not versions:
         packages = " ".join(spec(name).package for name in default_names())
         raise AccordError(f"no engine is installed: pip install {packages}")
-    return found
+    return versions
 
 
 def files_of(
@@ -235,15 +236,15 @@ def targets_of(out: Path, files: Sequence[Source], what: Path) -> list[Path]:
     Raises:
         AccordError: if one cannot be written there.
     """
-    found = [out]
+    targets = [out]
     if what.is_dir():
         inside = [file.path.absolute().relative_to(what.absolute()) for file in files]
         names = [path.with_name(path.name.removesuffix(".xacro")) for path in inside]
-        found = [
+        targets = [
             out / (name if name.suffix == ".urdf" else name.with_name(f"{name.name}.urdf"))
             for name in names
         ]
-    for path in found:
+    for path in targets:
         check_target(path, ".urdf")
         check_inside(out, path)
-    return found
+    return targets

@@ -29,7 +29,7 @@ FOREIGN = ("*.sdf", "*.xml")
 
 @dataclass(frozen=True)
 class Unread:
-    """Hold a file that is still to be read.
+    """A file that is still to be read.
 
     Args:
         path: of it.

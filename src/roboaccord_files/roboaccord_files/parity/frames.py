@@ -1,7 +1,7 @@
 """Where links, joints, frames and models are in a model of SDF, by path, such as `left::tip`.
 
-Another element that has a pose may be added to PLACED. Which frame a pose is in if it names none
-is fixed by SDFormat (sdformat.org, Pose frame semantics), as the model's that links hang on are.
+Another element that has a pose may be added to PLACED. In which frame a pose is that names none,
+and to which link a frame is attached, is fixed by SDFormat (sdformat.org, Pose frame semantics).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from roboaccord.numerics.rotations import rpy_matrix
 
 
 class Frame(NamedTuple):
-    """Hold position (3,) [m] and rotation (3, 3) of a frame in another."""
+    """Position (3,) [m] and rotation (3, 3) of a frame in another."""
 
     place: Array
     turn: Array
@@ -34,7 +34,7 @@ class Frame(NamedTuple):
         return Frame(self.place + self.turn @ other.place, self.turn @ other.turn)
 
 
-HERE = Frame(np.zeros(3), np.eye(3))
+HERE = Frame(np.zeros(3), np.eye(3))  # the frame itself
 PLACED = ("link", "joint", "frame", "model")
 MODEL = "__model__"
 
@@ -54,11 +54,12 @@ class Frames:
         self._gather("", model)
 
     def _gather(self, scope: str, model: ET.Element) -> None:
-        for each in model:
-            if each.tag in PLACED:
-                self.elements[path := joined(scope, each.get("name", ""))] = each
-                if each.tag == "model":
-                    self._gather(path, each)
+        """Enter the elements of a model, and of those inside."""
+        for element in model:
+            if element.tag in PLACED:
+                self.elements[path := joined(scope, element.get("name", ""))] = element
+                if element.tag == "model":
+                    self._gather(path, element)
 
     def paths(self, tag: str) -> list[str]:
         """Return the paths of all links or joints."""
@@ -79,13 +80,13 @@ class Frames:
                 out = f"it leaves {path} out, and places a link by it"
                 raise AccordError(f"sdformat refuses it: {out}")
             element = self.elements[path]
-            own = element.find("pose")
+            stated = element.find("pose")
             default = element.get("attached_to") or element.findtext("child") or MODEL
-            to = default if own is None else own.get("relative_to") or default
-            found = self.pose(self.beside(path, to)).then(pose_in(element))
+            to = default if stated is None else stated.get("relative_to") or default
+            pose = self.pose(self.beside(path, to)).then(pose_in(element))
             if placed := element.get("placement_frame"):
-                found = found.then(Frames(element).pose(placed).inverse)
-            self._poses[path] = found
+                pose = pose.then(Frames(element).pose(placed).inverse)
+            self._poses[path] = pose
         return self._poses[path]
 
     def ends(self, path: str) -> tuple[str, str]:

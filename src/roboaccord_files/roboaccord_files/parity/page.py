@@ -46,7 +46,7 @@ def error_text(error: float | None) -> str:
 
 
 class CauseRow(NamedTuple):
-    """Hold a cause of an engine with all its places, and its proof in words."""
+    """A cause in one engine or several, with all its places, and its proof in words."""
 
     engine: str
     cause: Flaw
@@ -56,17 +56,17 @@ class CauseRow(NamedTuple):
 
 def group_causes(robot: RobotParity) -> list[CauseRow]:
     """Return the causes of a robot's differences, those of one proof as one, of all engines."""
-    found = dict[tuple[str, str, float | None, float | None], CauseRow]()
+    rows = dict[tuple[str, str, float | None, float | None], CauseRow]()
     for name, check in robot.checks["reading"].items():
         for cause in check.causes:
             key = name, cause.quantity, cause.before, cause.after
-            if key in found:
-                first = found[key].cause
+            if key in rows:
+                first = rows[key].cause
                 cause = replace(first, causes=(*first.causes, *cause.causes))
             proof = _with_it(cause, robot.status[name]), error_text(cause.after)
-            found[key] = CauseRow(name, cause, *proof)
+            rows[key] = CauseRow(name, cause, *proof)
     engines = dict[tuple[str, tuple[str, ...], str, str], CauseRow]()
-    for row in found.values():
+    for row in rows.values():
         alike = row.cause.quantity, row.cause.where, row.before, row.after
         same = engines.get(alike)
         engines[alike] = row._replace(engine=f"{same.engine}, {row.engine}") if same else row
@@ -84,13 +84,13 @@ def _with_it(cause: Flaw, status: str) -> str:
 def message_lines(robot: RobotParity, most: int) -> list[str]:
     """Return the messages of engines that differ, refuse, or do not load the file's meshes.
 
-    Of an engine that differs for causes that are proven only the page has them.
+    Where all causes of a difference are proven, the page alone has them.
 
     Args:
         robot: with its engines.
         most: lines of an engine.
     """
-    found = list[str]()
+    shown = list[str]()
     for name, status in robot.status.items():
         refusal = robot.checks["shipped"][name].refusal
         causes = robot.checks["reading"][name].causes
@@ -98,35 +98,36 @@ def message_lines(robot: RobotParity, most: int) -> list[str]:
         silent = status == "same" or (status == "differ" and proven and most < LINES)
         messages = [refusal, *(() if silent else robot.messages(name))]
         lines = [*dict.fromkeys(line for line in messages if line)]
-        found += [f"{name}: {line}" for line in lines[:most]]
+        shown += [f"{name}: {line}" for line in lines[:most]]
         if len(lines) > most:
-            found.append(f"{name}: {len(lines) - most} more lines: --json")
-    return found
+            shown.append(f"{name}: {len(lines) - most} more lines: --json")
+    return shown
 
 
 def apart_lines(robot: RobotParity) -> list[str]:
-    """Return a line for each engine that has what is kept apart otherwise than the file.
+    """Return a line for each engine that differs in what is listed beside the comparison.
 
-    Limits of efforts are none where an engine has no motors; what is a cause is said there.
+    An engine without motors has no effort limits, which is no difference; nor is one named again
+    that is a cause.
     """
     lines = list[str]()
     for name, check in robot.checks["reading"].items():
-        apart, known = check.apart, {cause.quantity for cause in check.causes}
-        found = [
+        beside, causes = check.apart, {cause.quantity for cause in check.causes}
+        differ = [
             f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
-            for quantity, places in apart.joints.items()
-            if quantity not in known
+            for quantity, places in beside.joints.items()
+            if quantity not in causes
             and (quantity != "effort" or any(y for _, y in places.values()))
         ]
         for kind, (wanted, have) in robot.checks["shipped"][name].geometry.items():
-            found.append(f"{have} collision shapes of kind {kind} for {wanted}")
-        if apart.refused:
-            found.append(f"with mimic and transmissions: {apart.refused}")
-        if apart.left:
-            left = "; ".join(apart.left)
-            lines.append(f"{name}: not in the URDF converted from it: {left}")
-        if found:
-            lines.append(f"not compared, but different in {name}: {', '.join(found)}")
+            differ.append(f"{have} collision shapes of kind {kind} for {wanted}")
+        if beside.refused:
+            differ.append(f"with mimic and transmissions: {beside.refused}")
+        if beside.left:
+            lacks = "; ".join(beside.left)
+            lines.append(f"{name}: not in the URDF converted from it: {lacks}")
+        if differ:
+            lines.append(f"not compared, but different in {name}: {', '.join(differ)}")
     return lines
 
 

@@ -23,22 +23,23 @@ from roboaccord_files.rules.table import RULES
 RULE = "description-differs"
 MOST = 40  # rows in the terminal
 UNITS = {"mass": "kg", "centre": "m", "origin": "m", "inertia": "kg m^2", "zero": "rad"}
-SCALES = {"1": (100.0, "%"), "m": (1e3, "mm"), "rad": (180.0 / math.pi, "deg")}
+SCALES = {"1": (100.0, "%"), "m": (1e3, "mm"), "rad": (180.0 / math.pi, "deg")}  # of sizes
 HEADS = ("effect", "quantity", "where", "first", "second", "off by")
 
 
-def row_of(found: PairDifference) -> tuple[str, ...]:
-    """Return a difference in words, by HEADS."""
-    cause, other = found.cause, found.other
+def row_of(differs: PairDifference) -> tuple[str, ...]:
+    """Return a difference in words, a column of HEADS each."""
+    cause, other = differs.cause, differs.other
     where = cause.where if other in ("", cause.where) else f"{cause.where} = {other}".lstrip(" =")
     unit = UNITS.get(cause.quantity, cause.unit if cause.quantity == "limit" else "")
-    first, second = ("" if x is None else f"{x:.6g}" for x in found.values)
+    first, second = ("" if x is None else f"{x:.6g}" for x in differs.values)
     values = [first, f"{second} {unit}".rstrip() if second else ""]
     if cause.quantity == "joint":
         values = ["there" if name else "missing" for name in (cause.where, other)]
     factor, unit = SCALES.get(cause.unit, (1.0, cause.unit))
     size = "" if cause.size is None else f"{factor * cause.size:+.3g} {unit}".rstrip()
-    effect = "unknown" if found.effect is None else f"{found.effect:.1e}" if found.effect else "0"
+    effect = "unknown" if differs.effect is None else f"{differs.effect:.1e}"
+    effect = "0" if differs.effect == 0.0 else effect
     return effect, f"{cause.quantity} {cause.axis}".rstrip(), where, *values, size
 
 

@@ -2,7 +2,7 @@
 
 The reference is the analytical model. A name for a difference may be added: a case of `_name`, or
 of `_name_link` for masses and inertias, with its cure in words.py; names are keys of `counts` in
-the JSON, and stay. A property that engines may read otherwise must be given to the reference in
+the JSON, and stay. A property that engines may read differently must be given to the reference in
 `_transplant`: without that no cause of it has a proof.
 """
 
@@ -33,8 +33,9 @@ from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 
 DOUBLE = "duplicate joint name"
 OF_LINKS = ("link", "mass", "centre", "inertia")
-DEGREES = 180.0 / np.pi
-LIKE = 1e-6  # relative: how close numbers are that are taken for the same
+DEGREES = 180.0 / np.pi  # of a radian
+LIKE = 1e-6  # relative: numbers that are taken for the same; above SDFormat's rounding of angles
+RATIO = 1e-3  # relative, of limits that are off by DEGREES: 57.3 is written for 57.2958
 
 
 def by_property(outcome: Asked, traps: Sequence[Trap]) -> list[Flaw]:
@@ -47,28 +48,26 @@ def by_property(outcome: Asked, traps: Sequence[Trap]) -> list[Flaw]:
     reading, reference = outcome.reading, outcome.reference
     if reading is None or reference is None:
         return []
-    places = dict[str, list[Difference]]()
+    differences = dict[str, list[Difference]]()
     for d in outcome.differences:
         if d.excess > 1.0 and d.quantity not in DYNAMICS:
-            places.setdefault(d.where, []).append(d)
-    tree = reference.tree
-    named = _upmost(tree, places)
-    found = []
-    for place in named:
-        others = [name for name in named if name != place]
-        before = _with(reference, reading, others)
-        after = _with(reference, reading, named)
-        name, fix = _name(places[place], reference, reading, traps)
-        twice = [t for t in traps if t.cause == DOUBLE and name == "joint dropped"]
-        name, where = (DOUBLE, twice[0].where) if twice else (name, (place,))
-        found.append(Flaw(causes_at(name, where), before, after, fix))
-    return list(dict.fromkeys(found))
+            differences.setdefault(d.where, []).append(d)
+    wrong = _upmost(reference.tree, differences)
+    after = _with(reference, reading, wrong) if wrong else None
+    flaws = []
+    for name in wrong:
+        before = _with(reference, reading, [other for other in wrong if other != name])
+        cause, fix = _name(differences[name], reference, reading, traps)
+        twice = [t for t in traps if t.cause == DOUBLE and cause == "joint dropped"]
+        cause, where = (DOUBLE, twice[0].where) if twice else (cause, (name,))
+        flaws.append(Flaw(causes_at(cause, where), before, after, fix))
+    return list(dict.fromkeys(flaws))
 
 
-def _upmost(tree: Tree, places: dict[str, list[Difference]]) -> list[str]:
-    """Return places in tree order, joints left out whose origin is off with one above them."""
+def _upmost(tree: Tree, differences: Mapping[str, Sequence[Difference]]) -> list[str]:
+    """Return links and joints that differ, in tree order, and none that moves with one above it."""
     above = {joint.child: joint for joint in tree.joints}
-    moved = {n for n, ds in places.items() if {"origin", "joint"} & {d.quantity for d in ds}}
+    moved = {n for n, ds in differences.items() if {"origin", "joint"} & {d.quantity for d in ds}}
 
     def carried(parent: str) -> bool:
         while parent in above:
@@ -77,17 +76,17 @@ def _upmost(tree: Tree, places: dict[str, list[Difference]]) -> list[str]:
             parent = above[parent].parent
         return False
 
-    joints = [j.name for j in tree.joints if j.name in places and not carried(j.parent)]
-    links = [k.name for k in tree.links if k.name in places]
-    known = {*links, *(joint.name for joint in tree.joints)}
-    return [*links, *joints, *(name for name in places if name not in known)]
+    joints = [j.name for j in tree.joints if j.name in differences and not carried(j.parent)]
+    links = [k.name for k in tree.links if k.name in differences]
+    in_tree = {*links, *(joint.name for joint in tree.joints)}
+    return [*links, *joints, *(name for name in differences if name not in in_tree)]
 
 
-def _with(reference: ReferenceReading, reading: Reading, places: Iterable[str]) -> float | None:
-    """Return the error against a reference that has the reading's own links and joints."""
+def _with(reference: ReferenceReading, reading: Reading, names: Iterable[str]) -> float | None:
+    """Return the error against a reference with links and joints as the engine has read them."""
     tree = reference.tree
-    for place in places:
-        tree = _transplant(tree, reference, reading, place)
+    for name in names:
+        tree = _transplant(tree, reference, reading, name)
     try:
         changed = ReferenceReading(tree, reference.question, reference.rounded)
     except AccordError:
@@ -95,18 +94,19 @@ def _with(reference: ReferenceReading, reading: Reading, places: Iterable[str]) 
     return compare(changed, reading)[0].finite
 
 
-def _transplant(tree: Tree, reference: ReferenceReading, reading: Reading, place: str) -> Tree:
+def _transplant(tree: Tree, reference: ReferenceReading, reading: Reading, name: str) -> Tree:
+    """Return a tree whose link or joint of a name is as the engine has read it."""
     links, joints = list(tree.links), list(tree.joints)
-    if place in reading.links:
-        have, members = reading.links[place], lumps(reference, reading).get(place, ())
+    if name in reading.links:
+        have, members = reading.links[name], lumps(reference, reading).get(name, ())
         for i, link in enumerate(links):
-            if link.name == place:
+            if link.name == name:
                 links[i] = replace(link, mass=have.mass, centre=have.centre, inertia=have.inertia)
             elif link.name in members:
                 links[i] = replace(link, mass=0.0, inertia=np.zeros((3, 3)))
     for i, joint in enumerate(joints):
-        if joint.name == place and place in reading.hinges:
-            hinge, poses = reading.hinges[place], relative_poses(tree, tree.links[0].name)
+        if joint.name == name and name in reading.hinges:
+            hinge, poses = reading.hinges[name], relative_poses(tree, tree.links[0].name)
             at, turn = poses[joint.parent]
             joints[i] = replace(
                 joint,
@@ -115,7 +115,7 @@ def _transplant(tree: Tree, reference: ReferenceReading, reading: Reading, place
                 lower=hinge.lower,
                 upper=hinge.upper,
                 kind="revolute" if joint.kind == "continuous" else joint.kind,
-                armature=reading.apart.get("armature", {}).get(place, 0.0),
+                armature=reading.apart.get("armature", {}).get(name, 0.0),
             )
     return replace(tree, links=tuple(links), joints=tuple(joints))
 
@@ -127,20 +127,20 @@ def _name(
     traps: Sequence[Trap],
 ) -> tuple[str, str]:
     """Name a cause and its cure, from what is off at one place."""
-    place, off = differences[0].where, {d.quantity: d.text for d in differences}
+    where, off = differences[0].where, {d.quantity: d.text for d in differences}
     for trap in traps:
         of_link = trap.cause.startswith("0 kg") or "inertia" in trap.cause
-        if place in trap.where and (of_link and off.keys() & set(OF_LINKS)):
+        if where in trap.where and (of_link and off.keys() & set(OF_LINKS)):
             return trap.cause, trap.fix
     if off.keys() & {"link", "joint"}:
         return _named("link dropped" if "link" in off else "joint dropped")
     if off.keys() & set(OF_LINKS):
-        return _name_link(kept(reference, reading)[place], reading.links[place], off)
+        return _name_link(kept(reference, reading)[where], reading.links[where], off)
     if "armature" in off:
         rotors = (each.apart.get("armature", {}) for each in (reading, reference.reading))
-        one, two = (each.get(place, 0.0) for each in rotors)
+        one, two = (each.get(where, 0.0) for each in rotors)
         return _named("armature", have=one, want=two)
-    want, have = reference.reading.hinges[place], reading.hinges[place]
+    want, have = reference.reading.hinges[where], reading.hinges[where]
     if "axis" in off:
         if np.allclose(want.axis, -have.axis, atol=LIKE):
             return _named("axis flipped")
@@ -150,7 +150,7 @@ def _name(
     ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
     if np.isfinite(ends).all() and ends.any():
         ratio = float(np.abs(ends[1]).max() / (np.abs(ends[0]).max() or 1.0))
-        if abs(ratio / DEGREES - 1.0) < 1e-3:
+        if abs(ratio / DEGREES - 1.0) < RATIO:
             return _named("limit in degrees")
     return _named("limit", lower=have.lower, upper=have.upper)
 
@@ -174,8 +174,8 @@ def _name_link(
     other, frame = np.linalg.eigh(want.inertia)
     if np.allclose(mine, other, rtol=LIKE, atol=0.0):
         same = np.isclose(mine, mine[:, None], rtol=LIKE, atol=0.0)  # of equal ones, any axes do
-        left, _, right = np.linalg.svd(np.where(same, frame.T @ axes, 0.0))
-        turn = frame @ left @ right @ axes.T
+        u, _, v = np.linalg.svd(np.where(same, frame.T @ axes, 0.0))
+        turn = frame @ u @ v @ axes.T
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
         return _named("inertial rotated", angle=angle)
     return _named("inertia")

@@ -24,15 +24,14 @@ from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, reader, wi
 from roboaccord_files.parity.compare import SAME, Asked, finding_of
 from roboaccord_files.parity.properties import by_property
 from roboaccord_files.parity.result import Apart, ReadingCheck
-from roboaccord_files.parity.words import ENDED, ParityCode, cure, status_of
+from roboaccord_files.parity.words import ENDED, OF_OURS, ParityCode, cure, status_of
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.meshes import large_meshes
 from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 from roboaccord_files.rules.extensions import EFFECTS
 
-FOR_ALL = ("limit in degrees",)  # traps that no reader sees
-OF_OURS = "of the URDF converted from it"
+FOR_ALL = ("limit in degrees",)  # traps that every reader falls for alike
 GAZEBO_REFUSED = "gazebo refused"
 UNEXPLAINED = "not explained"
 
@@ -61,15 +60,14 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         causes = [] if case.bench.file.form and asked.same else _causes(case, traps)
         gazebo = [] if converted else list(_beside(case))
         names = {cause.quantity for cause in causes}
-        causes += [
-            each for each in _remarks(case.bench, asked, traps) if each.quantity not in names
-        ]
+        remarks = _remarks(case.bench, asked, traps)
+        causes += [remark for remark in remarks if remark.quantity not in names]
         if reading is None:  # which has its own causes
             gazebo = [cause for cause in gazebo if cause.quantity != GAZEBO_REFUSED]
         refused = any(cause.quantity == GAZEBO_REFUSED for cause in gazebo)
         ended, refusal = asked.ended, asked.refusal
         if converted:
-            causes = [replace(each, fix=f"{OF_OURS}: {each.fix}") for each in causes]
+            causes = [replace(flaw, fix=f"{OF_OURS}: {flaw.fix}") for flaw in causes]
             if asked.lost:
                 ended, causes = ParityCode.CONVERTED, []
                 why = refusal.partition("refuses it: ")[2] or refusal
@@ -92,12 +90,12 @@ class ReadingLevel(FileLevel[ReadingCheck]):
     def judge(self, check: ReadingCheck, tolerances: object = None) -> Finding:
         """Return whether it reads the robot as the reference does, by the round-off of each."""
         last = "".join(cause.fix for cause in check.causes[-1:])
-        found = finding_of(check.worst, check.ended, check.refusal or last)
-        if found.outcome is Outcome.WITHIN and check.gazebo:
+        finding = finding_of(check.worst, check.ended, check.refusal or last)
+        if finding.outcome is Outcome.WITHIN and check.gazebo:
             cause = check.causes[-1].causes[0]
             differs = because(ParityCode.DIFFERS)
-            found = Finding.outside(differs, quantity=cause.quantity, where=cause.where)
-        return found
+            finding = Finding.outside(differs, quantity=cause.quantity, where=cause.where)
+        return finding
 
     def rows(self, check: ReadingCheck) -> Rows:
         """Return the outcome with our settings, the mass, and the worst difference."""
@@ -123,22 +121,23 @@ def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     if asked.same:
         return ablate(case.given, [trap for trap in traps if trap.cause == MIMIC], ask)
     causes = ablate(case.given, traps, ask)
-    mine = [trap for trap in traps if trap.cause != MIMIC]
+    others = [trap for trap in traps if trap.cause != MIMIC]
 
     def without(causes: list[Flaw]) -> tuple[list[Trap], Asked]:
-        known = [trap for trap in mine if trap.cause in {cause.quantity for cause in causes}]
-        return known, ask(repaired(urdf, known) if known else urdf)
+        """Return the traps of causes, and what the engine makes of the text without them."""
+        proven = [trap for trap in others if trap.cause in {cause.quantity for cause in causes}]
+        return proven, ask(repaired(urdf, proven) if proven else urdf)
 
-    found = by_property(without(causes)[1], traps)
-    if not without([*causes, *found])[1].same:
-        hidden, more = list[Flaw](), True
-        while more:
-            known, left = without([*causes, *hidden])
-            again = [] if left.same else jointly(urdf, mine, known, ask)
-            hidden, more = [*hidden, *again], bool(again)
-        found = hidden or found
+    more = by_property(without(causes)[1], traps)
+    if not without([*causes, *more])[1].same:  # several causes hide each other
+        hidden, searching = list[Flaw](), True
+        while searching:
+            proven, rest = without([*causes, *hidden])
+            together = [] if rest.same else jointly(urdf, others, proven, ask)
+            hidden, searching = [*hidden, *together], bool(together)
+        more = hidden or more
     named = {cause.causes for cause in causes}
-    causes += [cause for cause in found if cause.causes not in named]
+    causes += [cause for cause in more if cause.causes not in named]
     if all(cause.quantity == MIMIC for cause in causes):
         where = (asked.worst.where,) if asked.worst else ()
         fix = asked.refusal or cure(UNEXPLAINED)
@@ -147,9 +146,9 @@ def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
 
 
 def _remarks(bench: Bench, asked: Asked, traps: list[Trap]) -> Iterator[Flaw]:
-    """Yield what changes no dynamics and misleads all the same.
+    """Yield what changes no dynamics, and misleads all the same.
 
-    Joint order and a welded root are the engine's; what no reader sees is the file's.
+    Joint order and a welded root are the engine's; traps that no reader sees are the file's.
     """
     if (reading := asked.reading) and not bench.file.form:  # of a file, not of our text
         order = [n.get("name") for n in ET.fromstring(bench.text).findall("joint")]
@@ -181,10 +180,10 @@ def _beside(case: FileCase) -> Iterator[Flaw]:
         if "<gazebo" not in text:
             return
     try:
-        found = reader(engine).beside(text)
+        acting = reader(engine).beside(text)
     except AccordError as error:
         yield _remark(GAZEBO_REFUSED, error=error)
         return
-    for cause, places in found.items():
+    for cause, places in acting.items():
         does, instead = EFFECTS[cause.replace(" ", "-")]
         yield Flaw(causes_at(cause, [*places]), fix=cure("gazebo", does=does, cure=instead))

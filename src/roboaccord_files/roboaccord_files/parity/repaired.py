@@ -1,6 +1,6 @@
 """Files repaired: what is certain is written, and the engines are asked again.
 
-Which repairs are certain stands with each trap (a text that is read differently), in
+Which repairs are certain stands with each trap (text that is read differently), in
 roboaccord_files/repair. What is repaired though no engine stumbles may be added to `flaws_of`.
 Bytes that no repair touches stay as they are, and no number is invented: test_repair.py.
 """
@@ -32,7 +32,7 @@ from roboaccord_files.rules.find import rule_of
 
 @dataclass(frozen=True)
 class Repaired:
-    """Hold the text of a file after its certain repairs, as bytes.
+    """The text of a file after its certain repairs, as bytes.
 
     Args:
         data: the text.
@@ -55,9 +55,9 @@ def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
         f"needs your number: {t.needs} of {name}" for t in traps if t.needs for name in t.where
     )
     data = bytes_of(file)
-    found = written(data, done)
-    diff = unified(data, found, file.path.name)
-    return Repaired(applied(data, found), diff, done, tuple(dict.fromkeys(needs)))
+    changes = written(data, done)
+    diff = unified(data, changes, file.path.name)
+    return Repaired(applied(data, changes), diff, done, tuple(dict.fromkeys(needs)))
 
 
 def bytes_of(file: UrdfFile) -> bytes:
@@ -88,7 +88,7 @@ def write_repaired(
 ) -> list[RobotParity]:
     """Write each file with the certain repairs of its causes and errors, and examine it again.
 
-    A repair that gives another engine a cause is followed by that one's.
+    A cause that shows only after a repair is repaired, too, until none is new.
 
     Args:
         sources: files of the robots.
@@ -100,25 +100,25 @@ def write_repaired(
         The robots with their repair.
     """
     repaired, wanted = list(robots), [flaws_of(robot) for robot in robots]
-    left = [i for i, robot in enumerate(robots) if not robot.unread]
-    files = {i: read(sources[i]) for i in left}
-    while left:
-        texts = [repair(files[i], wanted[i]) for i in left]
-        again = [changed(files[i], text.data) for i, text in zip(left, texts, strict=True)]
-        found, more = examine_all(again, engines, options, done), list[int]()
-        for i, robot, text, file in zip(left, found, texts, again, strict=True):
+    unfinished = [i for i, robot in enumerate(robots) if not robot.unread]
+    files = {i: read(sources[i]) for i in unfinished}
+    while unfinished:
+        texts = [repair(files[i], wanted[i]) for i in unfinished]
+        again = [changed(files[i], text.data) for i, text in zip(unfinished, texts, strict=True)]
+        examined, more = examine_all(again, engines, options, done), list[int]()
+        for i, robot, text, file in zip(unfinished, examined, texts, again, strict=True):
             make_folder(targets[i].parent)
             with writing(targets[i], ".urdf") as draft:
                 draft.write_bytes(text.data)
-            bodies = (body_of(Bench(each, options.base).tree) for each in (files[i], file))
+            bodies = (body_of(Bench(f, options.base).tree) for f in (files[i], file))
             causes = causes_of(robot)
-            fixed, left_over = tuple(trap.flaw for trap in text.done), tuple(sorted(causes))
-            result = Repair(fixed, robot.status, left_over, text.diff, text.needs, *bodies)
+            fixed, remaining = tuple(trap.flaw for trap in text.done), tuple(sorted(causes))
+            result = Repair(fixed, robot.status, remaining, text.diff, text.needs, *bodies)
             repaired[i] = replace(robots[i], repair=result)
             if causes - wanted[i]:
                 more.append(i)
             wanted[i] |= causes
-        left = more
+        unfinished = more
     return repaired
 
 

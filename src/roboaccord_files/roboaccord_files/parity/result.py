@@ -1,9 +1,9 @@
 """Results of a parity check: what each engine makes of each robot, and why.
 
-Names of fields and their order are the JSON of `accord parity`: a field may be added, those there
-stay, and `to_json` keeps what once was flat; its words are of words.py. A robot's fields are those
-of a cross-check's report: levels, checks, rows, engines. Verdict and exit status are `verdict` and
-`ok` of Parity. A quantity with a unit carries it in its type.
+Names of fields and their order are the JSON of `accord parity`: a field may be added, none renamed.
+`to_json` has some of them flat, as scripts expect; its words are those of words.py. A robot's
+fields are those of a cross-check's report: levels, checks, rows, engines. Verdict and exit status
+are `verdict` and `ok` of Parity. A quantity with a unit carries it in its type.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from roboaccord_files.parity.words import SHIPPED, STATUSES, ParityCode, status_
 from roboaccord_files.repair.trap import Flaw
 from roboaccord_files.rules.findings import RuleFinding
 
-MOST = 40  # lines that are kept of an engine
+MOST = 40  # lines of an engine's own words that are kept: those of a page (page.LINES)
 
 
 @dataclass(frozen=True)
 class Apart:
-    """Hold what is never mixed into the comparison, where an engine has it otherwise.
+    """What is listed beside the comparison, where an engine has it differently.
 
     Args:
         joints: by quantity and joint, the value in the file and in the engine.
         refused: why the engine does not read the text with mimic and transmissions.
-        left: what the URDF that it is given, converted from the file, has not.
+        left: what the URDF that it is given, converted from the file, lacks.
     """
 
     joints: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Apart:
 
 @dataclass(frozen=True)
 class ReadingCheck:
-    """Hold what an engine makes of a robot without geometry.
+    """What an engine makes of a robot without geometry.
 
     Args:
         ended: why there is no reading; None where there is one.
@@ -78,7 +78,7 @@ class ReadingCheck:
 
 @dataclass(frozen=True)
 class ShippedCheck:
-    """Hold whether an engine loads a file with its meshes.
+    """Whether an engine loads a file with its meshes.
 
     Args:
         ended: why it does not; None where it does.
@@ -96,7 +96,7 @@ class ShippedCheck:
 
 @dataclass(frozen=True)
 class Body:
-    """Hold what a robot is as a whole, at q = 0.
+    """A robot as a whole, at q = 0.
 
     Args:
         mass: of all links.
@@ -111,12 +111,12 @@ class Body:
 
 @dataclass(frozen=True)
 class Repair:
-    """Hold what was repaired in a file, and what the engines make of it then.
+    """What was repaired in a file, and what the engines make of it then.
 
     Args:
         repairs: what was done.
         repaired: the word for what each engine makes of it.
-        left: causes that are still there.
+        left: causes that remain.
         diff: of the text, unified, with the reason for each hunk.
         needs: numbers that no repair may invent, a line each.
         before, after: the robot as shipped, and repaired.
@@ -139,7 +139,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class RobotParity:
-    """Hold what the engines make of a robot; the last four as of a cross-check's report.
+    """What the engines make of a robot; `levels` to `versions` as in a cross-check's report.
 
     Args:
         name, file: of the robot.
@@ -155,6 +155,7 @@ class RobotParity:
         checks: what each level measured, by level and engine.
         rows: the figures of each level, likewise.
         versions: of the engines, by name.
+        form: first element of the file, of another format than URDF.
     """
 
     name: str
@@ -171,6 +172,7 @@ class RobotParity:
     checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: Mapping[str, Mapping[str, Rows]] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    form: str = ""
 
     @property
     def engines(self) -> Sequence[str]:
@@ -206,23 +208,23 @@ class RobotParity:
 
     def _engine(self, engine: str) -> Mapping[str, Json]:
         """Return what an engine makes of it, the geometry with what is kept apart."""
-        found: ReadingCheck = self.checks["reading"][engine]
+        check: ReadingCheck = self.checks["reading"][engine]
         shipped: ShippedCheck = self.checks["shipped"][engine]
         geometry = {"geometry": shipped.geometry} if shipped.geometry else {}
         data = {
             "status": self.status[engine],
             "settings": self.settings,
             "version": self.versions[engine],
-            **{name: getattr(found, name) for name in ("mass", "order", "worst")},
+            **{name: getattr(check, name) for name in ("mass", "order", "worst")},
             "causes": [
                 {"cause": each.quantity, "where": each.where, **by_fields(flaw)}
-                for flaw in found.causes
+                for flaw in check.causes
                 for each in flaw.causes
             ],
-            "apart": {**found.apart.to_json(), **geometry},
-            "accord": status_of(found.accord or self.reading[engine]),
-            "acceleration": found.acceleration,
-            "said": found.refusal,
+            "apart": {**check.apart.to_json(), **geometry},
+            "accord": status_of(check.accord or self.reading[engine]),
+            "acceleration": check.acceleration,
+            "said": check.refusal,
             "shipped": {
                 "status": status_of(self.levels.shipped[engine]),
                 "cause": SHIPPED.get(shipped.ended, "no answer") if shipped.ended else "",
@@ -244,7 +246,7 @@ def errors_of(robot: RobotParity) -> list[RuleFinding]:
 
 @dataclass(frozen=True)
 class Parity(Drawn):
-    """Hold what the engines make of all robots.
+    """What the engines make of all robots.
 
     Args:
         robots: all of them.
@@ -283,13 +285,13 @@ class Parity(Drawn):
     @property
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         """How many robots have each status in an engine, and each cause, by engine."""
-        found = {}
+        counts = {}
         for name in self.versions:
             statuses = Counter(robot.status[name] for robot in self.robots)
-            seen = [robot.checks["reading"][name].causes for robot in self.robots]
-            causes = Counter(c for each in seen for c in dict.fromkeys(k.quantity for k in each))
-            found[name] = {status: statuses[status] for status in STATUSES} | causes
-        return found
+            flaws = [robot.checks["reading"][name].causes for robot in self.robots]
+            causes = Counter(c for of in flaws for c in dict.fromkeys(k.quantity for k in of))
+            counts[name] = {status: statuses[status] for status in STATUSES} | causes
+        return counts
 
     def to_json(self) -> Mapping[str, Json]:
         """Return verdict and counts too."""

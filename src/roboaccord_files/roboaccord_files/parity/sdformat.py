@@ -29,7 +29,7 @@ YES = ("true", "1")
 APART = {
     "damping": "dynamics/damping", "friction": "dynamics/friction", "effort": "limit/effort",
 }  # fmt: skip
-"""What no comparison mixes in: where it stands in the axis of a joint."""
+"""What is listed beside the comparison: where it stands in the axis of a joint."""
 
 
 class SdfReading(TreeReading):
@@ -40,7 +40,7 @@ class SdfReading(TreeReading):
         question: base and joints.
         settings: not used.
         packages: folders of models, by name; nothing of a mesh is read.
-        file: not used: its tool is given the text.
+        file: with this text, which its tool is given; models are found beside the file.
 
     Raises:
         AccordError: if SDFormat refuses it.
@@ -61,7 +61,8 @@ class SdfReading(TreeReading):
         with TemporaryDirectory() as models:  # it takes the folder's own name for the model's
             for name in (each for each in packages if each.strip(".")):  # no `..`
                 Path(models, name).symlink_to(packages[name])
-            model = print_sdf(text, models if packages else "").find("model")
+            seen = ([models] if packages else []) + ([str(file.parent)] if file else [])
+            model = print_sdf(text, ":".join(seen)).find("model")
         if model is None:
             raise AccordError("sdformat refuses it: it prints no model; accord check may say why")
         links = {e.get("name") for e in model.findall("link")}
@@ -79,15 +80,18 @@ class SdfReading(TreeReading):
 
     @classmethod
     def beside(cls, text: str) -> Mapping[str, Sequence[str]]:
-        """Return of the dynamics what no other engine has: of a URDF what `<gazebo>` has become."""
-        own = cls.is_own(text)
-        model = (parse_lines(text)[0] if own else print_sdf(text)).find("model")
+        """Return what acts in Gazebo alone, by name of its link or joint.
+
+        Of a URDF that is what `<gazebo>` has become.
+        """
+        is_sdf = cls.is_own(text)
+        model = (parse_lines(text)[0] if is_sdf else print_sdf(text)).find("model")
         if model is None:
             return {}
-        joints = [e for e in model.findall("joint") if e.get("type") != "fixed" and not own]
-        fixed = [] if own else ET.fromstring(text).findall("joint[@type='fixed']")
+        joints = [e for e in model.findall("joint") if e.get("type") != "fixed" and not is_sdf]
+        fixed = [] if is_sdf else ET.fromstring(text).findall("joint[@type='fixed']")
         hinges = {e.get("name") for e in fixed}
-        found = {
+        acting = {
             "gazebo static": [model] if model.findtext("static") in YES else [],
             "gazebo gravity": [
                 e for e in model.iter("link") if e.findtext("gravity", "true").strip() not in YES
@@ -95,7 +99,7 @@ class SdfReading(TreeReading):
             "gazebo spring": [e for e in joints if _number(e, "axis/dynamics/spring_stiffness")],
             "gazebo hinge": [e for e in joints if e.get("name") in hinges],
         }
-        return {cause: [e.get("name", "") for e in each] for cause, each in found.items() if each}
+        return {cause: [e.get("name", "") for e in es] for cause, es in acting.items() if es}
 
 
 def _number(element: ET.Element, path: str) -> float:
@@ -126,9 +130,9 @@ def sdf_tree(model: ET.Element, root: str = "") -> tuple[Tree, dict[str, ET.Elem
     reached = [WORLD if any(joint.parent == WORLD for joint, _ in joints) else first]
     pairs = [(joint.parent, joint.child) for joint, _ in joints]
     for name in reached:
-        near = [each for pair in pairs if name in pair for each in pair]
-        reached += dict.fromkeys(each for each in near if each not in reached)
-    kept = [each for each in joints if each[0].child in reached]
+        near = [end for pair in pairs if name in pair for end in pair]
+        reached += dict.fromkeys(end for end in near if end not in reached)
+    kept = [pair for pair in joints if pair[0].child in reached]
     elements = {name: frames.elements[path] for path, name in of_joints.items()}
     return make_tree([links[name] for name in reached], kept), elements
 
@@ -156,7 +160,7 @@ def _joint(
     """Return a joint between the links of two paths, and the pose of its frame in the second."""
     at, element = frames.pose(path), frames.elements[path]
     place, turn = frames.pose(parent).inverse.then(at)
-    made = Joint(name, element.get("type", "fixed"), names[parent], names[child], place, turn, UP,
+    joint = Joint(name, element.get("type", "fixed"), names[parent], names[child], place, turn, UP,
                  -np.inf, np.inf)  # fmt: skip
     if (given := element.find("axis")) is not None:
         axis = UP if (words := given.find("xyz")) is None else _vector(words)
@@ -166,12 +170,12 @@ def _joint(
                         (("lower", "-"), ("upper", "")))  # fmt: skip
         spring = (_number(given, f"dynamics/spring_{each}") for each in ("stiffness", "reference"))
         # SDFormat prints the file's axis and moves along the unit one.
-        made = replace(made, axis=axis / np.linalg.norm(axis), lower=lower, upper=upper,
+        joint = replace(joint, axis=axis / np.linalg.norm(axis), lower=lower, upper=upper,
                        spring=(next(spring), next(spring)))  # fmt: skip
         if (leader := given.find("mimic")) is not None:
             factor, offset = leader.findtext("multiplier", "1"), leader.findtext("offset", "0")
-            made = replace(made, mimic=(leader.get("joint", ""), float(factor), float(offset)))
-    return made, frames.pose(child).inverse.then(at)
+            joint = replace(joint, mimic=(leader.get("joint", ""), float(factor), float(offset)))
+    return joint, frames.pose(child).inverse.then(at)
 
 
 def _vector(element: ET.Element) -> Array:

@@ -16,7 +16,7 @@ from roboaccord_files.parity.bench import FileCase, FileLevel
 from roboaccord_files.parity.compare import finding_of
 from roboaccord_files.parity.files import shipped
 from roboaccord_files.parity.result import ShippedCheck
-from roboaccord_files.parity.words import ParityCode
+from roboaccord_files.parity.words import OF_OURS, ParityCode
 
 
 class ShippedLevel(FileLevel[ShippedCheck]):
@@ -33,12 +33,16 @@ class ShippedLevel(FileLevel[ShippedCheck]):
         urdf = file.text if case.settings == "default" and shipped(file) else file.resolved()
         wanted = shapes_of(urdf)
         have = wanted
-        if case.bench.is_own(case.engine):  # which has loaded it
+        if case.bench.is_own(case.engine):  # which has loaded it, if all is there
+            if file.missing:
+                return ShippedCheck(ParityCode.REFUSED, f"{file.missing[0]} is not there")
             wanted = have = Counter()
         elif wanted or "<mesh" in urdf:
             try:
                 have = case.bench.read(case.engine, case.settings, urdf).shapes
             except AccordError as error:
+                if file.form:
+                    return ShippedCheck(ParityCode.CONVERTED, f"{OF_OURS}: {error}")
                 return ShippedCheck(ParityCode.REFUSED, str(error))
         kinds = [kind for kind in sorted({*wanted, *have}) if wanted[kind] != have[kind]]
         return ShippedCheck(geometry={kind: (wanted[kind], have[kind]) for kind in kinds})

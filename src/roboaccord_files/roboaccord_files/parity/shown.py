@@ -66,14 +66,13 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
 
 
 def rule_lines(robot: RobotParity) -> list[RenderableType]:
-    """Return the errors of the rules, the cure of each once, and none that a cause has said."""
-    said = {cause.cause.fix for cause in group_causes(robot)}
-    found = list[RenderableType]()
-    for each in errors_of(robot):
-        line = each.__rich__()
-        found.append(line.split("\n")[0] if each.cure in said else line)
-        said.add(each.cure)
-    return found
+    """Return the errors of the rules, each cure once, and none that stands with a cause."""
+    cures, lines = {row.cause.fix for row in group_causes(robot)}, list[RenderableType]()
+    for finding in errors_of(robot):
+        line = finding.__rich__()
+        lines.append(line.split("\n")[0] if finding.cure in cures else line)
+        cures.add(finding.cure)
+    return lines
 
 
 def cell(entry: Entry) -> str:

@@ -27,6 +27,7 @@ class ParityCode(StrEnum):
 
 
 STATUSES = ("same", "differ", "refused", "undecided")
+OF_OURS = "of the URDF converted from it"
 ENDED = {
     ParityCode.CRASH: "crash",
     ParityCode.NO_ANSWER: "no verdict",
@@ -62,13 +63,13 @@ CURES = {
 """What to do about a cause that is no trap of the text."""
 
 
-def status_of(found: Finding) -> str:
+def status_of(finding: Finding) -> str:
     """Return an outcome in the word of `--json`."""
-    if found.outcome is Outcome.WITHIN:
-        return "loaded" if found.level == "shipped" else "same"
-    if found.outcome is Outcome.NOT_JUDGED:
+    if finding.outcome is Outcome.WITHIN:
+        return "loaded" if finding.level == "shipped" else "same"
+    if finding.outcome is Outcome.NOT_JUDGED:
         return "undecided"
-    return "differ" if ParityCode.DIFFERS in found.codes else "refused"
+    return "differ" if ParityCode.DIFFERS in finding.codes else "refused"
 
 
 def cure(cause: str, **figures: Any) -> str:

@@ -2,7 +2,7 @@
 
 What is left alone must stay, to the byte; test_repair.py checks encodings, namespaces, entities and
 blanks. Where new attributes and elements go, and how they are indented, may be changed in
-`_attributes` and `_children`. No trap (a text that is read differently) is known here.
+`_attributes` and `_children`. Nothing here knows of traps (text that is read differently).
 
 The text is parsed with the place of each tag. Edits change the tree; what has changed in it is put
 into the text: attributes of start tags, new elements, and elements that are gone.
@@ -27,7 +27,7 @@ Edit = Callable[[ET.Element], None]
 
 
 class Change(NamedTuple):
-    """Hold the bytes from `start` to `end` of a text that are replaced, by what, and why."""
+    """Bytes of a text from `start` to `end` that are replaced, by what, and why."""
 
     start: int
     end: int
@@ -54,41 +54,41 @@ def changes(data: bytes, edits: Sequence[tuple[str, Edit]], encoding: str = "") 
         ValueError: if an element is not where its tag stands: behind an entity, or in UTF-16.
     """
     parsed = _parse(data, encoding)
-    first = known = _state(parsed)
+    first = before = _state(parsed)
     why = dict[ET.Element, list[str]]()
     for reason, edit in edits:
         edit(parsed.top)
         now = _state(parsed)
         for element in now:
-            if now[element] != known[element]:
+            if now[element] != before[element]:
                 why.setdefault(element, []).append(f"{parsed.owners[element]}: {reason}")
-        known = now
-    left, found = {*parsed.top.iter()}, list[Change]()
-    for element in left & why.keys():
+        before = now
+    pieces_changed = list[Change]()
+    for element in {*parsed.top.iter()} & why.keys():  # those that are still there
         pieces = (
             *_attributes(data, parsed, element, first[element][0]),
             *_children(data, parsed, element, first[element][1]),
         )
-        found += [Change(*piece, "; ".join(why[element])) for piece in pieces]
-    return sorted(found)
+        pieces_changed += [Change(*piece, "; ".join(why[element])) for piece in pieces]
+    return sorted(pieces_changed)
 
 
-def applied(data: bytes, found: Sequence[Change]) -> bytes:
-    """Return a text with its changes."""
-    for change in reversed(found):
+def applied(data: bytes, pieces: Sequence[Change]) -> bytes:
+    """Return a text with its changes, which are sorted and do not overlap."""
+    for change in reversed(pieces):
         data = data[: change.start] + change.new + data[change.end :]
     return data
 
 
-def unified(data: bytes, found: Sequence[Change], name: str) -> str:
-    """Return changes of a text as a unified diff; behind the head of each hunk is why."""
-    old, new = (_lines(text) for text in (data, applied(data, found)))
-    rows = [data.count(b"\n", 0, change.start) for change in found]
+def unified(data: bytes, pieces: Sequence[Change], name: str) -> str:
+    """Return changes of a text as a unified diff, the reason behind the head of each hunk."""
+    old, new = (_lines(text) for text in (data, applied(data, pieces)))
+    rows = [data.count(b"\n", 0, change.start) for change in pieces]
     lines = list[str]()
     for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"):
         if head := HUNK.match(line):
             first, count = int(head[1]) - 1, int(head[2] or 1)
-            why = [c.why for c, row in zip(found, rows, strict=True) if 0 <= row - first < count]
+            why = [c.why for c, row in zip(pieces, rows, strict=True) if 0 <= row - first < count]
             line = f"{line.rstrip()} {'; '.join(dict.fromkeys(why))}\n"
         lines.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
     return "".join(lines)
@@ -133,13 +133,13 @@ def _attributes(
     """Yield the attributes of an element that have changed; new ones stand behind the others."""
     first, last = parsed.tags[element]
     end = first + 1
-    for each in ATTRIBUTE.finditer(data, first, last):
-        key, end = each[1].decode(UTF8, "replace"), each.end()
+    for match in ATTRIBUTE.finditer(data, first, last):
+        key, end = match[1].decode(UTF8, "replace"), match.end()
         new = element.get(key)
         if new is None and key in before:
-            yield each.start(), end, b""
+            yield match.start(), end, b""
         elif new is not None and new != before.get(key):
-            yield each.start(2) + 1, end - 1, _value(new)
+            yield match.start(2) + 1, end - 1, _value(new)
     end = max(end, first + len(re.match(rb"<[^\s/>]+", data[first:last])[0]))  # type: ignore[index]
     more = [b' %s="%s"' % (_value(k), _value(v)) for k, v in element.items() if k not in before]
     if more:

@@ -24,22 +24,24 @@ from roboaccord.contract.state import Array
 from roboaccord.description.meshes import read_mesh
 from roboaccord.numerics.rotations import axis_angle_matrix
 
+# A triangle of a binary STL, whose layout is fixed.
 STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
 HEADER = 84  # bytes of a binary STL; the last 4 are the number of triangles
-MOST = 10_000_000  # bytes of a text that is read within .2 s
-QUICK = 1_000_000  # bytes of another format
+MOST = 10_000_000  # bytes of a text: it is read within .2 s
+QUICK = 1_000_000  # bytes of another format, likewise
 CORNER = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
 POINT = re.compile(rb"^v\s+(\S+)\s+(\S+)\s+(\S+)", re.MULTILINE)
 ARRAY = re.compile(rb"(<float_array\b[^>]*\bid=[\"']([^\"']+)[\"'][^>]*>)([^<]*)")
 INDICES = re.compile(rb"<(p|vcount|v)>[^<]*<")
 MANY, CELLS = 4000, 8  # points, and cells from 0 to 1 along an axis
+# Directions to the points of a lattice that are seen from its middle.
 LATTICE = [d for d in product(range(-3, 4), repeat=3) if math.gcd(*d) == 1]
 DIRECTIONS = np.array([np.divide(d, math.hypot(*d)) for d in LATTICE])  # (290, 3)
 NAMESPACE = re.compile(rb"\sxmlns=[\"'][^\"']*[\"']")
 
 
 class Extent(NamedTuple):
-    """Hold how far a mesh reaches.
+    """How far a mesh reaches.
 
     Args:
         coordinate: the largest one [m].
@@ -76,7 +78,7 @@ def _extent(path: Path, size: int, _changed: int) -> Extent | None:
 def extremes(points: Array) -> Array:
     """Return those of points (n, 3) that are farthest in one of DIRECTIONS (k, 3).
 
-    Of many points those are asked that are the farthest from the middle in a cell of directions.
+    Of more than MANY points only the farthest from the middle in each cell of directions are asked.
     """
     if len(points) > MANY:
         middle = 0.5 * (points.max(axis=0) + points.min(axis=0))
@@ -135,8 +137,8 @@ def _of_dae(data: bytes) -> Array | None:
         points for node in top.iterfind("library_visual_scenes/visual_scene/node")
         for points in _of_node(node, np.eye(4), shapes)
     ]  # fmt: skip
-    found = placed or list(shapes.values())
-    return meter * np.concatenate(found) if found else None
+    scene = placed or list(shapes.values())
+    return meter * np.concatenate(scene) if scene else None
 
 
 def _of_geometry(geometry: ET.Element, arrays: Mapping[str, bytes]) -> Array:
@@ -150,25 +152,27 @@ def _of_geometry(geometry: ET.Element, arrays: Mapping[str, bytes]) -> Array:
     return np.zeros((0, 3))
 
 
-def _of_node(node: ET.Element, place: Array, shapes: Mapping[str, Array]) -> Iterator[Array]:
+def _of_node(node: ET.Element, pose: Array, shapes: Mapping[str, Array]) -> Iterator[Array]:
+    """Yield the points (v, 3) of a node and of those below, in the scene's axes."""
     for child in node:
         if child.tag in ("matrix", "translate", "rotate", "scale"):
-            place = place @ _transform(child.tag, np.array((child.text or "").split(), float))
+            pose = pose @ _transform(child.tag, np.array((child.text or "").split(), float))
         elif child.tag == "instance_geometry":
             points = shapes[child.get("url", "")]
-            yield points @ place[:3, :3].T + place[:3, 3]
+            yield points @ pose[:3, :3].T + pose[:3, 3]
         elif child.tag == "node":
-            yield from _of_node(child, place, shapes)
+            yield from _of_node(child, pose, shapes)
 
 
 def _transform(kind: str, values: Array) -> Array:
+    """Return the matrix (4, 4) of a transformation of COLLADA."""
     if kind == "matrix":
         return values.reshape(4, 4)
-    found = np.eye(4)
+    matrix = np.eye(4)
     if kind == "translate":
-        found[:3, 3] = values
+        matrix[:3, 3] = values
     elif kind == "scale":
-        found[:3, :3] = np.diag(values)
+        matrix[:3, :3] = np.diag(values)
     else:
-        found[:3, :3] = axis_angle_matrix(values[:3], np.radians(values[3]))
-    return found
+        matrix[:3, :3] = axis_angle_matrix(values[:3], np.radians(values[3]))
+    return matrix

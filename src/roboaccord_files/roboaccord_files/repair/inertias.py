@@ -1,4 +1,4 @@
-"""Traps (texts read differently) of inertias: what no body has, and what round-off refuses.
+"""Traps of inertias (text read differently): no body has them, or round-off decides.
 
 A kind may be added: a list and a row in `unphysical`, with its repair, and is certain if that keeps
 the body. REFUSED is fixed by MuJoCo (test_parity.py asks it), SLACK by round-off; ROUND may be
@@ -18,7 +18,7 @@ from roboaccord_files.repair.masses import MOMENT
 from roboaccord_files.repair.trap import Trap
 
 REFUSED = 1e-14  # kg m^2: MuJoCo refuses smaller principal moments
-LEAST = 2.0 * REFUSED
+LEAST = 2.0 * REFUSED  # kg m^2: what a moment that is nudged must be at least
 ROUND, SLACK = 1e-9, 1e-12  # of the largest moment: what a file may be rounded by, and round-off
 
 

@@ -1,4 +1,4 @@
-"""Traps (texts read differently) of joints: axes, rare types, mimics, loops, and steep pitches.
+"""Traps of joints (text read differently): axes, rare types, mimics, loops, steep pitches.
 
 A trap may be added: a function that yields `Trap`, listed in find.py. STEEP is fixed by urdfdom;
 LONG may be tuned. Causes are named in docs and in JSON, and `mimic` is asked for by name in

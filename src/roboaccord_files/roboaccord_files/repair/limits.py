@@ -1,4 +1,4 @@
-"""Traps (texts read differently) of limits: missing, interchanged, in degrees, or needless.
+"""Traps of limits (text read differently): missing, interchanged, in degrees, or needless.
 
 A kind may be added: a list that `limits` fills, and a Trap below it with its edit. TURN may be
 tuned: beyond two turns a limit is taken for degrees, beyond 720 no more. Certain must stay only a

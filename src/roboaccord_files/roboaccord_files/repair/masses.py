@@ -1,4 +1,4 @@
-"""Traps (texts read differently) of masses: links without one, which readers refuse or let fall.
+"""Traps of masses (text read differently): links without one, refused or left to fall.
 
 NOTHING is fixed by SDFormat (test_parity.py asks it). MASS and MOMENT, of the proof alone, may be
 tuned: they are never written into a file. How SDFormat lumps links is in the comment of `massless`;
@@ -23,15 +23,15 @@ UNDETERMINED = ": its acceleration is not determined"
 
 def weightless(top: ET.Element) -> Iterator[Trap]:
     """Yield links of 0 kg, or less, that have an inertia."""
-    found = inertials(top).items()
-    zero = tuple(name for name, (mass, inertia) in found if mass == 0.0 and inertia.any())
-    below = tuple(name for name, (mass, _) in found if mass < 0.0)
+    stated = inertials(top).items()
+    zero = tuple(name for name, (mass, inertia) in stated if mass == 0.0 and inertia.any())
+    below = tuple(name for name, (mass, _) in stated if mass < 0.0)
     fix = "write its mass, or take the inertia away"
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
-        found = inertials(top)
+        stated = inertials(top)
         for link, name in each_of(top, "link", places):
-            write_inertial(link, abs(found[name][0]) or MASS, found[name][1])
+            write_inertial(link, abs(stated[name][0]) or MASS, stated[name][1])
 
     yield Trap("0 kg link with an inertia", zero, fix, repair, certain=False, needs="mass")
     yield Trap("mass negative", below, "write its mass", repair, certain=False, needs="mass")
@@ -39,9 +39,9 @@ def weightless(top: ET.Element) -> Iterator[Trap]:
 
 def massless(top: ET.Element) -> Iterator[Trap]:
     """Yield links without mass, by what carries them and what they carry."""
-    found = inertials(top)
+    stated = inertials(top)
     names = [e.get("name", "") for e in top.findall("link") if e.get("name") != "world"]
-    light = {n for n in names if n not in found or (found[n][0] == 0 and not found[n][1].any())}
+    light = {n for n in names if n not in stated or (stated[n][0] == 0 and not stated[n][1].any())}
     carried, below = dict[str, str](), dict[str, list[tuple[str, bool]]]()
     for joint in sorted(top.findall("joint"), key=lambda joint: joint.get("name", "")):
         parent, child = (end(joint, tag) for tag in ("parent", "child"))
@@ -68,11 +68,11 @@ def massless(top: ET.Element) -> Iterator[Trap]:
     hollow = [] if nothing else hollow
     middle = tuple(n for n in moving if carries(n))
     ends = tuple(n for n in moving if n not in middle)
-    silent = [n for n in names if n not in found and n not in ends]
+    silent = [n for n in names if n not in stated and n not in ends]
     unknown = tuple(n for n in silent if n in middle or n in hollow)
-    known, both = tuple(n for n in silent if n not in unknown), "mass and inertia"
+    sound, both = tuple(n for n in silent if n not in unknown), "mass and inertia"
     fix = 'write <inertial> with <mass value="0"/> and an <inertia> of zeros, or its true values'
-    yield Trap("missing inertial", known, fix, give(0.0, 0.0))
+    yield Trap("missing inertial", sound, fix, give(0.0, 0.0))
     fix = "give it its mass and inertia"
     roots = [n for n in hollow if n not in carried]
     inner = [n for n in hollow if n in carried]
@@ -80,8 +80,8 @@ def massless(top: ET.Element) -> Iterator[Trap]:
     for cause, here, moment, why in (
         ("missing inertial", unknown, 0.0, ""),
         ("0 kg link in the middle", middle, MOMENT, ": readers refuse or drop it"),
-        ("massless moving link", [n for n in ends if n in found], MOMENT, UNDETERMINED),
-        ("missing inertial", [n for n in ends if n not in found], MOMENT, UNDETERMINED),
+        ("massless moving link", [n for n in ends if n in stated], MOMENT, UNDETERMINED),
+        ("missing inertial", [n for n in ends if n not in stated], MOMENT, UNDETERMINED),
         ("0 kg link fixed to others", roots, MOMENT, named),
         ("0 kg link fixed to others", inner, MOMENT, ": SDFormat drops it, or divides by it"),
     ):
@@ -97,7 +97,7 @@ def massless(top: ET.Element) -> Iterator[Trap]:
 
 def tiny(top: ET.Element) -> Iterator[Trap]:
     """Yield roots, and links that move, that SDFormat takes for 0 kg with what is fixed to them."""
-    found, carried = inertials(top), set[str]()
+    stated, carried = inertials(top), set[str]()
     fixed = dict[str, list[str]]()
     for joint in top.findall("joint"):
         if joint.get("type") not in MOVING:
@@ -105,14 +105,14 @@ def tiny(top: ET.Element) -> Iterator[Trap]:
             carried.add(end(joint, "child"))
 
     def total(name: str) -> float:
-        own = found[name][0] if name in found else 0.0
-        return own + sum(map(total, fixed.get(name, ())))
+        mass = stated[name][0] if name in stated else 0.0
+        return mass + sum(map(total, fixed.get(name, ())))
 
-    names = tuple(n for n in found if n not in carried and 0.0 < total(n) <= NOTHING)
+    names = tuple(n for n in stated if n not in carried and 0.0 < total(n) <= NOTHING)
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
         for link, name in each_of(top, "link", places):
-            write_inertial(link, MASS, found[name][1])
+            write_inertial(link, MASS, stated[name][1])
 
     fix = "write its mass: SDFormat takes one up to 1e-6 kg for 0, and drops the link"
     yield Trap("vanishing mass", names, fix, repair, certain=False, needs="mass")

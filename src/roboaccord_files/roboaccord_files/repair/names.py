@@ -1,4 +1,4 @@
-"""Traps (texts read differently) of names: double ones, blanks around numbers, a missing root.
+"""Traps of names (text read differently): double ones, blanks around numbers, a missing root.
 
 A trap may be added: a function that yields `Trap`, listed in find.py. How a renamed element is
 called is in `free_name`, and what is renamed with it in `_rename`. Whatever else in the file bears

@@ -20,7 +20,7 @@ Edit = Callable[[ET.Element, Collection[str]], None]
 
 @dataclass(frozen=True)
 class Flaw:
-    """Hold what is off in a file or in a reading of it, what to write, and its proof.
+    """What is wrong in a file or in a reading of it, what to write, and its proof.
 
     Args:
         causes: of one quantity, one for each link or joint.
@@ -51,12 +51,12 @@ class Flaw:
 
 def causes_at(quantity: str, where: Sequence[str] = ()) -> tuple[Cause, ...]:
     """Return causes of one quantity, one for each link or joint; without any, one of the whole."""
-    return tuple(Cause(quantity, each) for each in where or ("",))
+    return tuple(Cause(quantity, name) for name in where or ("",))
 
 
 @dataclass(frozen=True)
 class Trap:
-    """Hold one kind of trap in a text.
+    """One kind of trap in a text.
 
     Args:
         cause: its name.

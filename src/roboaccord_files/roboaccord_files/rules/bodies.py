@@ -1,7 +1,7 @@
 """Links as bodies: mass, centre and inertia beside the hull of what is drawn and touched.
 
 A shape may be added: a case of `shape_points`. A link with a shape that is not known, or smaller
-than TINY, is no body here, and no rule speaks of it. The hull is the closed surface of the points
+than TINY, is no body here, and no rule judges it. The hull is the closed surface of the points
 that are farthest in each direction of a net over the sphere: 0 to 4 % less than qhull's on public
 robots. test_plausible.py compares its moments with closed forms.
 """
@@ -24,8 +24,9 @@ from roboaccord_files.repair.extents import DIRECTIONS, extremes, farthest, mesh
 from roboaccord_files.repair.inertial import read_inertial
 from roboaccord_files.rules.source import TINY, Source
 
-CELLS = 12  # along an edge of the cube whose faces make the net
-CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
+CELLS = 12  # along an edge of the cube whose faces make the net: hulls within 4 % of qhull's
+CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))  # of a box of 1 m
+# 64 points of a circle of 1 m
 RING = np.array([(math.cos(turn), math.sin(turn), 0.0) for turn in np.arange(64) * math.pi / 32.0])
 
 
@@ -47,7 +48,7 @@ NET, TRIANGLES = _net()
 
 @dataclass(frozen=True)
 class Solid:
-    """Hold a link that has a mass and known shapes, in its own frame.
+    """A link that has a mass and known shapes, in its own frame.
 
     Args:
         link, inertial: its elements.
@@ -106,13 +107,13 @@ def bodies(source: Source) -> Iterator[Solid]:
             place, turn = ((origin.get(k, "0 0 0") if origin is not None else "0 0 0").split()
                            for k in ("xyz", "rpy"))  # fmt: skip
             centre, rotation = np.array(place, float), rpy_matrix(*map(float, turn))
-            shapes = {tag: [shape_points(source, read_geometry(each)) for each in link.findall(tag)]
+            shapes = {tag: [shape_points(source, read_geometry(e)) for e in link.findall(tag)]
                       for tag in ("visual", "collision")}  # fmt: skip
         except (ValueError, TypeError):
             continue
-        every = [found for each in shapes.values() for found in each]
-        known = np.isfinite([mass, *tensor.flat, *centre, *rotation.flat]).all()
-        if not known or mass <= 0.0 or not every or any(not len(points) for points, _ in every):
+        every = [*shapes["visual"], *shapes["collision"]]
+        finite = np.isfinite([mass, *tensor.flat, *centre, *rotation.flat]).all()
+        if not finite or mass <= 0.0 or not every or any(not len(points) for points, _ in every):
             continue
         points = extremes(np.concatenate([points for points, _ in every]))
         volumes = [volume for _, volume in shapes["visual"] or every]

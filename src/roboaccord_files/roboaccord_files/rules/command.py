@@ -109,7 +109,7 @@ def check_command(
     named, arguments = split_arguments(words or [])
     check_target(report, ".sarif")
     packages = packages_in(models, package)
-    found, others = list[RuleFinding](), list[Path]()
+    problems, others = list[RuleFinding](), list[Path]()
     for path in map(Path, named):
         robot = is_robot(path)
         if not robot or is_ours(path):
@@ -119,14 +119,14 @@ def check_command(
         file = read_robot(path, packages, arguments)
         for line in (*file.notes, *neighbours(path)):
             note(f"{path.name}: {line}")
-        found += findings(file, mass or 0.0)
+        problems += findings(file, mass or 0.0)
     robots = () if named else robot_names()
     result = check_for_gazebo(others if named else all_that_ships(), models or [], robots)
-    result = replace(result, findings=tuple(found))
+    result = replace(result, findings=tuple(problems))
     if report:
-        write_text(report, sarif(found), ".sarif")
+        write_text(report, sarif(problems), ".sarif")
     written = [f"written: {report}"] if report else []
-    shown = [*shown_of(replace(result, findings=gathered(found))), *written]
+    shown = [*shown_of(replace(result, findings=gathered(problems))), *written]
     return Result(result.to_json(), shown, ok=result.verdict == "pass")
 
 

@@ -17,7 +17,7 @@ from roboaccord.description.source import label
 from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.table import read_table
 
-OF_MOTION = ("gazebo-damping", "gazebo-joint")  # of which a fixed joint loses nothing
+OF_MOTION = ("gazebo-damping", "gazebo-joint")  # rules that no fixed joint needs
 KEEP = ("preserveFixedJoint", "disableFixedJointLumping")
 TRUE = ("true", "yes", "1")
 NOTHING = ("", "0", "false", "no")
@@ -35,7 +35,8 @@ TAGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 def find_extensions(source: Source) -> Found:
     """Yield what Gazebo alone does with a robot: a finding for each rule in a `<gazebo>`."""
-    blocks = [] if source.file.form else source.top.findall("gazebo")  # which only we wrote
+    # What a converted text has was written by us, and not by the user.
+    blocks = [] if source.file.form else source.top.findall("gazebo")
     fixed, hinged = (
         {b.get("reference", "") for b in blocks for e in b.findall(tag) if _acts(e)} for tag in KEEP
     )
@@ -44,22 +45,22 @@ def find_extensions(source: Source) -> Found:
         owner = source.links.get(name, source.joints.get(name)) if name else source.top
         if owner is None:
             continue  # which is a rule of its own
-        found = dict[str, list[ET.Element]]()
-        for each in block:
-            rule, places = TAGS.get(each.tag, ("", ()))
+        acting = dict[str, list[ET.Element]]()  # by rule
+        for tag in block:
+            rule, places = TAGS.get(tag.tag, ("", ()))
             here = _places(owner, fixed | hinged)
-            if not rule or not _acts(each) or (here == {WELD} and rule in OF_MOTION):
+            if not rule or not _acts(tag) or (here == {WELD} and rule in OF_MOTION):
                 continue
             if here.isdisjoint(places):
-                message = f"{label(owner)}: SDFormat does nothing with <{each.tag}> here"
-                yield "gazebo-misplaced", each, message, f"write it for a {' or a '.join(places)}"
+                message = f"{label(owner)}: SDFormat does nothing with <{tag.tag}> here"
+                yield "gazebo-misplaced", tag, message, f"write it for a {' or a '.join(places)}"
                 continue
             if rule == "gazebo-hinge" and name in fixed:
                 rule = "gazebo-lumping"
-            found.setdefault(rule, []).append(each)
-        for rule, elements in found.items():
+            acting.setdefault(rule, []).append(tag)
+        for rule, elements in acting.items():
             does, cure = EFFECTS[rule]
-            tags = ", ".join(dict.fromkeys(_named(each) for each in elements))
+            tags = ", ".join(dict.fromkeys(map(_named, elements)))
             message = f"{label(owner)}: Gazebo alone reads {tags}, and {does}"
             yield rule, elements[0], message, cure
 
@@ -69,25 +70,26 @@ def find_in_sdf(source: Source) -> Found:
     if not source.file.notes or (top := source.original) is None:
         return
     for link in top.iter("link"):
-        off = [each for each in link.findall("gravity") if _value(each) in NOTHING[1:]]
+        off = [gravity for gravity in link.findall("gravity") if _value(gravity) in NOTHING[1:]]
         yield from _in_sdf(source, link, "gazebo-gravity", off)
         yield from _in_sdf(source, link, "gazebo-plugin", link.findall("sensor"))
     for joint in top.iter("joint"):
         springs = joint.findall("axis/dynamics/spring_stiffness")
-        springs = [each for each in springs if any(map(float, _value(each).split()))]
+        springs = [spring for spring in springs if any(map(float, _value(spring).split()))]
         yield from _in_sdf(source, joint, "gazebo-spring", springs)
     for model in top.iter("model"):
         yield from _in_sdf(source, model, "gazebo-plugin", model.findall("plugin"))
 
 
 def _in_sdf(
-    source: Source, owner: ET.Element, rule: str, found: Sequence[ET.Element]
+    source: Source, owner: ET.Element, rule: str, tags: Sequence[ET.Element]
 ) -> Iterator[tuple[str, ET.Element, str, str]]:
-    if found:
+    """Yield the finding of tags in a link, joint or model, if there are any."""
+    if tags:
         name, (does, cure) = owner.get("name", ""), EFFECTS[rule]
         element = source.links.get(name, source.joints.get(name, source.top))
-        tags = ", ".join(dict.fromkeys(map(_named, found)))
-        yield rule, element, f"{label(owner)}: Gazebo reads {tags}, and {does}", cure
+        names = ", ".join(dict.fromkeys(map(_named, tags)))
+        yield rule, element, f"{label(owner)}: Gazebo reads {names}, and {does}", cure
 
 
 def _acts(element: ET.Element) -> bool:

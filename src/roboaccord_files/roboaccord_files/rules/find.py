@@ -2,7 +2,7 @@
 
 A finder may be added to FINDERS; it yields rule, element, message and cure, and its rule must be a
 row of rules.yaml. A rule must be in UNREADABLE if no trap can be sought where it is found. A rule's
-finder stands in the module of its subject; traps (texts that are read differently,
+finder stands in the module of its subject; traps (text that is read differently,
 roboaccord_files/repair) are rules too.
 """
 
@@ -36,8 +36,9 @@ CHAINS = (
     ("inertia-in-another-unit", "inertia-unit", "gyration-beyond-shape"),
     ("mass-unit", "density"), ("centre-of-mass-unit", "centre-outside-shape"),
 )  # fmt: skip
-"""Rules that find the same thing: the first alone is said."""
+"""Rules that find the same thing: the first one's finding alone is reported."""
 Finding = tuple[str, ET.Element, str, str]
+"""Rule, element, message and cure."""
 FINDERS: tuple[Callable[[Source], Found], ...] = (
     names, references, blanks, units, joints, mimics, complete, drawn, meshes, find_extensions,
     plausible, find_readers, find_in_sdf,
@@ -57,17 +58,17 @@ def findings(file: UrdfFile | str | Path, mass: float = 0.0) -> list[RuleFinding
     file = file if isinstance(file, UrdfFile) else read_robot(Path(file))
     source, named = Source(file), from_here(file.path)
     broken = (broken_names, broken_numbers, broken_structure)
-    found = [each for find in broken for each in find(source.top)]
-    found += [each for find in FINDERS for each in find(source)]
-    found += weighed(source, mass) if mass else ()
-    found = [*_once(found)]
-    known = {rule for rule, *_ in found}
-    if known.isdisjoint(UNREADABLE):
-        found += [each for each in _traps(source) if each[0] not in known]
+    all_found = [finding for find in broken for finding in find(source.top)]
+    all_found += [finding for find in FINDERS for finding in find(source)]
+    all_found += weighed(source, mass) if mass else ()
+    all_found = [*_once(all_found)]
+    rules = {rule for rule, *_ in all_found}
+    if rules.isdisjoint(UNREADABLE):
+        all_found += [finding for finding in _traps(source) if finding[0] not in rules]
     rows = [
         RuleFinding(rule, RULES[rule].severity, named, source.line(element), message, cure)
-        for rule, element, message, cure in found
-        if element.get("name") not in file.made
+        for rule, element, message, cure in all_found
+        if element.get("name") not in {*file.made, *file.unweighed}
     ]
     return sorted(rows, key=lambda row: (row.line, row.rule))
 
@@ -83,13 +84,14 @@ def rule_of(cause: str) -> str:
     return cause.lower().replace(" ", "-")
 
 
-def _once(found: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield what is found but what follows from another finding of the same element."""
-    there = {(rule, element) for rule, element, *_ in found}
-    for each in found:
-        before = (rules[: rules.index(each[0])] for rules in CHAINS if each[0] in rules)
-        if there.isdisjoint((rule, each[1]) for rules in before for rule in rules):
-            yield each
+def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings without those that follow from another one of the same element."""
+    there = {(rule, element) for rule, element, *_ in findings}
+    for finding in findings:
+        rule, element, *_ = finding
+        before = (rules[: rules.index(rule)] for rules in CHAINS if rule in rules)
+        if there.isdisjoint((other, element) for rules in before for other in rules):
+            yield finding
 
 
 def from_here(path: Path) -> str:
@@ -99,12 +101,13 @@ def from_here(path: Path) -> str:
 
 
 def _traps(source: Source) -> Found:
+    """Yield the traps of a text, and meshes of another unit, as findings."""
     inertias = inertials(source.top)
     for trap in find_traps(source.file.text):
         rule = rule_of(trap.cause)
         named = {e.get("name", ""): e for e in source.top.findall(trap.of)}
-        for place in trap.where:
-            element = named.get(place, source.top)
+        for name in trap.where:
+            element = named.get(name, source.top)
             if rule.startswith("duplicate-"):
                 continue
             if rule == "0-kg-link-with-an-inertia" and any(
@@ -113,10 +116,10 @@ def _traps(source: Source) -> Found:
                 continue  # it is below 0
             message = f"{label(element)}: {RULES[rule].what}"
             if rule == "non-physical-inertia":
-                message += f": {moments_text(inertias[place][1])}"
+                message += f": {moments_text(inertias[name][1])}"
             yield rule, element, message, trap.fix
-    for place, factor in source.misscaled.items():
-        element, far = source.links[place], "larger" if factor < 1.0 else "smaller"
+    for name, factor in source.misscaled.items():
+        element, far = source.links[name], "larger" if factor < 1.0 else "smaller"
         message = f"{label(element)}: a mesh far {far} than the robot"
         cure = f"scale it by {factor:g}, or so: {' '.join(3 * [f'{factor:g}'])} in place of 1 1 1"
         yield "mesh-scale", element, message, cure

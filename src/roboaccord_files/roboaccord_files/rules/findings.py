@@ -20,7 +20,7 @@ COLOURS: Mapping[Severity, str] = {"error": "red", "warning": "yellow", "note": 
 
 @dataclass(frozen=True)
 class RuleFinding:
-    """Hold what a rule found.
+    """What a rule found.
 
     Args:
         rule: of `RULES`.
@@ -47,12 +47,12 @@ class RuleFinding:
         )
 
 
-def gathered(found: Sequence[RuleFinding]) -> list[RuleFinding]:
+def gathered(findings: Sequence[RuleFinding]) -> list[RuleFinding]:
     """Return findings for people: those that say the same of several links or joints are one."""
     groups = dict[tuple[str, str, str, str], list[RuleFinding]]()
-    for each in found:
-        said = NAMED.sub("", each.message)
-        groups.setdefault((each.file, each.rule, said, each.cure), []).append(each)
+    for finding in findings:
+        message = NAMED.sub("", finding.message)
+        groups.setdefault((finding.file, finding.rule, message, finding.cure), []).append(finding)
     return [
         replace(first, message=f"{first.message}; likewise {_others(more)}") if more else first
         for first, *more in groups.values()

@@ -57,11 +57,11 @@ def references(source: Source) -> Found:
 def blanks(source: Source) -> Found:
     """Yield numbers between blanks."""
     for owner in source.parts:
-        for each in owner.iter():
-            for key in NUMBERS.get(each.tag, ()):
-                text, values = each.get(key, ""), numbers(each, key)
+        for element in owner.iter():
+            for key in NUMBERS.get(element.tag, ()):
+                text, values = element.get(key, ""), numbers(element, key)
                 if key in VECTORS or len(values) != 1 or text == text.strip():
                     continue
-                if math.isfinite(values[0]) or (each.tag == "limit" and math.isinf(values[0])):
-                    where = f'{label(owner)}: {each.tag} {key} is "{text}"'
-                    yield "number-blanks", each, where, f'write "{text.strip()}"'
+                if math.isfinite(values[0]) or (element.tag == "limit" and math.isinf(values[0])):
+                    where = f'{label(owner)}: {element.tag} {key} is "{text}"'
+                    yield "number-blanks", element, where, f'write "{text.strip()}"'

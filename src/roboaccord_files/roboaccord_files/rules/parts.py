@@ -33,43 +33,44 @@ SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 def complete(source: Source) -> Found:
     """Yield elements that lack an attribute, or an element within."""
     for owner in source.parts:
-        for each in owner.iter():
-            if each.tag in SHAPES and source.parents[each].tag != "geometry":
+        for element in owner.iter():
+            if element.tag in SHAPES and source.parents[element].tag != "geometry":
                 continue  # a hint to another program
-            left = [key for key in WANTED.get(each.tag, ()) if not each.get(key)]
-            if each.tag == "dynamics" and not {"damping", "friction"} & set(each.attrib):
-                left = ["damping"]
-            if left:
-                message = f"{label(owner)}: <{each.tag}> without {', '.join(left)}"
-                yield "attribute-missing", each, message, f"write {', '.join(left)}"
-            lost = [tag for tag in WITHIN.get(each.tag, ()) if each.find(tag) is None]
-            if each.tag == "geometry" and not any(s.tag in SHAPES or ":" in s.tag for s in each):
-                lost = ["one of " + ", ".join(SHAPES)]
-            if lost:
-                message = f"{label(owner)}: <{each.tag}> without {', '.join(lost)}"
-                yield "element-missing", each, message, f"write {', '.join(lost)}"
-            if each.tag == "limit" and owner.get("type") in MOVING:
-                left = [key for key in ("effort", "velocity") if key not in each.attrib]
-                if left:
-                    message = f"{label(owner)}: a limit without {' and '.join(left)}"
-                    yield "limit-incomplete", each, message, f"write {' and '.join(left)}"
+            missing = [key for key in WANTED.get(element.tag, ()) if not element.get(key)]
+            if element.tag == "dynamics" and not {"damping", "friction"} & set(element.attrib):
+                missing = ["damping"]
+            if missing:
+                message = f"{label(owner)}: <{element.tag}> without {', '.join(missing)}"
+                yield "attribute-missing", element, message, f"write {', '.join(missing)}"
+            empty = [tag for tag in WITHIN.get(element.tag, ()) if element.find(tag) is None]
+            shapes = [s for s in element if s.tag in SHAPES or ":" in s.tag]
+            if element.tag == "geometry" and not shapes:
+                empty = ["one of " + ", ".join(SHAPES)]
+            if empty:
+                message = f"{label(owner)}: <{element.tag}> without {', '.join(empty)}"
+                yield "element-missing", element, message, f"write {', '.join(empty)}"
+            if element.tag == "limit" and owner.get("type") in MOVING:
+                missing = [key for key in ("effort", "velocity") if key not in element.attrib]
+                if missing:
+                    message = f"{label(owner)}: a limit without {' and '.join(missing)}"
+                    yield "limit-incomplete", element, message, f"write {' and '.join(missing)}"
 
 
 def drawn(source: Source) -> Found:
-    """Yield materials that are none or two, and links that are drawn and touch nothing."""
+    """Yield materials that are missing or twice, and links that are drawn and touch nothing."""
     seen = set[str]()
-    for each in source.top.findall("material"):
-        name = each.get("name", "")
+    for material in source.top.findall("material"):
+        name = material.get("name", "")
         if name in seen:
             message = f"material {name} is there twice"
-            yield "duplicate-material", each, message, "keep one of them"
+            yield "duplicate-material", material, message, "keep one of them"
         seen.add(name)
     seen |= {e.get("name", "") for e in source.top.iter("material") if len(e)}
     for link in source.links.values():
-        for each in link.iter("material"):
-            if (name := each.get("name", "")) and name not in seen:
+        for material in link.iter("material"):
+            if (name := material.get("name", "")) and name not in seen:
                 message = f"{label(link)}: material {name} is defined nowhere"
-                yield "material-unknown", each, message, "write its <color> in the robot"
+                yield "material-unknown", material, message, "write its <color> in the robot"
     moved = {end(j, "child") for j in source.joints.values() if j.get("type") in MOVING}
     for name, link in source.links.items():
         if name in moved and link.find("visual") is not None and link.find("collision") is None:
@@ -108,14 +109,14 @@ def meshes(source: Source) -> Found:
 
 
 def _nearest(source: Source, name: str, package: str) -> str:
-    """Return a cure: the file that is there in other letters, or where one is looked for."""
+    """Return a cure: the file whose name has other capitals, or where it is looked for."""
     inside = Path(name.replace(BACK, "/").rpartition("://")[2].removeprefix(f"{package}/"))
     folders = [source.file.path.parent]
     if package:
         folders = [*package_folders(package, source.file.path, source.file.packages)]
-    for folder in (each / inside.parent for each in folders):
+    for folder in (folder / inside.parent for folder in folders):
         if folder.is_dir():
-            names = {each.name.lower(): each.name for each in folder.iterdir()}
+            names = {path.name.lower(): path.name for path in folder.iterdir()}
             if there := names.get(inside.name.lower()):
                 return f"there is {there}: capital letters count"
     return f"write a path that is there, from {folders[0] if folders else package}"

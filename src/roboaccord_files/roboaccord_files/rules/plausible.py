@@ -4,8 +4,7 @@ A rule may be added: a function of FINDERS that takes the bodies, a row of rules
 fault. The bounds of `beyond_shape` follow from the shapes alone: the variance of what lies between
 a and b is at most (b - mean) (mean - a) (Bhatia and Davis, American Mathematical Monthly 107,
 2000), and no radius of gyration is larger than the distance of the farthest point from the axis.
-SLACK pays for shapes that leave out screws and cables. The other numbers are tuned on public files:
-benchmarks/campaigns/plausible.py has the rate of false alarms and of hits.
+SLACK pays for shapes that leave out screws and cables. Numbers may be tuned, with that campaign.
 """
 
 from __future__ import annotations
@@ -23,38 +22,39 @@ from roboaccord_files.rules.bodies import Solid, bodies
 from roboaccord_files.rules.sides import mirrored
 from roboaccord_files.rules.source import Source
 
+# All tuned on public files (benchmarks/campaigns/plausible.py; docs/rules.md has the rates).
 ROUND = 1e-3  # of the moments: what is off by more is no inertia, which other rules find
 SLACK, LEAST = 0.05, 0.005  # of the size of a link, and m: what may stick out of its shapes
-LIGHT = 0.005  # of the masses: what weighs less is no matter
-MARGIN = 1.5  # times the bound: what is less may be a shape that is a little small
+LIGHT = 0.005  # of all masses: lighter links are not judged
+MARGIN = 1.5  # times the bound: below it a shape may be a little small
 STEEL, OTHERS = 8_000.0, 4.0  # kg/m^3 of a hull, and times the median of the robot's links
 LARGE = 0.08  # m: smaller links may be of solid metal
 MATERIALS = {
     "1000 kg/m^3 without a material": (990.0, 1_010.0), "aluminium": (2_640.0, 2_860.0),
     "titanium": (4_400.0, 4_550.0), "steel": (7_200.0, 8_100.0), "brass": (8_300.0, 9_000.0),
 }  # fmt: skip
-"""Densities [kg/m^3] that a link of gears, motors and cables has by chance alone."""
+"""Densities [kg/m^3] of materials, which a link of gears, motors and cables has by chance alone."""
 ALIKE, SEVERAL = 0.06, 3  # relative, 4 % of it for the hull; and links: so many are no chance
 SEEN = 0.05  # of the geometric mean of two moments: a product of inertia that has a sign
 LEANS = 0.8  # cosine, or less than its negative: of products of a link and those of its shapes
 MOSTLY = 4  # times as many links against their shapes as along them
-LENGTHS = {"mm": 1e-3, "cm": 1e-2, "inches": 0.0254}
+LENGTHS = {"mm": 1e-3, "cm": 1e-2, "inches": 0.0254}  # m
 SAME = 0.02  # relative: of moments and those of a box or hull
 
 
 def plausible(source: Source) -> Found:
     """Yield links whose mass, centre or inertia cannot be, or hardly, that of their shapes."""
-    found = [b for b in bodies(source) if b.link.get("name") not in source.misscaled]
+    links = [b for b in bodies(source) if b.link.get("name") not in source.misscaled]
     for find in FINDERS:
-        yield from find(found)
+        yield from find(links)
 
 
 def beyond_shape(
-    found: Sequence[Solid], slack: tuple[float, float] = (SLACK, LEAST), margin: float = MARGIN
+    links: Sequence[Solid], slack: tuple[float, float] = (SLACK, LEAST), margin: float = MARGIN
 ) -> Found:
     """Yield centres of mass and radii of gyration beyond every point of a link's shapes."""
-    least = LIGHT * sum(body.mass for body in found)
-    for body in found:
+    least = LIGHT * sum(body.mass for body in links)
+    for body in links:
         if body.mass < least or shortage(body.inertia) > ROUND * abs(np.trace(body.inertia)):
             continue  # a logo or a camera, which moves nothing; or no inertia at all
         more = slack[1] + slack[0] * body.size
@@ -78,20 +78,20 @@ def beyond_shape(
             yield "gyration-beyond-shape", body.inertial, message, _unit(body)
 
 
-def dense(found: Sequence[Solid]) -> Found:
+def dense(links: Sequence[Solid]) -> Found:
     """Yield links heavier than steel in their hull, and most links of a default density of CAD."""
-    densities = [body.mass / body.hull[0] for body in found]
-    usual = OTHERS * float(np.median(densities)) if len(found) > SEVERAL else 0.0
-    for body, density in zip(found, densities, strict=True):
+    densities = [body.mass / body.hull[0] for body in links]
+    usual = OTHERS * float(np.median(densities)) if len(links) > SEVERAL else 0.0
+    for body, density in zip(links, densities, strict=True):
         if density > max(STEEL, usual) and body.size > LARGE:
             message = f"{label(body.link)}: {body.mass:g} kg are {density:.0f} kg/m^3 of its hull"
             yield "density", body.inertial, message, "write the mass that it is weighed with"
     for material, (low, high) in MATERIALS.items():
-        those = [body for body, density in zip(found, densities, strict=True)
+        those = [body for body, density in zip(links, densities, strict=True)
                  if low <= body.mass / body.volume <= high or low <= density <= high]  # fmt: skip
         for volumes in ([b.volume for b in those], [b.hull[0] for b in those]):
             alike = _alike(those, np.array(volumes))
-            if len(alike) >= max(SEVERAL, len(_kinds(found)) / 2):
+            if len(alike) >= max(SEVERAL, len(_kinds(links)) / 2):
                 names = ", ".join(body.link.get("name", "") for body in alike[:4])
                 density = np.median([b.mass / v for b, v in zip(those, volumes, strict=True)])
                 message = f"{len(alike)} links have one density, {density:.0f} kg/m^3: {names}"
@@ -100,26 +100,26 @@ def dense(found: Sequence[Solid]) -> Found:
                 break
 
 
-def _alike(found: Sequence[Solid], volumes: Array) -> list[Solid]:
+def _alike(links: Sequence[Solid], volumes: Array) -> list[Solid]:
     """Return the links with the density that most of them share, of each mass one."""
-    densities = np.array([body.mass for body in found]) / volumes
+    densities = np.array([body.mass for body in links]) / volumes
     near = [(low <= densities) & (densities <= (1.0 + ALIKE) * low) for low in densities]
-    return max((_kinds(list(compress(found, each))) for each in near), key=len, default=[])
+    return max((_kinds(list(compress(links, which))) for which in near), key=len, default=[])
 
 
-def _kinds(found: Sequence[Solid]) -> list[Solid]:
+def _kinds(links: Sequence[Solid]) -> list[Solid]:
     """Return the links of different masses: the first of each."""
     kinds = list[Solid]()
-    for body in found:
+    for body in links:
         if all(abs(body.mass - kind.mass) > ALIKE * kind.mass for kind in kinds):
             kinds.append(body)
     return kinds
 
 
-def signs(found: Sequence[Solid]) -> Found:
+def signs(links: Sequence[Solid]) -> Found:
     """Yield a robot whose products of inertia have the sign that CAD gives them."""
     against, along = list[Solid](), 0
-    for body in found:
+    for body in links:
         theirs, shape = _products(body.spread), _products(body.hull[1])
         if min(np.abs(theirs).max(), np.abs(shape).max()) > SEEN:
             cosine = theirs @ shape / np.linalg.norm(theirs) / np.linalg.norm(shape)
@@ -137,9 +137,9 @@ def _products(moments: Array) -> Array:
     return np.asarray((moments / np.outer(scale, scale))[np.triu_indices(3, 1)])
 
 
-def other_unit(found: Sequence[Solid]) -> Found:
+def other_unit(links: Sequence[Solid]) -> Found:
     """Yield inertias that are those of the hull with its lengths in another unit."""
-    for body in found:
+    for body in links:
         if unit := _unit_of(body):
             message = f"{label(body.link)}: its inertia is that of its shape in {unit}"
             yield "inertia-in-another-unit", body.inertial, message, _unit(body)
@@ -151,9 +151,9 @@ def _unit_of(body: Solid) -> str:
     "" where none is.
     """
     squares = np.ptp(body.points, axis=0) ** 2 / 12.0
-    own = np.diag(body.inertia) / body.mass
+    squared_radii = np.diag(body.inertia) / body.mass  # of gyration [m^2]
     for shape in (np.diag(body.hull[1]), squares):
-        ratios = own / (shape.sum() - shape)
+        ratios = squared_radii / (shape.sum() - shape)
         for unit, metres in LENGTHS.items():
             for factor in (metres**2, metres**-2):
                 if np.abs(ratios / factor - 1.0).max() < SAME:

@@ -46,20 +46,20 @@ def find_readers(source: Source) -> Found:
                 and (not numbers(compiler, key) or any(n > 0.0 for n in numbers(compiler, key)))
             }  # fmt: skip
             if given:
-                said = " ".join(f'{key}="{value}"' for key, value in given.items())
+                settings = " ".join(f'{key}="{value}"' for key, value in given.items())
                 does = _masses(source, given) if rule == "mujoco-masses" else ""
-                yield rule, compiler, f"MuJoCo alone reads {said}{does}", CURES[rule]
+                yield rule, compiler, f"MuJoCo alone reads {settings}{does}", CURES[rule]
     others = Counter[str]()
-    for each in source.top.iter():
-        if each.tag == ROTOR and source.file.form != "mujoco":  # of which it is an armature
-            transmission = source.parents[source.parents[each]]
+    for element in source.top.iter():
+        if element.tag == ROTOR and source.file.form != "mujoco":  # which has it as an armature
+            transmission = source.parents[source.parents[element]]
             for name, added in rotor_inertias([transmission]).items():
                 if added:
                     adds = f"adds {added:.3g} kg m^2 to it"
                     message = f"joint {name}: Drake alone reads {ROTOR}, and {adds}"
-                    yield "drake-rotor", each, message, "give every engine this armature"
-        elif each.tag.startswith(DRAKE) and each.tag not in (ROTOR, GEAR):
-            others[each.tag] += 1
+                    yield "drake-rotor", element, message, "give every engine this armature"
+        elif element.tag.startswith(DRAKE) and element.tag not in (ROTOR, GEAR):
+            others[element.tag] += 1
     for tag, count in others.items():
         element = next(source.top.iter(tag))
         times = f", {count} times" if count > 1 else ""

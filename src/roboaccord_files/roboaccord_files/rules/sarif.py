@@ -20,7 +20,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def sarif(findings: Sequence[RuleFinding]) -> str:
     """Return findings as a log with one run, the rules that have any among them."""
-    rules = sorted({each.rule for each in findings})
+    rules = sorted({finding.rule for finding in findings})
     driver = {
         "name": "roboaccord",
         "version": __version__,
@@ -37,20 +37,20 @@ def sarif(findings: Sequence[RuleFinding]) -> str:
     }
     results = [
         {
-            "ruleId": each.rule,
-            "ruleIndex": rules.index(each.rule),
-            "level": each.severity,
-            "message": {"text": f"{each.message}. {each.cure}"},
+            "ruleId": finding.rule,
+            "ruleIndex": rules.index(finding.rule),
+            "level": finding.severity,
+            "message": {"text": f"{finding.message}. {finding.cure}"},
             "locations": [
                 {
                     "physicalLocation": {
-                        "artifactLocation": {"uri": quote(each.file)},
-                        "region": {"startLine": each.line},
+                        "artifactLocation": {"uri": quote(finding.file)},
+                        "region": {"startLine": finding.line},
                     }
                 }
             ],
         }
-        for each in findings
+        for finding in findings
     ]
     runs = [{"tool": {"driver": driver}, "results": results}]
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": runs}, indent=2) + "\n"

@@ -1,6 +1,7 @@
 """Left and right: links whose names are each other's mirror image weigh the same.
 
-A pair of words may be added to SIDES. APART is tuned on public files: docs/rules.md has the rates.
+A pair of words may be added to SIDES. OFF and TENSORS are tuned on public files: docs/rules.md has
+the rates.
 test_plausible.py tests names, and a mass that differs.
 """
 
@@ -15,8 +16,8 @@ from roboaccord.description.source import label
 
 from roboaccord_files.rules.bodies import Solid
 
-APART, TENSORS = 0.02, 0.1  # relative: masses of left and right, and their moments
-TWINS = 2  # pairs of them in a robot, at least
+OFF, TENSORS = 0.02, 0.1  # relative: masses of left and right, and their moments
+TWINS = 2  # pairs of them in a robot, at least: l and r of one pair may be names of axes
 SIDES = {"left": "right", "l": "r", "fl": "fr", "rl": "rr", "hl": "hr", "bl": "br",
          "lf": "rf", "lh": "rh", "lb": "rb", "lr": "rr"}  # fmt: skip
 SIDES |= {right: left for left, right in SIDES.items() if left not in ("lr", "rl")}
@@ -26,19 +27,19 @@ LETTERS = re.compile(
 )
 
 
-def mirrored(found: Sequence[Solid]) -> Found:
-    """Yield links on the left that weigh other than those of that name on the right."""
-    by_name = {body.link.get("name", ""): body for body in found}
+def mirrored(links: Sequence[Solid]) -> Found:
+    """Yield links that weigh more or less than those of the same name on the other side."""
+    by_name = {body.link.get("name", ""): body for body in links}
     pairs = {frozenset((name, other_side(name))) for name in by_name}
     pairs = {pair for pair in pairs if len(pair) == 2 and pair <= by_name.keys()}
     if len(pairs) < TWINS:
-        return  # l and r may be names of axes
+        return
     for first, second in sorted(map(sorted, pairs)):
         one, two = by_name[first], by_name[second]
-        if abs(one.mass - two.mass) > APART * max(one.mass, two.mass):
+        if abs(one.mass - two.mass) > OFF * max(one.mass, two.mass):
             message = f"{label(two.link)}: {two.mass:g} kg, {first} {one.mass:g} kg"
             cure = "write the same mass, if they are alike"
-        elif (off := _moments_apart(one, two)) > TENSORS:
+        elif (off := _moments_off(one, two)) > TENSORS:
             message = f"{label(two.link)}: moments of inertia {off:.0%} other than {first}"
             cure = "write the same moments, products mirrored"
         else:
@@ -46,8 +47,8 @@ def mirrored(found: Sequence[Solid]) -> Found:
         yield "mirrored-mass", two.inertial, message, cure
 
 
-def _moments_apart(one: Solid, two: Solid) -> float:
-    """Return how far principal moments are apart, by the largest; 0 where all are 0."""
+def _moments_off(one: Solid, two: Solid) -> float:
+    """Return by how much principal moments differ, by the largest; 0 where all are 0."""
     moments = np.linalg.eigvalsh([one.inertia, two.inertia])
     return float(np.abs(moments[0] - moments[1]).max() / (np.abs(moments).max() or 1.0))
 

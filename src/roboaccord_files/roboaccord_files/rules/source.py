@@ -1,7 +1,7 @@
 """A robot's URDF as the rules see it: links and joints by name, lines, and how far links reach.
 
 What several finders need of a file may be added as a property here, a shape that is new in URDF as
-a case of `_reach`; a size of 0 must count as unknown: no rule speaks of such a link.
+a case of `_reach`; a size of 0 must count as unknown: no rule judges such a link.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from roboaccord.description.urdf_file import UrdfFile
 from roboaccord_files.repair.extents import mesh_extent
 from roboaccord_files.repair.meshes import wrong_scales
 
-TINY = 0.02  # m: smaller shapes stand for something else
+TINY = 0.02  # m: smaller shapes are drawn for frames and sensors, not for what has the mass
 
 
 class Source:
-    """Hold a URDF whose elements know their lines.
+    """A URDF whose elements know their lines.
 
     Args:
         file: as read.

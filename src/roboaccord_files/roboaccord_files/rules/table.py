@@ -27,7 +27,7 @@ What `accord check` finds in a URDF, with an example that is wrong and, below it
 
 @dataclass(frozen=True)
 class Rule:
-    """Hold a rule.
+    """A rule: a row of rules.yaml.
 
     Args:
         severity: of what it finds.
@@ -55,8 +55,8 @@ class Rule:
 
     def to_json(self) -> Mapping[str, str]:
         """Return severity, what it finds, its section, and both sides of the example."""
-        said = {"severity": self.severity, "what": self.what, "text": self.text}
-        return {**said, "bad": self.wrong, "good": self.right}
+        data = {"severity": self.severity, "what": self.what, "text": self.text}
+        return {**data, "bad": self.wrong, "good": self.right}
 
 
 def read_table(name: str) -> Mapping[str, Any]:

@@ -16,14 +16,14 @@ from roboaccord.description.tree import MOVING
 from roboaccord_files.rules.source import TINY, Source, norm
 
 GOLD = 19_300.0  # kg/m^3
-BEYOND = 3.0  # times the size of a link: farther out is not part of it
-SCALES = 0.05  # of a mass: cables, and what is left out of a file
+BEYOND = 3.0  # times the size of a link: what lies farther out is not part of it
+SCALES = 0.05  # of the mass that was weighed: cables, and what is left out of a file
 MILLI = 30.0  # times the size of a link: farther out is in mm, nearer in another frame
-UNITS = {"g mm^2": 1e-9, "kg mm^2": 1e-6}
+UNITS = {"g mm^2": 1e-9, "kg mm^2": 1e-6}  # kg m^2
 
 
 def units(source: Source) -> Found:
-    """Yield what a link of its size cannot have, and a file without masses."""
+    """Yield masses, inertias and centres that no link of its size has, or that there is no mass."""
     moving = any(joint.get("type") in MOVING for joint in source.joints.values())
     if moving and not source.top.findall("link/inertial/mass"):
         yield "no-masses", source.top, "this file has no masses", "write <inertial> in each link"
@@ -49,7 +49,7 @@ def units(source: Source) -> Found:
 
 
 def weighed(source: Source, mass: float) -> Found:
-    """Yield a robot that weighs other than it does [kg]."""
+    """Yield a robot whose links do not sum up to what it weighs [kg]."""
     masses = {n: sum(numbers(e.find("inertial/mass"), "value")) for n, e in source.links.items()}
     total = sum(masses.values())
     if abs(total - mass) > SCALES * mass:

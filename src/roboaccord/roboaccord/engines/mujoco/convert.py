@@ -8,6 +8,8 @@ be tuned.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -18,6 +20,16 @@ from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link
 from roboaccord.description.tree_text import HERE, UP, WORLD, Converted, Pose, make_tree, write_tree
 from roboaccord.engines.mujoco.mjcf import lacks, left_out, mimics, name_of, servos
+from roboaccord.description.tree_text import (
+    HERE,
+    UP,
+    WORLD,
+    Converted,
+    Pose,
+    make_tree,
+    write_tree,
+)
+from roboaccord.engines.mujoco.missing import compile_file
 from roboaccord.engines.mujoco.model import of_drives
 from roboaccord.numerics.rotations import axis_angle_matrix
 
@@ -41,14 +53,21 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
         AccordError: if MuJoCo refuses it, or no URDF can express it.
     """
     try:
-        load = mujoco.MjModel.from_xml_path if path else mujoco.MjModel.from_xml_string
-        model = load(str(path) if path else text)
+        model, missing, weightless = compile_file(text, path)
     except ValueError as error:
         reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
         raise AccordError(f"MuJoCo refuses it: {reason}") from None
     if model.nbody == 1:
         raise AccordError("it holds no bodies")
-    return _Conversion(model).result()
+    made = _Conversion(model).result()
+    unweighed = tuple(_name(model, OBJECT.mjOBJ_BODY, body.id) for body in weightless)
+    lacks = (*made.lacks, *(f"mass of {name}, whose mesh is missing" for name in unweighed))
+    if missing:
+        files = ", ".join(Path(name).name for name in missing[:MOST])
+        more = ", ..." * (len(missing) > MOST)
+        line = f"missing in {Path(missing[0]).parent}, and left out: {files}{more}"
+        made = replace(made, notes=(*made.notes, line), missing=tuple(missing))
+    return replace(made, lacks=lacks, unweighed=unweighed)
 
 
 class _Conversion:

@@ -21,6 +21,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
+from roboaccord.engines.mujoco.missing import replace_missing
 from roboaccord.engines.mujoco.model import MujocoMechanism, of_drives, with_files
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 

@@ -1,0 +1,229 @@
+"""Two descriptions side by side: what differs, and what each difference does to accelerations.
+
+Bodies are matched and placed in placing.py, differences found in pair_differences.py; figures are
+those by which engines are compared. The first robot's tree is changed to measure an effect, the
+second's never. `compare_files` is called by name in another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Cause
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import MOVING, Joint, Tree
+from roboaccord.description.urdf_file import UrdfFile
+from roboaccord.engines.differences import relative_at
+from roboaccord.engines.reading import Base, TreeReading, draw_question
+from roboaccord.numerics.ranking import ranked
+from roboaccord.numerics.rotations import rotation_vector
+
+from roboaccord_files.parity import pair_differences as differ
+from roboaccord_files.parity.bench import Bench
+from roboaccord_files.parity.pair import Pair
+from roboaccord_files.parity.pair_differences import ALONE, Change, Changed, difference
+from roboaccord_files.parity.placing import LinkPair, Pairing
+from roboaccord_files.parity.poses import Match
+from roboaccord_files.parity.result import RobotParity
+from roboaccord_files.repair.joints import MIMIC
+
+
+def compare_files(
+    one: UrdfFile, other: UrdfFile, names: Mapping[str, str], tolerance: float, seed: int
+) -> Pair | str:
+    """Compare two descriptions; for another process, to which no error goes.
+
+    Args:
+        one, other: as read.
+        names: links and joints of the second by those of the first.
+        tolerance: relative, below which nothing is a difference.
+        seed: of the random states.
+
+    Returns:
+        What differs, or why nothing could be compared.
+    """
+    try:
+        return Comparison(one, other, names, tolerance, seed).result()
+    except AccordError as error:
+        return str(error)
+
+
+class Comparison:
+    """Compare two descriptions; the arguments are those of `compare_files`."""
+
+    def __init__(
+        self, one: UrdfFile, other: UrdfFile, names: Mapping[str, str], tolerance: float, seed: int
+    ) -> None:
+        self._files, self._tolerance, self._names = (one, other), tolerance, names
+        self._benches = Bench(one, seed=seed), Bench(other, seed=seed)
+        trees = [bench.tree for bench in self._benches]
+        check_names(names, trees)
+        self._one, self._other, self._fixed = fixed_in_one(trees[0], trees[1], names)
+        unweighed = one.unweighed, other.unweighed
+        self._pairing = Pairing(self._one, self._other, names, tolerance, unweighed)
+        self._bases = [bench.question.base for bench in self._benches]
+        self._base: Base = "fixed" if "fixed" in self._bases else "free"
+        self._question = draw_question(self._one, self._base, seed)
+        self._alike = bool(one.notes) == bool(other.notes)  # no format that says less
+        matches = self._pairing.matches.values()
+        links = [pair for match in matches for pair in self._pairing.links(match)]
+        self._one = differ.lumped(self._one, links)
+        self._accelerations: list[Array] | None = None
+        with suppress(AccordError):  # masses that leave accelerations open
+            self._accelerations = self._answers(self._one)
+        moving = ((m.one.joint, m.other.joint) for m in matches)
+        self._joints = {a.name: b.name for a, b in moving if a and b}
+        self._links = {pair.name: pair.partner for pair in links}
+        mimics = differ.mimics_of(one), differ.mimics_of(other)
+        wanted = {self._partner(n): self._partner(m[0]) for n, m in mimics[0].items()}
+        self._mimics = mimics[0], differ.led_by(mimics[1], wanted)
+        self._unstated = dict[str, dict[str, None]]()  # joints, by quantity
+
+    def _partner(self, joint: str) -> str:
+        """Return what a joint of the first is called in the second."""
+        return self._joints.get(joint, self._names.get(joint, joint))
+
+    def result(self) -> Pair:
+        """Return what differs, by effect."""
+        changed = [*self._differences()]
+        sized = [replace(d, effect=self._effect([change])) for d, change in changed]
+        whole = self._effect([change for _, change in changed])
+        order = ranked(sized, lambda d: -np.inf if d.effect is None else -d.effect)
+        one, other = (
+            RobotParity(bench.file.name, str(bench.file.path), bench.question.base,
+                        len(bench.tree.moving), sum(link.mass for link in bench.tree.links))
+            for bench in self._benches
+        )  # fmt: skip
+        both = [*self._links.items(), *self._joints.items()]
+        names = {name: partner for name, partner in both if name != partner}
+        notes = tuple(self._notes())
+        return Pair((one, other), tuple(order), whole, names, notes, self._tolerance)
+
+    def _differences(self) -> Iterator[Changed]:
+        """Yield all that differs: bases, joints that one lacks, and body by body the rest."""
+        if self._bases[0] != self._bases[1] and self._alike:
+            yield difference(Cause("base"), "")
+        for name, partner in self._fixed.items():
+            yield difference(Cause("kind", name), partner)
+        for i, joints in enumerate(self._pairing.unmatched):
+            yield from (difference(Cause("joint", "" if i else n), n if i else "") for n in joints)
+        for match in self._pairing.matches.values():
+            yield from self._of_links(match)
+            if match.one.joint and match.other.joint:
+                yield from differ.of_motion(match, self._tolerance, self._pairing.size)
+                yield from self._of_numbers(match.one.joint, match.other.joint)
+
+    def _of_links(self, match: Match) -> Iterator[Changed]:
+        """Yield what differs in the links of a body, if it counts."""
+        for pair in self._pairing.links(match):
+            off = self._pairing.link_differences(pair)
+            for quantity in [d.quantity for d in off if d.excess > 1.0]:
+                if self._counts(match, pair, quantity):
+                    yield differ.of_mass(pair, quantity)
+
+    def _counts(self, match: Match, pair: LinkPair, quantity: str) -> bool:
+        """Return whether a quantity of a link is compared.
+
+        Of what hangs on the world, masses that one robot lacks count if its base could be free.
+        """
+        both = bool(pair.want.mass and pair.have.mass)
+        if both or self._base == "free" or match.above:
+            return True
+        return quantity == "mass" and self._bases[not pair.want.mass] == "free"
+
+    def _of_numbers(self, one: Joint, other: Joint) -> Iterator[Changed]:
+        """Yield what differs in the numbers of a joint, and in what it mimics.
+
+        A format that says less leaves some of them open: these are noted.
+        """
+        leads = [m.get(j.name, ALONE) for m, j in zip(self._mimics, (one, other), strict=True)]
+        if self._partner(leads[0][0]) != leads[1][0]:
+            yield difference(Cause(MIMIC, one.name, axis="joint"), other.name, differ.unchanged)
+        mine, others = map(differ.numbers_of, (one, other), self._files, leads)
+        for changed in differ.of_numbers(one, other, mine, others, self._tolerance):
+            key, finite = changed[0].cause.quantity, changed[0].cause.size is not None
+            if not self._alike and (key == differ.SERVO or not (finite or key == "limit")):
+                self._unstated.setdefault(key, {})[one.name] = None
+            else:
+                yield changed
+
+    def _answers(self, tree: Tree) -> list[Array]:
+        """Return accelerations of a tree, its damping and dry friction taken from the efforts."""
+        by_name = {joint.name: joint for joint in tree.moving}
+        joints = [by_name[name] for name in self._question.joints]
+        damping, friction = (
+            np.array([getattr(j, k) for j in joints]) for k in ("damping", "friction")
+        )
+        states = [
+            replace(s, effort=s.effort - damping * s.qd - friction * np.sign(s.qd))
+            for s in self._question.states
+        ]
+        return TreeReading(tree, self._question).accelerations(states)
+
+    def _effect(self, changes: Sequence[Change]) -> float | None:
+        """Return how much changes of the first robot change accelerations; None for no bound."""
+        tree, before = self._one, self._accelerations
+        for change in changes:
+            if change is None:
+                return None
+            tree = change(tree)
+        if before is None:
+            return None
+        if tree is self._one:
+            return 0.0
+        with suppress(AccordError):
+            pairs = zip(self._answers(tree), before, strict=True)
+            return max((relative_at(after, expected)[0] for after, expected in pairs), default=0.0)
+        return None
+
+    def _notes(self) -> Iterator[str]:
+        """Yield what is not counted, though it differs or is missing."""
+        if self._bases[0] != self._bases[1]:
+            yield f"the base is {self._bases[0]} in the first alone; compared {self._base}"
+        pose = self._pairing.matches[self._one.links[0].name].pose
+        away, turn = (float(np.linalg.norm(x)) for x in (pose.place, rotation_vector(pose.turn)))
+        if max(away / self._pairing.size, turn) > self._tolerance:
+            moved = f"{away:.4g} m and {np.degrees(turn):.4g} degrees"
+            yield f"the root's frame is {moved} off in the second"
+        for file in self._files:
+            if file.missing:
+                count, folder = len(file.missing), Path(file.missing[0]).parent
+                yield f"shapes of {file.path.name} are missing: {count} files, in {folder}"
+            if file.unweighed:
+                links = ", ".join(file.unweighed)
+                yield f"masses of missing meshes are not compared: {links}"
+        for key, names in self._unstated.items():
+            yield f"{key} is read from one alone, and not compared: {', '.join(names)}"
+
+
+def check_names(names: Mapping[str, str], trees: Sequence[Tree]) -> None:
+    """Check names that are matched by hand, those of the first to those of the second.
+
+    Raises:
+        AccordError: for a name that no link or joint has.
+    """
+    for given, tree, which in zip((names, names.values()), trees, ("first", "second"), strict=True):
+        known = {link.name for link in tree.links} | {joint.name for joint in tree.joints}
+        if unknown := [name for name in given if name not in known]:
+            raise AccordError(f"--map: the {which} has no link or joint {unknown[0]}")
+
+
+def fixed_in_one(
+    one: Tree, other: Tree, names: Mapping[str, str]
+) -> tuple[Tree, Tree, dict[str, str]]:
+    """Return trees in which joints are fixed that are fixed in one of them, and those joints."""
+    moves = {joint.name: joint.kind in MOVING for joint in other.joints}
+    partners = {j.name: names.get(j.name, j.name) for j in one.joints}
+    differ = {j.name: partners[j.name] for j in one.joints
+              if moves.get(partners[j.name], j.kind in MOVING) != (j.kind in MOVING)}  # fmt: skip
+
+    def fixed(tree: Tree, which: set[str]) -> Tree:
+        joints = (replace(j, kind="fixed") if j.name in which else j for j in tree.joints)
+        return replace(tree, joints=tuple(joints))
+
+    return fixed(one, {*differ}), fixed(other, {*differ.values()}), differ

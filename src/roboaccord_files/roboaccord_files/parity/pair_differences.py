@@ -1,0 +1,219 @@
+"""How two robots differ in a link, in the place and axis of a joint, and in its numbers.
+
+Each difference comes with the change that gives the first robot's tree the second's value: by it
+comparison.py measures what the difference does to accelerations. A number that `Joint` gets is
+compared without a change here; what a tree has not, velocity limits and what a joint mimics, is
+read from the text. Names of quantities are in the JSON, and stay.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from roboaccord.contract.outcome import Cause
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import Joint, Tree
+from roboaccord.description.tree_text import ENDLESS
+from roboaccord.description.urdf_file import UrdfFile
+from roboaccord.engines.differences import compare_value
+from roboaccord.numerics.rotations import axis_angle_matrix
+
+from roboaccord_files.parity.pair import PairDifference
+from roboaccord_files.parity.placing import LinkPair
+from roboaccord_files.parity.poses import Match
+from roboaccord_files.repair.joints import MIMIC
+
+PRINCIPAL = 1e-5  # of the largest moment: products along principal axes, from a text's six digits
+AXES = "xyz"
+TENSOR = [a + b for a in AXES for b in AXES]
+ENDS = ("lower", "upper")
+NUMBERS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in ENDS]
+PARTS = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
+ACTING = {*NUMBERS, *PARTS} - {"effort"}  # on accelerations
+SERVO = "servo"  # which MJCF alone states
+Numbers: TypeAlias = Mapping[tuple[str, str], float]
+"""By quantity and component."""
+Mimic: TypeAlias = tuple[str, float, float]
+"""The joint that one mimics, multiplier and offset [rad or m]."""
+ALONE: Mimic = ("", 0.0, 0.0)  # a joint that mimics none
+Change: TypeAlias = Callable[[Tree], Tree] | None
+"""Gives the first robot's tree the second's value; None for what makes other joints."""
+Changed: TypeAlias = tuple[PairDifference, Change]
+"""A difference, its effect not measured yet, and its change."""
+
+
+def unchanged(tree: Tree) -> Tree:
+    """Return the tree: what differs acts on no acceleration."""
+    return tree
+
+
+def of_joint(name: str, **values: Any) -> Change:
+    """Return the change of a joint to other values."""
+    return lambda tree: replace(
+        tree, joints=tuple(replace(j, **values) if j.name == name else j for j in tree.joints)
+    )
+
+
+def of_link(name: str, **values: Any) -> Change:
+    """Return the change of a link to other values."""
+    return lambda tree: replace(
+        tree, links=tuple(replace(k, **values) if k.name == name else k for k in tree.links)
+    )
+
+
+def lumped(tree: Tree, pairs: Sequence[LinkPair]) -> Tree:
+    """Return a tree whose links have what is lumped in them, which itself has nothing."""
+    nothing: dict[str, Any] = {"mass": 0.0, "inertia": np.zeros((3, 3))}
+    wants = {name: nothing for pair in pairs for name in pair.members}
+    wants |= {pair.name: vars(pair.want) for pair in pairs}
+    return replace(tree, links=tuple(replace(k, **wants.get(k.name, {})) for k in tree.links))
+
+
+def difference(
+    cause: Cause, other: str, change: Change = None, values: tuple[float | None, ...] = (None, None)
+) -> Changed:
+    """Return a difference with its change."""
+    return PairDifference(cause, other, (values[0], values[1])), change
+
+
+def of_mass(pair: LinkPair, quantity: str) -> Changed:
+    """Return how two links differ in mass, centre or inertia, at the largest component."""
+    want, have = pair.want, pair.have
+    one, two, axes = np.array([want.mass]), np.array([have.mass]), [""]
+    if quantity == "centre":
+        one, two, axes = want.centre, have.centre, [*AXES]
+    elif quantity == "inertia":
+        one, two, axes = *along_axes(want.inertia, have.inertia), TENSOR
+    at, size = largest(two - one)
+    values = float(one.flat[at]), float(two.flat[at])
+    if share := quantity != "centre":
+        size /= values[0] or float(np.abs(one).max()) or values[1]
+    cause = Cause(quantity, pair.name, size, None, "1" if share else "m", axes[at])
+    change = of_link(pair.name, **{quantity: getattr(have, quantity)})
+    return difference(cause, pair.partner, change, values)
+
+
+def of_motion(match: Match, allowed: float, size: float) -> Iterator[Changed]:
+    """Yield what differs in where a joint is, and along or about what it moves.
+
+    Args:
+        match: of two bodies that joints move.
+        allowed: relative, or angle [rad].
+        size: of the robot [m].
+    """
+    one, other, motion = match.one.joint, match.other.moved_by, match.motion()
+    assert one and match.above
+    if match.one.slides != match.other.slides:
+        yield difference(Cause("kind", one.name), other)
+    offset = match.above.one.links[one.parent].turn.T @ motion.offset
+    if compare_value("origin", one.name, 0.0, offset, allowed, size).excess > 1.0:
+        at, away = largest(offset)
+        there = one.position + offset
+        cause = Cause("origin", one.name, away, None, "m", AXES[at])
+        values = float(one.position[at]), float(there[at])
+        yield difference(cause, other, of_joint(one.name, position=there), values)
+    turned = one.rotation @ motion.tilt if motion.tilted else one.rotation
+    sine = np.linalg.norm(np.cross(one.axis, motion.along))
+    if (angle := float(np.arctan2(sine, one.axis @ motion.along))) > allowed:
+        at, _ = largest(motion.along - one.axis)
+        value = {"rotation": turned} if motion.tilted else {"axis": motion.along}
+        cause = Cause("axis", one.name, angle, None, "rad", AXES[at])
+        values = float(one.axis[at]), float(motion.along[at])
+        yield difference(cause, other, of_joint(one.name, **value), values)
+    if (angle := float(np.linalg.norm(motion.zero))) > allowed:
+        turned = turned @ axis_angle_matrix(motion.zero / angle, np.array(angle))
+        about = float(np.copysign(angle, one.axis @ motion.zero))
+        change = of_joint(one.name, rotation=turned)
+        yield difference(Cause("zero", one.name, about, None, "rad"), other, change, (0.0, about))
+
+
+def of_numbers(
+    one: Joint, other: Joint, mine: Numbers, others: Numbers, allowed: float
+) -> Iterator[Changed]:
+    """Yield what differs in the numbers of two joints.
+
+    Args:
+        one, other: the joints.
+        mine, others: their numbers.
+        allowed: relative; of a limit that is nearer to 0, [rad] or [m].
+    """
+    length = "m" if one.kind == "prismatic" else "rad"
+    for (key, component), want in mine.items():
+        have, limit = others[key, component], key == "limit"
+        finite = bool(np.isfinite([want, have]).all())
+        most = max(abs(want), abs(have), 1.0 if limit else 0.0)
+        if want == have or (finite and abs(want - have) <= allowed * most):
+            continue
+        share, size = bool(want) and not limit, None
+        if finite:
+            size = have / want - 1.0 if share else have - want
+        change = of_joint(one.name, **{key: getattr(other, key)}) if key in ACTING else unchanged
+        unit = "1" if share else length if limit else ""
+        cause = Cause(key, one.name, size, None, unit, component)
+        yield difference(cause, other.name, change, (want, have))
+
+
+def numbers_of(joint: Joint, file: UrdfFile, mimic: Mimic) -> Numbers:
+    """Return the numbers of a joint beside geometry."""
+    values = {(key, ""): endless(getattr(joint, key)) for key in NUMBERS}
+    values |= {("limit", end): endless(x) for end, x in zip(ENDS, joint.ends, strict=True)}
+    for key in PARTS:
+        values |= {(key, str(i)): float(x) for i, x in enumerate(getattr(joint, key))}
+    written = joints_in(file.text).get(joint.name)
+    limit = None if written is None else written.find("limit")
+    velocity = float("inf" if limit is None else limit.get("velocity", "inf"))
+    values["velocity", ""] = endless(velocity)
+    return {**values, (MIMIC, "multiplier"): mimic[1], (MIMIC, "offset"): mimic[2]}
+
+
+def endless(value: float) -> float:
+    """Return a limit; infinity where it stands for none."""
+    return value if abs(value) < ENDLESS else float(np.copysign(np.inf, value))
+
+
+@lru_cache(maxsize=2)  # the two files
+def joints_in(text: str) -> dict[str, ET.Element]:
+    """Return the joints of a URDF by name."""
+    return {joint.get("name", ""): joint for joint in ET.fromstring(text).findall("joint")}
+
+
+def mimics_of(file: UrdfFile) -> dict[str, Mimic]:
+    """Return what joints mimic, by name."""
+    tags = ((name, joint.find(MIMIC)) for name, joint in joints_in(file.text).items())
+    return {n: (tag.get("joint", ""), float(tag.get("multiplier", "1")),
+                float(tag.get("offset", "0"))) for n, tag in tags if tag is not None}  # fmt: skip
+
+
+def led_by(mimics: Mapping[str, Mimic], wanted: Mapping[str, str]) -> dict[str, Mimic]:
+    """Return mimics with the leaders of another file, where two joints are coupled in both.
+
+    Args:
+        mimics: by the joint that follows.
+        wanted: leaders in the other file, likewise.
+    """
+    changed = dict(mimics)
+    for name, (lead, times, offset) in mimics.items():
+        if wanted.get(lead) == name and lead not in mimics and times:
+            del changed[name]
+            changed[lead] = name, 1.0 / times, -offset / times
+    return changed
+
+
+def largest(values: Array) -> tuple[int, float]:
+    """Return the flat index of the largest value and the value."""
+    at = int(np.argmax(np.abs(values)))
+    return at, float(values.flat[at])
+
+
+def along_axes(want: Array, have: Array) -> tuple[Array, Array]:
+    """Return inertias (3, 3), along the first's principal axes if they are the second's, too."""
+    axes = np.linalg.eigh(want)[1]
+    turned = axes.T @ have @ axes
+    off = np.abs(turned - np.diag(np.diag(turned))).max()
+    same = off <= PRINCIPAL * np.abs(turned).max()
+    return (axes.T @ want @ axes, turned) if same else (want, have)

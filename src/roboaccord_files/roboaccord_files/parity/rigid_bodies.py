@@ -1,0 +1,97 @@
+"""The rigid bodies of a robot's tree: links that fixed joints hold together, and what they carry.
+
+Frames of links are anyone's choice; a body has the frame of its first link. Nothing here knows of a
+second robot. test_pair.py tests it through `accord parity A B`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import MOVING, Joint, Tree
+from roboaccord.engines.model import LinkProperties
+
+from roboaccord_files.parity.compare import lump
+from roboaccord_files.parity.frames import HERE, Frame
+
+Line: TypeAlias = tuple[Array, Array]
+"""A point of it (3,) [m] and its direction (3,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class RigidBody:
+    """Links that are fixed to each other.
+
+    Args:
+        name: of its first link, whose frame is the body's.
+        joint: by which it moves; None for the root's.
+        parent: name of the body that carries it.
+        pose: in that one's frame, at rest.
+        links: poses of its links in its frame.
+        whole: its mass properties.
+        below: those of the body with all that it carries, at rest.
+    """
+
+    name: str
+    joint: Joint | None
+    parent: str
+    pose: Frame
+    links: Mapping[str, Frame]
+    whole: LinkProperties
+    below: LinkProperties
+
+    @property
+    def moved_by(self) -> str:
+        """Its joint's name; "" for the root."""
+        return self.joint.name if self.joint else ""
+
+    @property
+    def axis(self) -> Array:
+        """Of its joint, in its frame (3,)."""
+        return self.joint.axis if self.joint else np.zeros(3)
+
+    @property
+    def line(self) -> Line:
+        """Its joint's axis, in the frame of the body that carries it."""
+        return self.pose.place, self.pose.turn @ self.axis
+
+    @property
+    def slides(self) -> bool:
+        """Whether its joint is prismatic, and its axis has a direction, but no place."""
+        return bool(self.joint and self.joint.kind == "prismatic")
+
+
+def bodies_of(tree: Tree) -> list[RigidBody]:
+    """Return the bodies of a tree, each after the one that carries it."""
+    root = tree.links[0].name
+    frames = {root: (root, HERE)}  # of links: the body, and the pose in it
+    heads: dict[str, tuple[Joint | None, str, Frame]] = {root: (None, "", HERE)}
+    for joint in tree.joints:
+        body, pose = frames[joint.parent]
+        pose = pose.then(Frame(joint.position, joint.rotation))
+        if joint.kind in MOVING:
+            heads[joint.child] = joint, body, pose
+            body, pose = joint.child, HERE
+        frames[joint.child] = body, pose
+    links = {head: {k: pose for k, (b, pose) in frames.items() if b == head} for head in heads}
+    carried = {head: [*links[head]] for head in heads}
+    for head, (_, parent, _) in reversed(heads.items()):
+        if parent:
+            carried[parent] += carried[head]
+    return [
+        RigidBody(
+            head, *rest, links[head], lump(tree, head, [*links[head]]),
+            lump(tree, head, carried[head]),
+        )
+        for head, rest in heads.items()
+    ]  # fmt: skip
+
+
+def in_frame(link: LinkProperties, pose: Frame) -> LinkProperties:
+    """Return a link's properties in the frame that has a pose in their own."""
+    centre, inertia = link.centre - pose.place, pose.turn.T @ link.inertia @ pose.turn
+    return LinkProperties(link.mass, pose.turn.T @ centre, inertia)
