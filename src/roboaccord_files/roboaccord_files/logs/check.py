@@ -25,7 +25,7 @@ from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
 from roboaccord_files.logs.efforts import OWN, best_reading, factors_of, readings, taken
 from roboaccord_files.logs.log import Log
-from roboaccord_files.logs.noise import noise_of
+from roboaccord_files.logs.noise import drawn_like, rounded
 from roboaccord_files.logs.problem import MISTAKEN, NOISY, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
 from roboaccord_files.logs.smooth import Smooth
@@ -92,7 +92,8 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
         return replace(check, share=shares[reading], unmeasured=True)
     noisy = effort_share(problem, fits[reading].sizes) * windows.reach
     if (noisy > AUDIBLE * windows.noise).any():
-        windows = windows.rescaled(noisy)
+        steps = rounded(log, problem.efforts(factors_in(fits[reading].sizes))[..., 0])
+        windows = windows.rescaled(noisy, steps)
         problem = LogProblem.of(windows, dry, reading)
     found, plain, fit = explain(problem)
     if reading.gravity and not is_noise(plain):  # by the file's own gravity, perhaps
@@ -151,10 +152,14 @@ def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
 def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
     """Return what noise of the efforts does in windows, over what the efforts do (n,)."""
     windows, rng = problem.windows, np.random.default_rng(0)
-    factors = {o: s for o, s in sizes.items() if o.quantity == FACTOR}
-    effort = problem.efforts(factors)[..., 0]
-    noise = noise_of(windows.log, effort) * rng.standard_normal(effort.shape)
+    effort = problem.efforts(factors_in(sizes))[..., 0]
+    noise = drawn_like(windows.log, effort, rng)
     return problem.share(windows.pushed(0, noise[..., None])[problem.kept])
+
+
+def factors_in(sizes: Sizes) -> Sizes:
+    """Return the factors of efforts among sizes."""
+    return {one: size for one, size in sizes.items() if one.quantity == FACTOR}
 
 
 def scheme_of(fit: Fit) -> str:

@@ -262,10 +262,11 @@ class LogProblem(Problem):
         count = max(len(fit.ones) - len(before.ones), 1)
         if before.cost - fit.cost < SIGNIFICANT**2 * fit.unit * count:
             return False
-        explained = float(self.share(before.left - fit.left).max())
+        explained = self.share(before.left - fit.left)
         nearly_all = fit.cost < NEARLY**2 * before.cost
         least = NEARLY * BOUND if nearly_all else BOUND
-        return explained > max(least, AUDIBLE * float(self.windows.heard.max()))
+        least = max(least, AUDIBLE * float(self.windows.heard.max()))
+        return bool((explained > np.maximum(least, self.windows.rounding)).any())
 
     @property
     def most_begun(self) -> int:
