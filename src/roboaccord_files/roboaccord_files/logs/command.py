@@ -57,7 +57,8 @@ def check_log_command(
         bool, typer.Option("--passive", help="Nothing drives the robot: efforts are 0.")
     ] = False,
     effort: Annotated[
-        str, typer.Option(metavar="KIND", help="What a LOG's efforts are: current, ..., or a FILE.yaml of its actuators.")
+        str,
+        typer.Option(metavar="KIND", help="What a LOG's efforts are: current, ..., or FILE.yaml."),
     ] = "",
     folder: Out = None,
 ) -> Result:
