@@ -82,7 +82,7 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     check = first_look(windows)
     if check.noise > NOISY:
         return check
-    asked = Asked.of(windows, effort)
+    asked = BestReading.of(windows, effort)
     if not log.effort.any() and asked.share > MISTAKEN:
         return replace(check, share=asked.share, unmeasured=True)
     problem = asked.problem
@@ -115,7 +115,7 @@ def first_look(windows: Windows) -> LogCheck:
 
 
 @dataclass(frozen=True)
-class Asked:
+class BestReading:
     """What the efforts of a log are: the reading that explains it best, without a cause.
 
     Args:

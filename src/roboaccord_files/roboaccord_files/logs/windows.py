@@ -45,7 +45,7 @@ THIN = 1e-9  # of the largest unknown effort's effect: none
 
 
 class Windows(Response):
-    """Hold the windows of a log under a robot's equations.
+    """The windows of a log under a robot's equations.
 
     Args:
         log: what was read; n joints.

@@ -29,7 +29,7 @@ BEYOND = 100.0  # m, kg m^2, N m s/rad, ...: no robot's is larger
 
 @dataclass(frozen=True)
 class Resolved:
-    """Hold the smallest size of a parameter's error that a level would have found."""
+    """The smallest size of a parameter's error that a level would have found."""
 
     parameter: str
     where: str
