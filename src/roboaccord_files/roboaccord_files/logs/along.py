@@ -6,7 +6,7 @@ and moves the same needs the same efforts. Which robots are kept may be tuned; r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +32,7 @@ class Along:
     loads: Mapping[str, Array]
 
     @classmethod
-    def of(cls, body: LogBody, motion: Sequence[Array], like: Along | None = None) -> Along:
+    def of(cls, body: LogBody, motion: Array, like: Along | None = None) -> Along:
         """Return a robot along a motion.
 
         Args:
@@ -46,9 +46,7 @@ class Along:
         found = link_motions(
             body.tree, body.joints, body.gravity, q - body.zero, fast * qd, fast**2 * qdd, frames
         )
-        same = (
-            dict(zip([x.name for x in like.body.tree.links], like.body.tree.links)) if like else {}
-        )
+        same = {link.name: link for link in like.body.tree.links} if like else {}
         loads = {}
         for link in body.tree.links:
             if like and link.name in frames and same[link.name] is link:

@@ -1,7 +1,7 @@
 """What the equations of a robot's file know, and the same robot with something otherwise.
 
 A hypothesis may be added: a field of `LogBody` with a case of `varied`, or one of the core's
-(engines/deviations.py), and an entry of `groups` in problem.py. SPEEDS may be tuned: dry friction
+(engines/deviations.py), and an entry of `groups_of` in tried.py. SPEEDS may be tuned: dry friction
 is tried with each.
 """
 
@@ -24,7 +24,7 @@ BY_JOINT = {name: name for name in ("damping", "armature", "zero", SPRING)} | {O
 
 @dataclass(frozen=True)
 class LogBody:
-    """Hold what the equations know of a robot.
+    """What the equations know of a robot.
 
     Args:
         tree, joints: of a fixed base, and the names of the columns.

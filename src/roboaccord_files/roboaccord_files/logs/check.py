@@ -9,23 +9,33 @@ cross-check. The lengths of windows are chosen here.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 from roboaccord.contract.outcome import Levels, verdict_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.explain import LIKELY, Explanation, explain, is_noise
+from roboaccord.crosscheck.causes.explain import Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
+from roboaccord.crosscheck.causes.search import LIKELY, is_noise
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
-from roboaccord_files.logs.efforts import OWN, best_reading, factors_of, readings, taken
+from roboaccord_files.logs.efforts import (
+    OWN,
+    Reading,
+    Taken,
+    best_reading,
+    factors_of,
+    readings,
+    taken,
+)
 from roboaccord_files.logs.log import Log
-from roboaccord_files.logs.noise import noise_of
+from roboaccord_files.logs.noise import drawn_like, rounded
 from roboaccord_files.logs.problem import MISTAKEN, NOISY, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
 from roboaccord_files.logs.smooth import Smooth
@@ -69,8 +79,29 @@ def check_log(log: Log, body: LogBody, effort: str = "") -> Report:
 def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     """Return what the equations of a robot's file leave of a log, and what explains it."""
     windows = chosen(log, body)
+    check = first_look(windows)
+    if check.noise > NOISY:
+        return check
+    asked = BestReading.of(windows, effort)
+    if not log.effort.any() and asked.share > MISTAKEN:
+        return replace(check, share=asked.share, unmeasured=True)
+    problem = asked.problem
+    noisy = effort_share(problem, asked.fit.sizes) * windows.reach
+    if (noisy > AUDIBLE * windows.noise).any():
+        steps = rounded(log, problem.efforts(factors_in(asked.fit.sizes))[..., 0])
+        windows = windows.rescaled(noisy, steps)
+        problem = LogProblem.of(windows, asked.dry, asked.reading)
+    answer = explained(windows, problem, asked.dry)
+    explanation, taken_for = without_stated(answer, asked.taken, effort)
+    check = replace(check, taken=taken_for, explanation=explanation)
+    return with_residuals(check, answer)
+
+
+def first_look(windows: Windows) -> LogCheck:
+    """Return what is known of a log before anything is explained."""
+    log, body = windows.log, windows.body
     worst = first_largest(windows.share)
-    check = LogCheck(
+    return LogCheck(
         windows.size,
         float(windows.share[worst]),
         (log.joints[worst], float(windows.noise[worst])),
@@ -79,39 +110,93 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
         motion=Identified.of(
             body.tree, body.joints, body.gravity, [*windows.nodes], friction=log.base is None
         ),
+        capped={joint: share for joint, _, share, _ in windows.capped()},
     )
-    if check.noise > NOISY:
-        return check
-    dry = {joint for joint, each in zip(log.joints, body.dry.T) if each.any()}
-    asked = {each: LogProblem.of(windows, dry, each) for each in readings(effort)}
-    fits = {each: fitted(problem) for each, problem in asked.items()}
-    shares = {each: float(asked[each].share(fit.left).max()) for each, fit in fits.items()}
-    reading = best_reading(fits, shares)
-    problem, known = asked[reading], taken(reading, fits, shares, effort)
-    if not log.effort.any() and shares[reading] > MISTAKEN:
-        return replace(check, share=shares[reading], unmeasured=True)
-    noisy = effort_share(problem, fits[reading].sizes) * windows.reach
-    if (noisy > AUDIBLE * windows.noise).any():
-        windows = windows.rescaled(noisy)
-        problem = LogProblem.of(windows, dry, reading)
-    found, plain, fit = explain(problem)
-    if reading.gravity and not is_noise(plain):  # by the file's own gravity, perhaps
+
+
+@dataclass(frozen=True)
+class BestReading:
+    """What the efforts of a log are: the reading that explains it best, without a cause.
+
+    Args:
+        reading, problem, fit: of that reading.
+        taken: the same in words, with the next reading.
+        share: rms residuals over what the efforts do, where it is most.
+        dry: joints with dry friction.
+    """
+
+    reading: Reading
+    problem: LogProblem
+    fit: Fit
+    taken: Taken
+    share: float
+    dry: frozenset[str]
+
+    @classmethod
+    def of(cls, windows: Windows, effort: str) -> Self:
+        """Return the best reading of those that the user leaves open."""
+        joints = zip(windows.log.joints, windows.body.dry.T)
+        dry = frozenset(joint for joint, friction in joints if friction.any())
+        problems = {one: LogProblem.of(windows, dry, one) for one in readings(effort)}
+        fits = {one: fitted(problem) for one, problem in problems.items()}
+        shares = {one: float(problems[one].share(fit.left).max()) for one, fit in fits.items()}
+        best = best_reading(fits, shares)
+        known = taken(best, fits, shares, effort)
+        return cls(best, problems[best], fits[best], known, shares[best], dry)
+
+
+class Answer(NamedTuple):
+    """What explains a problem: the causes, the fit without one, and that with those named."""
+
+    problem: LogProblem
+    explanation: Explanation
+    plain: Fit
+    fit: Fit
+
+
+def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Answer:
+    """Return what explains the windows of a log.
+
+    A controller that compensates gravity may do so by the file or by what the robot is; and where
+    dry friction is a cause, what it takes as its joint turns back is unknown.
+
+    Args:
+        windows: of the log, whose efforts are all known.
+        problem: of them.
+        dry: joints whose dry friction the file has.
+    """
+    answer, reading = Answer(problem, *explain(problem)), problem.reading
+    if reading.gravity and not is_noise(answer.plain):
         other = replace(problem, reading=replace(reading, of_file=True))
-        again = explain(other)
-        if again[2].cost < HALF * fit.cost:
-            problem, (found, plain, fit) = other, again
-    every = (*found.causes, *found.most, *(each for one in found.instead for each in one))
-    if more := {cause.where for cause in every if cause.quantity == DRY} - dry:
-        problem = LogProblem.of(windows, dry | more, problem.reading)
-        found, plain, fit = explain(problem)
+        by_file = Answer(other, *explain(other))
+        if by_file.fit.cost < HALF * answer.fit.cost:
+            answer = by_file
+    found = answer.explanation
+    causes = (*found.causes, *found.most, *(cause for each in found.instead for cause in each))
+    if more := {cause.where for cause in causes if cause.quantity == DRY} - dry:
+        freed = LogProblem.of(windows, dry | more, answer.problem.reading)
+        answer = Answer(freed, *explain(freed))
+    return answer
+
+
+def without_stated(answer: Answer, known: Taken, effort: str) -> tuple[Explanation, Taken]:
+    """Return the causes without those that the user states of efforts, and what efforts are."""
+    explanation, fit = answer.explanation, answer.fit
     known = replace(known, factors=factors_of(fit))
     if known.following:
         known = replace(known, times=float(np.sqrt(known.cost / fit.cost)))
-    if own := [cause for cause in found.causes if cause.quantity in OWN.get(effort, ())]:
-        rest = tuple(cause for cause in found.causes if cause not in own)
-        found = replace(found, causes=rest, instead=()) if rest else Explanation()
-        known = replace(known, also=own)
-    left = problem.share(fit.left)
+    stated = OWN.get(effort, ())
+    if also := [cause for cause in explanation.causes if cause.quantity in stated]:
+        rest = tuple(cause for cause in explanation.causes if cause not in also)
+        explanation = replace(explanation, causes=rest, instead=()) if rest else Explanation()
+        known = replace(known, also=also)
+    return explanation, known
+
+
+def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
+    """Return a check with what the named causes leave, and what of that is beyond the noise."""
+    problem, _, plain, fit = answer
+    windows, left = problem.windows, problem.share(fit.left)
     noise = np.hypot(windows.share, effort_share(problem, fit.sizes))
     beyond, whole = (
         np.sqrt(np.maximum(left**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
@@ -119,19 +204,16 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     worst = first_largest(beyond)
     return replace(
         check,
-        taken=known,
         span=span_of(problem, fit, worst),
         share=float(problem.share(plain.left).max()),
         left=float(left.max()),
         beyond=float(beyond.max()),
-        worst=log.joints[worst],
+        worst=windows.log.joints[worst],
         whole=float(whole.max()),
         efforts=float(noise.max()),
         scheme=scheme_of(fit),
         judged=int(problem.kept.sum()),
         windows=len(problem.kept),
-        explanation=found,
-        capped={joint: share for joint, _, share, _ in windows.capped()},
     )
 
 
@@ -151,10 +233,14 @@ def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
 def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
     """Return what noise of the efforts does in windows, over what the efforts do (n,)."""
     windows, rng = problem.windows, np.random.default_rng(0)
-    factors = {o: s for o, s in sizes.items() if o.quantity == FACTOR}
-    effort = problem.efforts(factors)[..., 0]
-    noise = noise_of(windows.log, effort) * rng.standard_normal(effort.shape)
+    effort = problem.efforts(factors_in(sizes))[..., 0]
+    noise = drawn_like(windows.log, effort, rng)
     return problem.share(windows.pushed(0, noise[..., None])[problem.kept])
+
+
+def factors_in(sizes: Sizes) -> Sizes:
+    """Return the factors of efforts among sizes."""
+    return {one: size for one, size in sizes.items() if one.quantity == FACTOR}
 
 
 def scheme_of(fit: Fit) -> str:

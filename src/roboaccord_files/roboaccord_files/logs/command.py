@@ -58,10 +58,7 @@ def check_log_command(
     ] = False,
     effort: Annotated[
         str,
-        typer.Option(
-            metavar="KIND",
-            help="What a LOG's efforts are: current, ..., or a FILE.yaml of its actuators.",
-        ),
+        typer.Option(metavar="KIND", help="What a LOG's efforts are: current, ..., or FILE.yaml."),
     ] = "",
     folder: Out = None,
 ) -> Result:

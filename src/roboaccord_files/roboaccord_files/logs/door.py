@@ -1,8 +1,8 @@
 """The check of somebody's log, as a function: `ra.crosscheck("log.csv", robot="arm.urdf")`.
 
 Options may be added: a parameter, a word of TAKES, and the same in command.py. What is refused here
-(a base that moves, mimics) must stay so, for the equations in windows.py lack it; the settings of a
-log are those of a robot that is a file, with its dry friction on.
+(a base that moves without its pose, mimics) must stay so, for the equations in windows.py lack it;
+the settings of a log are those of a robot that is a file, with its dry friction on.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def crosscheck_log(
         **options: of a robot that is a file.
 
     Raises:
-        AccordError: for what cannot be read, or a base that moves.
+        AccordError: for what cannot be read, or a base that moves on unknown contacts.
     """
     path = Path(robot_or_recording)
     if not path.exists():

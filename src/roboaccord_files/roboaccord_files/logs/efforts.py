@@ -17,9 +17,9 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.results import Json
-from roboaccord.crosscheck.causes.explain import SURE
 from roboaccord.crosscheck.causes.fit import Fit, Prior
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, FILTER, LIMIT, MOTOR, Hypothesis
+from roboaccord.crosscheck.causes.search import SURE
 
 from roboaccord_files.logs.body import LogBody
 

@@ -47,3 +47,32 @@ def quantum(values: Array) -> float:
     whole = steps / step
     even = np.abs(whole - np.round(whole)) < 1e-3 * np.maximum(whole, 1.0)
     return step if even.mean() > 0.9 and len(np.unique(np.round(whole))) * 4 < len(steps) else 0.0
+
+
+def rounded(log: Log, values: Array) -> Array:
+    """Return of which columns (k, n) the noise is that of rounding to steps (n,)."""
+    steps = np.array([quantum(column) for column in values.T])
+    return np.asarray((steps > 0.0) & (noise_of(log, values) <= steps / np.sqrt(12.0)))
+
+
+def drawn_like(log: Log, values: Array, rng: np.random.Generator) -> Array:
+    """Return a draw of the noise of columns (k, n): white, or as rounding to steps makes it.
+
+    The error of a rounded value that changes slowly keeps its sign for many samples, so that
+    windows do not average it out as they do white noise.
+    """
+    found = noise_of(log, values) * rng.standard_normal(values.shape)
+    for j in np.flatnonzero(rounded(log, values)):
+        found[:, j] = _rounding(values[:, j], quantum(values[:, j]), rng)
+    return found
+
+
+def _rounding(values: Array, step: float, rng: np.random.Generator) -> Array:
+    """Return the error (k,) of rounding a column that changes as this one, from another zero.
+
+    What was rounded is taken to pass a value in the middle of the samples that have it.
+    """
+    ends = np.r_[0, np.flatnonzero(np.diff(values)) + 1, len(values)]
+    middle = 0.5 * (ends[:-1] + ends[1:] - 1)
+    exact = np.interp(np.arange(len(values)), middle, values[ends[:-1]]) / step + rng.uniform()
+    return np.asarray(step * (np.round(exact) - exact))

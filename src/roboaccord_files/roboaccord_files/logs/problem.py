@@ -1,36 +1,25 @@
-"""The windows of a log as a problem of the regressor: what its file leaves, and what may be off.
+"""Which causes of a log are tried, and which of them explain its windows.
 
-What is tried is listed in tried.py.
+What is tried is listed in tried.py, and what it does is in predicted.py.
 The bounds may be tuned, and each states in what it is measured; docs/own_log.md gives the rates of
 detection and of false alarms that `make own-logs` measured with them.
-
-Time step and scheme of the log are unknown. To first order a scheme takes q, qd and friction from
-times that are late by a, b and c: forward Euler's steps of h have a = h and b = c = h/2,
-semi-implicit ones a = 0 [Hairer, Lubich and Wanner 2006, IX], and those of a higher order 0. All
-three are fitted beside each hypothesis, and when efforts act: from their stamp on, up to it, or
-between.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes import hypotheses as known
-from roboaccord.crosscheck.causes.explain import LEFT, LIKELY, SIGNIFICANT
-from roboaccord.crosscheck.causes.fit import Fit, Prior, Problem, fitted
-from roboaccord.crosscheck.causes.hypotheses import FACTOR, Group, Hypothesis, Sizes
-from roboaccord.crosscheck.causes.samples import RECORDED
-from roboaccord.engines.deviations import EVERY
+from roboaccord.crosscheck.causes.explain import LEFT, SIGNIFICANT
+from roboaccord.crosscheck.causes.fit import Fit, fitted
+from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis
+from roboaccord.crosscheck.causes.search import LIKELY
 
-from roboaccord_files.logs.body import LogBody
-from roboaccord_files.logs.efforts import TORQUE, Reading
-from roboaccord_files.logs.log import Log
+from roboaccord_files.logs.predicted import PART, PredictedWindows
 from roboaccord_files.logs.smooth import Smooth
 from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of
 from roboaccord_files.logs.windows import FLOOR, Windows
@@ -45,172 +34,14 @@ LEFT_BY_TWO = 1e-2  # of the squared residuals, by several causes
 POSITIVE, ROUND = ("armature", "damping", known.SPRING, known.BACKLASH), 1e-3  # of a joint; a part
 BEGUN = 4  # hypotheses that begin at one of some sizes
 FEWER = 4.0  # times the least cost: what a fit leaves by regression that is left out
-PRIORS = [(0.0, 0.7, -1.1, 1.1), *[(0.0, 0.5, -1.1, 1.1)] * 2, (0.5, 0.7, -0.6, 1.6)]
-PRIORS += [(0.0, 0.7, -0.2, 1.2)] * 2
-SCHEME = "scheme"
-BESIDE = {Hypothesis(SCHEME, "", i): Prior(*each) for i, each in enumerate(PRIORS)}
-"""a, b, c and the part of the delay [samples]: no scheme is later, and more is a delay.
-
-The last two are 0 where efforts are held from sample to sample, 1 where they change smoothly, or
-where they are blows.
-"""
-*_, PART, SMOOTH, BLOWS = BESIDE
-CLOCK = Hypothesis("clock")
-OF_EFFORTS = ("gear", FACTOR, known.FILTER, known.MOTOR, known.LIMIT)
-TURNS = 0.05  # of an effort: below, a gear with backlash turns over
 SLIDING = {
     "N m s/rad": "N s/m", "N m": "N", "kg m^2": "kg", "rad": "m", "N m/rad": "N/m", "rad/s": "m/s",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class LogProblem(Problem):
-    """Predict windows of a log by the equations of its file (Problem): a block is a window.
-
-    Args:
-        windows: of the log, w of them.
-        kept: which are looked at (w,).
-        log: its efforts are those that act.
-        reading: what its efforts are.
-    """
-
-    windows: Windows
-    kept: Array
-    log: Log
-    reading: Reading = TORQUE
-
-    @classmethod
-    def of(cls, windows: Windows, dry: Iterable[str], reading: Reading = TORQUE) -> Self:
-        """Return the problem; what dry friction takes where joints turn back is unknown."""
-        own = windows.freed(dry)
-        return cls(own, np.ones(len(own.samples), bool), windows.log, reading)
-
-    @cached_property
-    def _beside(self) -> Mapping[Hypothesis, Prior]:
-        return {**BESIDE, **self.reading.factors(self.log.driven)}
-
-    @property
-    def beside(self) -> Mapping[Hypothesis, Prior]:
-        """What is fitted beside any hypothesis: the scheme, and factors of efforts."""
-        return self._beside
-
-    @cached_property
-    def body(self) -> LogBody:
-        """The robot that the efforts move."""
-        own = self.windows.body
-        return own if self.reading.of_file else self.reading.rest(own)
-
-    @cached_property
-    def _added(self) -> Array:
-        """What a controller by the file adds to the efforts (w, (k + 1) n)."""
-        own, windows = self.windows.body, self.windows
-        if not self.reading.of_file:
-            return np.zeros(windows.apart.shape)
-        return windows.needing(own) - windows.needing(self.reading.rest(own))
-
-    @property
-    def independent(self) -> int:
-        """Number of residuals."""
-        return int(self.kept.sum() * self.windows.samples.shape[1] * self.windows.joints)
-
-    def residuals(self, sizes: Sizes) -> Array:
-        """Return recorded positions less predicted ones, over noise (b, (k + 1) n)."""
-        own, shift = {one: size for one, size in sizes.items() if size}, self._shift(sizes)
-        changed = self._of_body(own)
-        found = self.windows.needing(self.body.varied(changed) if changed else self.body)
-        found = found - self._driven(shift, self.efforts(own), own)[..., 0] - self._added
-        if fast := own.get(CLOCK, 0.0):  # stamps are longer by that than what has passed
-            found = self.windows.apart + (found - self.windows.apart) / (1.0 + fast) ** 2
-        for one, size in own.items():
-            if one.quantity == SCHEME and one not in (PART, SMOOTH, BLOWS):
-                found = found + size * self.windows.scheme[..., one.axis]
-            elif one.quantity == known.BACKLASH:
-                found = found + size * self._slack(one.where)
-        return np.asarray(found[self.kept])
-
-    def _driven(self, shift: int, efforts: Array, at: Sizes) -> Array:
-        """Return what efforts do that act later by so many samples, and by a part of one."""
-        part, sizes = at.get(PART, 0.0), [at.get(one, 0.0) for one in (SMOOTH, BLOWS)]
-        found = self.windows.pushed(shift, efforts)
-        if part:
-            found = (1.0 - part) * found + part * self.windows.pushed(shift + 1, efforts)
-        if any(sizes):
-            found = found + sum(s * x for s, x in zip(sizes, self.windows.bent(shift, efforts)))
-        return found
-
-    def _slack(self, joint: str) -> Array:
-        """Return what backlash of 1 rad does: the motor leads by half, to where its effort is."""
-        leads = np.zeros(self.log.q.shape)
-        column = self.log.joints.index(joint)
-        effort = self.log.effort[:, column]
-        leads[:, column] = 0.5 * np.tanh(effort / max(TURNS * float(effort.std()), 1e-300))
-        return -self.windows.left_of(leads)
-
-    @staticmethod
-    def _of_body(sizes: Sizes) -> Sizes:
-        apart = (DELAY.quantity, SCHEME, known.BACKLASH, *OF_EFFORTS)
-        return {one: size for one, size in sizes.items() if one.quantity not in apart}
-
-    @staticmethod
-    def _shift(sizes: Sizes) -> int:
-        return round(sizes.get(DELAY, 0.0)) - 1
-
-    def efforts(self, sizes: Sizes) -> Array:
-        """Return the efforts that act (k, n, 1)."""
-        log = self.log
-        for one, size in sizes.items():
-            if one.quantity in ("gear", FACTOR):
-                own = np.array([one.where in (joint, EVERY) for joint in log.joints])
-                factor = size if one.quantity == FACTOR else 1.0 + size
-                log = replace(log, effort=log.effort * np.where(own, factor, 1.0))
-            elif one.quantity in OF_EFFORTS:
-                log = RECORDED[one.quantity](log, size, one.where)
-        return self.windows.efforts if log is self.windows.log else log.effort[..., None]
-
-    def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
-        """Return how residuals change with sizes; none of a delay, which is tried by samples."""
-        bent = {one: size for one, size in at.items() if size and one.quantity in known.BENT}
-        beside = (DELAY, *BESIDE)
-        plain = {o: s for o, s in at.items() if o in beside or o.quantity in OF_EFFORTS}
-        base = dict(at) if bent else plain
-        efforts, changed = self.efforts(base), dict[Hypothesis, Array]()
-        shift, found = self._shift(base), dict[Hypothesis, Array]()
-        of_body = self._of_body(base)
-        own = self.body.varied(of_body) if of_body else self.body
-        needed, asked, probed = (
-            self.windows.needed(own, kept=True),
-            list[Hypothesis](),
-            list[Array](),
-        )
-        for one in ones:
-            more = {**base, one: base.get(one, 0.0) + one.probe}
-            if one == PART:
-                later = self._driven(shift + 1, efforts, {})
-                found[one] = (self._driven(shift, efforts, {}) - later)[..., 0]
-            elif one in (SMOOTH, BLOWS):
-                found[one] = -self.windows.bent(shift, efforts)[one == BLOWS][..., 0]
-            elif one.quantity == SCHEME:
-                found[one] = np.asarray(self.windows.scheme[..., one.axis])
-            elif one.quantity in OF_EFFORTS:
-                changed[one] = (self.efforts(more) - efforts) / one.probe
-            elif one.quantity == known.BACKLASH:
-                found[one] = self._slack(one.where)
-            elif one != DELAY:
-                asked.append(one)
-                other = self.windows.needed(self.body.varied(self._of_body(more)))
-                probed.append((other - needed) / one.probe)
-        if changed:
-            acting = self._driven(shift, np.concatenate([*changed.values()], axis=-1), base)
-            found |= dict(zip(changed, -np.moveaxis(acting, -1, 0)))
-        if asked:
-            columns = np.moveaxis(self.windows.made_by(np.stack(probed, axis=-1)), -1, 0)
-            found |= dict(zip(asked, columns))
-        if CLOCK in found:  # and what has acted takes a shorter time
-            moved = self.windows.made_by(needed[..., None])[..., 0]
-            fast = 1.0 + base.get(CLOCK, 0.0)
-            over = 2.0 / fast * (moved - self._driven(shift, efforts, base)[..., 0])
-            found[CLOCK] = (found[CLOCK] - over) / fast**2
-        return {one: slope[self.kept] for one, slope in found.items() if slope.any()}
+class LogProblem(PredictedWindows):
+    """The windows of a log as a problem of the regressor: a block is a window."""
 
     def groups(self) -> list[Group]:
         """Return the hypotheses, in the order of names."""
@@ -237,18 +68,6 @@ class LogProblem(Problem):
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
                 yield cause, replace(self, windows=windows, log=log)
 
-    def part(self, which: slice) -> Self:
-        """Return some of the windows."""
-        kept = np.zeros_like(self.kept)
-        kept[np.flatnonzero(self.kept)[which]] = True
-        return replace(self, kept=kept)
-
-    def share(self, left: Array) -> Array:
-        """Return rms residuals over what the efforts do (n,)."""
-        windows = self.windows
-        rms = np.sqrt((left.reshape(-1, len(windows.scale)) ** 2).mean(axis=0))
-        return np.asarray(rms * windows.scale / windows.reach)
-
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
         """Return whether a fit leaves little, less if by several causes, or no more than noise."""
         one = len(fit.places) == 1
@@ -266,10 +85,11 @@ class LogProblem(Problem):
         count = max(len(fit.ones) - len(before.ones), 1)
         if before.cost - fit.cost < SIGNIFICANT**2 * fit.unit * count:
             return False
-        explained = float(self.share(before.left - fit.left).max())
+        explained = self.share(before.left - fit.left)
         nearly_all = fit.cost < NEARLY**2 * before.cost
         least = NEARLY * BOUND if nearly_all else BOUND
-        return explained > max(least, AUDIBLE * float(self.windows.heard.max()))
+        least = max(least, AUDIBLE * float(self.windows.heard.max()))
+        return bool((explained > np.maximum(least, self.windows.rounding)).any())
 
     @property
     def most_begun(self) -> int:

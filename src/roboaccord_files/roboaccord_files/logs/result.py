@@ -25,7 +25,7 @@ from roboaccord_files.logs.problem import NOISY, UNKNOWN
 
 @dataclass(frozen=True)
 class LogCheck:
-    """Hold what is measured of a log.
+    """What is measured of a log.
 
     Args:
         window: steps of a window.

@@ -12,7 +12,6 @@ from itertools import product
 import numpy as np
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.explain import UNSEEN
 from roboaccord.crosscheck.causes.hypotheses import (
     BACKLASH,
     FILTER,
@@ -24,6 +23,7 @@ from roboaccord.crosscheck.causes.hypotheses import (
     components,
 )  # fmt: skip
 from roboaccord.crosscheck.causes.samples import exchanges, starts
+from roboaccord.crosscheck.causes.search import UNSEEN
 from roboaccord.description.tree import Tree
 from roboaccord.engines.deviations import EVERY, OF_JOINTS, OF_LINKS, PRODUCTS, UPWARDS
 from roboaccord.numerics.ranking import ranked

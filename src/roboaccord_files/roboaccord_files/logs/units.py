@@ -69,7 +69,7 @@ def rate_notes(time: Array, q: Mapping[str, Array], qd: Mapping[str, Array]) -> 
         if abs(mine @ given / size**2 - DEGREES) < NEAR * DEGREES if size else False:
             cure = f"--map 'q/{joint}=COLUMN[deg]'"
             raise AccordError(f"{joint}: positions in degrees beside rates in radians? {cure}")
-        scale = mine @ given / size**2 if size else 0.0
+        scale = float(mine @ given) / size**2 if size else 0.0
         near = [unit for unit, x in RATE_UNITS.items() if abs(scale - x) < NEAR * x]
         off = f"{apart / np.sqrt(len(given)):.2g} rad/s off d(position)/dt"
         what = f"in {near[0]} by d(position)/dt" if near else off

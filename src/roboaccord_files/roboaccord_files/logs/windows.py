@@ -45,7 +45,7 @@ THIN = 1e-9  # of the largest unknown effort's effect: none
 
 
 class Windows(Response):
-    """Hold the windows of a log under a robot's equations.
+    """The windows of a log under a robot's equations.
 
     Args:
         log: what was read; n joints.
@@ -53,6 +53,9 @@ class Windows(Response):
         size: k, the steps of a window; w windows of k + 1 samples.
         smooth: motion through the log.
         most: samples that are looked at.
+
+    Attributes:
+        rounding: what rounding of efforts does in windows, over what the efforts do (n,).
     """
 
     def __init__(
@@ -105,7 +108,7 @@ class Windows(Response):
         self.scale = np.hypot(self.noise, FLOOR * self.reach)
         self._basis = None
         self._basis = np.linalg.qr(self._propagate(start=np.eye(2 * self.joints)))[0]
-        self.apart = self._left_of_log()
+        self.apart, self.rounding = self._left_of_log(), np.zeros(self.joints)
 
     @property
     def share(self) -> Array:
@@ -157,9 +160,15 @@ class Windows(Response):
         smooth = self.q.reshape(len(self.samples), -1, self.joints)[:, ::2]
         return self._left((self.log.q[self.samples] - smooth)[..., None])[..., 0]
 
-    def rescaled(self, more: Array) -> Windows:
-        """Return the windows with more noise of positions (n,) [rad or m]."""
+    def rescaled(self, more: Array, steps: Array) -> Windows:
+        """Return the windows with more noise, that of efforts.
+
+        Args:
+            more: what it does to positions (n,) [rad or m].
+            steps: of which joints it is that of rounding (n,), which nothing averages out.
+        """
         found = copy.copy(self)
+        found.rounding = np.where(steps, more / self.reach, 0.0)
         found.scale, found._basis = np.hypot(self.scale, more), None
         found._basis = np.linalg.qr(found._propagate(start=np.eye(2 * self.joints)))[0]
         return found._anew()

@@ -34,7 +34,7 @@ INTERVAL = 1.96  # of 95 % of a normal distribution, in standard errors
 
 
 class Prior(NamedTuple):
-    """Hold what is known of a size beforehand: mean and spread, and bounds."""
+    """What is known of a size beforehand: mean and spread, and bounds."""
 
     mean: float
     spread: float
@@ -130,7 +130,7 @@ class Problem(ABC):
 
 @dataclass(frozen=True)
 class Fit:
-    """Hold a least-squares fit.
+    """A least-squares fit.
 
     Args:
         problem: with what has no size undone.

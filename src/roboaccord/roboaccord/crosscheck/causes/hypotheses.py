@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from roboaccord.engines.deviations import OF_JOINTS
+import numpy as np
+
+from roboaccord.engines.deviations import OF_JOINTS, PRODUCTS
 
 PAYLOAD = "payload"
 UNITS = {
@@ -28,6 +30,13 @@ OF_ENCODERS_AND_DRIVES = (
     ZERO, LIMIT, MOTOR, FILTER, FACTOR, SPEED_LIMIT, BACKLASH, SPRING, "axis", "effort offset"
 )  # fmt: skip
 BENT = ("centre", "origin", "axis", ZERO, "clock", LIMIT, MOTOR, PAYLOAD)  # not linear
+HEAVY, WORKS, ACTS = (-1.0, 20.0), (-0.9, np.inf), (0.0, np.inf)
+POSSIBLE = {
+    "mass": HEAVY, "inertia": HEAVY, "gear": WORKS, "gravity": WORKS, MOTOR: ACTS, LIMIT: ACTS,
+    FILTER: ACTS, PAYLOAD: ACTS, PRODUCTS: (-3.0, 3.0),
+}  # fmt: skip
+"""Sizes between which a robot can be; a gear of the other sign is another error."""
+ANY = -np.inf, np.inf
 PROBE = 1e-4  # by which a parameter is changed
 PROBES = {"armature": 1e-7, MOTOR: 1e-6}  # of which light links have little; of a short time
 
@@ -57,6 +66,16 @@ class Hypothesis(NamedTuple):
         return PROBES.get(self.quantity, PROBE)
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """Sizes between which a robot can be."""
+        return ANY if self.composite and self.axis else POSSIBLE.get(self.quantity, ANY)
+
+    @property
+    def composite(self) -> bool:
+        """Whether its components are different things, how much and where, and all are reported."""
+        return self.quantity == PAYLOAD
+
+    @property
     def place(self) -> str:
         """What `where` names."""
         return "joint" if self.quantity in (*OF_JOINTS, *OF_ENCODERS_AND_DRIVES) else "link"
@@ -70,6 +89,11 @@ class Hypothesis(NamedTuple):
 Group = tuple[Hypothesis, ...]
 """Components that are fitted together."""
 Sizes = Mapping[Hypothesis, float]
+
+
+def telling(group: Group) -> Group:
+    """Return the components that make a group what it is: a payload at a link's centre is mass."""
+    return group[1:] if group[0].composite else group
 
 
 def components(one: Hypothesis) -> Group:

@@ -15,8 +15,8 @@ import numpy as np
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.results import Quantity
-from roboaccord.crosscheck.causes.explain import UNSEEN
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis, components
+from roboaccord.crosscheck.causes.search import UNSEEN
 from roboaccord.crosscheck.causes.ticks import TickProblem
 from roboaccord.engines.deviations import EVERY, UPWARDS
 from roboaccord.numerics.ranking import ranked
@@ -29,7 +29,7 @@ BEYOND = 100.0  # m, kg m^2, N m s/rad, ...: no robot's is larger
 
 @dataclass(frozen=True)
 class Resolved:
-    """Hold the smallest size of a parameter's error that a level would have found."""
+    """The smallest size of a parameter's error that a level would have found."""
 
     parameter: str
     where: str

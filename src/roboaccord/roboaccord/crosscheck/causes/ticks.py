@@ -18,10 +18,11 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.causes.explain import LIKELY, Explanation, explain
+from roboaccord.crosscheck.causes.explain import Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, Problem
 from roboaccord.crosscheck.causes.hypotheses import ZERO, Group, Hypothesis, Sizes, components
 from roboaccord.crosscheck.causes.samples import RECORDED, WHOLE, exchanged, framed, starts
+from roboaccord.crosscheck.causes.search import LIKELY
 from roboaccord.crosscheck.ticks import Index, difference, names, predicted
 from roboaccord.engines.deviations import EVERY, GROUND, OF_FEET, OF_JOINTS, OF_LINKS, ModelChange
 from roboaccord.engines.spec import EngineSpec
