@@ -130,7 +130,7 @@ def open_gaps(mass: Array, jacobian: Array, wanted: Array) -> Array:
 
 
 def _pushes(mass: Array, jacobian: Array, bounds: Array, why: str) -> tuple[Array, Array]:
-    """Return x (m,) of 0 <= x |_ D x + b >= 0, and M^-1 J^T x (n,); `why` says that none is."""
+    """Return x (m,) of 0 <= x |_ D x + b >= 0, and M^-1 J^T x (n,); `why` is for the error."""
     m, n = jacobian.shape
     root, pushes, change = np.zeros((n, n)), np.empty(m), np.empty(n)
     factor(mass, root)
