@@ -30,9 +30,9 @@ from roboaccord.numerics import SOLVED, factor, kernel, solve, solve_by_lemke
 from packbot.contact.features import LOWER, add_rows
 from packbot.model.chain import Chain, place_bodies
 
-SOFT = 1e-9  # part of its diagonal that is added to J M^-1 J^T: redundant contacts leave no rank
-# The same at rest: dJ/dt v has 1e-10 m/s^2 of rounding in it, of which redundant contacts at 1e-9
-# would make 0.1 N, and their friction steps of microseconds. It opens gaps by 1e-11 m a step.
+SOFT = 1e-9  # of its diagonal, added to J M^-1 J^T, which redundant contacts make singular
+# The same at rest. With 1e-9, redundant contacts would turn the 1e-10 m/s^2 of rounding in dJ/dt v
+# into forces of 0.1 N, whose friction needs steps of microseconds. Gaps open by 1e-11 m a step.
 GIVE = 1e-7
 ROUNDS = 50  # of friction and normal impulses at one impact, at most
 RANK = 1e-9  # of the largest singular value: redundant contacts leave smaller ones
