@@ -27,7 +27,7 @@ import numpy as np
 from roboaccord.contract import Array, DivergedError, Index
 from roboaccord.numerics import SOLVED, factor, kernel, solve, solve_by_lemke
 
-from packbot.contact.features import LOWER, add_rows
+from packbot.contact.features import KIND, LOWER, PAIR, add_rows
 from packbot.model.chain import Chain, place_bodies
 
 SOFT = 1e-9  # of its diagonal, added to J M^-1 J^T, which redundant contacts make singular
@@ -158,7 +158,7 @@ def across(chain, owner, features, q, witnesses, jacobian):
         for d in range(2):
             for k in range(len(q)):
                 jacobian[f, d, k] = 0.0
-        if features[f, 0] >= LOWER:
+        if features[f, KIND] >= LOWER:
             continue
         normal = witnesses[f, 6:]
         least = 0
@@ -260,7 +260,7 @@ class Sliding:
         return np.asarray(v - responses @ (inverse @ stopped @ v))
 
     def _coefficients(self, features: Index) -> Array:
-        return np.where(features[:, 0] < LOWER, self.mu[features[:, 5]], 0.0)
+        return np.where(features[:, KIND] < LOWER, self.mu[features[:, PAIR]], 0.0)
 
     def _across(self, features: Index, q: Array, witnesses: Array) -> Array:
         jacobian = np.empty((len(features), 2, len(q)))
