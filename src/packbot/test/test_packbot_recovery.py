@@ -27,7 +27,7 @@ pytestmark = pytest.mark.thorough
 
 
 class Findings(Observer):
-    """Keep what the controller finds."""
+    """Observer of what the controller finds."""
 
     def __init__(self):
         self.found = []
