@@ -7,9 +7,9 @@ al. 2018], the rates qd+ at the end of a tick follow from those before by
 
 M the mass matrix, D viscous friction, h gravity, Coriolis efforts and dry friction, T the period, W
 the weight of the last rate in the mean rate of a joint that friction brakes within T, and C the
-efforts by the unknowns x (effort_unknowns.py). Mass matrix and h are those of the inertial parameters as
-estimated so far. Rates and accelerations are predicted ones: noise of measured rates would be taken
-for efforts.
+efforts by the unknowns x (effort_unknowns.py). Mass matrix and h are those of the inertial
+parameters as estimated so far. Rates and accelerations are predicted ones: noise of measured rates
+would be taken for efforts.
 
 The balance, of second order in T, is fixed: test_detector compares it with forward dynamics. All
 constants are choices that may be tuned; then run `make detection` again.
