@@ -23,7 +23,7 @@ from roboaccord.numerics import kernel
 from packbot.contact.polyhedra import point_to_hull, segments
 from packbot.model.chain import add_row, place_bodies, to_body, to_world
 
-VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3
+VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3  # kinds, in the first column
 KIND, HULL_A, PART_A, HULL_B, PART_B, PAIR = range(6)  # columns of a row of features
 WIDTH = 6  # of a row
 PARALLEL = 1e-6  # sine of the angle below which two edges have no crossing but for rounding

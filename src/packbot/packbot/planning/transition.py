@@ -33,9 +33,8 @@ STEP = 2  # control periods of a step of the plan
 SERVO, TURN = 3.0, 5.0  # 1/s: gains of the first guess on angles, and on rates
 HASTE = 4.0  # rad/s^2: its largest acceleration
 TIPPED = 0.05  # rad past its unstable zero, from which on the guess leads back
-# Weights of the residuals: accelerations, speeds, angles, efforts, height; then of the end.
-WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])
-END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])
+WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])  # of residuals, in the order of planar.py
+END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])  # weights of angles and rates at the end
 STAGES = ((0.1, 1.0), (0.3, 2.0), (1.0, 5.0))  # factors on weights of the end and the limits
 ROUNDS, GAIN = 100, 1e-5  # iterations of a stage at most; relative gain of the cost to go on
 CLOSE = 0.01  # rad and rad/s from the goal within which a plan ends
