@@ -50,7 +50,7 @@ def two_link(arm, target):
     first, second = (abs(fore), hand) if joint == 2 else (a, abs(fore))
     turn = np.angle(fore)
     r, z = np.hypot(*(target[:2] - [p.base_x, 0.0])), target[2] - p.base_z - p.turret_d
-    found = []
+    poses = []
     for ahead in (r, -r):
         size = np.hypot(ahead, z)
         cosine = (size**2 - first**2 - second**2) / (2.0 * first * second)
@@ -66,10 +66,10 @@ def two_link(arm, target):
                 planar = (lead, bend - turn, angle)
             back = 0.0 if ahead > 0 else np.pi
             turret = np.arctan2(target[1], target[0] - p.base_x) + back
-            found.append((turret, *planar))
-    q = np.tile(arm.setup.initial.q, (len(found), 1))
-    if found:
-        q[:, :4] = (np.array(found) - arm.lower[:4]) % (2 * np.pi) + arm.lower[:4]
+            poses.append((turret, *planar))
+    q = np.tile(arm.setup.initial.q, (len(poses), 1))
+    if poses:
+        q[:, :4] = (np.array(poses) - arm.lower[:4]) % (2 * np.pi) + arm.lower[:4]
         q[:, joint] = angle
     inside = ((q <= arm.upper + 2e-3) & (q >= arm.lower - 1e-9)).all(axis=1)
     return np.clip(q[inside], arm.lower, arm.upper)

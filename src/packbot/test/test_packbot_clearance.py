@@ -128,7 +128,7 @@ def measured(loose):
     solids = [Solid.of(hull.vertices, hull.faces) for hull in loose.hulls]
     rows = []
     for number, (pair, qa, ta, qb, tb, gap) in enumerate(random_pairs(loose)):
-        found = loose.witness(np.concatenate([ta, qa, tb, qb]), [pair])
+        witness = loose.witness(np.concatenate([ta, qa, tb, qb]), [pair])
         truth, (a, b) = gap, loose.pairs[pair]
         first = solids[a].moved(quaternion_matrix(qa), ta)
         second = solids[b].moved(quaternion_matrix(qb), tb)
@@ -136,19 +136,19 @@ def measured(loose):
             truth = signed_distance(first, second)
         if gap > 0.0:
             assert abs(truth - gap) < 1e-15  # two computations of the same
-        n = found.normals[0]
+        n = witness.normals[0]
         reach = (second.corners @ n).min() - (first.corners @ n).max()
-        rows.append((truth, reach, found))
+        rows.append((truth, reach, witness))
     return rows
 
 
 def test_distances_are_those_of_an_exact_method(measured):
     truth = np.array([row[0] for row in measured])
-    found = np.array([row[2].distances[0] for row in measured])
+    distances = np.array([row[2].distances[0] for row in measured])
     assert (truth > 0.0).sum() > 3000 and (truth < 0.0).sum() > 1000
-    assert np.isfinite(found).all()
-    assert (found[truth > 0.0] > 0.0).all()
-    assert np.abs(found - truth).max() < ERROR
+    assert np.isfinite(distances).all()
+    assert (distances[truth > 0.0] > 0.0).all()
+    assert np.abs(distances - truth).max() < ERROR
 
 
 def test_normals_separate_hulls_by_their_distance(measured):
@@ -226,10 +226,10 @@ def test_fixtures_take_part():
     post = f"post: {{size: [0.1, 0.1, 1], position: [2.2, 0, 0.3], rpy: [0, 0, {np.pi / 4}]}}"
     clearance = Clearance.of(setup_of(f"terrain.boxes={{{wall}, {post}}}"))
     distances = clearance.distances(np.zeros(7))
-    found = {clearance.pair_names(i): distances[i] for i in range(len(distances))}
+    by_pair = {clearance.pair_names(i): distances[i] for i in range(len(distances))}
     corner = np.hypot(2.2 - 0.1 / np.sqrt(2.0) - 2.06, 0.006)
     for finger in ("finger_left", "finger_right"):
-        assert found[finger, "wall"] == pytest.approx(0.09, abs=1e-12)
-        assert found[finger, "post"] == pytest.approx(corner, abs=1e-12)
+        assert by_pair[finger, "wall"] == pytest.approx(0.09, abs=1e-12)
+        assert by_pair[finger, "post"] == pytest.approx(corner, abs=1e-12)
     i = next(i for i in range(len(distances)) if clearance.pair_names(i)[1] == "wall")
     assert clearance.pair_links(i) == ("turret_link", "wall")

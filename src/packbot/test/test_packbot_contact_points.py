@@ -18,13 +18,13 @@ def test_a_wall_ahead_of_the_finger_tips_is_told_with_its_gap(gap: float) -> Non
     )
     straight = [f"initial.q.{name}=0" for name in ("shoulder", "elbow1", "elbow2", "tilt")]
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse", [wall, *straight]))
-    found = ROBOT.contact_points(setup)(setup.initial)
+    points = ROBOT.contact_points(setup)(setup.initial)
     if gap > 1e-3:
-        assert not found
+        assert not points
         return
-    assert {point.pair for point in found} == {("gripper_link", "wall")}
-    assert len(found) == 2  # both fingers
-    for point in found:
+    assert {point.pair for point in points} == {("gripper_link", "wall")}
+    assert len(points) == 2  # both fingers
+    for point in points:
         assert point.depth == pytest.approx(-gap, abs=1e-9)
         assert point.normal == pytest.approx(np.array([1.0, 0.0, 0.0]), abs=1e-6)
         assert point.position[0] == pytest.approx(REACH + 0.5 * gap, abs=1e-6)

@@ -194,11 +194,11 @@ def test_joints_go_to_positions_no_faster_than_allowed_and_stop_there():
     """
     setup = made("teleop")
     joints, start = list(setup.joints), setup.initial.q
-    place = np.full(len(joints), np.nan)
-    place[[joints.index("wrist"), joints.index("turret")]] = [1.0, -0.5]
-    motion = run_in(setup, duration=4.0, target=Target(position=place))
-    asked = ~np.isnan(place)
-    assert np.abs(motion.q[-1] - place)[asked].max() < 1e-4
+    position = np.full(len(joints), np.nan)
+    position[[joints.index("wrist"), joints.index("turret")]] = [1.0, -0.5]
+    motion = run_in(setup, duration=4.0, target=Target(position=position))
+    asked = ~np.isnan(position)
+    assert np.abs(motion.q[-1] - position)[asked].max() < 1e-4
     assert np.abs(motion.q - start)[:, ~asked].max() < 1e-4
     assert np.abs(motion.qd).max() < 0.5 * 1.01
     wrist = motion.q[:, joints.index("wrist")]

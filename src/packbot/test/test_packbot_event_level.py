@@ -10,16 +10,16 @@ from roboaccord.scenario.scenario import Tolerances
 pytestmark = pytest.mark.slow
 
 
-def check(engine, made):
+def check(engine, engine_spec):
     """Return check and finding of 0.4 s, in which two large impacts and joints at stops are."""
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse", ["duration=0.4"]))
-    found = check_events(
+    level_check = check_events(
         setup,
-        made,
-        run_setup(setup, make_simulator(setup, made)),
+        engine_spec,
+        run_setup(setup, make_simulator(setup, engine_spec)),
         run_setup(setup, make_simulator(setup)).events,
     )
-    return found, EventsLevel().judge(found, Tolerances())
+    return level_check, EventsLevel().judge(level_check, Tolerances())
 
 
 @pytest.mark.parametrize("engine", ["dart", "mujoco"])

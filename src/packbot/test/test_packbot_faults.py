@@ -286,22 +286,22 @@ def test_the_interpolated_centre_is_off_by_the_sagitta_of_its_arc():
 def test_the_command_prints_both(figures, accord_here, capsys, tmp_path):
     """As data, and for people: a line for each joint that is left."""
     words = ["look", "--joint", "elbow1", "--angle", "0.7"]
-    found = figures(words)
+    printed = figures(words)
     assert accord_here(["packbot", *words]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    for name, table in found["tables"].items():
+    for name, table in printed["tables"].items():
         rows = lines[lines.index([name]) + 3 :]
         for row, message in zip(table["rows"], rows):
             assert message[0] == row["joint"]
             assert float(message[2]) == pytest.approx(row["d"], abs=1e-4)
-    rows = found["tables"]["hand"]["rows"]
+    rows = printed["tables"]["hand"]["rows"]
     assert [row["joint"] for row in rows] == ["turret", "shoulder", "elbow2", "wrist"]
     # 0.52 and 0.58 m at 0.7 rad to each other.
     length = np.hypot(0.52 + 0.58 * np.cos(0.7), 0.58 * np.sin(0.7))
     assert rows[1]["a"] == pytest.approx(length, rel=1e-12)
-    assert found["exact"]["mass"] == pytest.approx(3.9)
-    assert 0.0 < found["error"]["centre"] <= found["largest"]["centre"]
-    assert all((tmp_path / name).is_file() for name in found["files"])
+    assert printed["exact"]["mass"] == pytest.approx(3.9)
+    assert 0.0 < printed["error"]["centre"] <= printed["largest"]["centre"]
+    assert all((tmp_path / name).is_file() for name in printed["files"])
 
 
 def test_a_tick_before_a_twin_was_stopped_has_its_round_off():

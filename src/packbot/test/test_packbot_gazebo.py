@@ -50,13 +50,13 @@ def test_gazebo_lets_the_same_pairs_touch_as_every_other_simulator() -> None:
     given, tree = masks(setup), Tree.parse(expand_for_gazebo(setup))
     parents = {frozenset((joint.parent, joint.child)) for joint in tree.joints}
     still = {fixture.name for fixture in setup.contact.fixtures}
-    found = {
+    pairs_found = {
         frozenset(pair)
         for pair in combinations(given, 2)
         if given[pair[0]] & given[pair[1]] and not set(pair) <= still
     }
-    assert found - parents == {frozenset(pair) for pair in setup.contact.pairs}
-    assert len(found - parents) == len(setup.contact.pairs) > 40
+    assert pairs_found - parents == {frozenset(pair) for pair in setup.contact.pairs}
+    assert len(pairs_found - parents) == len(setup.contact.pairs) > 40
     assert set(masks(setup_of("collapse", "friction={law: none}")).values()) == {0, 0x0F}
 
 

@@ -117,15 +117,15 @@ def test_placements_and_jacobians(setup):
         origins, rotations = oracle.placements(bodies, q)
         for frame, link, point in (("tip", "gripper_link", [0.2, 0, 0]),
                                    ("camera", "pan_link", [0.065, 0, 0.03])):  # fmt: skip
-            place = kinematics.placement(frame, q)
+            placement = kinematics.placement(frame, q)
             i = names.index(link)
-            assert np.abs(place.rotation - rotations[i]).max() < 1e-13
-            assert np.abs(place.position - origins[i] - rotations[i] @ point).max() < 1e-13
+            assert np.abs(placement.rotation - rotations[i]).max() < 1e-13
+            assert np.abs(placement.position - origins[i] - rotations[i] @ point).max() < 1e-13
             jacobian = kinematics.jacobian(frame, q)
             for j, step in enumerate(h * np.eye(7)):
                 after, before = (kinematics.placement(frame, q + s * step) for s in (1, -1))
                 linear = (after.position - before.position) / (2 * h)
-                spin = (after.rotation - before.rotation) / (2 * h) @ place.rotation.T
+                spin = (after.rotation - before.rotation) / (2 * h) @ placement.rotation.T
                 angular = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
                 assert np.abs([*linear, *angular] - jacobian[:, j]).max() < 1e-9
 
@@ -152,13 +152,15 @@ def test_inverse_undoes_forward(inverse, kinematics, setup, parts):
     target, pitch = kinematics.tip(q), float(q[1] + q[2] + q[3])
     assume(np.hypot(target[0] - p.base_x, target[1]) > 1e-6)  # over the turret any turn does
     for asked in (None, pitch):
-        found = inverse.solutions(target, asked)
-        assert len(found)
-        for angles in found[:: max(1, len(found) // 5)]:
+        solutions = inverse.solutions(target, asked)
+        assert len(solutions)
+        for angles in solutions[:: max(1, len(solutions) // 5)]:
             again = np.array([*angles, *q[4:]])
             assert np.abs(kinematics.tip(again) - target).max() < 1e-9
             assert ((lower <= again) & (again <= upper)).all()
-    turns = (found - q[:4] + np.pi) % (2 * np.pi) - np.pi  # the angles themselves are among them
+    turns = (solutions - q[:4] + np.pi) % (
+        2 * np.pi
+    ) - np.pi  # the angles themselves are among them
     assert np.abs(turns).max(axis=1).min() < 1e-6  # a stretched elbow: the square root of round-off
 
 

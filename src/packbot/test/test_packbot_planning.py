@@ -221,13 +221,13 @@ def test_wrong_words(complaint, words, expected):
 
 
 def test_commands_print_what_the_modules_find(figures, planner):
-    found = figures("look --target 1.1 0 0.45 --pitch 0".split())
-    assert set(found) == {
+    printed = figures("look --target 1.1 0 0.45 --pitch 0".split())
+    assert set(printed) == {
         "name", "joints", "q", "tip", "hand", "camera", "sight", "clearance", "closest",
         "options",
     }  # fmt: skip
-    assert found["tip"] == pytest.approx([1.1, 0.0, 0.45], abs=1e-9)
-    assert found["hand"] == pytest.approx([1.0, 0.0, 0.0], abs=1e-12)
-    found = figures("plan --to stowed --from ready".split())
-    assert found["corners"][-1] == pytest.approx(pose("stowed"))
-    assert found["clearance"] >= 0.5 * planner.margin
+    assert printed["tip"] == pytest.approx([1.1, 0.0, 0.45], abs=1e-9)
+    assert printed["hand"] == pytest.approx([1.0, 0.0, 0.0], abs=1e-12)
+    printed = figures("plan --to stowed --from ready".split())
+    assert printed["corners"][-1] == pytest.approx(pose("stowed"))
+    assert printed["clearance"] >= 0.5 * planner.margin

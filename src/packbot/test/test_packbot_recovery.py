@@ -27,7 +27,7 @@ pytestmark = pytest.mark.thorough
 
 
 class Findings(Observer):
-    """Keep what the controller finds."""
+    """Observer of what the controller finds."""
 
     def __init__(self):
         self.found = []
@@ -116,16 +116,16 @@ def test_refusals_and_paths_of_frozen_elbows_against_closed_forms(fault):
     mine = recoverer(setup_of(fault))
     arm, clearance, paths = mine.arm, mine.arm.clearance, 0
     for target in tips_of(arm.setup, 12, 5):
-        found, exact = mine.reach(target), two_link(arm, target)
+        recovery, exact = mine.reach(target), two_link(arm, target)
         clear = [q for q in exact if not clearance.touches(q, MARGIN)]
-        if found.reason:
+        if recovery.reason:
             blocked = "collision" if len(exact) else "out_of_reach"
-            assert found.reason == ("no_path" if clear else blocked)
+            assert recovery.reason == ("no_path" if clear else blocked)
             continue
         paths += 1
-        assert np.linalg.norm(arm.kinematics.tip(found.corners[-1]) - target) < NEAR
-        assert not any(clearance.touches(q, MARGIN) for q in found.corners)
-        assert (found.corners[:, arm.frozen] == arm.lower[arm.frozen]).all()
+        assert np.linalg.norm(arm.kinematics.tip(recovery.corners[-1]) - target) < NEAR
+        assert not any(clearance.touches(q, MARGIN) for q in recovery.corners)
+        assert (recovery.corners[:, arm.frozen] == arm.lower[arm.frozen]).all()
     assert paths > 2
 
 
@@ -186,16 +186,16 @@ def test_refusals_of_loose_elbows_against_sampling(joint):
     flat = np.column_stack([np.hypot(*(tips[:, :2] - axis).T), tips[:, 2]])
     refused = 0
     for target in tips_of(setup, 7, 5):
-        found = mine.reach(target)
-        assert found.reason in ("", "torque", "collision", "no_path")  # none is out of reach
-        if found.reason == "torque":
+        recovery = mine.reach(target)
+        assert recovery.reason in ("", "torque", "collision", "no_path")  # none is out of reach
+        if recovery.reason == "torque":
             refused += 1
             place = [np.hypot(*(target[:2] - axis)), target[2]]
             near = np.linalg.norm(flat - place, axis=1) < NEAR
             steady = [q for q in rests[near] if mine.stands(q) and arm.bears(q)]
             assert not steady
         present = np.linalg.norm(arm.kinematics.tip(mine.present) - target)
-        assert np.linalg.norm(found.nearest - target) <= present + 1e-9
+        assert np.linalg.norm(recovery.nearest - target) <= present + 1e-9
     assert refused > 3
 
 
@@ -206,14 +206,14 @@ def test_weak_joints_refuse_for_torque():
     mine = recoverer(setup)
     reasons = set()
     for target in tips_of(setup, 10, 5):
-        found = mine.reach(target)
-        reasons.add(found.reason)
+        recovery = mine.reach(target)
+        reasons.add(recovery.reason)
         exact = two_link(mine.arm, target)
         held = [abs(mine.arm.gravity(q)[3]) <= 2.7 for q in exact]
-        if found.reason == "torque":
+        if recovery.reason == "torque":
             assert len(exact) and not any(held)
-        if not found.reason:
-            assert all(abs(mine.arm.gravity(q)[3]) <= 2.7 for q in found.corners)
+        if not recovery.reason:
+            assert all(abs(mine.arm.gravity(q)[3]) <= 2.7 for q in recovery.corners)
     assert "torque" in reasons
 
 

@@ -104,17 +104,17 @@ def test_hulls_are_in_the_way_if_the_line_crosses_them(sight):
     for q in rng.uniform(model.lowerPositionLimit, model.upperPositionLimit, (100, 7)):
         target = rng.uniform([-1.5, -1.5, 0.0], 1.5)
         view = sight.look(q, target)
-        places = [pin.SE3(place) for place in clearance.places(q)]
+        places = [pin.SE3(placement) for placement in clearance.places(q)]
         lens = places[clearance.links.index(CAMERA)].act(LENS)
         end = target - SHORT * (target - lens) / view.distance
-        for name, link, hull, place in zip(
+        for name, link, hull, placement in zip(
             clearance.names, clearance.links, clearance.hulls, places, strict=True
         ):
             if link == CAMERA:
                 assert name not in view.blocked_by
-            elif crosses(lens, end, hull, place, 0.0):
+            elif crosses(lens, end, hull, placement, 0.0):
                 assert name in view.blocked_by
-            elif not crosses(lens, end, hull, place, LENS_WIDTH):
+            elif not crosses(lens, end, hull, placement, LENS_WIDTH):
                 assert name not in view.blocked_by
         assert view.visible == (not view.blocked_by and view.off_axis <= np.pi / 2)
         seen += view.visible
@@ -123,13 +123,13 @@ def test_hulls_are_in_the_way_if_the_line_crosses_them(sight):
 
 def test_commands_print_distances_and_sight(figures):
     angles = "0.3 1.2 -0.5 0.3 0.1 -0.2 1".split()
-    found = figures(["look", "--distances", "--q", *angles])
-    assert list(found) == ["min", "pairs", "options"] and len(found["pairs"]) == 138
-    distances = [pair["distance"] for pair in found["pairs"]]
-    assert distances == sorted(distances) and distances[0] == found["min"]
+    printed = figures(["look", "--distances", "--q", *angles])
+    assert list(printed) == ["min", "pairs", "options"] and len(printed["pairs"]) == 138
+    distances = [pair["distance"] for pair in printed["pairs"]]
+    assert distances == sorted(distances) and distances[0] == printed["min"]
     clearance = Clearance.of(Setup.of(load_scenario("packbot", "packbot", "collapse")))
     i, least = clearance.closest(np.array(angles, dtype=float))
-    first = found["pairs"][0]
+    first = printed["pairs"][0]
     assert ((first["a"], first["b"]), first["distance"]) == (clearance.pair_names(i), least)
     wall = "terrain.boxes={wall: {size: [0.1, 1, 1], position: [2.2, 0, 0.4]}}"
     view = figures(["look", "--sight", "2.5", "0", "0.4", "--q", *["0"] * 7, "--set", wall])

@@ -1,7 +1,7 @@
 """Signed distances between the arm's hulls and obstacles, witness points and gradients.
 
 coal [Pan 2012; Montaut 2022] measures, through pinocchio's GeometryModel: GJK between hulls that
-are apart, EPA between hulls that overlap. A distance is positive apart, minus the depth in overlap.
+are apart, EPA between hulls that overlap. The distance of these is minus the depth of overlap.
 Where two hulls nearly touch, coal's normal is checked, and replaced by a separating axis if wrong.
 
 Which pairs are measured is decided by config/packbot.srdf and laws.py. A quantity of a pair may be

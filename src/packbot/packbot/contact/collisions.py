@@ -33,6 +33,7 @@ from packbot.contact.solids import Hull, box_corners
 
 DENT = 1e-6  # m: how far inside its own hull a vertex may be; STL files have seven digits
 Fixtures = tuple[Fixture | MeshFixture, ...]
+# Wide and deep enough that nothing gets to its edge or falls through.
 GROUND = Fixture(
     name="ground", size=np.array([20.0, 20.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
 )

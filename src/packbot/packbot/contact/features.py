@@ -23,8 +23,9 @@ from roboaccord.numerics import kernel
 from packbot.contact.polyhedra import point_to_hull, segments
 from packbot.model.chain import add_row, place_bodies, to_body, to_world
 
-VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3
-WIDTH = 6  # of a row of features
+VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3  # kinds, in the first column
+KIND, HULL_A, PART_A, HULL_B, PART_B, PAIR = range(6)  # columns of a row of features
+WIDTH = 6  # of a row
 PARALLEL = 1e-6  # sine of the angle below which two edges have no crossing but for rounding
 LOOK_AHEAD = 1e-6  # s: rows are differenced over it; hulls turn by far less than their margins
 # Shifts of `measure` in time, in parts of LOOK_AHEAD: now alone, or also after and before.
@@ -35,12 +36,12 @@ ROOM = 400  # most features of one pair: two faces of 12 corners have 24, and cr
 @kernel
 def vertex_gap(shape, owner, turn, origin, a, vertex, b, work, on_a, on_b, normal):
     """Return the distance of a vertex of hull a from hull b [m]; fill points and normal a to b."""
+    vertices, _, planes, first_plane, _, _ = shape
     i, j = owner[a], owner[b]
-    to_world(turn[i], origin[i], shape[0][vertex], on_a)
+    to_world(turn[i], origin[i], vertices[vertex], on_a)
     to_body(turn[j], origin[j], on_a, work[0])
-    distance = point_to_hull(
-        work[0], shape[2], shape[3][b], shape[3][b + 1], work[1], work[2], work[3]
-    )
+    first, last = first_plane[b], first_plane[b + 1]
+    distance = point_to_hull(work[0], planes, first, last, work[1], work[2], work[3])
     to_world(turn[j], origin[j], work[2], on_b)
     for k in range(3):
         normal[k] = 0.0
@@ -52,9 +53,10 @@ def vertex_gap(shape, owner, turn, origin, a, vertex, b, work, on_a, on_b, norma
 @kernel
 def edge_ends(shape, owner, turn, origin, hull, edge, start, along):
     """Fill in the start of an edge in the world, and the vector along it."""
+    vertices, _, _, _, edges, _ = shape
     body = owner[hull]
-    to_world(turn[body], origin[body], shape[0][shape[4][edge, 0]], start)
-    to_world(turn[body], origin[body], shape[0][shape[4][edge, 1]], along)
+    to_world(turn[body], origin[body], vertices[edges[edge, 0]], start)
+    to_world(turn[body], origin[body], vertices[edges[edge, 1]], along)
     for k in range(3):
         along[k] -= start[k]
 
@@ -86,7 +88,7 @@ def edge_gap(shape, owner, turn, origin, a, edge_a, b, edge_b, work, on_a, on_b,
 @kernel
 def add_rows(chain, owner, origin, axis, feature, witness, direction, row):
     """Add to `row` (n,) how fast both points of a feature part along a direction."""
-    b, a = owner[feature[3]], owner[feature[1]]
+    a, b = owner[feature[HULL_A]], owner[feature[HULL_B]]
     add_row(chain, origin, axis, b, witness[3:6], direction, 1.0, row)
     add_row(chain, origin, axis, a, witness[:3], direction, -1.0, row)
 
@@ -159,17 +161,18 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, features):
         reach: [m].
         features: (ROOM, 6).
     """
+    vertices, first_vertex, _, _, edges, first_edge = shape
     bodies = len(chain[0])
     turn, origin, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
     work, ends = np.empty((6, 3)), np.empty((3, 3))
     place_bodies(chain, q, turn, origin, axis)
     count = 0
-    near = np.zeros(len(shape[0]), dtype=np.bool_)
+    near = np.zeros(len(vertices), dtype=np.bool_)
     for hull, other, sign in ((a, b, 1.0), (b, a, -1.0)):
-        first, last = shape[1][hull], shape[1][hull + 1]
+        first, last = first_vertex[hull], first_vertex[hull + 1]
         heights, top = np.empty(last - first), -np.inf
         for v in range(first, last):
-            to_world(turn[owner[hull]], origin[owner[hull]], shape[0][v], work[0])
+            to_world(turn[owner[hull]], origin[owner[hull]], vertices[v], work[0])
             heights[v - first] = sign * (
                 along[0] * work[0, 0] + along[1] * work[0, 1] + along[2] * work[0, 2]
             )
@@ -183,11 +186,11 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, features):
                 if distance < reach:
                     _write(features[count], VERTEX, hull, v, other, 0, pair)
                     count += 1
-    for e in range(shape[5][a], shape[5][a + 1]):
-        if not (near[shape[4][e, 0]] and near[shape[4][e, 1]]):
+    for e in range(first_edge[a], first_edge[a + 1]):
+        if not (near[edges[e, 0]] and near[edges[e, 1]]):
             continue
-        for f in range(shape[5][b], shape[5][b + 1]):
-            if not (near[shape[4][f, 0]] and near[shape[4][f, 1]]) or count >= ROOM:
+        for f in range(first_edge[b], first_edge[b + 1]):
+            if not (near[edges[f, 0]] and near[edges[f, 1]]) or count >= ROOM:
                 continue
             if _crossing(shape, owner, turn, origin, a, e, b, f, reach, work, ends):
                 _write(features[count], EDGE, a, e, b, f, pair)

@@ -27,12 +27,12 @@ import numpy as np
 from roboaccord.contract import Array, DivergedError, Index
 from roboaccord.numerics import SOLVED, factor, kernel, solve, solve_by_lemke
 
-from packbot.contact.features import LOWER, add_rows
+from packbot.contact.features import KIND, LOWER, PAIR, add_rows
 from packbot.model.chain import Chain, place_bodies
 
-SOFT = 1e-9  # part of its diagonal that is added to J M^-1 J^T: redundant contacts leave no rank
-# The same at rest: dJ/dt v has 1e-10 m/s^2 of rounding in it, of which redundant contacts at 1e-9
-# would make 0.1 N, and their friction steps of microseconds. It opens gaps by 1e-11 m a step.
+SOFT = 1e-9  # of its diagonal, added to J M^-1 J^T, which redundant contacts make singular
+# The same at rest. With 1e-9, redundant contacts would turn the 1e-10 m/s^2 of rounding in dJ/dt v
+# into forces of 0.1 N, whose friction needs steps of microseconds. Gaps open by 1e-11 m a step.
 GIVE = 1e-7
 ROUNDS = 50  # of friction and normal impulses at one impact, at most
 RANK = 1e-9  # of the largest singular value: redundant contacts leave smaller ones
@@ -130,7 +130,7 @@ def open_gaps(mass: Array, jacobian: Array, wanted: Array) -> Array:
 
 
 def _pushes(mass: Array, jacobian: Array, bounds: Array, why: str) -> tuple[Array, Array]:
-    """Return x (m,) of 0 <= x |_ D x + b >= 0, and M^-1 J^T x (n,); `why` says that none is."""
+    """Return x (m,) of 0 <= x |_ D x + b >= 0, and M^-1 J^T x (n,); `why` is for the error."""
     m, n = jacobian.shape
     root, pushes, change = np.zeros((n, n)), np.empty(m), np.empty(n)
     factor(mass, root)
@@ -158,7 +158,7 @@ def across(chain, owner, features, q, witnesses, jacobian):
         for d in range(2):
             for k in range(len(q)):
                 jacobian[f, d, k] = 0.0
-        if features[f, 0] >= LOWER:
+        if features[f, KIND] >= LOWER:
             continue
         normal = witnesses[f, 6:]
         least = 0
@@ -260,7 +260,7 @@ class Sliding:
         return np.asarray(v - responses @ (inverse @ stopped @ v))
 
     def _coefficients(self, features: Index) -> Array:
-        return np.where(features[:, 0] < LOWER, self.mu[features[:, 5]], 0.0)
+        return np.where(features[:, KIND] < LOWER, self.mu[features[:, PAIR]], 0.0)
 
     def _across(self, features: Index, q: Array, witnesses: Array) -> Array:
         jacobian = np.empty((len(features), 2, len(q)))

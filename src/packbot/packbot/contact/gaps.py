@@ -120,10 +120,11 @@ class GapFunctions:
 
     def changing(self, features: Index) -> np.ndarray:
         """Return whether a joint that is not held can change gaps (m,)."""
-        stops = features[:, 0] >= kernels.LOWER
+        stops = features[:, kernels.KIND] >= kernels.LOWER
         free = np.empty(len(features), dtype=np.bool_)
-        free[stops] = ~self.held[features[stops, 1]]
-        free[~stops] = self.proximity.reach[features[~stops, 5]][:, ~self.held].any(axis=1)
+        joints, pairs = features[stops, kernels.HULL_A], features[~stops, kernels.PAIR]
+        free[stops] = ~self.held[joints]
+        free[~stops] = self.proximity.reach[pairs][:, ~self.held].any(axis=1)
         return free
 
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:

@@ -30,10 +30,8 @@ def pack(hulls: Sequence[Hull]) -> tuple[Array | Index, ...]:
         into the vertices, the edges without the diagonals of faces (e, 2), and where they start.
     """
     vertices = [hull.vertices for hull in hulls]
-    planes = [
-        np.column_stack([hull.normals, *hull.vertices[hull.faces].transpose(1, 0, 2)])
-        for hull in hulls
-    ]
+    corners = [hull.vertices[hull.faces].transpose(1, 0, 2) for hull in hulls]
+    planes = [np.column_stack([h.normals, *c]) for h, c in zip(hulls, corners, strict=True)]
     edges = [_edges(hull, rows) for hull, rows in zip(hulls, planes, strict=True)]
     starts = [np.cumsum([0, *map(len, arrays)]) for arrays in (vertices, planes, edges)]
     moved = [pairs + start for pairs, start in zip(edges, starts[0], strict=False)]

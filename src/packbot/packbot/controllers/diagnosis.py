@@ -76,7 +76,7 @@ class Diagnosis(Protocol):
         """Forget all, as at the start of a run."""
 
     def update(self, state: RobotState, effort: Array) -> Sequence[Detection]:
-        """Return new findings, of joints of which something else is found now than before.
+        """Return new findings about joints; earlier ones hold until then.
 
         Args:
             state: as measured.

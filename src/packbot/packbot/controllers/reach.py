@@ -41,7 +41,7 @@ class ReachController:
         uncertainty: with it, empty or not, friction is compensated with care, and the error that is
             left is integrated; see torque.py.
         identified: file of `accord identify packbot BAG --json`: planning and control take the
-            arm as that has it, with care as well.
+            arm as identified, with care as well.
         diagnosis: of the controller `recover`, for its scenarios; failures are ignored.
     """
 

@@ -67,9 +67,9 @@ class RecoveryController:
         bandwidth: of the control.
         margin: that the path keeps from touching.
         uncertainty: by how much the arm may differ from its model, for the diagnosis. With it the
-            arm is controlled with care, as `reach` has it.
-        identified: file of `accord identify packbot BAG --json`: all of this takes the arm as that
-            has it, with the uncertainties that it leaves.
+            arm is controlled with care, as by `reach`.
+        identified: file of `accord identify packbot BAG --json`: planning, control and diagnosis
+            take the arm as identified, with the uncertainties that remain.
         diagnosis: by name, what finds the failures; see `controllers.diagnosis`.
 
     Attributes:
@@ -78,7 +78,7 @@ class RecoveryController:
         detected: what was found last of each failed joint, by its name.
         motion: path that is tracked; None while the arm is held.
         started: time at which the motion, or the hold at its end, began [s]; None before.
-        recovery: result of the plan for the failed arm; None as long as there is none.
+        recovery: result of the plan for the failed arm; None before it.
         reason: why the target is refused; "" if it is not.
         done: whether the arm will not come closer.
     """

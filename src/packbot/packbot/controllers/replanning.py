@@ -1,4 +1,4 @@
-"""Planning of a path for a failed arm at rest, in a thread beside the control.
+"""Planning of a path for a failed arm at rest, in a thread of its own.
 
 The controller goes on holding the arm meanwhile. It takes the path `THOUGHT` of simulated time
 after the start, however fast the machine is, and waits for a slow one: results must not depend on

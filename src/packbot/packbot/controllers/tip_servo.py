@@ -7,7 +7,7 @@ by damped least squares [Nakamura, Hanafusa 1986],
 
 e the error of the tips and J their Jacobian with the active joints, loose ones following. A loose
 joint that swings freely is taken where it comes to hang: by the model, and for an arm that differs
-from its model, shifted by how it has hung beside that on average.
+from its model, with the mean difference between measured and hanging angles.
 
 All constants may be tuned; test_packbot_recovery requires 10 mm in each engine.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SERVO = 1.0  # 1/s: gain; slower than loose links swing, sqrt(g / 0.5 m) = 4.4 rad/s
 SERVED = 0.15  # rad: bound of what is added to each angle, 0.28 m at the tips of a stretched arm
 SOFT = 1e-4  # m^2: damping, of motions that move the tips by less than 1 cm/rad
-LEAN = 3.0  # s: time constant of the average of that shift, two swings of such a link
+LEAN = 3.0  # s: time constant of that mean, two swings of such a link
 
 
 class TipServo:

@@ -1,4 +1,4 @@
-"""A reach of the arm with failed joints in an engine, and what came of it.
+"""A reach of the arm with failed joints in an engine, and its result.
 
 `run_reach` drives the controller `recover`, or that of the healthy arm, until it is done, and
 judges the run: the finger tips must end at the target, nothing may touch but what loose joints rest
@@ -57,7 +57,7 @@ class Noticed:
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """What came of a reach.
+    """Result of a reach.
 
     Args:
         reached: whether the finger tips ended within 10 mm of the target, plus the displacement by
@@ -169,26 +169,27 @@ def run_reach(
     setup: Setup, target: Array, engine: str | OffModel = "reference", *, ignore: bool = False,
     last: float = 0.0, planner: Recoverer | None = None, observers: Sequence[Observer] = (),
 ) -> Reach:  # fmt: skip
-    """Reach for a target, and return what came of it.
+    """Reach for a target in an engine, and return the result.
 
     Args:
         setup: robot, scenario and faults.
         target: of the finger tips (3,) [m].
-        engine: name; or an arm that is not its model, with the same faults: controllers know that.
-        ignore: let the healthy arm's controller do it, which knows nothing of failures.
-        last: time until which that holds the arm at least [s].
-        planner: for the failed arm at rest, where there is one already.
+        engine: name; or an arm that is not its model, with the same faults, in which case the
+            controllers take their model as uncertain.
+        ignore: use the healthy arm's controller, which ignores failures.
+        last: time up to which that controller holds the arm at least [s].
+        planner: for the failed arm at rest, if one was made already.
         observers: of the run.
     """
-    words, arm = target.tolist(), None if isinstance(engine, str) else engine
+    point, arm = target.tolist(), None if isinstance(engine, str) else engine
     uncertainty: dict[str, float] | None = {} if arm else None
     if not ignore:
         diagnosis = setup.scenario.controller.get("diagnosis", DETECTED)
-        recovering = RecoveryController(setup, words, uncertainty=uncertainty, diagnosis=diagnosis)
+        recovering = RecoveryController(setup, point, uncertainty=uncertainty, diagnosis=diagnosis)
         recovering.planner = planner
         run = drive(setup, engine, recovering, observers=observers)
         return _judged(setup, target, run, recovering.motion, recovering, arm)
-    plain = ReachController(setup, words, uncertainty=uncertainty)
+    plain = ReachController(setup, point, uncertainty=uncertainty)
     try:
         plain.reset(setup.scenario.seed)
     except AccordError as error:

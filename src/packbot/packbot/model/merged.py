@@ -2,7 +2,7 @@
 
 The report interpolates the inertia of an arm with a frozen joint over the angle of the joint (3.2).
 Here it is exact: a body is moved to the frame of the other and the two are added. The report's
-interpolation, piecewise linear between any number of knots, stands beside it for comparison.
+interpolation, piecewise linear between any number of knots, is here for comparison.
 
 The sum of bodies is fixed: test_packbot_faults compares it with pinocchio's.
 """

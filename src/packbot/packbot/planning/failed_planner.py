@@ -1,8 +1,8 @@
 """Paths of an arm with failed joints, loose joints following the others.
 
 A path is followed quasi-statically: loose joints follow the others, at zero torque or in contact
-with what they lie on. RRT-Connect, as `planning.rrt` has it, plans with frozen joints. Where loose
-joints matter, a tree of the equilibria that can be reached grows from the present one.
+with what they lie on. RRT-Connect (rrt.py) plans with frozen joints. Where loose joints matter, a
+tree of the equilibria that can be reached grows from the present one.
 
 All constants may be tuned: more samples find more paths and take longer, and change paths that
 pages show. test_packbot_recovery checks that each pose of a tree is a rest.

@@ -22,7 +22,7 @@ from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics, Placement
 from packbot.model.parameters import LENS, PackbotParameters
 
-PITCHES = 720  # of the hand that are tried, half a degree apart, if none is asked for
+PITCHES = 720  # of the hand that are tried if none is given, half a degree apart
 ROUND_OFF = 1e-9  # by which a cosine may exceed 1 at the edge of the reach
 AT_LIMIT = 1e-11  # rad: angles beyond a joint's limit by less are at it but for rounding
 

@@ -5,6 +5,9 @@ without effort (non-collocated partial feedback linearisation [Spong 1994]). The
 the angles of shoulder and elbows, then their rates. Limits of speed, effort, angle and of the
 finger tips' height are penalties; what the loose joint rests on at the start is a one-sided spring.
 
+Arrays over the n steps of a trajectory are X, states (n + 1, 6); U, inputs (n, 2); A, Jacobians of
+steps; R, residuals with their Jacobians; K, gains (n, 2, 6); d, changes of the inputs (n, 2).
+
 A model is (lengths, masses, moments, inertias, viscous friction, armature) of the three links,
 (3,) each, then the angle and the free side of the spring (2,), and gravity [m/s^2].
 

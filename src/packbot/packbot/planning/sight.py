@@ -32,7 +32,7 @@ FRUSTUM = np.array(
     [(0, 2, 1), (0, 3, 2), (4, 5, 6), (4, 6, 7)]
     + [t for i in range(4) for j in [(i + 1) % 4] for t in ((i, j, 4 + j), (i, 4 + j, 4 + i))]
 )
-CORNERS = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
+CORNERS = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])  # of a square
 # Points of a unit disc with even shares of it: the centre, and two rings.
 DISC = [
     (r * math.cos(2.0 * math.pi * i / n), r * math.sin(2.0 * math.pi * i / n))

@@ -3,7 +3,8 @@
 A first guess goes to angles at which the loose joint tips over, and back. It is improved in the
 arm's plane (planar.py) by differential dynamic programming with the Gauss-Newton Hessian of the
 cost [Li and Todorov 2004, iterative LQR], with penalties that are raised in stages. Gains along the
-trajectory are those of the time-varying linear-quadratic regulator.
+trajectory are those of the time-varying linear-quadratic regulator. X, U, A, R, K and d are as in
+planar.py.
 
 All constants may be tuned: FLOOR and NEAR keep the arm off its tracks and limits; WEIGHTS, END and
 STAGES shape the optimisation, and with others the scenario `transition` may have no plan
@@ -32,9 +33,8 @@ STEP = 2  # control periods of a step of the plan
 SERVO, TURN = 3.0, 5.0  # 1/s: gains of the first guess on angles, and on rates
 HASTE = 4.0  # rad/s^2: its largest acceleration
 TIPPED = 0.05  # rad past its unstable zero, from which on the guess leads back
-# Weights of the residuals: accelerations, speeds, angles, efforts, height; then of the end.
-WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])
-END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])
+WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])  # of residuals, in the order of planar.py
+END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])  # weights of angles and rates at the end
 STAGES = ((0.1, 1.0), (0.3, 2.0), (1.0, 5.0))  # factors on weights of the end and the limits
 ROUNDS, GAIN = 100, 1e-5  # iterations of a stage at most; relative gain of the cost to go on
 CLOSE = 0.01  # rad and rad/s from the goal within which a plan ends
@@ -74,8 +74,11 @@ class PlanarArm:
         speed: part of the speed limits that is used.
 
     Attributes:
-        goal: angles (7,) of the same pose with the loose joint at its stable zero on the other side
-            of the unstable one.
+        start: angles (7,) [rad] with the loose joint at rest on what it leans on.
+        goal: the same with the loose joint at its stable zero beyond the unstable one.
+        plane, active: joints of the plane (3,), and those of them that are not loose (2,).
+        loose: index of the loose joint among those of the plane.
+        model: of the plane, as planar.py has it.
 
     Raises:
         AccordError: with other failures, or where the joint does not lean or may not go there.
@@ -105,7 +108,7 @@ class PlanarArm:
         self._bounds[int(past > 0.0), self.loose] = self._free(joint, float(np.sign(past)))
 
     def _free(self, joint: int, side: float) -> float:
-        """Return how far the loose joint may swing past its goal [rad]."""
+        """Return the angle up to which the loose joint may swing past its goal [rad]."""
         q = self.goal.copy()
         while self.arm.lower[joint] < q[joint] < self.arm.upper[joint]:
             if self.arm.clearance.touches(q, GAP):
@@ -118,7 +121,7 @@ class PlanarArm:
 
         Args:
             via: angles of the active joints of the plane (2,) [rad] at which the loose one tips
-                over: those that the first guess goes to until it does.
+                over: the first guess goes there until it does.
             duration: [s].
 
         Raises:

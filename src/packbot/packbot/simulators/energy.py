@@ -17,7 +17,7 @@ from roboaccord.contract import Array, Index
 from roboaccord.numerics import Step
 from roboaccord.simulators import JointFriction, losses
 
-from packbot.contact.features import LOWER
+from packbot.contact.features import KIND, LOWER
 from packbot.model.arm import Arm
 
 # Lobatto's rule with four points on (0, 1): exact for polynomials of degree 5.
@@ -84,7 +84,7 @@ class EnergyBook:
             before, after: velocities (n,), without the friction of the impact.
         """
         loss = -0.5 * impulses * (jacobian @ (before + after))
-        stops = features[:, 0] >= LOWER
+        stops = features[:, KIND] >= LOWER
         self.losses.add(losses.STOPS, float(loss[stops].sum()))
         self.losses.add(losses.IMPACTS, float(loss[~stops].sum()))
 

@@ -67,11 +67,9 @@ class ConstrainedDynamics:
             return out
         _, jacobian, witnesses, bias = self.gap_functions.measure_turning(closed.features, q, v)
         sliding = self.sliding
-        directions = (
-            sliding.force_directions(closed.features, q, v, jacobian, witnesses)
-            if sliding.any
-            else jacobian
-        )
+        directions = jacobian
+        if sliding.any:
+            directions = sliding.force_directions(closed.features, q, v, jacobian, witnesses)
         total = total - self.arm.bias(q, v)
         self.forces = np.empty(len(jacobian))
         answer = accelerate(
@@ -92,11 +90,10 @@ class ConstrainedDynamics:
         response = np.linalg.inv(self.arm.mass_matrix(q))
         hold = self.forces > 0.0
         if hold.any():
-            _, jacobian, witnesses = self.gap_functions.measure(self.closed.features, q)
+            features = self.closed.features
+            _, jacobian, witnesses = self.gap_functions.measure(features, q)
             if self.sliding.any:
-                damping += self.sliding.damping(
-                    self.closed.features, q, v, witnesses, self.forces
-                )  # fmt: skip
+                damping += self.sliding.damping(features, q, v, witnesses, self.forces)
             pressed = response @ jacobian[hold].T
             delassus = jacobian[hold] @ pressed
             delassus[np.diag_indices_from(delassus)] *= 1.0 + GIVE

@@ -162,10 +162,10 @@ class PackbotReference(ArmSimulator):
     def _start(self, state: RobotState) -> None:
         """Begin at a state.
 
-        A pair that is closer than the margin has its distance as its margin from then on, and a
-        joint outside of its limits its angle as its limit: another simulator's states can be so.
-        Hulls that overlap, or are closer than `LEAST_MARGIN`, are first moved apart that far: by
-        joints that are not frozen, and where these cannot, by all.
+        States of other simulators can have hulls closer than the margin, or joints outside their
+        limits. From then on the distance of such a pair is its margin, and the angle of such a
+        joint its limit. Hulls closer than `LEAST_MARGIN` are moved that far apart first: by joints
+        that are not frozen, or by all if these cannot.
         """
         gap_functions = self._stepper.motion.gap_functions
         if self._contact:

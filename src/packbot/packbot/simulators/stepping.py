@@ -19,7 +19,7 @@ from roboaccord import engines
 from roboaccord.contract import Array, DivergedError, Event, Index
 from roboaccord.numerics import Step, take_step
 
-from packbot.contact.features import LOWER
+from packbot.contact.features import KIND, LOWER
 from packbot.contact.forces import impact
 from packbot.contact.gaps import ClosedGaps, same
 from packbot.simulators.closing import first_closing
@@ -61,9 +61,8 @@ class EventDrivenStepper:
         restitution: float, events: list[Event],
     ) -> None:  # fmt: skip
         self.motion, self.energy, self._events = motion, energy, events
-        self._gap_functions = motion.gap_functions
-        self._options, self._restitution = options, restitution
-        self.x: Array = np.zeros(0)  # until the start
+        self._gap_functions, self._options = motion.gap_functions, options
+        self._restitution, self.x = restitution, np.zeros(0)  # no state until the start
 
     def start(self, q: Array, v: Array, time: float) -> None:
         """Begin at a state."""
@@ -262,7 +261,7 @@ class EventDrivenStepper:
         sums: dict[tuple[str, str], float] = {}
         for feature, impulse, rate in zip(features, impulses, rates, strict=True):
             if impulse > 0.0 and rate < -APPROACH:
-                kind = "joint_stop" if feature[0] >= LOWER else "impact"
+                kind = "joint_stop" if feature[KIND] >= LOWER else "impact"
                 key = (kind, self._gap_functions.name(feature))
                 sums[key] = sums.get(key, 0.0) + float(impulse)
         for (kind, subject), impulse in sums.items():

@@ -17,17 +17,18 @@ import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import Slope, Step
 
-GAMMA = 0.435866521508459
-ALPHA = (
+GAMMA = 0.435866521508459  # on the diagonal, for L-stability
+ALPHA = (  # weights of the stages in the states of the later ones
     np.array([0.87173304301691801]),
     np.array([0.84457060015369423, -0.11299064236484185]),
     np.array([0.0, 0.0, 1.0]),
 )
-COUPLING = (
+COUPLING = (  # weights of the stages in the terms with the Jacobian
     np.array([-0.87173304301691801]),
     np.array([-0.90338057013044082, 0.054180672388095326]),
     np.array([0.24212380706095346, -1.2232505839045147, 0.54526025533510214]),
 )
+# Of the stages in the end of the step, and in that of the embedded method of order 2.
 WEIGHTS = np.array([0.24212380706095346, -1.2232505839045147, 1.545260255335102, GAMMA])
 EMBEDDED = np.array([0.37810903145819369, -0.096042292212423178, 0.5, 0.2179332607542295])
 

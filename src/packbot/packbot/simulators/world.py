@@ -30,7 +30,7 @@ COMMENT = """What stands around the Packbot in a scenario: physics alone, withou
 
 
 def make_world(setup: Setup) -> Path:
-    """Return the file of the world of a scenario; what it names lies beside it.
+    """Write the world of a scenario with its meshes, and return its file.
 
     Raises:
         AccordError: if Gazebo does not have the scenario's contact law or drives, the arm cannot

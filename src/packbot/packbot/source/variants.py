@@ -30,7 +30,7 @@ from packbot.simulators.reference import ArmSimulator, read_reference_options
 
 FIRST_STEP = 1e-4  # s: after a stop, as a solver restarts
 STUCK = 20  # stops in a row without PROGRESS between them, after which a pair may overlap
-PROGRESS = 1e-3  # s: shorter motions between two stops are none
+PROGRESS = 1e-3  # s: shorter motions between two stops do not count
 PARALLEL = 1e-9  # relative difference of axes that are parallel but for rounding
 LEAST_STEP = 1e-6  # s: shorter steps are taken whatever their error
 ROUND_OFF = 1e-12  # s: of times

@@ -58,7 +58,7 @@ RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12  # m, m, 1: of the casings of elb
 BISECTIONS = 60  # of the distance of their centres: down to rounding
 CORNER = 15.0  # degrees: direction of a corner of both prisms
 LAWS = ("contact along the normal", "the report's joint_clamp", "without collision")
-GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}
+GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}  # m, figure 5
 
 
 def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> list[Still]:

@@ -192,12 +192,12 @@ def _file_name(shape: Shape, taken: set[str]) -> str:
 
 
 def _find(urdf: Path, name: str) -> Path:
-    """Return the path of a mesh of a URDF: beside it, in a folder above it, or in packages."""
+    """Return the path of a mesh of a URDF: in its folder, in one above it, or in packages."""
     inside = name.removeprefix("package://").partition("/")[2]
-    beside = [urdf.parent / name.removeprefix("file://")]
+    candidates = [urdf.parent / name.removeprefix("file://")]
     if name.startswith("package://"):
-        beside = [folder / inside for folder in urdf.resolve().parents[:3]]
-    return next((path for path in beside if is_file(path)), None) or mesh_path(name)
+        candidates = [folder / inside for folder in urdf.resolve().parents[:3]]
+    return next((path for path in candidates if is_file(path)), None) or mesh_path(name)
 
 
 def hulls_of(

@@ -59,12 +59,12 @@ def test_rates_that_are_measured_leave_the_noise_as_it_was_to_the_bit() -> None:
     q, _ = counted(angles, 4096)
     qd = np.gradient(angles, PERIOD, axis=0)
     noise, first = Noise((1e-3, 1e-2), SLOWEST), np.array([1e-3, 1e-2])
-    variance, found = first**2, noises(noise, q, qd)
+    variance, estimates = first**2, noises(noise, q, qd)
     for i in range(2, len(q)):
         parts = [x[i - 2] - 2.0 * x[i - 1] + x[i] for x in (q, qd)]
         squares = np.median(np.array(parts) ** 2, axis=1) / (6.0 * 0.455)
         variance = variance + (PERIOD / 0.5) * (squares - variance)
-        assert (found[i] == np.maximum(np.sqrt(variance), QUIETEST)).all()
+        assert (estimates[i] == np.maximum(np.sqrt(variance), QUIETEST)).all()
     assert noise.count == 0.0
 
 

@@ -131,11 +131,11 @@ def test_the_basis_has_the_variance_of_what_is_not_known(setup):
     basis = effort_basis(setup, arm, u, u.hidden(limits))
     q, rest = np.array([0.3, 0.8, -0.9, 0.5, 0.2, 0.1, 0.4]), np.zeros(7)
     expected = np.linalg.norm(arm.regressor(q, rest, rest) @ basis, axis=1)
-    known = arm.bias(q, rest)
+    nominal = arm.bias(q, rest)
     squares = []
     for _ in range(60):
         other = Arm.of(drawn_setup(draw_arm(rng, u, limits), setup.scenario))
-        squares.append((other.bias(q, rest) - known) ** 2)
+        squares.append((other.bias(q, rest) - nominal) ** 2)
     found = np.sqrt(np.mean(squares, axis=0))
     # A payload from 0 to 2 kg has a variance of 1/3 kg^2; 60 arms tell it to a fifth.
     np.testing.assert_allclose(found[1:4], expected[1:4], rtol=0.3)
@@ -143,11 +143,11 @@ def test_the_basis_has_the_variance_of_what_is_not_known(setup):
 
 def test_a_drawn_arm_weighs_what_is_drawn(setup):
     draw = draw_arm(np.random.default_rng(3), Uncertainty(), setup.effort_limits)
-    drawn, known = drawn_setup(draw, setup.scenario), Arm.of(setup).masses()
+    drawn, nominal = drawn_setup(draw, setup.scenario), Arm.of(setup).masses()
     masses = Arm.of(drawn).masses()
     more = dict(zip((f"{link}_link" for link in LINKS), draw.of("mass").tolist(), strict=True))
     more["gripper_link"] += draw.of("payload")[0]
-    for link, mass in known.items():
+    for link, mass in nominal.items():
         assert masses[link] == pytest.approx(mass + more[link], abs=1e-12)
     exact_draw = draw_arm(np.random.default_rng(3), Uncertainty().scaled(0.0), setup.effort_limits)
     same = Arm.of(drawn_setup(exact_draw, setup.scenario))
@@ -182,19 +182,19 @@ def run(setup, fault=None, *, at=1.5, duration=3.0, hold=False, seed=0):
     rng, simulator, detector = np.random.default_rng(seed), PackbotReference(setup), Detector(setup)
     controller = ReachController(setup, target=[1.2, 0.3, 0.15])
     controller.reset(0)
-    state, effort, found = simulator.reset(setup.initial), np.zeros(7), []
+    state, effort, detected = simulator.reset(setup.initial), np.zeros(7), []
     for k in range(round(duration / 0.01)):
         noise = rng.standard_normal((2, 7)) * NOISE[:, None]
         q, qd = state.q + noise[0], state.qd + noise[1]
         seen = RobotState(state.time, q, qd, effort)
-        found += detector.update(seen, effort)
+        detected += detector.update(seen, effort)
         if hold:  # by efforts that no noise excites
             seen = RobotState(0.0, state.q, state.qd, effort)
         effort = controller.update(seen, None).effort
         if fault and k == round(at / 0.01):
             simulator.fail(fault)
         state = simulator.step(Command(effort), 0.01)
-    return detector, found
+    return detector, detected
 
 
 @pytest.mark.parametrize(
@@ -202,11 +202,11 @@ def run(setup, fault=None, *, at=1.5, duration=3.0, hold=False, seed=0):
     [pytest.param("shoulder", "loose", marks=pytest.mark.slow), ("elbow1", "frozen")],
 )
 def test_a_failure_is_named_within_its_time(setup, joint, kind):
-    _, found = run(setup, Fault(joint, kind), duration=2.2)
-    assert (found[-1].joint, found[-1].kind) == (joint, kind)
-    assert {each.joint for each in found} == {joint}
-    assert 1.5 < found[0].time < 1.9
-    assert found[-1].fault.time == pytest.approx(1.5, abs=0.4)
+    _, detected = run(setup, Fault(joint, kind), duration=2.2)
+    assert (detected[-1].joint, detected[-1].kind) == (joint, kind)
+    assert {each.joint for each in detected} == {joint}
+    assert 1.5 < detected[0].time < 1.9
+    assert detected[-1].fault.time == pytest.approx(1.5, abs=0.4)
 
 
 def test_nothing_is_found_in_a_healthy_reach(setup):
@@ -219,15 +219,15 @@ def test_impacts_of_a_collapse_are_no_failures(noise):
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse"))
     rng, simulator, detector = np.random.default_rng(0), PackbotReference(setup), Detector(setup)
     state, effort = simulator.reset(setup.initial), np.zeros(7)
-    found, fastest = [], 0.0
+    detected, fastest = [], 0.0
     for _ in range(60):
         error = noise * rng.standard_normal((2, 7)) * NOISE[:, None]
         seen = replace(state, q=state.q + error[0], qd=state.qd + error[1])
-        found += detector.update(seen, effort)
+        detected += detector.update(seen, effort)
         before, state = state, simulator.step(Command(effort), 0.01)
         fastest = max(fastest, np.abs(state.qd - before.qd).max())
     assert fastest > 1.0  # rad/s: there were impacts
-    assert found == []
+    assert detected == []
 
 
 def test_a_joint_frozen_at_rest_is_undetermined_until_it_is_turned(setup):
@@ -256,17 +256,17 @@ def test_a_name_is_taken_back_where_the_joint_turns_again(setup):
     detector = Detector(setup)
     simulator, controller = PackbotReference(setup), ReachController(setup, [1.2, 0.3, 0.15])
     controller.reset(0)
-    state, effort, found = simulator.reset(setup.initial), np.zeros(7), []
+    state, effort, detected = simulator.reset(setup.initial), np.zeros(7), []
     for k in range(400):
         if k == 150:
             simulator.fail(Fault("elbow1", "frozen"))
         if k == 220:  # reset heals
             healed = simulator.reset(replace(state, qd=np.zeros(7)))
             state = replace(healed, time=state.time)
-        found += detector.update(state, effort)
+        detected += detector.update(state, effort)
         effort = controller.update(state, None).effort
         state = simulator.step(Command(effort), 0.01)
-    kinds = [each.kind for each in found if each.joint == "elbow1"]
+    kinds = [each.kind for each in detected if each.joint == "elbow1"]
     assert kinds[0] == "frozen" and "healthy" in kinds
 
 

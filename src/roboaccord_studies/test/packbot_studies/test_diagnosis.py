@@ -85,15 +85,15 @@ def test_a_stuck_encoder_repeats_and_noise_does_not():
     control, diagnosis = make_controller(setup), Diagnosis(setup)
     control.reset(0)
     state, effort = plant.reset(setup.initial.q, 1), np.zeros(7)
-    found = []
+    detected = []
     for tick in range(150):
-        found += diagnosis.update(state, effort)
+        detected += diagnosis.update(state, effort)
         if tick == 120:
-            assert not found
+            assert not detected
             plant.fail(Fault("tilt", "stuck"))
         command = control.update(state, None)
         effort, state = command.effort, plant.step(command)
-    assert [(each.joint, each.kind) for each in found] == [("tilt", "stuck")]
+    assert [(each.joint, each.kind) for each in detected] == [("tilt", "stuck")]
 
 
 @pytest.mark.slow

@@ -112,18 +112,18 @@ def test_intervals_hold_the_truth(setup, tmp_path):
     held, masses = [], []
     for seed in range(3):
         motion, truth = recorded(setup, seed)
-        found = identify(setup, motion)
-        held += [p.low <= truth[name] <= p.high for name, p in found.parameters.items()]
-        masses.append(found.parameters["payload_mass"])
-        assert set(found.parameters) | set(found.not_identified) == set(truth)
-        assert "torque_constant_scale" in found.not_identified
+        identified = identify(setup, motion)
+        held += [p.low <= truth[name] <= p.high for name, p in identified.parameters.items()]
+        masses.append(identified.parameters["payload_mass"])
+        assert set(identified.parameters) | set(identified.not_identified) == set(truth)
+        assert "torque_constant_scale" in identified.not_identified
     assert np.mean(held) > 0.85
     assert len(held) > 3 * 40
     assert max(0.5 * (mass.high - mass.low) for mass in masses) < 0.3  # kg, of 2 that are possible
     path = tmp_path / "arm.json"
-    path.write_text(json.dumps(to_json(found)))
-    known, latency = KnownArm.read(path), found.parameters["latency"]
-    assert known.of("payload")[0] == found.parameters["payload_mass"].value
+    path.write_text(json.dumps(to_json(identified)))
+    known, latency = KnownArm.read(path), identified.parameters["latency"]
+    assert known.of("payload")[0] == identified.parameters["payload_mass"].value
     assert known.of("latency") == pytest.approx(latency.value)
     # Half of what may be left is in the middle of what the detector is given.
     left = known.uncertainty(Uncertainty(), setup.scenario.control_period)

@@ -61,7 +61,7 @@ def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
     roadmap = Roadmap(arm, mine.present)
     reachable = paths = 0
     for target in draw_targets(setup, 15, 5):
-        found = mine.reach(target)
+        recovery = mine.reach(target)
         exact = two_link(arm, target)
         for q in exact:
             assert arm.kinematics.tip(q) == pytest.approx(target, abs=5e-3)
@@ -73,17 +73,17 @@ def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
         else:
             assert judged in ("", "no_path") and clear
         reachable += linked
-        paths += linked and not found.reason
-        if found.reason == "out_of_reach":
+        paths += linked and not recovery.reason
+        if recovery.reason == "out_of_reach":
             assert not len(exact)
-        elif found.reason == "collision":
+        elif recovery.reason == "collision":
             assert len(exact) and not clear
-        elif found.reason:
-            assert found.reason == "no_path" and clear and not linked
+        elif recovery.reason:
+            assert recovery.reason == "no_path" and clear and not linked
         else:
-            assert np.linalg.norm(arm.kinematics.tip(found.corners[-1]) - target) < NEAR
-            assert not any(clearance.touches(q, MARGIN) for q in found.corners)
-            assert (found.corners[:, arm.frozen] == arm.lower[arm.frozen]).all()
+            assert np.linalg.norm(arm.kinematics.tip(recovery.corners[-1]) - target) < NEAR
+            assert not any(clearance.touches(q, MARGIN) for q in recovery.corners)
+            assert (recovery.corners[:, arm.frozen] == arm.lower[arm.frozen]).all()
     assert reachable >= 3
     assert paths >= 0.95 * reachable
 

@@ -42,7 +42,7 @@ def test_dense_workspace_agrees_with_closed_forms():
     """Cells whose centre is reached, by two links; others are on their border, or in slits."""
     setup = load_setup("packbot", "collapse")
     fault = parse_fault("elbow1=frozen:0.9")
-    _, found = kept(setup, [[fault]], poses=60_000)
+    _, workspaces = kept(setup, [[fault]], poses=60_000)
     arm = FailedArm(setup, [fault])
     p, inside = setup.parameters, set()
     for i in range(-40, 40):
@@ -53,10 +53,10 @@ def test_dense_workspace_agrees_with_closed_forms():
             if any(not arm.clearance.touches(q) for q in exact):
                 inside.add((i, j))
     assert len(inside) > 500
-    missed = inside - found.cells
+    missed = inside - workspaces.cells
     assert len(missed) < 0.01 * len(inside)
     border = {(i + a, j + b) for i, j in inside for a in (-1, 0, 1) for b in (-1, 0, 1)}
-    assert len(found.cells - border) < 0.01 * len(inside)
+    assert len(workspaces.cells - border) < 0.01 * len(inside)
 
 
 def test_the_turret_stands_straight_for_a_workspace_wherever_it_starts():
@@ -73,11 +73,13 @@ def test_the_turret_stands_straight_for_a_workspace_wherever_it_starts():
 def test_a_study_of_workspaces_goes_on_where_it_ended(figures, complaint, tmp_path):
     """Its file, cut within a line, is completed to what it was."""
     words = "workspace --study --poses 100 --angles 1 --out study".split()
-    found, file = figures(words), tmp_path / "study/study.jsonl"
+    workspaces, file = figures(words), tmp_path / "study/study.jsonl"
     lines = file.read_text().splitlines()
     assert len(lines) == 1 + 1 + 7 * 3
     file.write_text("\n".join([*lines[:9], lines[9][:30]]))
-    assert figures(words) == found
+    assert figures(words) == workspaces
     assert sorted(file.read_text().splitlines()) == sorted(lines)  # pieces end in any order
-    assert all(shares["0"] >= shares["5"] >= shares["10"] for shares in found["medians"].values())
+    assert all(
+        shares["0"] >= shares["5"] >= shares["10"] for shares in workspaces["medians"].values()
+    )
     assert "is of another study" in complaint([*words, "--seed", "1"])

@@ -2,10 +2,10 @@
 
 detected                  the diagnosis `detected` of the controller `recover`, `accord packbot
                           detect`
-diagnosis, partial, stuck failures beside loose and frozen joints: weak drives, slipping brakes,
+diagnosis, partial, stuck further failures: weak drives, slipping brakes,
                           encoders that are stuck
 detector, bank, filters   Kalman filters of the arm with each failure, and which of them is named
-balance, unknowns         the balance of efforts that the filters predict by, and its unknowns
+balance, effort_unknowns  the balance of efforts that the filters predict by, and its unknowns
 noise, touching           what is measured: noise, counts of encoders, possible contact
 uncertainty, probing      by how much an arm may differ; motions that would decide
 

@@ -7,9 +7,9 @@ al. 2018], the rates qd+ at the end of a tick follow from those before by
 
 M the mass matrix, D viscous friction, h gravity, Coriolis efforts and dry friction, T the period, W
 the weight of the last rate in the mean rate of a joint that friction brakes within T, and C the
-efforts by the unknowns x (unknowns.py). Mass matrix and h are those of the inertial parameters as
-estimated so far. Rates and accelerations are predicted ones: noise of measured rates would be taken
-for efforts.
+efforts by the unknowns x (effort_unknowns.py). Mass matrix and h are those of the inertial
+parameters as estimated so far. Rates and accelerations are predicted ones: noise of measured rates
+would be taken for efforts.
 
 The balance, of second order in T, is fixed: test_detector compares it with forward dynamics. All
 constants are choices that may be tuned; then run `make detection` again.
@@ -27,8 +27,8 @@ from packbot.simulators.engines import joint_friction
 from roboaccord.contract import Array
 from roboaccord.scenario import Setup
 
+from roboaccord_studies.packbot.detection.effort_unknowns import TAPS, EffortUnknowns, N
 from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, Uncertainty, effort_basis
-from roboaccord_studies.packbot.detection.unknowns import TAPS, N, Unknowns
 
 WANDER = 0.3  # s in which wandering efforts forget what they were
 WANDER_AT_ONCE = 0.2  # of wandering efforts, the fraction that is new in each tick
@@ -87,7 +87,7 @@ class Balance:
         self._hidden = uncertainty.hidden(setup.effort_limits)
         self.sticking = self._hidden + (self._friction.constant if stiction is None else stiction)
         self._basis = effort_basis(setup, self._arm, uncertainty, self._hidden)
-        self.unknowns = Unknowns(self._hidden, self._basis.shape[1], uncertainty)
+        self.unknowns = EffortUnknowns(self._hidden, self._basis.shape[1], uncertainty)
         self._parameters = self._arm.parameters
         self._lightest = LIGHTEST * np.linalg.eigvalsh(self._arm.mass_matrix(np.zeros(N)))[0]
         self.reset()

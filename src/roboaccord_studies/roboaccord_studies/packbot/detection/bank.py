@@ -34,7 +34,7 @@ FORGET = 2.0  # s in which evidence fades: errors of the model add up, too
 CLEAR = 8.0  # chi^2 against an explanation that excludes it
 LATELY = 1.0  # s in which that is gathered
 CAP = 10.0 * CLEAR  # chi^2 in favour of an explanation that is remembered at most
-STILL = 16.0  # factor on the variance of noise within which a rate of a frozen joint is none
+STILL = 16.0  # factor on the variance of the noise of a frozen joint's rate
 
 
 class Snapshot(NamedTuple):
@@ -70,7 +70,7 @@ class FilterBank:
         self.reset()
 
     def reset(self) -> None:
-        """Begin with a healthy arm of which nothing is known but the prior."""
+        """Begin with a healthy arm, and the prior of its unknowns."""
         count, unknowns = 2 + 2 * N, self._balance.unknowns
         size = N + len(unknowns.prior)
         self.kinds = np.zeros(N, dtype=np.int64)
@@ -141,7 +141,7 @@ class FilterBank:
         )  # fmt: skip
 
     def weigh(self, time: float, period: float, *, settled: bool) -> None:
-        """Add a tick to the evidence; filters for which there is none restart.
+        """Add a tick to the evidence; filters without evidence restart.
 
         Args:
             time, period: of the tick [s].

@@ -4,8 +4,8 @@ Kalman filters of the arm run side by side, as it was last taken to be and with 
 each joint (bank.py). A joint is named when the filter of one of its other kinds fits, and the
 evidence for that filter exceeds THRESHOLD and all other joints' evidence by MARGIN. Its kind is
 named when it exceeds the joint's other kind by KIND_MARGIN. Each filter estimates what is not known
-of the arm, so that an arm that differs from its model is told from a broken one. A joint that was
-named can be found healthy later: the name is taken back.
+of the arm, so that an arm that differs from its model is not taken for a broken one. A joint that
+was named can be found healthy later: the name is taken back.
 
 The constants are choices that may be tuned, but not on the arms of the table in
 docs/packbot_failures.md, for which `make detection` is then to be run again. test_detector checks
@@ -95,7 +95,7 @@ class Detector:
             effort: commanded over the period before (7,) [N m]; ignored with the first state.
 
         Returns:
-            new findings, of joints of which something else is found now than before.
+            new findings about joints.
         """
         time = state.time
         if self._time is None:

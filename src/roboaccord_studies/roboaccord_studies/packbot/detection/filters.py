@@ -1,7 +1,7 @@
 """Kalman filters of the arm, healthy and with each failure, side by side.
 
 Each filter estimates a state of the joints' rates qd (7,) and of the unknowns x (m,) of the arm
-(unknowns.py). Over a tick it predicts them by the balance of efforts (balance.py),
+(effort_unknowns.py). Over a tick it predicts them by the balance of efforts (balance.py),
 
     qd+ = keep qd + free (modelled + motor + effects x),
 

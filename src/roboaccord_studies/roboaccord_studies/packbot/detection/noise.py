@@ -35,8 +35,8 @@ class Noise:
         slowest: speed limit of the slowest joint [rad/s]; counts must show rates below it.
 
     Attributes:
-        count: greatest step of which all moves so far are multiples [rad]; 0 where it is round-off,
-            or where rates are no differences of the angles.
+        count: greatest step of which all motions so far are multiples [rad]; 0 if it is round-off,
+            or if rates are not differences of the angles.
     """
 
     def __init__(self, first: tuple[float, float], slowest: float = np.inf) -> None:
@@ -76,7 +76,7 @@ class Noise:
 
 
 def _divisor(a: float, b: float) -> float:
-    """Return the greatest number of which both are multiples, within round-off [Euclid]."""
+    """Return the greatest common divisor of two numbers, within round-off [Euclid]."""
     while b > ROUND_OFF:
         a, b = b, abs(math.remainder(a, b))
     return a

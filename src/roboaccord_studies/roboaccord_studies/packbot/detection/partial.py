@@ -33,9 +33,9 @@ PERIODS = 10.0  # control periods in a mean, of 10 ms each
 FEWEST, MOST = 3, 25  # number of means that are compared
 CLEAR = 25.0  # chi^2 by which one failure beats all others
 FITS = 4.0  # chi^2 that it may leave of each mean
-PARTLY = (0.15, 0.95)  # least and most fraction of an effort that is left; less is none
+PARTLY = (0.15, 0.95)  # fractions of an effort that a weak drive gives, at least and at most
 ROUND_OFF = 1e-9  # s: of times
-NO_EFFORT = 1e-12  # chi^2 of commanded efforts that are none, to divide by
+NO_EFFORT = 1e-12  # chi^2 of commanded efforts, at least: against division by 0
 
 
 class Sample(NamedTuple):

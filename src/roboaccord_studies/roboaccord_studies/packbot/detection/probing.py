@@ -57,7 +57,7 @@ class Doubt:
 
 
 class Prober:
-    """Find small motions inside the limits that keep all pairs of hulls apart.
+    """Finder of small safe motions that decide about joints.
 
     Args:
         setup: robot and scenario.

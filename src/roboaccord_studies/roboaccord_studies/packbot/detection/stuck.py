@@ -1,8 +1,8 @@
 """Encoders that are stuck, told from joints that stopped.
 
 A stuck encoder repeats its reading to the bit, which noise never does. Where there is no noise, a
-joint that really stopped within a tick has passed on an impulse to the other joints; behind a stuck
-encoder there is none. Encoders in counts, whose rates are differences, repeat at rest as well: they
+joint that really stopped within a tick has passed on an impulse to the other joints; one with a
+stuck encoder has not. Encoders in counts, whose rates are differences, repeat at rest as well: they
 are not looked at, and a stuck one seems to be a frozen joint.
 
 REPEATS, PASSED and SILENT may be tuned (test_diagnosis, test_counts).

@@ -16,7 +16,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 from packbot.contact.clearance import Clearance
-from packbot.contact.features import LOWER
+from packbot.contact.features import KIND, LOWER
 from packbot.contact.forces import across
 from packbot.contact.gaps import GapFunctions, Proximity
 from roboaccord.contract import Array, Index
@@ -101,4 +101,4 @@ class Touching:
         bounds[pairs] = 0.0
         self._gaps.proximity.restart(bounds)
         features = self._gaps.features(q)
-        return features[features[:, 0] < LOWER]
+        return features[features[:, KIND] < LOWER]

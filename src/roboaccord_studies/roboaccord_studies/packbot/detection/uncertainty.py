@@ -6,7 +6,7 @@ Rigid-body efforts are linear in the inertial parameters pi of the links [Atkeso
 
 `effort_basis` expresses all errors of masses, centres of mass, lengths, encoder zeros and payload
 as changes of pi, by least squares over many states. It then keeps the few combinations, by singular
-values, whose efforts are not small beside those that the joints' friction hides.
+values, whose efforts are not small compared to those that the joints' friction hides.
 
 The defaults of `Uncertainty` are fixed: the masses' is the report's appendix A, the others are our
 choice. Drawn arms and every table of docs/packbot_failures.md depend on them. The fields' names are
@@ -169,6 +169,6 @@ def _of_links(arm: Arm, uncertainty: Uncertainty, reach: float) -> Array:
     point = pin.Inertia(1.0, tip, np.zeros((3, 3))).toDynamicParameters()
     column(hand, EXPECTED * uncertainty.payload * point)
     for axis in np.eye(3)[1:]:
-        beside = pin.Inertia(1.0, tip + STEP * axis, np.zeros((3, 3))).toDynamicParameters()
-        column(hand, uncertainty.payload * uncertainty.payload_offset * (beside - point) / STEP)
+        offset = pin.Inertia(1.0, tip + STEP * axis, np.zeros((3, 3))).toDynamicParameters()
+        column(hand, uncertainty.payload * uncertainty.payload_offset * (offset - point) / STEP)
     return np.array(columns).T

@@ -31,7 +31,7 @@ from roboaccord_studies.packbot.identification.base_parameters import (
 SAMPLING = 0.2  # s between the states of a motion at which the regressor is evaluated
 RANGE = 0.9  # fraction of the limits of angles in which poses are drawn
 MOST_DRAWS = 1000  # poses that are drawn for a line before giving up
-SLOW = 0.02  # rad/s below which dry friction is less, as the detector has it
+SLOW = 0.02  # rad/s below which dry friction is taken to be less
 
 
 class Regressor:

@@ -58,7 +58,7 @@ class KnownArm:
         """Read a file of `accord identify packbot BAG --json`.
 
         Raises:
-            AccordError: for one that cannot be read, or is none.
+            AccordError: for a file that cannot be read, or is of another kind.
         """
         try:
             parts = json.loads(read_text(Path(path)))["unknowns"]

@@ -40,7 +40,7 @@ STEPS = {"mass": 1e-5, "payload": 1e-5}  # kg: of forward differences; the effec
 STEP = 1e-6  # of those of the other unknowns: near the square root of round-off
 KNEE = 1.5  # standard deviation of ln(e), e the rate below which dry friction falls
 KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # of an inertia in a URDF
-ENDS = np.cumsum([0, *PARTS.values()]).tolist()
+ENDS = np.cumsum([0, *PARTS.values()]).tolist()  # where each block begins, and the last ends
 PLACES = {name: slice(a, b) for name, (a, b) in zip(PARTS, pairwise(ENDS), strict=True)}
 SIZE = ENDS[-1]
 INERTIAL = slice(0, PLACES["payload"].stop)

@@ -21,7 +21,7 @@ TAPS = 3  # the efforts of this tick and of the last two may be in force
 LATE = 0.5  # standard deviation of the fractions of the last two
 
 
-class Unknowns:
+class EffortUnknowns:
     """Order and prior of the unknowns.
 
     Args:
