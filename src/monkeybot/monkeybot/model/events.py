@@ -68,12 +68,6 @@ def rate(p, flight, torque, event, u, slopes, i):
     return power
 
 
-@kernel
-def event_of(phase):
-    """Return the event that ends a phase (11,)."""
-    return phase[5], phase[6], phase[7], phase[8], phase[9], phase[10]
-
-
 @dataclass(frozen=True)
 class StateEvent:
     """An event function by name; `row` holds the kernels' arguments."""

@@ -23,8 +23,9 @@ from roboaccord.numerics import (
 from monkeybot.model.dynamics import derivative
 from monkeybot.model.events import rate, value
 
-MAX_STEPS = 100_000
-FAILED, TIME, EVENT, STOP = -1, 0, 1, 2
+MAX_STEPS = 100_000  # of one phase: thousands of times what any gait takes
+SHORTEST_STEP = 1e-13  # s: round-off of a time of some seconds; a shorter step gets nowhere
+FAILED, TIME, EVENT, STOP = -1, 0, 1, 2  # what ended an integration
 SCRATCH = 14  # rows of the work space: 7 slopes, 5 of dense output, 2 states
 
 
@@ -144,7 +145,7 @@ def advance(p, flight, torque, u, duration, event, stop, base, h, tolerance, wor
         error = _step(p, flight, torque, u, n, size, k, new, tolerance)
         if not error <= 1.0:
             h = next_size(size, error)
-            if h < 1e-13:
+            if h < SHORTEST_STEP:
                 return FAILED, t, h
             continue
         fraction, reason = 2.0, TIME
