@@ -24,8 +24,11 @@ from roboaccord.contract import results as si
 from typer import Option
 
 from monkeybot.cli.options import RATES, TORQUE, Changes, Tolerance, robot_parameters
-from monkeybot.gaits.gait import Figures, Multipliers, all_multipliers, evaluate, horizontal
-from monkeybot.gaits.search import FINE, find_collisionless, minimise, missed, refine, repeat
+from monkeybot.gaits.collisionless import find_collisionless
+from monkeybot.gaits.gait import Figures, evaluate, horizontal
+from monkeybot.gaits.multipliers import Multipliers, all_multipliers
+from monkeybot.gaits.repetition import repeat
+from monkeybot.gaits.search import FINE, minimise, missed, refine
 from monkeybot.model.parameters import MonkeyBotParameters
 
 

@@ -21,7 +21,7 @@ from roboaccord.run import made_with, write_columns
 from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.gaits.landscape import LIMIT as FIRST_SWING
 from monkeybot.gaits.landscape import Landscape, Lowest, landscape, save_map
-from monkeybot.gaits.search import CLOCKS, Repetition, repeat
+from monkeybot.gaits.repetition import CLOCKS, Repetition, repeat
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.source.diagrams import write_model, write_stages
 from monkeybot.source.landscapes import write_map, write_surface

@@ -21,7 +21,7 @@ from roboaccord.contract import Array, Quantity, Seconds
 
 from monkeybot.controllers import other_hand
 from monkeybot.gaits.gait import distance, full_starts
-from monkeybot.gaits.search import next_sample
+from monkeybot.gaits.repetition import next_sample
 from monkeybot.model.events import VERTICAL, level
 from monkeybot.model.hybrid import LIMIT
 from monkeybot.model.motion import Motion

@@ -19,7 +19,8 @@ from functools import cache, partial
 from typing import Annotated, Any
 
 import numpy as np
-from monkeybot.gaits.gait import Gait, Multipliers, eigenvalues, evaluate, map_slope, wrap
+from monkeybot.gaits.gait import Gait, evaluate, wrap
+from monkeybot.gaits.multipliers import Multipliers, eigenvalues, map_slope
 from monkeybot.model.events import linear
 from monkeybot.model.hybrid import Then
 from monkeybot.model.motion import Motion
