@@ -22,6 +22,7 @@ from monkeybot.controllers.frames import HALF_TICK, command, other_hand, seen_fr
 from monkeybot.model.coordinates import SWINGS, Mode, mode_of
 
 Interval = tuple[float, float, float]
+"""Start and stop [s], and torque [N m] between them."""
 
 
 @dataclass(eq=False, repr=False)
@@ -66,7 +67,8 @@ class TimedController:
             raise ValueError(f"flight is {self.flight:g} s, and must be shorter than swap_t")
         self._reset_clock = self.clock == "reset"
         powers = _in_turn(self.power, "power")
-        self._motor: list[list[Interval]] = [[(0.0, self.motor_t, each)] for each in powers]
+        # Of each step in turn, the intervals in which the motor is on.
+        self._motor: list[list[Interval]] = [[(0.0, self.motor_t, torque)] for torque in powers]
         if self.motor is not None:
             self._motor = [_intervals(self.motor, "motor")]
         self._before = None if self.before is None else _intervals(self.before, "before")
@@ -74,10 +76,10 @@ class TimedController:
 
     def reset(self, seed: int) -> None:
         """Start the clock again."""
-        self._next = self.initial_t
+        self._next = self.initial_t  # when hands change next, and when they last did [s]
         self._changed = -math.inf if self._reset_clock else self.initial_t - self._swaps[0]
-        self._step, self._hand = 0, Mode.SWING_A
-        self._last_angle = 0.0
+        self._step, self._hand = 0, Mode.SWING_A  # number of the step; who holds, or held last
+        self._last_angle = 0.0  # of the held link at the last tick [rad]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the torque of the moment, and change hands when it is time."""
@@ -119,13 +121,13 @@ def _due(intervals: Sequence[Interval], time: float) -> float:
 
 
 def _intervals(motor: Sequence[Sequence[float]], name: str) -> list[Interval]:
-    if any(len(part) != 3 for part in motor):
+    if any(len(interval) != 3 for interval in motor):
         raise ValueError(f"{name} takes intervals of start, stop and torque")
     return [(float(start), float(stop), float(torque)) for start, stop, torque in motor]
 
 
 def _in_turn(value: float | Sequence[float], name: str) -> list[float]:
-    """Return one number, or those that take turns, as a list."""
+    """Return one number, or a list of numbers that take turns, as a list."""
     values: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]
     for x in values:
         if isinstance(x, bool) or not isinstance(x, (int, float)) or not math.isfinite(x):

@@ -39,12 +39,13 @@ class SearchController:
         if power == 0:
             raise ValueError("power is 0, and no energy can be restored with it")
         self._power, self._rows = power, setup.parameters.rows
-        self._start = self._energy(setup.initial)
+        self._start = self._energy(setup.initial)  # J
         self.reset(0)
 
     def reset(self, seed: int) -> None:
         """Forget the gait so far."""
-        self._before, self._motor = math.inf, False
+        self._before = math.inf  # angle of the free hand over the line at the last tick [rad]
+        self._motor = False  # whether it is on
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the torque, and change hands on the line."""
@@ -88,26 +89,26 @@ class LevelController:
 
     def reset(self, seed: int) -> None:
         """Forget where the hands were."""
-        self._before = 0.0
+        self._before = 0.0  # height that was predicted at the last tick, half a period on [m]
         self._height = 0.0  # of the held hand above the line [m]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the torque, and change hands on the line."""
         mode = mode_of(state.switches)
-        ahead, above, rate = self._free_hand(mode, state)
-        height = self._height + above
+        reach, rise, rate = self._free_hand(mode, state)
+        height = self._height + rise
         soon = height + self._half_period * rate
-        if ahead > 0.0 and soon <= 0.0 < self._before:
+        if reach > 0.0 and soon <= 0.0 < self._before:
             mode, self._height, soon = other_hand(mode), height, 0.0
         self._before = soon
         return command(mode, self._power, state)
 
     def _free_hand(self, mode: Mode, state: RobotState) -> tuple[float, float, float]:
-        """Return how far the free hand is ahead of the held one and above it, and how it rises."""
+        """Return how far the free hand is ahead of the held one and above it [m], and its rate."""
         p = self._parameters
         lengths = p.length_a, p.length_b
         held, free = reversed(lengths) if mode is Mode.SWING_B else lengths
         th1, th2, w1, w2 = seen_from(mode, state)
         across_held, across_free = held * math.sin(th1), free * math.sin(th1 + th2)
-        above = -held * math.cos(th1) - free * math.cos(th1 + th2)
-        return across_held + across_free, above, across_held * w1 + across_free * (w1 + w2)
+        rise = -held * math.cos(th1) - free * math.cos(th1 + th2)
+        return across_held + across_free, rise, across_held * w1 + across_free * (w1 + w2)

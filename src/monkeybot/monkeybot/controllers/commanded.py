@@ -74,5 +74,5 @@ class TeleopController:
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the effort asked for."""
-        asked = None if target is None else target.effort
-        return Command(self._zero if asked is None else asked)
+        effort = None if target is None else target.effort
+        return Command(self._zero if effort is None else effort)

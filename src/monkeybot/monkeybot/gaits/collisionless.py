@@ -27,6 +27,8 @@ from monkeybot.model.motion import Motion, frictionless
 from monkeybot.model.parameters import MonkeyBotParameters
 
 SEARCH = np.deg2rad(np.arange(0.0, 15.0, 0.25))  # how far from the guess a gait is looked for
+JUMP = 1.0  # rad: where th2 changes by more between two angles, it has jumped by a turn
+REST_TOLERANCE = 1e-14  # of the integrator: the angle is then found to round-off
 
 
 @dataclass(frozen=True)
@@ -75,44 +77,43 @@ def find_collisionless(parameters: MonkeyBotParameters, angle: float) -> Collisi
         raise AccordError("gravity is 0, and a robot at rest stays there")
     if not 0.0 < angle < 0.5 * math.pi:
         raise AccordError(f"angle is {angle:g} rad, and must be between 0 and pi/2")
-    root = _root(p, angle)
-    half = _half(p, root)
+    root = _nearest_angle(p, angle)
+    half = _half_gait(p, root)
     stride = 2.0 * p.length_a * math.sin(root)
     period = 2.0 * half.time
     return CollisionlessGait(root, period, stride, half.u[2:4], _residual(p, root, period))
 
 
-def _half(parameters: MonkeyBotParameters, angle: float) -> Motion:
+def _half_gait(parameters: MonkeyBotParameters, angle: float) -> Motion:
     """Return the motion from rest to where the held link hangs straight down."""
-    motion = Motion(parameters, start_of(angle), tolerance=1e-14)
+    motion = Motion(parameters, start_of(angle), tolerance=REST_TOLERANCE)
     motion.advance(LIMIT, until=VERTICAL)
     return motion
 
 
-def _root(p: MonkeyBotParameters, guess: float) -> float:
+def _nearest_angle(p: MonkeyBotParameters, guess: float) -> float:
     """Return the angle nearest to the guess from which th2 = 0 half-way."""
 
     def miss(angle: float) -> float:
-        return float(_half(p, angle).u[1])
+        return float(_half_gait(p, angle).u[1])
 
-    low = high = miss(guess)
-    for before, after in itertools.pairwise(SEARCH):
+    last_below = last_above = miss(guess)  # at the outermost angles that were tried
+    for inner, outer in itertools.pairwise(SEARCH):
         for side in (-1.0, 1.0):
-            a, b = guess + side * before, guess + side * after
+            a, b = guess + side * inner, guess + side * outer
             if not 0.0 < b < 0.5 * math.pi:
                 continue
-            m = miss(b)
-            last = low if side < 0 else high
-            if last * m <= 0.0 and abs(last - m) < 1.0:
+            at_b, at_a = miss(b), last_below if side < 0 else last_above
+            if at_a * at_b <= 0.0 and abs(at_a - at_b) < JUMP:
                 return float(scipy.optimize.brentq(miss, a, b, xtol=1e-15, rtol=1e-15))
-            low, high = (m, high) if side < 0 else (low, m)
+            last_below, last_above = (at_b, last_above) if side < 0 else (last_below, at_b)
     raise AccordError(f"no collisionless gait is within 15 degrees of {guess:g} rad")
 
 
 def _residual(parameters: MonkeyBotParameters, angle: float, period: float) -> float:
     """Return how far one whole gait ends from its start."""
     start = start_of(angle)
-    motion = Motion(parameters, start, tolerance=1e-14)
+    motion = Motion(parameters, start, tolerance=REST_TOLERANCE)
     motion.advance(period)
     motion.hold(Mode.SWING_B)
     return float(np.abs(motion.held[:4] - start[:4]).max())

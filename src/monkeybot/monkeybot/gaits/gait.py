@@ -1,18 +1,13 @@
-"""Gaits: phases, error and stopping event in one object, and Poincare maps with their multipliers.
-
-`distance` is the report's error and `horizontal` its gait (4.1, 4.2): both stay, for test_gaits
-tests the report's numbers. STEP and FINE, of the differences of maps, and ENSEMBLE, a matter of
-speed, may be tuned. A gait of your own is a function like `horizontal` that returns a Gait
-(docs/monkeybot.md makes one), and needs no change here.
+"""Gaits: phases, error and stopping event in one object, and their evaluation.
 
 A gait is a list of phases with the events that end them (its controller), an event that stops it,
-and an error that measures how far its end is from its start. Searches, landscapes (errors over a
-grid of starts) and return maps take any of them.
+and an error that measures how far its end is from its start. `evaluate` runs it from many starts,
+eight side by side where the equations allow it (`has_series`). Searches, landscapes (errors over a
+grid of starts) and return maps take any gait.
 
-Poincare maps of a gait, their monodromy matrices and Floquet multipliers.
-
-From one gait to the next the state, seen from the hand that is held, goes x -> P(x). The gait is
-stable if all eigenvalues of dP/dx, its multipliers, are inside the unit circle.
+A gait of your own is a function like `horizontal` that returns a Gait, and needs no change here
+(docs/monkeybot.md makes one). ENSEMBLE, a matter of speed, may be tuned. `distance` is the report's
+error and `horizontal` its gait (4.1, 4.2): both stay, for test_gaits tests the report's numbers.
 """
 
 from __future__ import annotations
@@ -32,6 +27,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 
 ENSEMBLE = 64  # starts from which on eight are run side by side
 Errors = Callable[[Array, Array], Array]
+"""Errors (k,) of starts and finals (k, 4)."""
 
 
 def wrap(angle: Array) -> Array:
@@ -149,9 +145,9 @@ def has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:
 
 def full_starts(starts: Array) -> Array:
     """Return starts as states of the kernels (k, 8), from (k, 2), (k, 4) or one of them."""
-    given = np.atleast_2d(np.asarray(starts, dtype=float))
-    full = np.zeros((len(given), 8))
-    full[:, 2 if given.shape[1] == 2 else 0 : 4] = given
+    rows = np.atleast_2d(np.asarray(starts, dtype=float))
+    full = np.zeros((len(rows), 8))
+    full[:, 2 if rows.shape[1] == 2 else 0 : 4] = rows
     return full
 
 

@@ -71,13 +71,12 @@ def repeat(
     start = full_starts(rates)
     motion = Motion(parameters, start[0])
     error, kinetic, height = np.full((3, steps), np.nan)
-    due = to_sample(switch, sample)
+    due = to_sample(switch, sample)  # when the hands change next
     for i in range(steps):
         motion.advance(due - motion.time)
         motion.hold(other_hand(motion.mode))
         height[i] = motion.held[5]
-        driven = to_sample(motor, sample)
-        motion.advance(driven, torque)
+        motion.advance(to_sample(motor, sample), torque)
         latest = to_sample((i + 1) * period + switch, sample) if clock == "pure" else LIMIT + due
         if not motion.advance(latest - motion.time, until=VERTICAL):
             if clock == "reset":
@@ -85,11 +84,8 @@ def repeat(
         else:
             error[i] = distance(start[:, :4], motion.held[None, :4])[0]
             kinetic[i] = motion.energies[0]
-        due = (
-            latest
-            if clock == "pure"
-            else next_sample(motion.time, sample) + to_sample(switch, sample)
-        )
+        restart = next_sample(motion.time, sample) + to_sample(switch, sample)
+        due = latest if clock == "pure" else restart
     return Repetition(error, kinetic, height)
 
 

@@ -1,9 +1,12 @@
-"""Search of gaits: least error, periodic and collisionless gaits, and their repetition.
+"""Search of gaits: the least error, and gaits that repeat exactly.
 
-`minimise` and `repeat` are fixed, the report's methods with located events; test_gaits tests its
-numbers and others computed apart. FINE to SMALL and SEARCH may be tuned: wider ones find more from
-bad guesses, and take longer. PERIODIC defines what is called periodic and stays. Fields of Minimum,
-CollisionlessGait and Repetition, JSON keys of `accord monkeybot gait`, stay.
+`minimise` is the report's method: Nelder and Mead on the error over the rates at the start.
+`refine` solves for a periodic gait by Gauss and Newton's steps, from a guess and then from others
+along the valley in which the error is small.
+
+NEWTON_STEPS to SMALL may be tuned: wider ones find more from bad guesses, and take longer. PERIODIC
+defines what is called periodic and stays. Fields of Minimum, JSON keys of `accord monkeybot gait`,
+stay. test_gaits tests the report's numbers, and others computed separately.
 """
 
 from __future__ import annotations
@@ -29,10 +32,11 @@ from monkeybot.gaits.gait import (
 from monkeybot.model.parameters import MonkeyBotParameters
 
 FINE = 1e-12  # tolerance of the integrator where digits count
-NEWTON_STEPS = 25
-LONGEST_STEP = 0.15  # rad/s
-ALONG_VALLEY = (0.0, 0.2, -0.2, 0.4, -0.4, 0.6, -0.6, 0.8, -0.8, 1.0, -1.0)  # rad/s
-SMALL = 1e-6  # rad/s: of the differences
+NEWTON_STEPS = 25  # at most, from each guess
+LONGEST_STEP = 0.15  # rad/s: what a step of Newton's is cut to, so that it stays in the valley
+# rad/s: how far along the valley from the guess Newton's method starts anew, the nearest first.
+ALONG_VALLEY = (0.0, 0.2, -0.2, 0.4, -0.4, 0.6, -0.6, 0.8, -0.8, 1.0, -1.0)
+SMALL = 1e-6  # rad/s: of the differences; the root of FINE
 PERIODIC = 1e-9  # rad, rad/s: a gait that repeats to this is periodic
 
 
@@ -55,8 +59,8 @@ def minimise(
     """
 
     def error(x: Array) -> float:
-        found = float(evaluate(gait, parameters, x, tolerance=tolerance).error[0])
-        return found if np.isfinite(found) else np.inf
+        value = float(evaluate(gait, parameters, x, tolerance=tolerance).error[0])
+        return value if np.isfinite(value) else np.inf
 
     if not np.isfinite(error(np.asarray(rates))):
         raise AccordError(missed(rates))
@@ -64,8 +68,8 @@ def minimise(
         error, rates, method="Nelder-Mead",
         options={"xatol": 1e-10, "fatol": 1e-18, "maxiter": 4000, "maxfev": 8000},
     )  # fmt: skip
-    found = evaluate(gait, parameters, best.x, tolerance=tolerance)
-    return Minimum(best.x, found.figures, int(best.nfev) + 1)
+    lowest = evaluate(gait, parameters, best.x, tolerance=tolerance)
+    return Minimum(best.x, lowest.figures, int(best.nfev) + 1)
 
 
 def missed(rates: Array) -> str:

@@ -21,7 +21,7 @@ from roboaccord.numerics import kernel
 from monkeybot.model.simd import fma, larger, load, root, sine_cosine, size, smaller, store
 
 ORDER = 16  # of the series; its 16th root is four square roots
-SAFETY = 0.85  # of the step that the last coefficient allows: our choice, steps grow by it
+SAFETY = 0.85  # of the step that the last coefficient allows; our choice
 COUNT = ORDER + 1  # coefficients of a series
 SERIES = 17  # how many there are
 # Rows of x where each series begins: angles, rates, sines and cosines of a, b and a - b, squares of
