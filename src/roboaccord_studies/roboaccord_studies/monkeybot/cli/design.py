@@ -1,8 +1,11 @@
 """Command `accord monkeybot design`: the shape of the links with the most stable gait.
 
-COLUMNS are what is printed of a robot, CUTS where the scale of each map's colours ends and its
-words: both may be changed, but CUTS must have an entry for each of `design.MARGINS`. The names in
-`robots`, keys of the JSON output, stay. What is searched is in `monkeybot.design`.
+It maps the gaits over the shape of the links (`monkeybot.design`), refines the two best robots of
+the grid, and writes the arrays and a picture for each margin.
+
+COLUMNS, what is printed of a robot, and CUTS, where the scale of each map's colours ends and its
+words, may be changed; CUTS must have an entry for each of `design.MARGINS`. The names in `robots`,
+keys of the JSON output, stay.
 """
 
 from __future__ import annotations
