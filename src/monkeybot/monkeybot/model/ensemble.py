@@ -19,48 +19,13 @@ import math
 import numpy as np
 from roboaccord.numerics import kernel
 
+from monkeybot.model import hybrid, series
 from monkeybot.model.crossings import rise
 from monkeybot.model.dynamics import energies, impact
 from monkeybot.model.events import ENERGY, LEVEL, LINEAR
-from monkeybot.model.hybrid import (
-    DURATION,
-    KIND,
-    MAY_STOP,
-    MISSED,
-    NEVER_ROW,
-    NOTHING,
-    THEN,
-    TIMED,
-    TORQUE,
-    change_frame,
-    event_of,
-)
+from monkeybot.model.hybrid import change_frame, event_of
 from monkeybot.model.integrator import EVENT, MAX_STEPS, SHORTEST_STEP, STOP, TIME
-from monkeybot.model.series import (
-    CONSTANTS,
-    COUNT,
-    END,
-    G1,
-    G2,
-    HALT,
-    HALT_ENDS,
-    MA,
-    MB,
-    MC,
-    ORDER,
-    PUSH,
-    REMAINING,
-    SERIES,
-    SIZE,
-    STEP_ROWS,
-    WATCH,
-    WATCH_ENDS,
-    A,
-    B,
-    P,
-    Q,
-    take_step,
-)
+from monkeybot.model.series import take_step
 from monkeybot.model.simd import WIDTH
 
 ONGOING = 3  # beside TIME, EVENT and STOP of `integrator`: the phase goes on after the step
@@ -116,27 +81,27 @@ def _begin_phase(p, u, phase, stop, start_energy, lane, x, m):
         lane, x, m: which lane, and the arrays of `series`.
     """
     first_moment = p.m1 * p.r1 + p.m2 * p.l1
-    m[MA, lane] = p.i1 + p.m1 * p.r1 * p.r1 + p.m2 * p.l1 * p.l1
-    m[MB, lane] = p.i2 + p.m2 * p.r2 * p.r2
-    m[MC, lane] = p.m2 * p.l1 * p.r2
-    m[G1, lane], m[G2, lane] = p.gravity * first_moment, p.gravity * p.m2 * p.r2
-    m[PUSH, lane], m[REMAINING, lane] = phase[TORQUE], phase[DURATION]
+    m[series.MA, lane] = p.i1 + p.m1 * p.r1 * p.r1 + p.m2 * p.l1 * p.l1
+    m[series.MB, lane] = p.i2 + p.m2 * p.r2 * p.r2
+    m[series.MC, lane] = p.m2 * p.l1 * p.r2
+    m[series.G1, lane], m[series.G2, lane] = p.gravity * first_moment, p.gravity * p.m2 * p.r2
+    m[series.PUSH, lane], m[series.REMAINING, lane] = phase[hybrid.TORQUE], phase[hybrid.DURATION]
     kinetic, potential = energies(p, u)
     surplus = kinetic + potential - start_energy
-    halt = stop if phase[MAY_STOP] != 0.0 else NEVER_ROW
-    _set_event(m, WATCH, lane, event_of(phase), surplus, phase[TORQUE], u[1])
-    _set_event(m, HALT, lane, halt, surplus, phase[TORQUE], u[1])
-    x[A, lane], x[B, lane] = u[0], u[0] + u[1]
-    x[P, lane], x[Q, lane] = u[2], u[2] + u[3]
+    halt = stop if phase[hybrid.MAY_STOP] != 0.0 else hybrid.NEVER_ROW
+    _set_event(m, series.WATCH, lane, event_of(phase), surplus, phase[hybrid.TORQUE], u[1])
+    _set_event(m, series.HALT, lane, halt, surplus, phase[hybrid.TORQUE], u[1])
+    x[series.A, lane], x[series.B, lane] = u[0], u[0] + u[1]
+    x[series.P, lane], x[series.Q, lane] = u[2], u[2] + u[3]
 
 
 @kernel
 def _state_at(x, lane, t, u):
     """Fill the angles and rates of u with a lane's state at a time in its step."""
     a = b = p = q = 0.0
-    for k in range(ORDER, -1, -1):
-        a, b = a * t + x[A + k, lane], b * t + x[B + k, lane]
-        p, q = p * t + x[P + k, lane], q * t + x[Q + k, lane]
+    for k in range(series.ORDER, -1, -1):
+        a, b = a * t + x[series.A + k, lane], b * t + x[series.B + k, lane]
+        p, q = p * t + x[series.P + k, lane], q * t + x[series.Q + k, lane]
     u[0], u[1], u[2], u[3] = a, b - a, p, q - p
 
 
@@ -155,11 +120,14 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
         finals: filled with the states at the end (k, 8); NaN for a motion that missed an event.
         counts: filled with what `run` returns (k,).
     """
-    x, m, e = _rows(SERIES * COUNT), _rows(CONSTANTS), _rows(STEP_ROWS)
-    m[MA], m[MB] = 1.0, 1.0  # lanes that are idle take steps, too, and need a mass matrix
+    x, m, e = _rows(series.SERIES * series.COUNT), _rows(series.CONSTANTS), _rows(series.STEP_ROWS)
+    m[series.MA], m[series.MB] = (
+        1.0,
+        1.0,
+    )  # lanes that are idle take steps, too, and need a mass matrix
     lanes, states = np.zeros((LANE_ROWS, WIDTH), np.int64), np.empty((WIDTH, 8))
     start_energy, elapsed = np.zeros(WIDTH), np.zeros(WIDTH)  # J; s since the phase began
-    flipped, coefficients = np.empty(8), np.empty(COUNT)
+    flipped, coefficients = np.empty(8), np.empty(series.COUNT)
     n, following = phases.shape[1], 0
     phases_differ = 1 if len(phases) > 1 else 0
     while True:
@@ -183,42 +151,46 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
         if not running:
             return
         # The order is read from an array, lest the compiler unroll all loops over it.
-        take_step(x, m, x.shape[0] // SERIES - 1, tolerance, e)
+        take_step(x, m, x.shape[0] // series.SERIES - 1, tolerance, e)
         for lane in range(WIDTH):
             if lanes[DOES, lane] == IDLE:
                 continue
-            start, number, size = lanes[START, lane], lanes[PHASE, lane], e[SIZE, lane]
+            start, number, size = lanes[START, lane], lanes[PHASE, lane], e[series.SIZE, lane]
             phase = phases[phases_differ * start, number]
-            restored = phase[KIND] == ENERGY and elapsed[lane] == 0.0 and e[WATCH_ENDS, lane] >= 0.0
+            restored = (
+                phase[hybrid.KIND] == ENERGY
+                and elapsed[lane] == 0.0
+                and e[series.WATCH_ENDS, lane] >= 0.0
+            )
             # What ends the phase in this step, if anything. As a kernel of its own this costs 30 %.
-            duration, reason = size, TIME if size >= m[REMAINING, lane] else ONGOING
+            duration, reason = size, TIME if size >= m[series.REMAINING, lane] else ONGOING
             if restored:  # where an impact takes no energy there is none to restore
                 duration, reason = 0.0, EVENT
             else:
-                at_event = rise(x, m, e, WATCH, WATCH_ENDS, lane, coefficients)
+                at_event = rise(x, m, e, series.WATCH, series.WATCH_ENDS, lane, coefficients)
                 if at_event <= size:
                     duration, reason = at_event, EVENT
-                at_stop = rise(x, m, e, HALT, HALT_ENDS, lane, coefficients)
+                at_stop = rise(x, m, e, series.HALT, series.HALT_ENDS, lane, coefficients)
                 if at_stop < duration or (at_stop <= duration and reason != EVENT):
                     duration, reason = at_stop, STOP
             elapsed[lane] += duration
             lanes[STEPS, lane] += 1
-            missed = reason == TIME and phase[TIMED] == 0.0
-            stuck = not (size >= m[REMAINING, lane] or size > SHORTEST_STEP)
+            missed = reason == TIME and phase[hybrid.TIMED] == 0.0
+            stuck = not (size >= m[series.REMAINING, lane] or size > SHORTEST_STEP)
             if missed or stuck or lanes[STEPS, lane] > MAX_STEPS:
-                counts[start], lanes[DOES, lane] = MISSED, IDLE
+                counts[start], lanes[DOES, lane] = hybrid.MISSED, IDLE
                 finals[start] = np.nan
                 times[start] = np.nan
             elif reason == ONGOING:  # the next step starts where this one ended
                 for row in range(4):
-                    x[A + row * COUNT, lane] = e[END + row, lane]
-                m[REMAINING, lane] = phase[DURATION] - elapsed[lane]
+                    x[series.A + row * series.COUNT, lane] = e[series.END + row, lane]
+                m[series.REMAINING, lane] = phase[hybrid.DURATION] - elapsed[lane]
             else:
                 u = states[lane]
                 _state_at(x, lane, duration, u)
                 times[start, number] = elapsed[lane]
                 lanes[DOES, lane], lanes[PHASE, lane] = BEGINS, number + 1
-                if reason != STOP and phase[THEN] != NOTHING:
+                if reason != STOP and phase[hybrid.THEN] != hybrid.NOTHING:
                     lanes[HAND, lane] = change_frame(both, u, lanes[HAND, lane], flipped)
                     impact(both[lanes[HAND, lane]], u)
                 if reason == STOP or number + 1 == n:

@@ -87,15 +87,9 @@ class Basin(Share):
 
 
 def basin(
-    orbit: Orbit,
-    parameters: MonkeyBotParameters,
-    *,
-    sd_angle: float,
-    sd_rate: float,
-    draws: Draws = DRAWS,
-    feedback: Feedback | None = None,
-    done: Done | None = None,
-) -> Basin:
+    orbit: Orbit, parameters: MonkeyBotParameters, *, sd_angle: float, sd_rate: float,
+    draws: Draws = DRAWS, feedback: Feedback | None = None, done: Done | None = None,
+) -> Basin:  # fmt: skip
     """Walk from starts that are normally distributed about an orbit's.
 
     The result does not depend on the number of cores.
@@ -213,14 +207,9 @@ class Robustness:
 
 
 def robustness(
-    orbit: Orbit,
-    parameters: MonkeyBotParameters,
-    disturbance: Disturbance,
-    *,
-    draws: Draws = LONG_DRAWS,
-    feedback: Feedback | None = None,
-    done: Done | None = None,
-) -> Robustness:
+    orbit: Orbit, parameters: MonkeyBotParameters, disturbance: Disturbance, *,
+    draws: Draws = LONG_DRAWS, feedback: Feedback | None = None, done: Done | None = None,
+) -> Robustness:  # fmt: skip
     """Walk from the orbit with disturbances, which every walk draws from a stream of its own.
 
     The gait's times and torques are those of the undisturbed robot. The result does not depend on
@@ -243,14 +232,9 @@ def robustness(
 
 
 def _disturbed_walk(
-    orbit: Orbit,
-    parameters: MonkeyBotParameters,
-    disturbance: Disturbance,
-    cycles: int,
-    feedback: Feedback | None,
-    seed: int,
-    number: int,
-) -> Walks:
+    orbit: Orbit, parameters: MonkeyBotParameters, disturbance: Disturbance, cycles: int,
+    feedback: Feedback | None, seed: int, number: int,
+) -> Walks:  # fmt: skip
     """Return one disturbed walk, which draws from the stream of its number."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
     share = rng.uniform(-1.0, 1.0, 1 + len(DISTURBED) + len(CENTRES))

@@ -251,13 +251,9 @@ def _ranges(spans: Mapping[str, tuple[float, float]]) -> str:
 
 
 def _begin(
-    parameters: MonkeyBotParameters,
-    gait: str,
-    kind: str | None,
-    controls: list[str] | None,
-    start: Start,
-    rise: float,
-) -> tuple[Orbit, float]:
+    parameters: MonkeyBotParameters, gait: str, kind: str | None, controls: list[str] | None,
+    start: Start, rise: float,
+) -> tuple[Orbit, float]:  # fmt: skip
     """Return the orbit to begin at, and the rise of its family [m]."""
     if kind is not None:
         which = kind_of(kind)

@@ -205,13 +205,9 @@ class Branch:
 
 
 def follow(
-    family: Family,
-    orbit: Orbit,
-    *,
-    largest: float = 0.02,
-    most: int = 500,
+    family: Family, orbit: Orbit, *, largest: float = 0.02, most: int = 500,
     done: Done | None = None,
-) -> Branch:
+) -> Branch:  # fmt: skip
     """Follow a family in both directions from an orbit, until it leaves the range.
 
     Args:

@@ -50,16 +50,9 @@ Done = Callable[[int], None]
 
 
 def find_gaits(
-    kind: Kind,
-    parameters: MonkeyBotParameters,
-    controls: Mapping[str, float],
-    *,
-    samples: int,
-    seed: int = 0,
-    rise: float = 0.0,
-    anywhere: bool = False,
-    done: Done | None = None,
-) -> list[Orbit]:
+    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], *, samples: int,
+    seed: int = 0, rise: float = 0.0, anywhere: bool = False, done: Done | None = None,
+) -> list[Orbit]:  # fmt: skip
     """Find gaits of a kind from random starts; the most stable one is first.
 
     The result depends on the seed alone, not on the number of cores.
@@ -122,12 +115,9 @@ def same(a: Orbit, b: Orbit) -> bool:
 
 
 def _search(
-    kind: Kind,
-    parameters: MonkeyBotParameters,
-    controls: Mapping[str, float],
-    guesses: Array,
+    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], guesses: Array,
     rise: float,
-) -> list[Orbit]:
+) -> list[Orbit]:  # fmt: skip
     """Return the orbits that a block of guesses leads to."""
     orbits, closing = [], Closing(kind, parameters, controls, rise, COARSE)
     for guess in guesses:

@@ -33,6 +33,8 @@ from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
 
 SOLID = {6: 4, 12: 6}  # sizes of dots in space [pixels], by those on the map
 PAGE_POINTS = 201  # of a side at most: the browser has to turn them
+W1 = (0.0, 3.0, 301)  # default grid of w1 [rad/s]
+W2 = (8.0, 14.0, 301)  # default grid of w2 [rad/s]
 EYE = {"x": 1.15, "y": -1.75, "z": 0.95}  # over the starts of too little energy, into the valley
 WORDS = (
     f"The root of the error, cut off at {CUT:g}; dark is low. Empty: the start misses an event, "
@@ -94,16 +96,8 @@ def _marks(field: Landscape, *, solid: bool = False) -> list[dict[str, Json]]:
 
 @in_pieces()
 def landscape_command(
-    w1: Annotated[Span, Quantity("rad/s"), grid("rate of th1: N values from A to B")] = (
-        0.0,
-        3.0,
-        301,
-    ),
-    w2: Annotated[Span, Quantity("rad/s"), grid("rate of th2: N values from A to B")] = (
-        8.0,
-        14.0,
-        301,
-    ),
+    w1: Annotated[Span, Quantity("rad/s"), grid("rate of th1: N values from A to B")] = W1,
+    w2: Annotated[Span, Quantity("rad/s"), grid("rate of th2: N values from A to B")] = W2,
     torque: Annotated[NewtonMetres, TORQUE] = 2.0,
     folder: Out = None,
     force: Force = False,

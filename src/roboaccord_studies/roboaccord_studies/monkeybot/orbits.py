@@ -106,13 +106,9 @@ class Orbit:
 
 
 def find_orbit(
-    kind: Kind,
-    parameters: MonkeyBotParameters,
-    controls: Mapping[str, float],
-    start: Array,
-    *,
+    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], start: Array, *,
     rise: float = 0.0,
-) -> Orbit:
+) -> Orbit:  # fmt: skip
     """Find the periodic orbit near a guess, by Newton's method.
 
     Args:
@@ -142,13 +138,9 @@ def find_orbit(
 
 
 def describe(
-    kind: Kind,
-    parameters: MonkeyBotParameters,
-    controls: Mapping[str, float],
-    start: Array,
-    *,
+    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], start: Array, *,
     residual: float = 0.0,
-) -> Orbit:
+) -> Orbit:  # fmt: skip
     """Return an orbit with its figures, from a start that is known to repeat."""
     gait = gait_of(kind, controls)
     cycle = evaluate(gait, parameters, start, tolerance=FINE)

@@ -162,16 +162,10 @@ class Walks:
 
 
 def walk(
-    orbit: Orbit,
-    parameters: MonkeyBotParameters,
-    starts: Array,
-    cycles: int,
-    feedback: Feedback | None = None,
-    *,
-    jitter: Array | None = None,
-    factors: Array | None = None,
+    orbit: Orbit, parameters: MonkeyBotParameters, starts: Array, cycles: int,
+    feedback: Feedback | None = None, *, jitter: Array | None = None, factors: Array | None = None,
     tolerance: float = TOLERANCE,
-) -> Walks:
+) -> Walks:  # fmt: skip
     """Repeat an orbit's gait from many starts.
 
     Args:

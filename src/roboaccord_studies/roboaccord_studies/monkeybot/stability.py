@@ -36,6 +36,8 @@ LARGEST = 2.0  # radius at which the scale of colours ends
 BORDER = {"color": PAGE, "label": "border of stability"}
 DOT = {"ls": "none", "marker": "o", "mec": INK, "ms": 7.0, "clip_on": False}
 CONTROL_STEPS = 0.004, 0.04  # s, N m: done at once, if all goes well
+PERIODS = (0.88, 1.0, 49)  # default grid of periods [s]
+TORQUES = (0.0, 1.0, 41)  # default grid of torques [N m]
 
 
 @dataclass(frozen=True)
@@ -147,16 +149,12 @@ def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
 
 @in_pieces()
 def stability_command(
-    period: Annotated[Span, Quantity("s"), grid("period of a step: N values from A to B")] = (
-        0.88,
-        1.0,
-        49,
-    ),
-    torque: Annotated[Span, Quantity("N m"), grid("torque on the elbow: N values from A to B")] = (
-        0.0,
-        1.0,
-        41,
-    ),
+    period: Annotated[
+        Span, Quantity("s"), grid("period of a step: N values from A to B")
+    ] = PERIODS,
+    torque: Annotated[
+        Span, Quantity("N m"), grid("torque on the elbow: N values from A to B")
+    ] = TORQUES,
     folder: Out = None,
     force: Force = False,
     changes: Changes = None,

@@ -50,6 +50,7 @@ COLUMNS = (
     "shape.centre", "shape.inertia", "level.best.radius", "level.best.period",
     "level.best.torque", "level.stable", "level.width",
 )  # fmt: skip
+INERTIAS = (0.004, 0.076, 25)  # default grid [m L^2]
 CUTS = {
     "radius": (LARGEST, "smallest spectral radius"),
     "width": (0.06, "range of stable periods over their middle"),
@@ -61,11 +62,9 @@ def design_command(
     centre: Annotated[
         Span, Quantity("L"), grid("distance from hand to centre of gravity; L: length of a link")
     ] = (0.72, 0.96, 25),
-    inertia: Annotated[Span, Quantity("m L^2"), grid("inertia about the centre of gravity")] = (
-        0.004,
-        0.076,
-        25,
-    ),
+    inertia: Annotated[
+        Span, Quantity("m L^2"), grid("inertia about the centre of gravity")
+    ] = INERTIAS,
     largest: Annotated[
         Ratio,
         typer.Option(
