@@ -4,7 +4,7 @@ ros2 launch monkeybot level.launch.py sim:=dart
 
 `power` and the start in scenarios/level.yaml must stay the orbit `level` of config/gaits.yaml; for
 one run the start may be another, and is drawn to it. When hands change is decided by
-LevelController in monkeybot/controllers.py.
+LevelController in monkeybot/controllers/by_state.py.
 """
 
 from roboaccord_ros.launch_files import LaunchDescription, include

@@ -1,8 +1,16 @@
 """A two-link brachiating robot with switchable magnets: its hybrid model, gaits and controllers.
 
-Nothing may be changed here but this text: robot.py registers the MonkeyBot, by the entry point in
-setup.cfg, and its name must stay. "The report" in docstrings is the student project of
-docs/monkeybot.md; "our choice" is what this workspace has chosen, and may be changed.
+robot.py      registration: where the MonkeyBot begins
+model/        parameters and equations of the hybrid system
+simulators/   reference, and the robot in a physics engine
+controllers/  by the clock, by the state, by a list or a person
+gaits/        periodic motions, their search and their stability
+source/       figures and searches of the report
+cli/          commands
+
+"The report" in docstrings is the student project of docs/monkeybot.md; "our choice" is what this
+workspace has chosen, and may be changed. The name of robot.py stays, for the entry point in
+setup.cfg leads there. Tests are in test/.
 """
 
 from roboaccord.contract import lazy_names

@@ -1,10 +1,13 @@
 """Registration of the MonkeyBot in the workspace, and the figures of its runs.
 
-Controllers may be added: a class in controllers.py, entered in `controllers` under its name in
-scenarios. A figure of a run is a key in `MotionFigures.figures`, and the present ones stay, JSON
-keys of `accord run` (test_scenarios, test_motion). Fixed by the URDF and Gazebo's magnets are the
-joint `elbow`, its topic and the names in `switches`; `surroundings` repeats models/magnet_wall. The
-report that the robot comes from: docs/monkeybot.md.
+`MonkeyBot` names parameters, controllers and commands, makes the reference and the engines'
+simulator, and completes initial states. `MotionFigures` measures a run.
+
+A controller is added as a class in controllers/, entered in `controllers` under its name in
+scenarios; a figure as a key in `MotionFigures.figures`. Keys that exist stay, JSON keys of
+`accord run` (test_scenarios, test_motion). The joint `elbow`, its topic and the names in `switches`
+are those of the URDF and of Gazebo's magnets; `wall` repeats models/magnet_wall. The report that
+the robot comes from: docs/monkeybot.md.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ class MotionFigures(Tally):
 
     def __init__(self, setup: Setup) -> None:
         self._parameters = setup.parameters
+        # By `hand` and `centre` of mass: the first place, and the way from it (2,) [m].
         self._starts, self._moved = dict[str, Array](), dict[str, Array]()
 
     def add(self, part: Trajectory) -> None:
@@ -167,9 +171,9 @@ class MonkeyBot(Robot):
 def _stop_hand_b(parameters: MonkeyBotParameters, u: Array) -> None:
     """Set the velocity of hand A such that hand B stands still."""
     u[6:] = 0.0
-    seen = np.empty(8)
-    dynamics.flip(parameters.row(0), u, seen)
-    u[6:] = -seen[6:]
+    from_b = np.empty(8)
+    dynamics.flip(parameters.row(0), u, from_b)
+    u[6:] = -from_b[6:]
 
 
 ROBOT = MonkeyBot()

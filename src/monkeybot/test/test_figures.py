@@ -10,7 +10,7 @@ import pytest
 from drawn_figures import keep_figures
 from monkeybot.cli.figures import figures_command
 from monkeybot.gaits.gait import evaluate, horizontal
-from monkeybot.gaits.search import repeat
+from monkeybot.gaits.repetition import repeat
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.source.diagrams import POSE, skeleton, stages

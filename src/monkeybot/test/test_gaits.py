@@ -3,8 +3,11 @@
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.gaits.gait import Gait, all_multipliers, evaluate, horizontal, multipliers
-from monkeybot.gaits.search import find_collisionless, minimise, refine, repeat, to_sample
+from monkeybot.gaits.collisionless import find_collisionless
+from monkeybot.gaits.gait import Gait, evaluate, horizontal
+from monkeybot.gaits.multipliers import all_multipliers, multipliers
+from monkeybot.gaits.repetition import repeat, to_sample
+from monkeybot.gaits.search import minimise, refine
 from monkeybot.model.coordinates import Mode
 from monkeybot.model.events import VERTICAL, linear
 from monkeybot.model.hybrid import Phase, Then

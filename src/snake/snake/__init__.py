@@ -1,8 +1,15 @@
 """A snake robot: its model, gaits and controllers.
 
-Nothing may be changed here but this text: the entry point in setup.cfg leads to robot.py, where the
-snake begins, and its name must stay. "The post" in docstrings is the blog post that docs/snake.md
-names; "our choice" is what this workspace has chosen, and may be changed.
+robot.py      registration: where the snake begins
+model/        parameters and equations
+simulators/   reference, and figures of a run
+controllers/  lateral undulation and steering
+source/       what the blog post shows
+cli/          commands
+
+"The post" in docstrings is the blog post that docs/snake.md names; "our choice" is what this
+workspace has chosen, and may be changed. The name of robot.py stays, for the entry point in
+setup.cfg leads there. Tests are in test/.
 """
 
 from roboaccord.contract import lazy_names

@@ -1,10 +1,12 @@
 """Registration of the snake: brings the package into the workspace.
 
-A controller, a friction law or a shape of contact may be added by an entry in `controllers`,
-`friction_laws` or `GazeboHooks.contact_shapes`; scenarios name them by these keys, which must stay.
-Figures of a run come from `tally`, commands from `cli`. Names and order of joints and the limits of
-efforts come from SnakeParameters: test/test_conformance.py compares them with the URDF. The post
-that the robot comes from is named in docs/snake.md.
+`Snake` names the parameters, controllers, friction laws and commands, and makes the reference. Its
+joints and effort limits come from SnakeParameters; test/test_conformance.py compares them with the
+URDF. Figures of a run come from `tally`.
+
+A controller, a friction law or a shape of contact is added as an entry in `controllers`,
+`friction_laws` or `contact_shapes`. The keys that exist stay, for scenarios use them. The post that
+the robot comes from is named in docs/snake.md.
 """
 
 from __future__ import annotations

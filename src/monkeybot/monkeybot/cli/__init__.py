@@ -1,5 +1,5 @@
-"""`accord monkeybot`: the MonkeyBot's own commands, one module each.
+"""Commands of `accord monkeybot`, one module each, and the options that they share.
 
-Commands may be added, as modules here and entries in `cli` of robot.py; names and options that
-exist stay.
+A command is added as a module here and an entry in `cli` of robot.py. Names and options that exist
+stay. Tests: test/test_cli.py.
 """

@@ -1,8 +1,9 @@
 """Command `accord monkeybot figures`: the report's figures 1 to 10, and its searches.
 
-Options and the keys of FigureData stay. What is drawn is decided in source/figures.py: a further
-figure goes there, into `draw_all`, and appears by itself. Defaults may be changed: 301 points, and
-2 N m, which follow from the report's times.
+The drawing is that of source/figures.py, where a further figure is added to `draw_all`.
+
+Options and the keys of FigureData stay. The defaults may be changed: 301 points, and 2 N m, which
+follow from the report's times.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Command `accord monkeybot gait`: the report's gait, and the searches and repetitions of it.
 
-Searches may be added: a value of Find, its options to TAKES, its start to STARTS and a function
-beside `periodic`. Keys that `--json` prints are fields of the classes here (test_cli) and stay. In
-STARTS the report's rates, 0.902 and 10.935 rad/s, and where its search began, 1 and 12, stay; the
-others may be changed.
+Each value of `--find` is a function below, which returns what it prints. `TAKES` states the options
+that each takes, `STARTS` the rates and the torque that it starts from.
 
-Each value of `--find` is a function below, which returns what it prints; `TAKES` states the options
-that it takes, `STARTS` the rates and the torque that it starts from.
+A search is added as a value of Find, its options in TAKES, its start in STARTS and a function
+beside `periodic`. Keys that `--json` prints are fields of the classes here (test_cli) and stay. So
+do the report's rates in STARTS, 0.902 and 10.935 rad/s, and 1 and 12, where its search began; the
+others may be changed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ from roboaccord.contract import results as si
 from typer import Option
 
 from monkeybot.cli.options import RATES, TORQUE, Changes, Tolerance, robot_parameters
-from monkeybot.gaits.gait import Figures, Multipliers, all_multipliers, evaluate, horizontal
-from monkeybot.gaits.search import FINE, find_collisionless, minimise, missed, refine, repeat
+from monkeybot.gaits.collisionless import find_collisionless
+from monkeybot.gaits.gait import Figures, evaluate, horizontal
+from monkeybot.gaits.multipliers import Multipliers, all_multipliers
+from monkeybot.gaits.repetition import repeat
+from monkeybot.gaits.search import FINE, minimise, missed, refine
 from monkeybot.model.parameters import MonkeyBotParameters
 
 
@@ -183,9 +186,9 @@ def evaluation(
 def periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) -> Repeating:
     """Return the gait that repeats exactly near a guess, and whether it is stable."""
     gait = horizontal(torque)
-    found = refine(gait, parameters, rates)
-    values = all_multipliers(gait, parameters, np.array([0.0, 0.0, *found.rates]))
-    return Repeating(found.rates, torque, found.residual, values)
+    repeating = refine(gait, parameters, rates)
+    values = all_multipliers(gait, parameters, np.array([0.0, 0.0, *repeating.rates]))
+    return Repeating(repeating.rates, torque, repeating.residual, values)
 
 
 def repetition(

@@ -1,7 +1,7 @@
-"""Options that the MonkeyBot's commands share.
+"""Options that the MonkeyBot's commands share, and the parameters that `--set` changes.
 
-Names stay: commands here and in other packages share them. Help texts may be changed, for all at
-once, and an option be added once a second command takes it. Defaults stand with each command.
+Names stay, for commands here and in other packages share them. Help texts may be changed, for all
+at once; an option is added once a second command takes it. Defaults stand with each command.
 """
 
 from __future__ import annotations

@@ -1,29 +1,23 @@
-"""Gaits: phases, error and stopping event in one object, and Poincare maps with their multipliers.
-
-`distance` is the report's error and `horizontal` its gait (4.1, 4.2): both stay, for test_gaits
-tests the report's numbers. STEP and FINE, of the differences of maps, and ENSEMBLE, a matter of
-speed, may be tuned. A gait of your own is a function like `horizontal` that returns a Gait
-(docs/monkeybot.md makes one), and needs no change here.
+"""Gaits: phases, error and stopping event in one object, and their evaluation.
 
 A gait is a list of phases with the events that end them (its controller), an event that stops it,
-and an error that measures how far its end is from its start. Searches, landscapes (errors over a
-grid of starts) and return maps take any of them.
+and an error that measures how far its end is from its start. `evaluate` runs it from many starts,
+eight side by side where the equations allow it (`has_series`). Searches, landscapes (errors over a
+grid of starts) and return maps take any gait.
 
-Poincare maps of a gait, their monodromy matrices and Floquet multipliers.
-
-From one gait to the next the state, seen from the hand that is held, goes x -> P(x). The gait is
-stable if all eigenvalues of dP/dx, its multipliers, are inside the unit circle.
+A gait of your own is a function like `horizontal` that returns a Gait, and needs no change here
+(docs/monkeybot.md makes one). ENSEMBLE, a matter of speed, may be tuned. `distance` is the report's
+error and `horizontal` its gait (4.1, 4.2): both stay, for test_gaits tests the report's numbers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 from roboaccord.contract import AccordError, Array, Quantity
 from roboaccord.numerics import COMPILES
 
@@ -33,6 +27,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 
 ENSEMBLE = 64  # starts from which on eight are run side by side
 Errors = Callable[[Array, Array], Array]
+"""Errors (k,) of starts and finals (k, 4)."""
 
 
 def wrap(angle: Array) -> Array:
@@ -150,9 +145,9 @@ def has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:
 
 def full_starts(starts: Array) -> Array:
     """Return starts as states of the kernels (k, 8), from (k, 2), (k, 4) or one of them."""
-    given = np.atleast_2d(np.asarray(starts, dtype=float))
-    full = np.zeros((len(given), 8))
-    full[:, 2 if given.shape[1] == 2 else 0 : 4] = given
+    rows = np.atleast_2d(np.asarray(starts, dtype=float))
+    full = np.zeros((len(rows), 8))
+    full[:, 2 if rows.shape[1] == 2 else 0 : 4] = rows
     return full
 
 
@@ -196,72 +191,3 @@ def timed(gait: Gait, times: Array, *, clock: str = "reset") -> Gait:
     if clock == "reset":
         phases[-1] = gait.phases[-1]
     return Gait(f"{gait.name}, {clock} clock", tuple(phases), error=gait.error)
-
-
-STEP = 1e-4  # of the differences, whose error is of its fourth power
-FINE = 1e-13
-
-Multipliers = NDArray[np.complex128]
-
-
-def multipliers(
-    gait: Gait, parameters: MonkeyBotParameters, start: Array, moved: Sequence[int] = (1, 2, 3)
-) -> Multipliers:
-    """Return the Floquet multipliers of a gait, from the section where it starts.
-
-    Args:
-        gait: repeats from `start`.
-        parameters: of the robot.
-        start: (th1, th2, w1, w2).
-        moved: those of which the map is; with a gait that ends at an event of th1 alone three.
-
-    Raises:
-        AccordError: where the map has no derivative.
-    """
-    slope = map_slope(gait, parameters, np.asarray(start, dtype=float))
-    return eigenvalues(slope[np.ix_(moved, moved)])
-
-
-def all_multipliers(
-    gait: Gait, parameters: MonkeyBotParameters, start: Array
-) -> dict[str, Multipliers]:
-    """Return the multipliers of a gait under three modes of control.
-
-    `state_triggered`: by its events; `timed`: by the clock, which starts again at its last event;
-    `clock`: by the clock alone, four multipliers of (th1, th2, w1, w2). With the first, energy is
-    restored to that of each start, so one of them is 1.
-    """
-    start = np.asarray(start, dtype=float)
-    times = evaluate(gait, parameters, start, tolerance=FINE).times[0]
-    by_clock = timed(gait, times, clock="pure")
-    return {
-        "state_triggered": multipliers(gait, parameters, start),
-        "timed": multipliers(timed(gait, times), parameters, start),
-        "clock": multipliers(by_clock, parameters, start, range(4)),
-    }
-
-
-def map_slope(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Array:
-    """Return the monodromy matrix of a gait (4, 4), by fourth-order finite differences.
-
-    Raises:
-        AccordError: where it has none.
-    """
-    shifts = np.array([-2.0, -1.0, 1.0, 2.0])
-    weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12.0 * STEP)
-    starts = start + STEP * (np.eye(4)[:, None] * shifts[None, :, None]).reshape(-1, 4)
-    final = evaluate(gait, parameters, starts, tolerance=FINE).final
-    middle = evaluate(gait, parameters, start, tolerance=FINE).final[0]
-    final[:, :2] = wrap(final[:, :2] - middle[:2])
-    if not np.isfinite(final).all():
-        raise AccordError(
-            "beside its start the gait misses an event that it only grazes: its return map has "
-            "no derivative there"
-        )
-    return np.asarray(np.einsum("s,msd->dm", weights, final.reshape(4, 4, 4)))
-
-
-def eigenvalues(matrix: Array) -> Multipliers:
-    """Return the eigenvalues of a matrix, the largest first."""
-    values = np.linalg.eigvals(matrix)
-    return np.asarray(values[np.argsort(-np.abs(values))], dtype=complex)

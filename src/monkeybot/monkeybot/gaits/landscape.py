@@ -1,9 +1,11 @@
 """Landscapes, the error of a gait over a grid of rates at its start, as in the report's 4.2.
 
-LIMIT, BLOCK and MOST may be tuned: the first decides which starts count as missed, so it changes
-pictures; the other two are speed and memory, and test_landscape tests that threads change no bit.
-What a minimum is, `Landscape.minima`, is tested, too. Fields of Landscape stay: they are names of
-arrays in saved files. Ranges and colours of the report's figures are in source/.
+`landscape` evaluates blocks of starts in threads, and a `Landscape` knows its lowest point and its
+local minima. Ranges and colours of the report's figures are in source/.
+
+BLOCK and MOST_GAITS may be tuned, speed and memory; threads change no bit (test_landscape).
+LIMIT decides which starts count as missed, so it changes pictures. The definition of a minimum is
+tested, too. Fields of Landscape stay: they are names of arrays in saved files.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
 
 BLOCK = 2048  # gaits that a thread takes at once: some 0.1 s of work
-MOST = 25_000_000  # gaits: 2 GB of starts and results
+MOST_GAITS = 25_000_000  # of a landscape: 2 GB of starts and results
 LIMIT = 1.0  # s: a first swing that reaches the line takes about 0.5 s; later ones are given up
 NEIGHBOURS = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 
@@ -115,15 +117,15 @@ def landscape(
     Raises:
         AccordError: for more gaits than the memory holds.
     """
-    if len(w1) * len(w2) > MOST:
-        raise AccordError(f"a grid of {len(w1)} x {len(w2)} has more than {MOST:g} gaits")
+    if len(w1) * len(w2) > MOST_GAITS:
+        raise AccordError(f"a grid of {len(w1)} x {len(w2)} has more than {MOST_GAITS:g} gaits")
     starts = np.stack(np.meshgrid(w1, w2, indexing="ij"), axis=-1).reshape(-1, 2)
     blocks = np.array_split(starts, -(-len(starts) // BLOCK))
     pieces = run_pieces(
         _evaluate,
         ((gait, parameters, block, tolerance) for block in blocks),
         threads=True,
-        done=lambda part: done(part.shape[1]) if done else None,
+        done=lambda piece: done(piece.shape[1]) if done else None,
     )
     fields = np.concatenate(pieces, axis=1).reshape(3, len(w1), len(w2))
     return Landscape(np.asarray(w1, dtype=float), np.asarray(w2, dtype=float), *fields)
@@ -133,8 +135,8 @@ def _evaluate(
     gait: Gait, parameters: MonkeyBotParameters, starts: Array, tolerance: float
 ) -> Array:
     """Return error, time of the first switch and of the motor of k starts (3, k)."""
-    found = evaluate(gait, parameters, starts, tolerance=tolerance)
-    return np.array([found.error, found.switch_time, found.motor_time])
+    evaluation = evaluate(gait, parameters, starts, tolerance=tolerance)
+    return np.array([evaluation.error, evaluation.switch_time, evaluation.motor_time])
 
 
 def save_map(
@@ -147,10 +149,10 @@ def save_map(
         AccordError: if the file cannot be written.
     """
     values = parameters.as_dict()
-    more = {
+    provenance = {
         "parameter_names": np.array(list(values)),
         "parameters": np.array(list(values.values())),
         "versions": np.array([list(pair) for pair in versions.items()]),
     }
     with writing(path, ".npz") as draft:
-        np.savez_compressed(draft, **{**fields, **more})  # type: ignore[arg-type]
+        np.savez_compressed(draft, **{**fields, **provenance})  # type: ignore[arg-type]

@@ -1,14 +1,13 @@
 """Conversion between states of the workspace and coordinates in the plane of the wall.
 
-Nothing here may be changed: order and signs of u, and the modes, must stay, for controllers,
-engines and kernels use them alike. MAGNETS, names of switches in scenarios, bags and topics, and
-RANK, a bound of rounding, stay. `Arm.grip` is the plastic impact that engines get; test_engines
-compares it with dense equations.
-
 The wall is the world's y-z plane; x points out of it, to the viewer. In the plane a state is
 u = (th1, th2, w1, w2, y, z, vy, vz): the angle of link A from hanging straight down, positive
 about x, the elbow's, their rates, and the place and velocity of hand A. It is never flipped,
-whichever hand holds (the report's 3.3 flips).
+whichever hand holds (the report's 3.3 flips). `Arm` follows hand B, and brings hands that grip to
+rest by a plastic impact, for the engines.
+
+Order and signs of u, the modes and MAGNETS must stay: controllers, engines, kernels, scenarios,
+bags and topics use them alike. test_engines compares `Arm.grip` with dense equations.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ from roboaccord.contract import Array, RobotState
 
 MAGNET_A, MAGNET_B = "magnet_a", "magnet_b"
 MAGNETS = (MAGNET_A, MAGNET_B)
+RATES = [6, 7, 2, 3]  # where in a state u the rates of (y, z, th1, th2) are
+RANK = 1e-12  # of impulses: two hands that hold one direction leave a singular value below that
 
 
 class Mode(IntEnum):
@@ -74,10 +75,6 @@ def unpack(u: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:
         twist=np.array([0.0, c * u[6] + s * u[7], c * u[7] - s * u[6], u[2], 0.0, 0.0]),
         switches=mode.switches,
     )
-
-
-RANK = 1e-12  # of impulses: two hands that hold one direction leave a singular value below that
-RATES = [6, 7, 2, 3]  # of (y, z, th1, th2) in a state u of `coordinates`
 
 
 class Arm:

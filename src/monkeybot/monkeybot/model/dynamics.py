@@ -1,15 +1,14 @@
 """Equations of the MonkeyBot, in the frame of one hand: motion, energy, flip and plastic impact.
 
-Nothing here may be changed: the equations are fixed by the report (3.1 to 3.3), without its errors
-(docs/monkeybot.md), and test_dynamics compares motion, mass matrix and energy with a Lagrangian
-derived apart. Another friction must change in `friction` here and for the engines (JointFriction in
-simulators/engines.py) alike. Numbers are in config/parameters.yaml.
-
 A state is u = (th1, th2, w1, w2, x, y, vx, vy): the angle of the first link from hanging straight
 down, the relative angle of the second, their rates, and the place and velocity of the first hand;
-x to the right, y up. While that hand is held the last four stand still. `p` holds the parameters
-with the first hand's link first (`MonkeyBotParameters.row`). Seeds: the report's 3.1 to 3.3,
-with y1 = y - r1 cos(th1), and the motor's torque on th2.
+x to the right, y up. While that hand is held the last four stand still. `p` is a `parameters.Row`,
+with the first hand's link first. The equations are those of the report's 3.1 to 3.3, corrected
+(docs/monkeybot.md), with y1 = y - r1 cos(th1) and the motor's torque on th2.
+
+The equations are fixed: test_dynamics compares motion, mass matrix and energy with a Lagrangian
+derived separately. Another friction must change in `friction` here and for the engines
+(JointFriction in simulators/engines.py) alike.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Event functions: an event is the rise of a value through 0.
 
-A new event that is linear in angles and rates needs no code here: call `linear`. Another kind may
-be added: a number beside ENERGY, with its `value` and `rate`, and in ensemble.py if fast ensembles
-shall have it. The sign (an event is a rise through 0) is fixed, since integrators look for that
-alone; test_motion compares times with another integrator.
+For the kernels an event is (kind, th1, th2, w1, w2, above): its kind, and for a linear one the
+factors of angles and rates and the value that their sum rises above; for the other kinds `above`
+alone counts. A falling value is a rising one with all signs changed.
 
-It is (kind, five coefficients). Falling values are rising ones with all signs changed.
+An event that is linear in angles and rates needs no code here: call `linear`. Another kind is a
+number beside ENERGY, with its `value` and `rate`, and in ensemble.py if fast ensembles are to have
+it. That an event is a rise is fixed, since integrators look for that alone; test_motion compares
+times with another integrator.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from roboaccord.numerics import kernel
 
 from monkeybot.model.dynamics import energies, friction
 
-NEVER, LINEAR, LEVEL, ENERGY = 0.0, 1.0, 2.0, 3.0
+NEVER, LINEAR, LEVEL, ENERGY = 0.0, 1.0, 2.0, 3.0  # kinds of events
 
 
 @kernel
@@ -41,22 +43,23 @@ def value(p, event, base, u):
 
     `base` is what an event of energy refers to [J].
     """
-    kind = event[0]
+    kind, th1, th2, w1, w2, above = event
     if kind == LINEAR:
-        return event[1] * u[0] + event[2] * u[1] + event[3] * u[2] + event[4] * u[3] - event[5]
+        return th1 * u[0] + th2 * u[1] + w1 * u[2] + w2 * u[3] - above
     if kind == LEVEL:
-        return direction(p.l1, p.l2, u[0], u[1]) - 0.5 * math.pi - event[5]
+        return direction(p.l1, p.l2, u[0], u[1]) - 0.5 * math.pi - above
     kinetic, potential = energies(p, u)
-    return kinetic + potential - base - event[5]
+    return kinetic + potential - base - above
 
 
 @kernel
 def rate(p, flight, torque, event, u, slopes, i):
     """Return the rate of an event's value, row i of `slopes` being the state's derivative."""
     w1, w2, a1, a2 = slopes[i, 0], slopes[i, 1], slopes[i, 2], slopes[i, 3]
-    if event[0] == LINEAR:
-        return event[1] * w1 + event[2] * w2 + event[3] * a1 + event[4] * a2
-    if event[0] == LEVEL:
+    kind, of_th1, of_th2, of_w1, of_w2, _ = event
+    if kind == LINEAR:
+        return of_th1 * w1 + of_th2 * w2 + of_w1 * a1 + of_w2 * a2
+    if kind == LEVEL:
         l1, l2 = p.l1, p.l2
         if l1 == l2:
             return w1 + 0.5 * w2
@@ -66,12 +69,6 @@ def rate(p, flight, torque, event, u, slopes, i):
     if not flight:
         power += friction(p.viscous_1, p.dry_1, p.dry_speed, w1) * w1
     return power
-
-
-@kernel
-def event_of(phase):
-    """Return the event that ends a phase (11,)."""
-    return phase[5], phase[6], phase[7], phase[8], phase[9], phase[10]
 
 
 @dataclass(frozen=True)
@@ -95,9 +92,9 @@ def level(slope: float = 0.0) -> StateEvent:
     return StateEvent("level", (LEVEL, 0.0, 0.0, 0.0, 0.0, slope))
 
 
-def energy_restored(more: float = 0.0) -> StateEvent:
-    """Return the event that the energy is back at that of the start, or `more` [J] above it."""
-    return StateEvent("energy", (ENERGY, 0.0, 0.0, 0.0, 0.0, more))
+def energy_restored(gain: float = 0.0) -> StateEvent:
+    """Return the event that the energy is back at that of the start, or `gain` [J] above it."""
+    return StateEvent("energy", (ENERGY, 0.0, 0.0, 0.0, 0.0, gain))
 
 
 VERTICAL = linear("vertical", th1=1.0)

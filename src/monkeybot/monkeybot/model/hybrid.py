@@ -1,12 +1,14 @@
 """Hybrid dynamics: phases of swing and flight, joined by jumps.
 
-TOLERANCE and LIMIT may be tuned: tighter is slower, and a shorter LIMIT gives up starts that would
-still come. An action of the magnets may be added: a number beside GRIP_OTHER, a member of Then, and
-a branch in `run` and Motion.then. The rows of Phase must keep their order, 11 numbers, read by
-place also in ensemble.py; test_motion plays modes in any order against a Lagrangian.
+A `Phase` lasts until an event, or for a given time, under a constant torque; at its end the magnets
+act. `run` plays a list of phases from one start, `run_many` from many. The kernels keep the state
+in the frame of one hand (`dynamics`), and flip it where the other one takes over, as the report
+does. They take a phase as a row of 11 numbers: TORQUE to MAY_STOP, then its event (`events`).
 
-The kernels keep the state in the frame of one hand (`dynamics`), and flip it where the other one
-takes over, as the report does.
+TOLERANCE and LIMIT may be tuned: a tighter tolerance is slower, and a shorter LIMIT gives up starts
+that would still come. An action of the magnets is added as a number beside GRIP_OTHER, a member of
+Then, and a branch in `run` and Motion.then. test_motion plays modes in any order against a
+Lagrangian.
 """
 
 from __future__ import annotations
@@ -18,12 +20,16 @@ import numpy as np
 from roboaccord.numerics import kernel
 
 from monkeybot.model.dynamics import energies, flip, impact
-from monkeybot.model.events import ENERGY, NO_EVENT, StateEvent, event_of, value
+from monkeybot.model.events import ENERGY, NO_EVENT, StateEvent, value
 from monkeybot.model.integrator import EVENT, FAILED, SCRATCH, STOP, TIME, advance
 
 TOLERANCE = 1e-8  # of each step of the integrator
-LIMIT = 5.0  # s: a phase that lasts longer has missed its event
-NOTHING, CHANGE, RELEASE, GRIP, GRIP_OTHER = range(5)
+LIMIT = 5.0  # s: a phase that lasts longer has missed its event; a swing takes about 0.5 s
+NOTHING, CHANGE, RELEASE, GRIP, GRIP_OTHER = range(5)  # actions of the magnets, as in Then
+# Columns of a phase as the kernels take it; from KIND on those of its event.
+TORQUE, DURATION, TIMED, THEN, MAY_STOP, KIND = range(6)
+NEVER_ROW = NO_EVENT.row
+MISSED = -1  # in place of the number of phases run: the motion missed an event, or failed
 
 
 class Then(IntEnum):
@@ -66,6 +72,12 @@ class Phase:
 
 
 @kernel
+def event_of(phase):
+    """Return the event that ends a phase (11,)."""
+    return phase[KIND], phase[6], phase[7], phase[8], phase[9], phase[10]
+
+
+@kernel
 def change_frame(both, u, hand, scratch):
     """See a state from the other hand, in place; return which hand that is."""
     flip(both[hand], u, scratch)
@@ -93,31 +105,30 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
     Returns:
         how many phases were run; -1 for a motion that missed an event or failed.
     """
-    never = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     kinetic, potential = energies(both[hand], u)
     base = kinetic + potential
     h = min(0.05, 0.5 * tolerance**0.2)
     for i in range(phases.shape[0]):
         p = both[hand]
         event = event_of(phases[i])
-        torque, duration = phases[i, 0], phases[i, 1]
-        then = int(phases[i, 3])
-        end = stop if phases[i, 4] != 0.0 else never
+        torque, duration = phases[i, TORQUE], phases[i, DURATION]
+        action = int(phases[i, THEN])
+        end = stop if phases[i, MAY_STOP] != 0.0 else NEVER_ROW
         reason, t = EVENT, 0.0
         # Where an impact takes no energy there is none to restore.
-        if event[0] != ENERGY or value(p, event, base, u) < 0.0:
+        if phases[i, KIND] != ENERGY or value(p, event, base, u) < 0.0:
             reason, t, h = advance(
                 p, flight, torque, u, duration, event, end, base, h, tolerance, work
             )
-        if reason == FAILED or (reason == TIME and phases[i, 2] == 0.0):
-            return -1
+        if reason == FAILED or (reason == TIME and phases[i, TIMED] == 0.0):
+            return MISSED
         times[i] = t
         marks[i, 2] = marks[i, 3] = 0.0
         if reason != STOP:
-            if then == RELEASE:
+            if action == RELEASE:
                 flight = True
-            elif then != NOTHING:
-                if then != GRIP:
+            elif action != NOTHING:
+                if action != GRIP:
                     hand = change_frame(both, u, hand, work[0])
                 marks[i, 2], marks[i, 3] = impact(both[hand], u)
                 flight = False

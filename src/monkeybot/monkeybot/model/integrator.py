@@ -1,10 +1,14 @@
 """Error-controlled integration up to an event: Dormand and Prince's 5(4) with dense output.
 
-The coefficients are fixed by the book (in roboaccord.numerics), and test_motion finds events with
-another integrator. MAX_STEPS, which ends motions that get nowhere, may be raised. Accuracy is set
-by the caller's `tolerance`: 1e-8 for gaits, 1e-12 for the reference (the analytical model).
+After each step the values of two events are compared with those before it. One that has risen
+through 0 is located on the dense output, and a last step that ends there is taken anew, for it is
+as exact as any other. A value that is negative at both ends may have had a peak between them,
+which its rates tell (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.4 to
+II.6).
 
-Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.4 to II.6.
+MAX_STEPS, which ends motions that get nowhere, may be raised. The accuracy is the caller's
+`tolerance`: 1e-8 for gaits, 1e-12 for the reference. The coefficients are the book's (in
+roboaccord.numerics), and test_motion finds the events with another integrator.
 """
 
 from __future__ import annotations
@@ -23,8 +27,9 @@ from roboaccord.numerics import (
 from monkeybot.model.dynamics import derivative
 from monkeybot.model.events import rate, value
 
-MAX_STEPS = 100_000
-FAILED, TIME, EVENT, STOP = -1, 0, 1, 2
+MAX_STEPS = 100_000  # of one phase: far more than any gait takes
+SHORTEST_STEP = 1e-13  # s: an integration that needs shorter ones has failed
+FAILED, TIME, EVENT, STOP = -1, 0, 1, 2  # what ended an integration
 SCRATCH = 14  # rows of the work space: 7 slopes, 5 of dense output, 2 states
 
 
@@ -144,7 +149,7 @@ def advance(p, flight, torque, u, duration, event, stop, base, h, tolerance, wor
         error = _step(p, flight, torque, u, n, size, k, new, tolerance)
         if not error <= 1.0:
             h = next_size(size, error)
-            if h < 1e-13:
+            if h < SHORTEST_STEP:
                 return FAILED, t, h
             continue
         fraction, reason = 2.0, TIME

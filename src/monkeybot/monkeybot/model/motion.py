@@ -1,9 +1,12 @@
 """A motion step by step: swing, fly, grip and release in any order, every event listed.
 
-TOLERANCE of the reference (the analytical model), which scenarios set by
-`engine_options.reference.tolerance`, and FIRST_STEP, only the first that is tried, may be tuned.
-Rules of grip and release in `hold` are the model (plastic impact), fixed by test_motion and
-test_dynamics. For phases of your own in any order call `advance` and `hold` from a script.
+`Motion` holds a state and what the magnets hold. `advance` moves it on, until an event or for a
+time, and `hold` changes the magnets: hands that grip come to rest by a plastic impact. The
+reference simulator drives it, and scripts may.
+
+TOLERANCE, which scenarios set by `engine_options.reference.tolerance`, and FIRST_STEP, only the
+first that is tried, may be tuned. The rules of grip and release in `hold` are the model, fixed by
+test_motion and test_dynamics.
 """
 
 from __future__ import annotations
@@ -19,8 +22,8 @@ from monkeybot.model.events import NO_EVENT, StateEvent
 from monkeybot.model.hybrid import Then
 from monkeybot.model.parameters import MonkeyBotParameters
 
-FIRST_STEP = 1e-3  # s
-TOLERANCE = 1e-12
+FIRST_STEP = 1e-3  # s: tried first; the integrator then chooses
+TOLERANCE = 1e-12  # of each step, relative and absolute: far below what engines err
 
 
 class Motion:
@@ -47,10 +50,10 @@ class Motion:
         self.parameters, self.mode, self.time = parameters, mode, time
         self.events: list[Event] = []
         self.taken = 0.0
-        self._tolerance, self._h = tolerance, FIRST_STEP
-        self._rows = parameters.rows
+        self._tolerance, self._h = tolerance, FIRST_STEP  # `_h`: step to try next [s]
+        self._rows = parameters.rows  # with hand A first, and with hand B first
         self._work = np.zeros((integrator.SCRATCH, 8))
-        self._u, self.hand = np.array(u, dtype=float), 0
+        self._u, self.hand = np.array(u, dtype=float), 0  # `_u`: state seen from `hand` (8,)
         self._see_from(1 if mode is Mode.SWING_B else 0)
         if mode is not Mode.FLIGHT:
             self._u[6:] = 0.0
@@ -67,9 +70,9 @@ class Motion:
         """The state (8,) seen from hand A."""
         if self.hand == 0:
             return self._u.copy()
-        seen = np.empty(8)
-        dynamics.flip(self._rows[1], self._u, seen)
-        return seen
+        from_a = np.empty(8)
+        dynamics.flip(self._rows[1], self._u, from_a)
+        return from_a
 
     @property
     def energies(self) -> tuple[float, float]:

@@ -1,9 +1,12 @@
 """Physical parameters of the MonkeyBot, which config/parameters.yaml declares.
 
-Values are not here but in config/parameters.yaml: masses, lengths and inertia are gibbot's and the
-report's and stay, as does friction of 0; what is marked "assumed" may be changed. A parameter that
-kernels need is an entry there, in the docstring below, in Row and in `row`; append it, for kernels
-get the tuple whole. Both hands' order in `row` is tested by flips (test_dynamics).
+`MonkeyBotParameters` are the robot's; `Row` is the same as the kernels take it, as seen from the
+hand that is held.
+
+Values are in config/parameters.yaml: masses, lengths and inertia are gibbot's and the report's and
+stay, as does friction of 0; what is marked "assumed" may be changed. A parameter that kernels need
+is an entry there, in the docstring below, in Row and in `row`. The order of both links in `row` is
+tested by flips (test_dynamics).
 """
 
 from __future__ import annotations
@@ -15,7 +18,18 @@ from roboaccord.description import Parameters
 
 
 class Row(NamedTuple):
-    """Parameters as the kernels take them; the held link is first, the other second."""
+    """Parameters as the kernels take them; the held link is first, the other second.
+
+    Attributes:
+        m1, i1, l1, r1: mass [kg], inertia [kg m^2] and length [m] of the held link, and its centre
+            of gravity from the held hand [m].
+        m2, i2, l2, r2: those of the other link, with its centre of gravity from the elbow.
+        gravity: [m/s^2].
+        viscous_1, viscous_2: friction of the held hand and of the elbow [N m s/rad].
+        dry_1, dry_2: dry friction there [N m].
+        dry_speed: below this the dry friction falls to 0 [rad/s].
+        rotor: what the elbow's drive adds to its inertia [kg m^2].
+    """
 
     m1: float
     i1: float

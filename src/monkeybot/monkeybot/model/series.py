@@ -1,15 +1,17 @@
 """Taylor series of the swing, of eight motions side by side in the lanes of vectors.
 
-The equations are fixed: test_ensemble compares every motion with hybrid.run_many to 1e-8. ORDER and
-SAFETY, accuracy against speed, may be tuned within that.
-
 The swing is written in the angles a, b of both links from hanging straight down, with rates p, q:
 
     [A, C cos(a-b); C cos(a-b), B] (p', q') = (f1, f2)
     f1 = -C sin(a-b) q^2 - G1 sin a - torque      f2 = C sin(a-b) p^2 - G2 sin b + torque
 
 Every term is a product of series, so each coefficient of the solution follows from the lower ones
-(Jorba and Zou, Experimental Mathematics 14, 2005).
+(Jorba and Zou, Experimental Mathematics 14, 2005). All numbers are kept in three arrays with a
+column for each lane, whose rows have names below: x the coefficients of the series, m the constants
+of a lane, e the step that it has taken. Names of rows in small letters are values of one row.
+
+ORDER and SAFETY may be tuned, accuracy against speed; the equations are fixed by test_ensemble,
+which compares every motion with `hybrid.run_many` to 1e-8.
 """
 
 from __future__ import annotations
@@ -19,17 +21,21 @@ from roboaccord.numerics import kernel
 from monkeybot.model.simd import fma, larger, load, root, sine_cosine, size, smaller, store
 
 ORDER = 16  # of the series; its 16th root is four square roots
-SAFETY = 0.85
-COUNT = ORDER + 1
-SERIES = 17
-# First rows of the series: angles, rates, sines and cosines of a, b and a - b, squares of the
-# rates, right-hand sides, determinant, accelerations.
+SAFETY = 0.85  # of the step that the last coefficient allows; our choice
+COUNT = ORDER + 1  # coefficients of a series
+SERIES = 17  # how many there are
+# Rows of x where each series begins: angles, rates, sines and cosines of a, b and a - b, squares of
+# the rates, right-hand sides, determinant, accelerations.
 A, B, P, Q, SA, CA, SB, CB, S, C, PP, QQ, F1, F2, D, X, Y = range(0, SERIES * COUNT, COUNT)
-# Rows of a lane's constants; an event has four factors of the state and a constant.
-MA, MB, MC, G1, G2, TORQUE, LEFT, WATCH, HALT = 0, 1, 2, 3, 4, 5, 6, 7, 12
-CONSTANTS = 17
-# Rows of a step: its end, its size, and value and rate of both events at both ends.
-END, SIZE, SEEN, STEP_ROWS = 0, 4, 5, 13
+# Rows of m: A, B and C of the mass matrix, both weights, the torque on the elbow [N m], what is
+# left of the phase [s]; then the event that ends it and the one that stops the motion, each with
+# the factors of a, b, p and q, and a constant.
+MA, MB, MC, G1, G2, PUSH, REMAINING, WATCH, HALT = 0, 1, 2, 3, 4, 5, 6, 7, 12
+CONSTANTS = 17  # rows of m
+# Rows of e: a, b, p and q at the end of the step; its size [s]; and of each event the values at
+# start and end, and the rates at start and end.
+END, SIZE, WATCH_ENDS, HALT_ENDS = 0, 4, 5, 9
+STEP_ROWS = 13  # rows of e
 
 
 @kernel
@@ -40,8 +46,8 @@ def _zero_order(x, m):
     sb, cb = sine_cosine(load(x, B))
     s, c = sa * cb - ca * sb, ca * cb + sa * sb
     mc, pp, qq = load(m, MC), p * p, q * q
-    f1 = -(mc * s * qq) - load(m, G1) * sa - load(m, TORQUE)
-    f2 = mc * s * pp - load(m, G2) * sb + load(m, TORQUE)
+    f1 = -(mc * s * qq) - load(m, G1) * sa - load(m, PUSH)
+    f2 = mc * s * pp - load(m, G2) * sb + load(m, PUSH)
     ma, mb, couple = load(m, MA), load(m, MB), mc * c
     inverse = 1.0 / (ma * mb - couple * couple)
     ax, ay = (mb * f1 - couple * f2) * inverse, (ma * f2 - couple * f1) * inverse
@@ -145,7 +151,7 @@ def take_step(x, m, order, tolerance, e):
     worst = 0.0 * inverse
     for first in (A, B, P, Q):
         worst = larger(size(load(x, first + ORDER)) / (1.0 + size(load(x, first))), worst)
-    h = smaller(SAFETY * root(root(root(root(tolerance / worst)))), load(m, LEFT))
+    h = smaller(SAFETY * root(root(root(root(tolerance / worst)))), load(m, REMAINING))
     a, b, p, q = load(x, A + ORDER), load(x, B + ORDER), load(x, P + ORDER), load(x, Q + ORDER)
     dp = dq = 0.0 * h
     for k in range(order - 1, -1, -1):
@@ -157,8 +163,9 @@ def take_step(x, m, order, tolerance, e):
     store(e, END + 2, p)
     store(e, END + 3, q)
     store(e, SIZE, h)
-    for i in range(2):
-        event, row = WATCH + 5 * i, SEEN + 4 * i
+    for i in range(2):  # the event that ends the phase, and the one that stops the motion
+        event = WATCH + i * (HALT - WATCH)
+        row = WATCH_ENDS + i * (HALT_ENDS - WATCH_ENDS)
         base = load(m, event + 4)
         before = _measure_event(m, event, load(x, A), load(x, B), load(x, P), load(x, Q))
         store(e, row, base + before)

@@ -1,14 +1,14 @@
 """Vectors of eight floats for kernels: single instruction, multiple data (SIMD).
 
-WIDTH of 8 is fixed in ensemble.py, sine and cosine to two units in the last place and the bounds of
-rows by test_simd. Operations may be added, as lines `_elementwise(...)`. Sums must stay in order
-and without contraction, for hashes of results depend on it.
-
 A value of eight lanes is loaded from a row of a C-contiguous array (k, 8) and stored there; between
 them it takes +, -, *, / and the functions below, also with single floats, which are spread. Numba
 leaves ordinary loops to a compiler that vectorises few of them. Every lane is rounded as a float
 is, `fma` once, and no sum is reordered, so results do not depend on the processor's width.
 Importing this imports numba.
+
+Operations may be added, as lines `_elementwise(...)`. WIDTH is fixed in ensemble.py; sine and
+cosine to two units in the last place and the bounds of rows by test_simd. Sums must stay in order
+and without contraction, for hashes of results depend on it.
 """
 
 from __future__ import annotations

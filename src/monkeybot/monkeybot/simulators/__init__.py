@@ -1,4 +1,8 @@
-"""The MonkeyBot's reference simulator (the analytical model), its engines, and figures of its runs.
+"""The MonkeyBot's reference simulator (the analytical model), and the robot in a physics engine.
+
+reference   hybrid, error-controlled, with plastic impacts
+engines     one engine model for each mode, joined by plastic impacts
 
 What an engine needs may be added in engines.py; the reference must not be fitted to an engine.
+Tests: test_motion, test_engines.
 """

@@ -1,12 +1,13 @@
 """The MonkeyBot in a physics engine: one model for each mode, joined by plastic impacts.
 
-The rule that a held hand is a hinge, and a grip a projection with the engine's mass matrix, is
-fixed: test_engines checks both against dense equations. HINGES and PLANE must follow the URDF's
-joints. A mode may be added: a member of Mode, a model in `model_of` and a branch in `_seen`.
-
 A held hand is a hinge to the world, so that it stays exactly where it gripped, which constraints of
-the engines do not grant. What a magnet does to the rates is a projection with the engine's own mass
-matrix.
+the engines do not grant. In flight the base is free. When the magnets change, the state goes over
+to the model of the new mode, and what a magnet does to the rates is a projection with the engine's
+own mass matrix.
+
+A mode may be added: a member of Mode, a model in `model_of` and a branch in `_seen`. HINGES and
+PLANE must follow the URDF's joints. test_engines checks hinge and projection against dense
+equations.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from monkeybot.model.coordinates import MAGNETS, MOVING, RATES, Arm, Mode, mode_
 from monkeybot.model.parameters import MonkeyBotParameters
 
 HINGES = {Mode.SWING_A: "hand_a", Mode.SWING_B: "hand_b"}
-PLANE = [1, 2, 3, 6]  # y, z, roll and elbow of a free base's three, three, and the joint
+PLANE = [1, 2, 3, 6]  # y, z, roll and elbow in a free base's position, orientation and joints
 
 
 def model_of(setup: Setup, mode: Mode) -> engines.EngineModel:
@@ -76,7 +77,7 @@ class EngineMonkeyBot(Simulator):
             model.effort_limits = np.full(len(model.joints), np.inf)  # brakes are not limited
         self._restitution = flight.restitution or 0.0
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
-        self._rotor = 0.0
+        self._rotor = 0.0  # inertia of the elbow's drive, large where it is locked [kg m^2]
         self.reset(setup.initial)
 
     def _start(self, state: RobotState) -> None:
@@ -117,9 +118,9 @@ class EngineMonkeyBot(Simulator):
         model = self._models[mode]
         if mode is Mode.FLIGHT:
             return model.acceleration(state, effort)
-        moving = model.acceleration(_hinged(mode, u), np.array([0.0, *effort]))
-        assert moving  # an engine is dynamic
-        acceleration = moving.joints
+        hinged = model.acceleration(_hinged(mode, u), np.array([0.0, *effort]))
+        assert hinged  # an engine is dynamic
+        acceleration = hinged.joints
         base = np.zeros(6)
         if mode is Mode.SWING_A:
             base[3] = acceleration[0]
@@ -145,13 +146,14 @@ class EngineMonkeyBot(Simulator):
 
     def _enter(self, mode: Mode, u: Array) -> None:
         """Go on in a mode from a state (8,); a held hand stays where it is."""
-        self._mode, self._u = mode, u.copy()
+        self._mode, self._u = mode, u.copy()  # `_u` is the state in the plane (8,)
         if mode is Mode.FIXED:
             self._u[[2, 3, 6, 7]] = 0.0
             return
         if mode is Mode.FLIGHT:
             start = unpack(u, time=self._time, effort=self._effort, mode=mode)
         else:
+            # Where the held hand is, in the plane (2,) [m].
             self._grip = u[4:6] + (self._arm.reach(u) if mode is Mode.SWING_B else 0.0)
             start = _hinged(mode, u)
         self._u = self._seen(self._models[mode].reset(start))
@@ -195,7 +197,7 @@ class EngineMonkeyBot(Simulator):
 
 def _hinged(mode: Mode, u: Array) -> RobotState:
     """Return the state of a hinge's model: the angle and rate of the held link, and the elbow's."""
-    other = mode is Mode.SWING_B
-    q = np.array([u[0] + other * u[1], u[1]])
-    qd = np.array([u[2] + other * u[3], u[3]])
+    on_b = mode is Mode.SWING_B
+    q = np.array([u[0] + on_b * u[1], u[1]])
+    qd = np.array([u[2] + on_b * u[3], u[3]])
     return RobotState(0.0, q, qd, np.zeros(2))

@@ -1,8 +1,11 @@
 """The analytical simulator of the MonkeyBot: hybrid, error-controlled, with plastic impacts.
 
-All engines are judged by this one, so it must not be tuned towards them. The equations are in
-model/; `tolerance` may be set in a scenario (engine_options.reference), and test_motion tests that
-tighter ones settle. A new joint fault or loss goes into `lock` and `_advance`.
+It drives a `Motion` (model/motion) tick by tick, and books the energy that friction and impacts
+take. The equations are in model/.
+
+`tolerance` may be set in a scenario (engine_options.reference), and test_motion tests that tighter
+ones settle. A new joint fault or loss goes into `lock` and `_advance`. All engines are judged by
+this one, so it must not be tuned towards them.
 """
 
 from __future__ import annotations
@@ -53,14 +56,14 @@ class MonkeyBotReference(Reference):
     version = f"roboaccord-monkeybot {roboaccord.__version__}"
     order = 5
     parameters: MonkeyBotParameters
-    channels = losses.CHANNELS  # of which it has damping and impacts alone
+    channels = losses.CHANNELS  # friction of contacts and stops are 0
 
     def __init__(self, setup: Setup) -> None:
         options = setup.scenario.engine_options
         self._tolerance = engines.read_settings(options, "reference", ReferenceSettings).tolerance
         self.tighter = {"tolerance": 0.1 * self._tolerance}
         super().__init__(setup)
-        self._rotor = 0.0
+        self._rotor = 0.0  # inertia of the elbow's drive, large where it is locked [kg m^2]
         self._motion = Motion(self.parameters, pack(setup.initial), tolerance=self._tolerance)
         self._warm_up(setup.initial, Command(np.zeros(1), Mode.SWING_B.switches))
 

@@ -1,8 +1,10 @@
 """The report's figures 1 and 2: the model, and the stages of the horizontal gait.
 
-POSE stays as in figure 1; SHORT, APART and FRAMES only place things and may be changed. Words in
-STAGES must follow the report's gait, in the order of `horizontal`. Lengths and angles are drawn to
-scale from parameters, which test_figures measures in the SVG. Colours come from roboaccord.report.
+Both are drawn to scale from the parameters, which test_figures measures in the SVG: figure 1 in
+the pose of the report, figure 2 from a run of the gait. Colours come from roboaccord.report.
+
+SHORT, APART and FRAMES only place things and may be changed. POSE is that of the report's figure 1
+and stays. The words in STAGES follow the report's gait, in the order of `horizontal`.
 """
 
 from __future__ import annotations

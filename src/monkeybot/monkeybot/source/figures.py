@@ -1,9 +1,12 @@
 """The report's figures 1 to 10, reproduced: pictures, and beside them their data.
 
-FIRST, SECOND, the times beside FIRST and GUESSES are fixed by the report; those beside SECOND,
-where our repetition of its search stops, follow from it. RANGES are read out of the text, since the
-axes are lost with its scan, and may be replaced by better ones. A figure over gaits may be added, a
-Curve in PLOTS; names of files and columns are fixed by test_figures.
+`draw_all` writes the diagrams, the landscapes and the repetitions of both gaits that the report
+calls minima, and repeats its two searches (sampled.py). A figure over gaits is a Curve in PLOTS.
+
+RANGES are read out of the text, since the axes are lost with the scan, and may be replaced by
+better ones. FIRST, SECOND, the times beside FIRST, and GUESSES are the report's and stay; the times
+beside SECOND are those where our repetition of its search stops. Names of files and columns are
+fixed by test_figures.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from roboaccord.run import made_with, write_columns
 from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.gaits.landscape import LIMIT as FIRST_SWING
 from monkeybot.gaits.landscape import Landscape, Lowest, landscape, save_map
-from monkeybot.gaits.search import CLOCKS, Repetition, repeat
+from monkeybot.gaits.repetition import CLOCKS, Repetition, repeat
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.source.diagrams import write_model, write_stages
 from monkeybot.source.landscapes import write_map, write_surface
@@ -53,7 +56,15 @@ RANGES = {
 
 @dataclass(frozen=True)
 class Curve:
-    """Describe a plot over gaits: file, gait, what of a `Repetition`, its title, whether log."""
+    """A plot over gaits.
+
+    Args:
+        name: of the file.
+        rates: of the gait at its start [rad/s].
+        of: field of `Repetition` that is drawn.
+        title: of its axis.
+        log: whether that is logarithmic.
+    """
 
     name: str
     rates: tuple[float, float]
@@ -107,11 +118,11 @@ def draw_all(
     evaluate(horizontal(torque), parameters, np.array(FIRST))  # compiles
     versions = made_with("roboaccord-monkeybot", "numba")
     files = write_diagrams(parameters, torque, folder)
-    more, fields = write_landscapes(parameters, torque, count, folder, versions=versions, done=done)
-    files += [*more, *write_repetitions(parameters, torque, folder)]
+    maps, fields = write_landscapes(parameters, torque, count, folder, versions=versions, done=done)
+    files += [*maps, *write_repetitions(parameters, torque, folder)]
     return FigureData(
         torque=torque,
-        lowest={name: each.minimum for name, each in fields.items()},
+        lowest={name: field.minimum for name, field in fields.items()},
         searches=[
             ReportSearch(guess, fminsearch(parameters, guess, torque))
             for guess in map(np.array, GUESSES)

@@ -1,8 +1,10 @@
 """Pictures of a landscape (a gait's error over its starts), figures 3, 4, 9, 10: surface and map.
 
-Heights are roots of the error. CUT is fixed by the report; MARKED, CELLS, LIFT and the styles of
-marks may be changed, and change no number (test_landscape counts marks and looks at the cut).
-`write_map` and `write_surface` also draw `accord monkeybot landscape`, so a change shows in both.
+Heights are roots of the error, cut off as in the report. `write_map` and `write_surface` also draw
+`accord monkeybot landscape`, so a change shows in both.
+
+MARKED, CELLS, LIFT and the styles of marks may be changed, and change no number. CUT is the
+report's; test_landscape counts marks and looks at the cut.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The report's search: events acted on at control samples, and early termination.
 
-SAMPLE, and MATLAB and SPREAD of its fminsearch, are fixed, the report's way of searching with its
-errors of sampling: test_report_variants gets the printed minima by them. Only TOLERANCE, of the
-integrator, may be tuned. A better search belongs in gaits/search.py, not here.
-
 Its controller saw the state every 1 ms, so the hands changed, the motor stopped and the gait ended
 at the first sample past the event. The error then has steps all over the rates, and a simplex stops
 on one of them: those are the report's minima.
+
+SAMPLE, and MATLAB and SPREAD of its fminsearch, are the report's way of searching, with its errors
+of sampling, and stay: test_report_variants gets the printed minima by them. TOLERANCE, of the
+integrator, may be tuned. A better search belongs in gaits/search.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from roboaccord.contract import Array, Quantity, Seconds
 
 from monkeybot.controllers import other_hand
 from monkeybot.gaits.gait import distance, full_starts
-from monkeybot.gaits.search import next_sample
+from monkeybot.gaits.repetition import next_sample
 from monkeybot.model.events import VERTICAL, level
 from monkeybot.model.hybrid import LIMIT
 from monkeybot.model.motion import Motion

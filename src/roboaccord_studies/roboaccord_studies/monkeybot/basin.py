@@ -1,9 +1,13 @@
 """Basin of attraction and robustness of a gait by Monte Carlo.
 
-DRAWS and LONG_DRAWS are defaults and may be changed. The order of DISTURBED and CENTRES stays, for
-it is the order of the random numbers: another one changes all figures of `accord monkeybot robust`.
-Fields of `Basin`, `Robustness` and `Disturbance`, keys of the JSON output, stay. The interval is
-Wilson's (test_basin), and neither function may depend on the number of cores.
+`basin` walks from starts that are drawn about an orbit, `robustness` from the orbit itself with
+errors of clock, motor and parameters; both count the walks that survive (`rollouts.Walks`), with
+Wilson's interval of the share. Every walk draws from a stream of its own, so neither result depends
+on the number of cores.
+
+DRAWS and LONG_DRAWS, defaults, may be changed. The order of DISTURBED and CENTRES stays, for it is
+the order of the random numbers: another one changes all figures of `accord monkeybot robust`.
+Fields of `Basin`, `Robustness` and `Disturbance`, keys of the JSON output, stay (test_basin).
 """
 
 from __future__ import annotations
@@ -39,7 +43,10 @@ class Draws:
     seed: int = 0
 
 
-DRAWS = Draws(1000, 100)
+DRAWS, LONG_DRAWS = Draws(1000, 100), Draws(100, 500)  # defaults of `basin` and `robustness`
+# Parameters that are disturbed, in the order of the random numbers.
+DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
+CENTRES = ("centre_a", "centre_b")
 
 
 @dataclass(frozen=True)
@@ -80,15 +87,9 @@ class Basin(Share):
 
 
 def basin(
-    orbit: Orbit,
-    parameters: MonkeyBotParameters,
-    *,
-    sd_angle: float,
-    sd_rate: float,
-    draws: Draws = DRAWS,
-    feedback: Feedback | None = None,
-    done: Done | None = None,
-) -> Basin:
+    orbit: Orbit, parameters: MonkeyBotParameters, *, sd_angle: float, sd_rate: float,
+    draws: Draws = DRAWS, feedback: Feedback | None = None, done: Done | None = None,
+) -> Basin:  # fmt: skip
     """Walk from starts that are normally distributed about an orbit's.
 
     The result does not depend on the number of cores.
@@ -116,9 +117,9 @@ def basin(
         (draws.samples, 4)
     )
     starts = orbit.start + deviation * noise
-    parts = np.array_split(starts, -(-draws.samples // BLOCK))
+    blocks = np.array_split(starts, -(-draws.samples // BLOCK))
     cycles = cycles_of(orbit, draws.steps)
-    calls = ((orbit, parameters, part, cycles, feedback) for part in parts)
+    calls = ((orbit, parameters, block, cycles, feedback) for block in blocks)
     walks = run_walks(walk, calls, done)
     cycles_walked, rise = walks.cycles[walks.survived], walks.displacement[walks.survived, 1]
     height = rise + orbit.drop * orbit.changes * cycles_walked
@@ -133,18 +134,14 @@ def share_of(survived: Sequence[bool]) -> Share:
     Wilson, Journal of the American Statistical Association 22, 1927: it holds even for
     a share of 0 or 1.
     """
-    found = scipy.stats.binomtest(sum(survived), len(survived)).proportion_ci(0.95, method="wilson")
-    return Share(sum(survived) / len(survived), float(found.low), float(found.high))
+    test = scipy.stats.binomtest(sum(survived), len(survived))
+    interval = test.proportion_ci(0.95, method="wilson")
+    return Share(sum(survived) / len(survived), float(interval.low), float(interval.high))
 
 
 def cycles_of(orbit: Orbit, steps: int) -> int:
     """Return how many cycles have so many changes of hands at least."""
     return -(-steps // orbit.changes)
-
-
-DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
-CENTRES = ("centre_a", "centre_b")
-LONG_DRAWS = Draws(100, 500)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,9 +173,12 @@ class Disturbance:
     @property
     def words(self) -> Annotated[str, Quantity("", name="disturbance")]:
         """What is disturbed."""
-        parts = (("jitter", 1e3 * self.jitter, "ms"), ("torque", 1e2 * self.torque_error, "%"))
-        found = [*parts, ("parameters", 1e2 * self.parameter_error, "%")]
-        return ", ".join(f"{name} {x:g} {unit}" for name, x, unit in found if x) or "none"
+        sizes = (
+            ("jitter", 1e3 * self.jitter, "ms"),
+            ("torque", 1e2 * self.torque_error, "%"),
+            ("parameters", 1e2 * self.parameter_error, "%"),
+        )
+        return ", ".join(f"{name} {x:g} {unit}" for name, x, unit in sizes if x) or "none"
 
 
 @dataclass(frozen=True)
@@ -207,14 +207,9 @@ class Robustness:
 
 
 def robustness(
-    orbit: Orbit,
-    parameters: MonkeyBotParameters,
-    disturbance: Disturbance,
-    *,
-    draws: Draws = LONG_DRAWS,
-    feedback: Feedback | None = None,
-    done: Done | None = None,
-) -> Robustness:
+    orbit: Orbit, parameters: MonkeyBotParameters, disturbance: Disturbance, *,
+    draws: Draws = LONG_DRAWS, feedback: Feedback | None = None, done: Done | None = None,
+) -> Robustness:  # fmt: skip
     """Walk from the orbit with disturbances, which every walk draws from a stream of its own.
 
     The gait's times and torques are those of the undisturbed robot. The result does not depend on
@@ -233,18 +228,13 @@ def robustness(
         (orbit, parameters, disturbance, cycles, feedback, draws.seed, i)
         for i in range(draws.samples)
     )
-    return _figures(orbit, disturbance, run_walks(_one, calls, done))
+    return _figures(orbit, disturbance, run_walks(_disturbed_walk, calls, done))
 
 
-def _one(
-    orbit: Orbit,
-    parameters: MonkeyBotParameters,
-    disturbance: Disturbance,
-    cycles: int,
-    feedback: Feedback | None,
-    seed: int,
-    number: int,
-) -> Walks:
+def _disturbed_walk(
+    orbit: Orbit, parameters: MonkeyBotParameters, disturbance: Disturbance, cycles: int,
+    feedback: Feedback | None, seed: int, number: int,
+) -> Walks:  # fmt: skip
     """Return one disturbed walk, which draws from the stream of its number."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
     share = rng.uniform(-1.0, 1.0, 1 + len(DISTURBED) + len(CENTRES))
@@ -282,12 +272,12 @@ def _figures(orbit: Orbit, disturbance: Disturbance, walks: Walks) -> Robustness
     steps = orbit.changes * walks.cycles
     lost = steps[~walks.survived]
     height = (walks.displacement[:, 1] + orbit.drop * steps)[walks.survived]
-    kept = steps[walks.survived]
+    survived = steps[walks.survived]
     return Robustness(
         disturbance,
         share_of(walks.survived.tolist()),
         steps_lost=float(np.median(lost)) if len(lost) else math.nan,
-        rise=float(np.mean(height / kept)) if len(kept) else math.nan,
-        rise_sd=float(np.std(height)) if len(kept) else math.nan,
+        rise=float(np.mean(height / survived)) if len(survived) else math.nan,
+        rise_sd=float(np.std(height)) if len(survived) else math.nan,
         walks=walks,
     )

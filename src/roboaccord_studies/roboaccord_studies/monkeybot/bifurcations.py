@@ -1,11 +1,13 @@
 """Command `accord monkeybot continue`: a family of gaits, its bifurcations, and where it is stable.
 
-REAL and LOCATED are tolerances and may be tuned as long as they lead to the flip and the fold of
-the clocked gaits (test_continuation). MARKED, the columns that are printed, may be changed. The
-kinds `fold`, `flip` and `Neimark-Sacker`, values of the JSON output, stay.
+A family is followed by `continuation`. Between two of its orbits whose numbers of unstable
+multipliers differ, the crossings of the unit circle are located. Multipliers leave the circle at 1
+(fold), at -1 (flip: every second step alike) or as a pair (Neimark and Sacker: the gait starts to
+sway).
 
-Multipliers leave the unit circle at 1 (fold), at -1 (flip: every second step alike) or as a pair
-(Neimark and Sacker: the gait starts to sway).
+REAL and LOCATED, tolerances, may be tuned as long as they lead to the flip and the fold of the
+clocked gaits (test_continuation); so may MARKED, the columns that are printed. The kinds `fold`,
+`flip` and `Neimark-Sacker`, values of the JSON output, stay.
 """
 
 from __future__ import annotations
@@ -70,13 +72,13 @@ def crossings(family: Family, branch: Branch) -> list[Crossing]:
     crossed = []
     for a, b in itertools.pairwise(branch.points):
         counts = outside(a), outside(b)
-        parts = [_part(family, a, b, k) for k in range(min(counts), max(counts))]
-        parts.sort()
+        shares = [_crossing_share(family, a, b, k) for k in range(min(counts), max(counts))]
+        shares.sort()
         step = np.sign(counts[1] - counts[0])
         before = counts[0]
-        for part, group in itertools.groupby(parts, lambda part: round(part, 6)):
+        for share, group in itertools.groupby(shares, lambda share: round(share, 6)):
             after = before + int(step) * len(list(group))
-            point = between(family, a, b, part)
+            point = between(family, a, b, share)
             crossed.append(Crossing(_kind(point), (before, after), point))
             before = after
     return crossed
@@ -132,11 +134,11 @@ def _merged(branch: Branch, found: list[Crossing]) -> list[Point]:
     return merged
 
 
-def _part(family: Family, a: Point, b: Point, k: int) -> float:
+def _crossing_share(family: Family, a: Point, b: Point, k: int) -> float:
     """Return the part of the distance at which the multiplier of rank k (0: largest) has size 1."""
 
-    def excess(part: float) -> float:
-        sizes = np.abs(between(family, a, b, part).orbit.multipliers)
+    def excess(share: float) -> float:
+        sizes = np.abs(between(family, a, b, share).orbit.multipliers)
         return float(np.sort(sizes)[::-1][k]) - 1.0
 
     return float(scipy.optimize.brentq(excess, 0.0, 1.0, xtol=LOCATED))
@@ -231,7 +233,7 @@ def continue_command(
         least = best(family, branch)
     if file is not None:
         write_csv(branch, along, file)
-    stretches = [spans(each, along) for each in stable(branch, crossed)]
+    stretches = [spans(points, along) for points in stable(branch, crossed)]
     continuation = Continuation(along, branch.points, branch.ends, crossed, stretches, least)
     values = [point.value for point in branch.points]
     marked = [*crossed, Crossing("smallest radius", None, least)]
@@ -249,13 +251,9 @@ def _ranges(spans: Mapping[str, tuple[float, float]]) -> str:
 
 
 def _begin(
-    parameters: MonkeyBotParameters,
-    gait: str,
-    kind: str | None,
-    controls: list[str] | None,
-    start: Start,
-    rise: float,
-) -> tuple[Orbit, float]:
+    parameters: MonkeyBotParameters, gait: str, kind: str | None, controls: list[str] | None,
+    start: Start, rise: float,
+) -> tuple[Orbit, float]:  # fmt: skip
     """Return the orbit to begin at, and the rise of its family [m]."""
     if kind is not None:
         which = kind_of(kind)

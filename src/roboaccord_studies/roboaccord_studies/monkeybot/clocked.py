@@ -1,12 +1,14 @@
 """Continuation of clocked gaits over grids: fixed points of the Poincare map.
 
+Maps need gaits of one kind, constant torque and hands that change by the clock: some ten thousand
+of them, each close to the one before. `find_step` therefore starts from a neighbour and its
+derivative, by Broyden's method, and `follow` goes to a new setting in steps that are halved where
+a gait strays or a fold is crossed. (`orbits.find_orbit` finds a gait of any kind to the last
+digit.)
+
 The constants below trade speed for reach, and may be tuned as long as the gaits of a map stay those
 of the fine search in orbits.py and none is followed round a fold (test_stability_maps). `Setting`
 and `Step` are what `stability`, `level` and `design` build on.
-
-`orbits.find_orbit` finds a gait of any kind to the last digit. Maps need gaits of one kind,
-constant torque and hands that change by the clock, some ten thousand of them and each close to the
-one before.
 """
 
 from __future__ import annotations
@@ -27,11 +29,11 @@ from roboaccord_studies.monkeybot.orbits import shipped_gait
 TOLERANCE = 1e-10  # of the integrator
 SMALL = 1e-4  # rad, rad/s, N m: of the differences, whose error is of its square
 CLOSED = 1e-9  # rad, rad/s, m: what an orbit may be off
-SEARCH_STEPS = 12
+SEARCH_STEPS = 12  # of Broyden's method at most
 LEAP = 0.1  # rad, rad/s: a step to an orbit further off is made of smaller ones
-ASTRAY = 3.0 * LEAP
-HALVINGS = 4
-AWAY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])  # what P(x) - x has beside the derivative of P
+ASTRAY = 3.0 * LEAP  # rad, rad/s: a search that has gone further from its guess is given up
+HALVINGS = 4  # of a step along a course, before the gait counts as lost
+IDENTITY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])  # what P(x) - x has beside the derivative of P
 
 
 @dataclass(frozen=True)
@@ -114,19 +116,19 @@ def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> St
     """
     z = np.array([*start, torque if setting.torque is None else setting.torque])
     n = setting.unknowns
-    jacobian = (slope - AWAY)[:n, :n]
+    jacobian = (slope - IDENTITY)[:n, :n]
     step = np.zeros(n)
     for _ in range(SEARCH_STEPS):
         end = _steps(setting, z[4], z[None, :4])[0]
-        off = np.array([*wrap(end[:2] - z[:2]), *(end[2:4] - z[2:4]), end[4]])[:n]
-        if not np.isfinite(off).all():
+        residual = np.array([*wrap(end[:2] - z[:2]), *(end[2:4] - z[2:4]), end[4]])[:n]
+        if not np.isfinite(residual).all():
             return None
-        if np.abs(off).max() < CLOSED:
+        if np.abs(residual).max() < CLOSED:
             return _described(setting, z, end)
         if step.any():
-            jacobian = jacobian + np.outer(off, step) / (step @ step)
+            jacobian = jacobian + np.outer(residual, step) / (step @ step)
         try:
-            step = np.linalg.solve(jacobian, -off)
+            step = np.linalg.solve(jacobian, -residual)
         except np.linalg.LinAlgError:
             return None
         z[:n] += step
@@ -171,14 +173,14 @@ def follow_to(
     step: Step, end: Setting, longest: tuple[float, float] = (math.inf, math.inf)
 ) -> Step | None:
     """Follow a gait to another setting, in pieces no longer than `longest` [s, N m]."""
-    later = end.period - step.period
-    more = 0.0 if end.torque is None else end.torque - step.torque
+    longer = end.period - step.period
+    stronger = 0.0 if end.torque is None else end.torque - step.torque
 
-    def course(at: float) -> Setting:
-        torque = None if end.torque is None else step.torque + at * more
-        return Setting(end.parameters, step.period + at * later, torque)
+    def course(share: float) -> Setting:
+        torque = None if end.torque is None else step.torque + share * stronger
+        return Setting(end.parameters, step.period + share * longer, torque)
 
-    return follow(step, course, pieces_of((later, longest[0]), (more, longest[1])))
+    return follow(step, course, pieces_of((longer, longest[0]), (stronger, longest[1])))
 
 
 def pieces_of(*changes: tuple[float, float]) -> int:
@@ -196,7 +198,7 @@ def _described(setting: Setting, z: Array, end: Array) -> Step | None:
     slope = _slope(setting, z)
     if not np.isfinite(slope).all():
         return None
-    given, open_ = (float(np.sign(np.linalg.det((slope - AWAY)[:n, :n]))) for n in (4, 5))
+    given, open_ = (float(np.sign(np.linalg.det((slope - IDENTITY)[:n, :n]))) for n in (4, 5))
     return Step(
         setting.period, float(z[4]), z[:4].copy(), slope, float(end[5]), -float(end[4]),
         (given, open_),
@@ -207,8 +209,8 @@ def _slope(setting: Setting, z: Array) -> Array:
     """Return the derivative of (th1, th2, w1, w2, rise) after a step by z, by differences."""
     sides = SMALL * np.eye(4)
     by_state = _steps(setting, z[4], np.concatenate([z[:4] + sides, z[:4] - sides]))
-    more, less = (_steps(setting, z[4] + side, z[None, :4])[0] for side in (SMALL, -SMALL))
-    change = np.column_stack([(by_state[:4] - by_state[4:]).T, more - less])[:5]
+    stronger, weaker = (_steps(setting, z[4] + side, z[None, :4])[0] for side in (SMALL, -SMALL))
+    change = np.column_stack([(by_state[:4] - by_state[4:]).T, stronger - weaker])[:5]
     change[:2] = wrap(change[:2])
     return change / (2.0 * SMALL)
 
@@ -216,5 +218,5 @@ def _slope(setting: Setting, z: Array) -> Array:
 def _steps(setting: Setting, torque: float, starts: Array) -> Array:
     """Return (th1, th2, w1, w2, rise, stride) after a step from each start (k, 6)."""
     gait = clocked(setting.period, float(torque))
-    found = evaluate(gait, setting.parameters, starts, tolerance=TOLERANCE)
-    return np.column_stack([found.final, found.travel[:, ::-1]])
+    steps = evaluate(gait, setting.parameters, starts, tolerance=TOLERANCE)
+    return np.column_stack([steps.final, steps.travel[:, ::-1]])

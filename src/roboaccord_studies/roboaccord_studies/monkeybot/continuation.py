@@ -1,14 +1,13 @@
 """Families of periodic gaits: equations that their orbits are roots of, and how to follow them.
 
-The tolerances below may be tuned as long as every orbit of a branch repeats (test_continuation).
-Names may be added to ALIKE, each varies NAME_a and NAME_b together; one that does not, as length
-and centre, has its case in `changed` and `present`. Fields of `Point`, keys of the JSON output,
-stay.
-
 An orbit is a root of R(y) = 0, y = (start, controls that are solved for, value along): one more
 unknown than equations, so orbits lie on a curve. It is followed by pseudo-arclength (Keller 1977):
 a step along the tangent, then Newton's method in the plane across it, which goes round turning
 points, where a family has no orbit beyond some value and two before it.
+
+The tolerances below may be tuned as long as every orbit of a branch repeats (test_continuation).
+A name added to ALIKE varies NAME_a and NAME_b together; one that does not, such as length and
+centre, has its case in `changed` and `present`. Fields of `Point`, keys of the JSON output, stay.
 """
 
 from __future__ import annotations
@@ -27,11 +26,14 @@ from roboaccord_studies.monkeybot.kinds import Kind
 from roboaccord_studies.monkeybot.orbits import Closing, Orbit, describe
 
 ALIKE = ("mass", "inertia", "length", "centre")  # of both links at once
-DIFFERENCE = 1e-6  # of the unknowns; of the value along it is a part of the range
-SLIGHT = 1e-5
+DIFFERENCE = 1e-6  # of start and controls, for derivatives [rad, rad/s, s, N m]
+RANGE_DIFFERENCE = 1e-5  # of the value along the family, as a part of its range
 CLOSED, EXACT = 1e-10, 1e-12  # what a residual must be below, and is wanted to be
-SINGULAR = 1e14  # condition of a matrix
-NEWTON_STEPS = 14
+SINGULAR = 1e14  # condition of a matrix, beyond which a solution has no digits
+NEWTON_STEPS = 14  # at most
+QUICK = 3  # steps of Newton's method after which the next step along the family is longer
+SHORTEST, FIRST = 1e-3, 0.2  # steps along the family, as parts of the largest one
+BEND = 0.9  # cosine between two tangents below which a bend is sharp
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,8 @@ class Family:
     def unknowns(self, orbit: Orbit) -> Array:
         """Return the unknowns of an orbit of the robot as it is (n,)."""
         free, along = [orbit.controls[name] for name in self.free], self.along
-        known = along in orbit.controls
-        value = orbit.controls[along] if known else present(self.parameters, along)
+        is_control = along in orbit.controls
+        value = orbit.controls[along] if is_control else present(self.parameters, along)
         return np.array([*orbit.start, *free, value])
 
     def residual(self, y: Array) -> Array:
@@ -120,7 +122,7 @@ class Family:
     def slope(self, y: Array) -> Array:
         """Return the derivative of the residual by the scaled unknowns (n - 1, n)."""
         steps = np.full(len(y), DIFFERENCE)
-        steps[-1] = SLIGHT
+        steps[-1] = RANGE_DIFFERENCE
         return central_slope(self.residual, y, steps, self.scale)
 
     def tangent(self, y: Array) -> Array:
@@ -191,9 +193,6 @@ def present(parameters: MonkeyBotParameters, name: str) -> float:
     return float(b)
 
 
-FEW = 3
-SHORTEST, FIRST = 1e-3, 0.2  # steps, as parts of the largest one
-
 Done = Callable[[str], None]
 
 
@@ -206,13 +205,9 @@ class Branch:
 
 
 def follow(
-    family: Family,
-    orbit: Orbit,
-    *,
-    largest: float = 0.02,
-    most: int = 500,
+    family: Family, orbit: Orbit, *, largest: float = 0.02, most: int = 500,
     done: Done | None = None,
-) -> Branch:
+) -> Branch:  # fmt: skip
     """Follow a family in both directions from an orbit, until it leaves the range.
 
     Args:
@@ -258,7 +253,7 @@ def _one_direction(
             length *= 0.5
             continue
         turned = turned * np.sign(turned @ tangent)
-        if inside and turned @ tangent < 0.9 and length > 1e-2 * largest:
+        if inside and turned @ tangent < BEND and length > 1e-2 * largest:
             length *= 0.5  # round a sharp bend in short steps, and never back
             continue
         points.append(point)
@@ -266,17 +261,17 @@ def _one_direction(
             done(f"{len(points)} orbits, {family.along} {point.value:.5g}")
         if not inside:
             return points, "the range's end"
-        if np.linalg.norm((new - first.y) / family.scale) < 0.5 * length and len(points) > FEW:
+        if np.linalg.norm((new - first.y) / family.scale) < 0.5 * length and len(points) > QUICK:
             return points, "closed"
         y, tangent = new, turned
-        length = min(largest, length * (1.5 if count <= FEW else 0.7))
+        length = min(largest, length * (1.5 if count <= QUICK else 0.7))
     return points, f"{most} orbits"
 
 
 def _at_bound(family: Family, before: Array, after: Array) -> Array:
     """Return the orbit where a family leaves the range between two of its orbits."""
     bound = family.high if after[-1] > family.high else family.low
-    part = (bound - before[-1]) / (after[-1] - before[-1])
-    guess = before + part * (after - before)
+    share = (bound - before[-1]) / (after[-1] - before[-1])
+    guess = before + share * (after - before)
     guess[-1] = bound
     return family.corrected(guess, np.eye(len(guess))[-1])[0]

@@ -1,14 +1,14 @@
 """Stability of clocked gaits over the mass distribution of the links: which robot is best.
 
-Names in MARGINS, of the maps that are drawn and the robots `best NAME` of the JSON output, stay;
-one may be added, with a case in `Robot.worse`, an array in `DesignMap.arrays` and an entry in CUTS
-of cli/design.py. FINEST and SHAPE_STEPS, speed for reach, may be tuned. The bound c (1 - c) on k is
-fixed, Bhatia and Davis's.
-
 Both links are alike. In units of their mass m, their length L and the time sqrt(L / g) a robot
 without friction is two numbers: the distance from the hand to the centre of gravity, c = r1 / L,
 and the inertia about it, k = I / (m L^2). Mass, length and gravity change neither orbits nor
 multipliers: periods go with sqrt(L / g), torques with m g L. So a map over (c, k) covers all.
+
+FINEST and SHAPE_STEPS, speed for reach, may be tuned. Names in MARGINS, of the maps that are drawn
+and of the robots `best NAME` in the JSON output, stay; one is added with a case in `Robot.worse`,
+an array in `DesignMap.arrays` and an entry in CUTS of cli/design.py. The bound c (1 - c) on k is
+Bhatia and Davis's. Tests: test_stability_maps.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """Feedback on the change of hands: the controller `lqr`, which `accord monkeybot lqr` designs.
 
-Fields of LqrController are keys of scenarios and stay; the law is fixed by test_controllers.
-AT_VERTICAL, a guard against rounding, stays. Gains for another gait are a scenario's.
+The state is measured where the held link passes the vertical, between two ticks by interpolation,
+and the time of the change of hands follows from it by a linear law.
+
+Gains for another gait are a scenario's. Fields of LqrController are keys of scenarios and stay, and
+so does AT_VERTICAL, a guard against rounding; the law is fixed by test_controllers.
 """
 
 from __future__ import annotations
@@ -61,8 +64,8 @@ class LqrController:
 
     def reset(self, seed: int) -> None:
         """Forget the gait so far."""
-        self._next, self._motor_off = math.inf, -math.inf
-        self._last: tuple[float, Array] | None = None
+        self._next, self._motor_off = math.inf, -math.inf  # hands change, the motor goes off [s]
+        self._last: tuple[float, Array] | None = None  # time [s] and state (4,) of the last tick
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the torque of the moment, and change hands when it is time."""
@@ -77,23 +80,23 @@ class LqrController:
 
     def _watch(self, state: RobotState, mode: Mode) -> None:
         """Plan the change of hands when the held link has passed the vertical."""
-        seen = seen_from(mode, state)
-        last, self._last = self._last, (state.time, seen)
+        u = seen_from(mode, state)
+        last, self._last = self._last, (state.time, u)
         if self._next < math.inf:
             return
         if last is None:
-            if abs(seen[0]) < AT_VERTICAL:
-                self._plan(state.time, seen)
-        elif last[1][0] < 0.0 <= seen[0] < 0.5 * math.pi:
+            if abs(u[0]) < AT_VERTICAL:
+                self._plan(state.time, u)
+        elif last[1][0] < 0.0 <= u[0] < 0.5 * math.pi:
             before, x = last
-            share = x[0] / (x[0] - seen[0])
-            step = seen - x
+            share = x[0] / (x[0] - u[0])
+            step = u - x
             step[1] = math.remainder(step[1], 2.0 * math.pi)
             self._plan(before + share * (state.time - before), x + share * step)
 
     def _plan(self, passed: float, x: Array) -> None:
         """Set the time of the change from the state at the vertical (4,)."""
-        off = x[1:] - self._nominal
-        off[0] = math.remainder(off[0], 2.0 * math.pi)
-        correction = float(np.clip(-self._gain @ off, -self.largest, self.largest))
+        deviation = x[1:] - self._nominal
+        deviation[0] = math.remainder(deviation[0], 2.0 * math.pi)
+        correction = float(np.clip(-self._gain @ deviation, -self.largest, self.largest))
         self._next = passed + self.switch_t + correction

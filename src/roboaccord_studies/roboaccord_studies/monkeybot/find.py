@@ -1,9 +1,14 @@
 """Command `accord monkeybot find`: gaits of a kind, by Newton's method from random starts.
 
-Where starts are drawn from is TILT, RATES and FASTEST, when two gaits are one is SAME: both may be
+Starts are drawn about the pose in which the free hand is level and behind, or anywhere. Newton's
+method runs coarsely from each, what comes near a root is refined (`orbits.find_orbit`), and gaits
+that are the same are listed once. Workers take blocks of starts; the result does not depend on how
+many there are.
+
+TILT, RATES and FASTEST, where starts are drawn from, and SAME, when two gaits are one, may be
 tuned, but then a seed no longer gives the gaits that docs/monkeybot_gaits.md prints. The order of
 the draws in `random_starts` stays, for the same reason. FIGURES and STATES, the columns that are
-printed, may be changed. The search makes no guess of what is there.
+printed, may be changed.
 """
 
 from __future__ import annotations
@@ -29,31 +34,25 @@ from roboaccord_studies.monkeybot.orbits import Closing, Orbit, find_orbit
 from roboaccord_studies.monkeybot.symmetry import asymmetry
 
 COARSE = 1e-8  # tolerance of the integrator
-DIFFERENCE = 1e-5
-STEPS = 24
+DIFFERENCE = 1e-5  # of the unknowns, for derivatives at that tolerance
+STEPS = 24  # of Newton's method at most
 LONGEST_STEP = 0.3  # rad, rad/s, s and N m alike
 NEAR = 1e-3  # what a residual must be below to be refined
 SAME = 1e-6  # largest difference of starts and controls of one gait
 STANDS = 1e-3  # m: a gait of a shorter stride goes nowhere
-TILT, RATES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))  # rad; rad/s
-# Where starts are looked for anywhere: the free hand level, the elbow on either side, and fast.
-FASTEST = 10.0  # rad/s
+TILT, RATES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))  # rad; rad/s of th1 and th2: about known gaits
+FASTEST = 10.0  # rad/s: the same where starts are looked for anywhere
 BLOCK = 10  # starts that a worker takes at once
+FIGURES = ("orbit.spectral_radius", "orbit.settings", "orbit.stride", "orbit.drop")
+STATES = ("orbit.start", "orbit.work", "asymmetry", "straight")
 
 Done = Callable[[int], None]
 
 
 def find_gaits(
-    kind: Kind,
-    parameters: MonkeyBotParameters,
-    controls: Mapping[str, float],
-    *,
-    samples: int,
-    seed: int = 0,
-    rise: float = 0.0,
-    anywhere: bool = False,
-    done: Done | None = None,
-) -> list[Orbit]:
+    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], *, samples: int,
+    seed: int = 0, rise: float = 0.0, anywhere: bool = False, done: Done | None = None,
+) -> list[Orbit]:  # fmt: skip
     """Find gaits of a kind from random starts; the most stable one is first.
 
     The result depends on the seed alone, not on the number of cores.
@@ -116,12 +115,9 @@ def same(a: Orbit, b: Orbit) -> bool:
 
 
 def _search(
-    kind: Kind,
-    parameters: MonkeyBotParameters,
-    controls: Mapping[str, float],
-    guesses: Array,
+    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], guesses: Array,
     rise: float,
-) -> list[Orbit]:
+) -> list[Orbit]:  # fmt: skip
     """Return the orbits that a block of guesses leads to."""
     orbits, closing = [], Closing(kind, parameters, controls, rise, COARSE)
     for guess in guesses:
@@ -136,10 +132,6 @@ def _search(
         if abs(orbit.stride) > STANDS:
             orbits.append(orbit)
     return orbits
-
-
-FIGURES = ("orbit.spectral_radius", "orbit.settings", "orbit.stride", "orbit.drop")
-STATES = ("orbit.start", "orbit.work", "asymmetry", "straight")
 
 
 @dataclass(frozen=True)
@@ -198,8 +190,8 @@ def find_command(
       accord monkeybot find --kind passive --at period=0.9 --anywhere
     """
     which = kind_of(kind)
-    given = [*([f"period={period!r}"] if period is not None else []), *(controls or ())]
-    parameters, values = robot_parameters(changes), controls_of(which, given)
+    settings = [*([f"period={period!r}"] if period is not None else []), *(controls or ())]
+    parameters, values = robot_parameters(changes), controls_of(which, settings)
     with counted(samples, "random starts") as done:
         orbits = find_gaits(
             which, parameters, values, samples=samples, seed=seed, rise=rise, anywhere=anywhere,
@@ -207,8 +199,8 @@ def find_command(
         )  # fmt: skip
     rows = []
     for orbit in orbits:
-        apart = asymmetry(orbit, parameters)
-        rows.append(Found(orbit, apart.mirror, apart.straight) if apart else Found(orbit))
+        figures = asymmetry(orbit, parameters)
+        rows.append(Found(orbit, figures.mirror, figures.straight) if figures else Found(orbit))
     numbers = [str(number) for number, _ in enumerate(rows, 1)]
     shown = [tables_of(rows, *names, labels=numbers) for names in (FIGURES, STATES) if rows]
     return Result(

@@ -1,8 +1,10 @@
-"""Filling of a grid from one known cell outwards, each cell from a neighbour, on all cores.
+"""Filling of a grid from one cell outwards, each cell from a neighbour, on all cores.
 
-Nothing here may be changed but for speed. The order of SIDES must stay: it decides which neighbour
-is tried first, and with another the maps of `stability` and `design` may differ. A ring is finished
-before any of it is entered, so that the number of cores changes nothing.
+The cells of a ring are computed side by side, from the values of the ring before. A ring is
+finished before any of it is entered, so that the number of cores changes nothing.
+
+The order of SIDES must stay: it decides which neighbour is tried first, and with another the maps
+of `stability` and `design` may differ (test_stability_maps).
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ def flood(
 
     Args:
         shape: of the grid.
-        first: cell that is known.
-        value: what is there.
+        first: cell to begin at.
+        value: of that cell.
         go: leads from a value and a neighbouring cell to the neighbour's; None if it leads
             nowhere. It is of a module, as what it is part of.
         done: called with the number of cells that a ring has added.
@@ -58,14 +60,14 @@ def flood(
     return cells
 
 
-def _reach(go: Callable[[T, Cell], T | None], cell: Cell, beside: list[T]) -> T | None:
-    """Return the value of a cell, from the first of the values beside it that leads there."""
-    tries = (go(value, cell) for value in beside)
+def _reach(go: Callable[[T, Cell], T | None], cell: Cell, neighbours: list[T]) -> T | None:
+    """Return the value of a cell, from the first of its neighbours' values that leads there."""
+    tries = (go(value, cell) for value in neighbours)
     return next((reached for reached in tries if reached is not None), None)
 
 
 def _neighbours(ring: list[Cell], shape: Cell, cells: dict[Cell, T]) -> dict[Cell, list[Cell]]:
-    """Return the cells next to a ring that are not known, with those of the ring beside them."""
+    """Return the cells next to a ring that are still empty, with their neighbours in the ring."""
     neighbours: dict[Cell, list[Cell]] = {}
     for i, j in ring:
         for a, b in SIDES:

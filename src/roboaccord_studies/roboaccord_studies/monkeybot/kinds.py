@@ -1,11 +1,11 @@
 """Kinds of gaits that repeat: by the clock, by the line, with a flight, of two steps, the report's.
 
-A kind may be added: a function that returns a Gait, a Kind with the names of its numbers, and its
-place in KINDS, by which commands take it. Names of kinds and controls stay, keys of
-config/gaits.yaml and of `--json`. Only `report` is fixed by the source; the others are our choice,
-and test_orbits tests their orbits.
+A kind is a family of gaits that are made from a few numbers, its controls: a function below returns
+the Gait, and a Kind names the numbers and those that a search may change.
 
-A kind is a family of gaits made from a few numbers, its controls.
+A kind is added as such a function, a Kind, and a place in KINDS, by which commands take it. Names
+of kinds and controls stay, keys of config/gaits.yaml and of `--json`. `report` is fixed by the
+source; the others are our choice, and test_orbits tests their orbits.
 """
 
 from __future__ import annotations

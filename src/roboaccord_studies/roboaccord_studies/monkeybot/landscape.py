@@ -1,10 +1,11 @@
 """Command `accord monkeybot landscape`: the error of the report's gait over a grid of its starts.
 
-SOLID, MOST, EYE and WORDS are looks and words of the page and may be changed. The names of the four
-files and the arrays of landscape.npz are in docs/cli.md and stay; the error itself, its CUT and its
-pictures are those of `monkeybot.gaits.landscape` and `monkeybot.source.landscapes`.
+It writes the arrays, two pictures and a page with the root of the error as an intensity map and as
+a surface that can be turned. The error, its CUT and the pictures are those of
+`monkeybot.gaits.landscape` and `monkeybot.source.landscapes`.
 
-Its page has the root of the error as an intensity map and as a surface that can be turned.
+SOLID, PAGE_POINTS, EYE and WORDS, looks and words of the page, may be changed. The names of the
+four files and the arrays of landscape.npz are in docs/cli.md and stay.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from roboaccord.run import made_with, write_text
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
 
 SOLID = {6: 4, 12: 6}  # sizes of dots in space [pixels], by those on the map
-MOST = 201  # points of a side that the page holds: the browser has to turn them
+PAGE_POINTS = 201  # of a side at most: the browser has to turn them
+W1 = (0.0, 3.0, 301)  # default grid of w1 [rad/s]
+W2 = (8.0, 14.0, 301)  # default grid of w2 [rad/s]
 EYE = {"x": 1.15, "y": -1.75, "z": 0.95}  # over the starts of too little energy, into the valley
 WORDS = (
     f"The root of the error, cut off at {CUT:g}; dark is low. Empty: the start misses an event, "
@@ -43,7 +46,7 @@ def render_landscape(
     field: Landscape, title: str, *, command: str, facts: Mapping[str, str]
 ) -> str:
     """Return the page of a landscape as HTML."""
-    step = max(1, -(-max(field.error.shape) // MOST))
+    step = max(1, -(-max(field.error.shape) // PAGE_POINTS))
     lead = f"{field.error.size} gaits. Crosses: minima of the grid. Round: the lowest of all."
     if step > 1:
         lead += f" One rate in {step} is shown; the file beside this page has them all."
@@ -93,16 +96,8 @@ def _marks(field: Landscape, *, solid: bool = False) -> list[dict[str, Json]]:
 
 @in_pieces()
 def landscape_command(
-    w1: Annotated[Span, Quantity("rad/s"), grid("rate of th1: N values from A to B")] = (
-        0.0,
-        3.0,
-        301,
-    ),
-    w2: Annotated[Span, Quantity("rad/s"), grid("rate of th2: N values from A to B")] = (
-        8.0,
-        14.0,
-        301,
-    ),
+    w1: Annotated[Span, Quantity("rad/s"), grid("rate of th1: N values from A to B")] = W1,
+    w2: Annotated[Span, Quantity("rad/s"), grid("rate of th2: N values from A to B")] = W2,
     torque: Annotated[NewtonMetres, TORQUE] = 2.0,
     folder: Out = None,
     force: Force = False,

@@ -1,9 +1,12 @@
 """Horizontal clocked gaits over the period: the best, and how far they are stable.
 
-PERIOD_STEP is how finely the range of stable periods is sampled, MOST and GIVE_UP are how far a
-branch is followed, STEP is as long as Newton's method can follow: all may be tuned, finer is
-slower. The range of the report's robot must stay (test_stability_maps). `stable` and `width` are
-printed and drawn by `stability` and `design`.
+`level_gaits` follows a gait to longer and to shorter periods, its torque being the one that keeps
+the height; `Level` knows the best of them and the range of stable periods about it. `clocked_gait`
+follows the shipped gait to a given period, to the last digit.
+
+PERIOD_STEP, MOST_PERIODS, GIVE_UP and ORBIT_STEP may be tuned: finer is slower. The range of the
+report's robot must stay (test_stability_maps). `stable` and `width` are printed and drawn by
+`stability` and `design`.
 """
 
 from __future__ import annotations
@@ -21,8 +24,9 @@ from roboaccord_studies.monkeybot.kinds import CLOCKED
 from roboaccord_studies.monkeybot.orbits import Orbit, find_orbit, shipped_gait
 
 PERIOD_STEP = 0.00115  # of a period: 1 ms for the report's robot, as fine as its range is sampled
-MOST = 80  # periods that are tried in each direction from the first
+MOST_PERIODS = 80  # that are tried in each direction from the first
 GIVE_UP = 1.6  # radius beyond which a branch is left
+ORBIT_STEP = 0.002  # s: of the period along a branch, small enough for Newton's method to follow
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,12 @@ class Level:
 
     def _edge(self, inside: int, outside: int) -> float:
         """Return the period between two gaits where the radius is `largest`, or of the last one."""
-        here = self.steps[inside]
+        stable = self.steps[inside]
         if not 0 <= outside < len(self.steps):
-            return here.period
-        there = self.steps[outside]
-        part = (self.largest - here.radius) / (there.radius - here.radius)
-        return here.period + part * (there.period - here.period)
+            return stable.period
+        unstable = self.steps[outside]
+        share = (self.largest - stable.radius) / (unstable.radius - stable.radius)
+        return stable.period + share * (unstable.period - stable.period)
 
 
 def level_gaits(parameters: MonkeyBotParameters, step: Step, largest: float = 1.0) -> Level:
@@ -97,17 +101,14 @@ def shipped_level(parameters: MonkeyBotParameters, largest: float = 1.0) -> Leve
 def _walk(parameters: MonkeyBotParameters, step: Step, by: float) -> list[Step]:
     """Return the gaits in one direction along the period, until far from stability."""
     steps: list[Step] = []
-    at = step
-    for k in range(1, MOST + 1):
-        next_step = follow_to(at, Setting(parameters, step.period + k * by))
+    last = step
+    for k in range(1, MOST_PERIODS + 1):
+        next_step = follow_to(last, Setting(parameters, step.period + k * by))
         if next_step is None or next_step.radius > max(GIVE_UP, step.radius + 0.1):
             break
         steps.append(next_step)
-        at = next_step
+        last = next_step
     return steps
-
-
-STEP = 0.002  # s: of the period along the branch, small enough for Newton's method to follow
 
 
 def clocked_gait(parameters: MonkeyBotParameters, period: float) -> Orbit:
@@ -123,7 +124,7 @@ def clocked_gait(parameters: MonkeyBotParameters, period: float) -> Orbit:
     orbit = shipped_gait("clocked", parameters)
     before = None
     start = orbit.controls["period"]
-    for at in np.linspace(start, period, 1 + math.ceil(abs(period - start) / STEP))[1:]:
+    for at in np.linspace(start, period, 1 + math.ceil(abs(period - start) / ORBIT_STEP))[1:]:
         torque, guess = orbit.controls["torque"], orbit.start
         if before is not None:
             torque += torque - before.controls["torque"]

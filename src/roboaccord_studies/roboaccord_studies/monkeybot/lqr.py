@@ -1,9 +1,5 @@
 """Command `accord monkeybot lqr`: LQR of the report's gait by the time of the exchange of hands.
 
-STATE_COST and TIME_COST may be changed; with others, the gain of the scenario report_lqr must be
-put in anew (test_lqr compares them). SAMPLE is fixed by the report's controller. INPUTS, the
-columns of B, stay.
-
 A cycle begins where the held link hangs straight down, th1 = 0, with x = (th2, w1, w2). The map
 from one vertical to the next, about a gait that repeats, is
 
@@ -11,6 +7,10 @@ from one vertical to the next, about a gait that repeats, is
 
 with s the time until the hands change. It is held by s = s* - K (x - x*), K from the discrete
 Riccati equation. The motor's time and torque stay what they are.
+
+STATE_COST and TIME_COST may be changed; with others, the gain of the scenario report_lqr must be
+put in anew (test_lqr compares them). SAMPLE is the report's controller's, and stays; so does the
+order of INPUTS, the columns of B.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import numpy as np
 import scipy
 import typer
 from monkeybot.cli.options import Changes, robot_parameters
-from monkeybot.gaits.gait import Multipliers, eigenvalues, evaluate, map_slope
+from monkeybot.gaits.gait import evaluate
+from monkeybot.gaits.multipliers import Multipliers, eigenvalues, map_slope
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.cli import Result
 from roboaccord.contract import INLINE, AccordError, Array, Quantity, Seconds

@@ -1,7 +1,10 @@
 """Options that the commands share: of walks, of grids, of a kind of gait and its controls.
 
+`span` makes a grid of numbers from A B N, and `controls_of` a kind's controls from DEFAULTS and
+`--at CONTROL=VALUE`.
+
 DEFAULTS may be changed, and must have a value for each control that a kind in kinds.py names; one
-is left out of TIMES if it may be negative. MADE_WITH, the distributions whose versions are written
+that may be negative is left out of TIMES. MADE_WITH, the distributions whose versions are written
 into files, may be extended. Names of options are in docs/cli.md and stay.
 """
 
@@ -30,8 +33,8 @@ Span = tuple[float, float, int]
 
 def grid(what: str) -> OptionInfo:
     """Return an option of a grid: of what, and its values."""
-    found: OptionInfo = typer.Option(metavar="A B N", help=f"Grid of the {what}.")
-    return found
+    option: OptionInfo = typer.Option(metavar="A B N", help=f"Grid of the {what}.")
+    return option
 
 
 def span(low: float, high: float, count: int, name: str, *, above: float = -math.inf) -> Array:

@@ -1,13 +1,14 @@
 """Periodic orbits and their Floquet multipliers, by kinds of gaits, and the gaits that ship.
 
-Orbit is what `accord monkeybot gaits` prints: its fields and `to_json` must keep names and order.
-CLOSED says when an orbit counts as one, and stays; steps and tolerances above it may be tuned where
-Newton's method fails. A gait ships by an entry in config/gaits.yaml with a scenario of its name
-(test_scenarios), not by code.
-
 A cycle starts right after an impact, from x = (th1, th2, w1, w2) seen from the hand that holds. The
 return map P takes x through the gait's phases to the same instant of the next cycle; x = P(x) makes
-it an orbit, and the eigenvalues of dP/dx, the multipliers, show whether disturbances fade.
+it an orbit, which Newton's method finds. The eigenvalues of dP/dx, the multipliers, show whether
+disturbances fade.
+
+Steps and tolerances may be tuned where Newton's method fails, but CLOSED says when an orbit counts
+as one, and stays. Fields of Orbit and the order of `to_json` stay, for `accord monkeybot gaits`
+prints them. A gait ships by an entry in config/gaits.yaml with a scenario of its name
+(test_scenarios), not by code.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from functools import cache, partial
 from typing import Annotated, Any
 
 import numpy as np
-from monkeybot.gaits.gait import Gait, Multipliers, eigenvalues, evaluate, map_slope, wrap
+from monkeybot.gaits.gait import Gait, evaluate, wrap
+from monkeybot.gaits.multipliers import Multipliers, eigenvalues, map_slope
 from monkeybot.model.events import linear
 from monkeybot.model.hybrid import Then
 from monkeybot.model.motion import Motion
@@ -31,12 +33,12 @@ from roboaccord.numerics import central_slope, newton_steps
 from roboaccord_studies.monkeybot.kinds import KINDS, Kind, gait_of
 
 FINE = 1e-13  # tolerance of the integrator
-NEWTON_STEPS = 40
+NEWTON_STEPS = 40  # at most
 LONGEST_STEP = 0.2  # rad, rad/s, s and N m alike
 CLOSED, EXACT = 1e-9, 1e-12  # what a residual must be below, and is wanted to be
 SMALL = 1e-6  # of the differences of the search
-ROUND_OFF = 1e-12  # s
-INSTANT = 1e-6  # s
+ROUND_OFF = 1e-12  # s: a phase with less to go has ended
+INSTANT = 1e-6  # s: a turning point is left by this before the next is looked for
 
 
 @dataclass(frozen=True)
@@ -104,13 +106,9 @@ class Orbit:
 
 
 def find_orbit(
-    kind: Kind,
-    parameters: MonkeyBotParameters,
-    controls: Mapping[str, float],
-    start: Array,
-    *,
+    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], start: Array, *,
     rise: float = 0.0,
-) -> Orbit:
+) -> Orbit:  # fmt: skip
     """Find the periodic orbit near a guess, by Newton's method.
 
     Args:
@@ -126,10 +124,10 @@ def find_orbit(
     z = np.concatenate([start, [controls[name] for name in kind.solved]])
     closing, size = Closing(kind, parameters, controls, rise), math.inf
     for root, residual in closing.newton(z, SMALL, longest=LONGEST_STEP, steps=NEWTON_STEPS):
-        off = float(np.linalg.norm(residual))
-        if size < CLOSED and not off < size:
+        new_size = float(np.linalg.norm(residual))
+        if size < CLOSED and not new_size < size:
             break
-        z, size = root, off
+        z, size = root, new_size
         if size < EXACT:
             break
     if not size < CLOSED:
@@ -140,13 +138,9 @@ def find_orbit(
 
 
 def describe(
-    kind: Kind,
-    parameters: MonkeyBotParameters,
-    controls: Mapping[str, float],
-    start: Array,
-    *,
+    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], start: Array, *,
     residual: float = 0.0,
-) -> Orbit:
+) -> Orbit:  # fmt: skip
     """Return an orbit with its figures, from a start that is known to repeat."""
     gait = gait_of(kind, controls)
     cycle = evaluate(gait, parameters, start, tolerance=FINE)

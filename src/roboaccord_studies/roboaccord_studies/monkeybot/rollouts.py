@@ -1,12 +1,14 @@
 """Ensembles of walks: a gait repeated from many starts, disturbed in time and torque.
 
-NEAR and `_lost` define who survives, and so the shares of `accord monkeybot basin` and `robust`:
-they stay; BLOCK, of speed alone, may be tuned. `walk_block` and `walk_together` do the same with
-one walk at a time and with all: both must be changed together (test_basin compares them).
-
 A robot with magnets always holds on to something; what it can lose is its gait. It has lost it in
 the first cycle in which it misses an event, in which its elbow has gone round, or after which the
-hand that grips is not further forwards. It is still on its orbit if at the end it is NEAR it.
+hand that grips is not further forwards. It is still on its orbit if at the end it is within NEAR of
+it. `walk_block` takes one walk after the other, `walk_together` all at once in the lanes of vectors
+where the equations allow it.
+
+BLOCK, of speed alone, may be tuned. NEAR and `_lost` define who survives, and so the shares of
+`accord monkeybot basin` and `robust`: they stay. Both ways to walk must be changed together
+(test_basin compares them).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import TypeVarTuple
 import numpy as np
 from monkeybot.gaits.gait import ENSEMBLE, full_starts, has_series, wrap
 from monkeybot.gaits.landscape import Done
-from monkeybot.model.hybrid import LIMIT, TOLERANCE, run
+from monkeybot.model.hybrid import DURATION, LIMIT, MISSED, TIMED, TOLERANCE, TORQUE, run
 from monkeybot.model.integrator import SCRATCH
 from monkeybot.model.parameters import MonkeyBotParameters, Row
 from numpy.typing import NDArray
@@ -65,23 +67,25 @@ def walk_block(
     """
     n = phases.shape[0]
     work, states, marks = np.empty((SCRATCH, 8)), np.empty((n, 8)), np.empty((n, 4))
-    times, now, u = np.empty(n), phases.copy(), np.empty(8)
+    times, disturbed, u = np.empty(n), phases.copy(), np.empty(8)
     for i in range(starts.shape[0]):
         u[:] = starts[i]
         hand, cycles[i] = 0, 0
         for j in range(jitter.shape[1]):
             before = u[4]
             for m in range(n):
-                now[m, 0] = factors[i] * phases[m, 0]
-                if phases[m, 2] != 0.0:
-                    time = phases[m, 1]
+                disturbed[m, TORQUE] = factors[i] * phases[m, TORQUE]
+                if phases[m, TIMED] != 0.0:
+                    time = phases[m, DURATION]
                     for c in range(4):
                         time += gains[m, c] * (u[c] - target[c])
                     if sample > 0.0:
                         time = sample * math.floor(time / sample + 0.5)
-                    now[m, 1] = min(LIMIT, max(0.0, time + jitter[i, j, m]))
-            count = run(both, u, hand, False, now, stop, tolerance, work, times, states, marks)
-            if count < 0 or _lost(u, target, before, forwards):
+                    disturbed[m, DURATION] = min(LIMIT, max(0.0, time + jitter[i, j, m]))
+            count = run(
+                both, u, hand, False, disturbed, stop, tolerance, work, times, states, marks
+            )
+            if count == MISSED or _lost(u, target, before, forwards):
                 break
             hand = int(marks[count - 1, 0])
             cycles[i] = j + 1
@@ -102,24 +106,25 @@ def walk_together(
     finals[:], cycles[:] = starts, 0
     alive = np.arange(len(starts))
     hands = np.zeros(len(alive), dtype=np.int64)
-    timed = phases[:, 2] != 0.0
+    timed = phases[:, TIMED] != 0.0
     for j in range(jitter.shape[1]):
         u, k = finals[alive], len(alive)
-        now = np.broadcast_to(phases, (k, *phases.shape)).copy()
-        now[:, :, 0] *= factors[alive, None]
-        late = phases[:, 1] + (u[:, :4] - target) @ gains.T
+        disturbed = np.broadcast_to(phases, (k, *phases.shape)).copy()
+        disturbed[:, :, TORQUE] *= factors[alive, None]
+        durations = phases[:, DURATION] + (u[:, :4] - target) @ gains.T
         if sample > 0.0:
-            late = sample * np.floor(late / sample + 0.5)
-        now[:, timed, 1] = np.clip(late + jitter[alive, j], 0.0, LIMIT)[:, timed]
+            durations = sample * np.floor(durations / sample + 0.5)
+        clipped = np.clip(durations + jitter[alive, j], 0.0, LIMIT)
+        disturbed[:, timed, DURATION] = clipped[:, timed]
         ends, counts, side = np.empty((k, 8)), np.empty(k, dtype=np.int64), hands[alive]
         run_ensemble(
-            both, u, side, now, stop, tolerance, np.empty(now.shape[:2]), ends, counts,
+            both, u, side, disturbed, stop, tolerance, np.empty(disturbed.shape[:2]), ends, counts,
         )  # fmt: skip
-        ran = counts >= 0
-        finals[alive[ran]], hands[alive] = ends[ran], side
-        on = ran & (np.abs(ends[:, 1] - target[1]) <= math.pi)
-        on &= (ends[:, 4] - u[:, 4]) * forwards > 0.0
-        alive = alive[on]
+        finished = counts != MISSED
+        finals[alive[finished]], hands[alive] = ends[finished], side
+        goes_on = finished & (np.abs(ends[:, 1] - target[1]) <= math.pi)
+        goes_on &= (ends[:, 4] - u[:, 4]) * forwards > 0.0
+        alive = alive[goes_on]
         cycles[alive] = j + 1
         if not len(alive):
             return
@@ -157,16 +162,10 @@ class Walks:
 
 
 def walk(
-    orbit: Orbit,
-    parameters: MonkeyBotParameters,
-    starts: Array,
-    cycles: int,
-    feedback: Feedback | None = None,
-    *,
-    jitter: Array | None = None,
-    factors: Array | None = None,
+    orbit: Orbit, parameters: MonkeyBotParameters, starts: Array, cycles: int,
+    feedback: Feedback | None = None, *, jitter: Array | None = None, factors: Array | None = None,
     tolerance: float = TOLERANCE,
-) -> Walks:
+) -> Walks:  # fmt: skip
     """Repeat an orbit's gait from many starts.
 
     Args:
@@ -190,13 +189,13 @@ def walk(
         np.ones(k) if factors is None else factors,
         math.copysign(1.0, orbit.stride), tolerance, walked, finals,
     )  # fmt: skip
-    away = finals[:, :4] - orbit.start
-    away[:, 0] = wrap(away[:, 0])
+    deviation = finals[:, :4] - orbit.start
+    deviation[:, 0] = wrap(deviation[:, 0])
     return Walks(
         cycles=walked,
         final=finals[:, :4],
         displacement=finals[:, 4:6],
-        survived=(walked == cycles) & (np.abs(away) <= NEAR).all(axis=1),
+        survived=(walked == cycles) & (np.abs(deviation) <= NEAR).all(axis=1),
     )
 
 
@@ -211,5 +210,7 @@ def run_walks(
         done: called with the number of walks that a call has added.
     """
     count = (lambda walks: done(len(walks.cycles))) if done else None
-    parts = run_pieces(function, calls, threads=True, done=count)
-    return Walks(*map(np.concatenate, zip(*(vars(part).values() for part in parts), strict=True)))
+    pieces = run_pieces(function, calls, threads=True, done=count)
+    return Walks(
+        *map(np.concatenate, zip(*(vars(piece).values() for piece in pieces), strict=True))
+    )

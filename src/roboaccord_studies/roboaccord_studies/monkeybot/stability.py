@@ -1,12 +1,13 @@
 """Command `accord monkeybot stability`: gaits of constant torque over period and torque.
 
-LARGEST, BORDER and DOT, looks that `design` shares, may be changed, and CONTROL_STEPS, how far a
-gait is followed at once. The default grid is that of docs/images, which `make images` redraws.
-Fields of `StabilityMap` are the arrays of stability.npz, those of `Stability` the keys of the JSON
-output: both stay.
-
 Each pair of period and torque has a gait that repeats, but for its height: one that drops or rises
-with every step. The horizontal gaits are the line on the sheet where the drop is 0.
+with every step. From the shipped gait the grid is filled outwards (`flood`), each gait followed
+from a neighbour. The horizontal gaits are the line on the sheet where the drop is 0.
+
+LARGEST, BORDER and DOT, looks that `design` shares, and CONTROL_STEPS, how far a gait is followed
+at once, may be changed. The default grid is that of docs/images, which `make images` redraws.
+Fields of `StabilityMap` are the arrays of stability.npz, those of `Stability` the keys of the JSON
+output: both stay (test_stability_maps).
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ from roboaccord_studies.monkeybot.flood import Cell, flood
 from roboaccord_studies.monkeybot.level import Level, shipped_level
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
 
-LARGEST = 2.0  # radius in colours
+LARGEST = 2.0  # radius at which the scale of colours ends
 BORDER = {"color": PAGE, "label": "border of stability"}
 DOT = {"ls": "none", "marker": "o", "mec": INK, "ms": 7.0, "clip_on": False}
 CONTROL_STEPS = 0.004, 0.04  # s, N m: done at once, if all goes well
+PERIODS = (0.88, 1.0, 49)  # default grid of periods [s]
+TORQUES = (0.0, 1.0, 41)  # default grid of torques [N m]
 
 
 @dataclass(frozen=True)
@@ -103,8 +106,8 @@ def stability_map(
             f"the clocked gait at {first.period:g} s and {first.torque:.4g} N m cannot be followed "
             f"to {period[cell[0]]:g} s and {torque[cell[1]]:g} N m; choose a grid that is closer"
         )
-    found = flood((len(period), len(torque)), cell, step, go, done=done)
-    return _gathered(period, torque, found)
+    steps = flood((len(period), len(torque)), cell, step, go, done=done)
+    return _gathered(period, torque, steps)
 
 
 def _nearest(step: Step, period: Array, torque: Array) -> Cell:
@@ -146,16 +149,12 @@ def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
 
 @in_pieces()
 def stability_command(
-    period: Annotated[Span, Quantity("s"), grid("period of a step: N values from A to B")] = (
-        0.88,
-        1.0,
-        49,
-    ),
-    torque: Annotated[Span, Quantity("N m"), grid("torque on the elbow: N values from A to B")] = (
-        0.0,
-        1.0,
-        41,
-    ),
+    period: Annotated[
+        Span, Quantity("s"), grid("period of a step: N values from A to B")
+    ] = PERIODS,
+    torque: Annotated[
+        Span, Quantity("N m"), grid("torque on the elbow: N values from A to B")
+    ] = TORQUES,
     folder: Out = None,
     force: Force = False,
     changes: Changes = None,

@@ -1,15 +1,15 @@
 """Symmetry of a gait about the vertical, in which its swing is its own mirror image in time.
 
-Only SAMPLES may be changed: how many points of a swing are compared. `mirror` is fixed by the
-definition below, and test_asymmetry compares it with an integration of its own; `accord monkeybot
-find` prints both.
-
 The robot without friction is reversible: with q(t) = (th1, th2) a motion under the torque u(t),
 -q(-t) is one under -u(-t). A swing from 0 to T is symmetric if q(T - t) = -q(t), modulo full turns:
 half-way it hangs straight, th1 = th2 = 0, or with a link folded up. A passive gait without impact
 always is: it starts and ends at rest with both hands level, at mirror images of one pose because
 the energy is kept, and the motion from a pose at rest is unique. A gait with an impact never is,
 since its energy after the change is not that before, nor one under a constant torque.
+
+SAMPLES may be changed: how many points of a swing are compared. `mirror` is fixed by the definition
+above, and test_asymmetry compares it with an integration of its own; `accord monkeybot find` prints
+both figures.
 """
 
 from __future__ import annotations
@@ -59,25 +59,25 @@ def _swings(orbit: Orbit, parameters: MonkeyBotParameters) -> list[Array] | None
     if any(phase.then in (Then.RELEASE, Then.GRIP_OTHER) for phase in phases):
         return None
     motion = Motion(parameters, np.concatenate([orbit.start, np.zeros(4)]), tolerance=FINE)
-    swings, parts = list[Array](), list[tuple[float, float]]()
+    swings, pieces = list[Array](), list[tuple[float, float]]()
     for phase, duration in zip(phases, orbit.times.tolist(), strict=True):
-        parts.append((duration, phase.torque))
+        pieces.append((duration, phase.torque))
         if phase.then is Then.CHANGE:
-            swings.append(_sampled(motion, parts))
+            swings.append(_sampled(motion, pieces))
             motion.then(phase.then)
-            parts = []
-    if parts and swings:  # a cycle that does not start at a change: its ends are one swing
+            pieces = []
+    if pieces and swings:  # a cycle that does not start at a change: its ends are one swing
         return None
     return swings
 
 
-def _sampled(motion: Motion, parts: list[tuple[float, float]]) -> Array:
+def _sampled(motion: Motion, pieces: list[tuple[float, float]]) -> Array:
     """Return the angles over phases of a swing, each of a duration [s] and under a torque [N m]."""
-    ends = np.cumsum([duration for duration, _ in parts])
+    ends = np.cumsum([duration for duration, _ in pieces])
     times = np.linspace(0.0, ends[-1], SAMPLES + 1)
     angles, now = [motion.held[:2].copy()], 0.0
     for time in times[1:].tolist():
-        for end, (_, torque) in zip(ends.tolist(), parts, strict=True):
+        for end, (_, torque) in zip(ends.tolist(), pieces, strict=True):
             if now < min(end, time):
                 motion.advance(min(end, time) - now, torque)
                 now = min(end, time)

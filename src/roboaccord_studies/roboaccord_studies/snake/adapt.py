@@ -1,9 +1,11 @@
 """Command `accord snake adapt`: what the controller `adaptive` makes of a change of ground.
 
-LAST, the window over which both gaits are compared, may be changed, with the 4 s in
-docs/snake_optimise.md. Fields of `Adaptation`, keys of the JSON output, stay. The controller and
-its thresholds are in `adaptive`, the ground and the time of the change in the scenario
-change_of_ground.
+The scenario change_of_ground runs twice, with the controller and with its first gait kept, and the
+last LAST seconds of both runs are compared. The controller and its thresholds are in `adaptive`,
+the ground and the time of the change in the scenario.
+
+LAST may be changed, with the 4 s in docs/snake_optimise.md. Fields of `Adaptation`, keys of the
+JSON output, stay (test_adaptive).
 """
 
 from __future__ import annotations
@@ -50,14 +52,14 @@ def adapt_command(
       accord snake adapt --mu-along 0.3 --mu-across 0.5 --engine mujoco --json
     """
     ground = f"friction.beyond={{x: 3.0, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
-    given = [ground, f"duration={duration!r}", *(changes or [])]
-    setup = load_setup("snake", "change_of_ground", given)
+    settings = [ground, f"duration={duration!r}", *(changes or [])]
+    setup = load_setup("snake", "change_of_ground", settings)
     if setup.scenario.controller.get("name") != "adaptive":
         raise AccordError("adapt is about the controller adaptive; use accord run for another one")
     if not setup.scenario.friction.get("beyond"):
         raise AccordError("adapt needs a second ground: friction.beyond is empty")
     kept = serpenoid_of(*(setup.scenario.controller[key] for key in GAIT))
-    fixed = load_setup("snake", "change_of_ground", [*given, kept])
+    fixed = load_setup("snake", "change_of_ground", [*settings, kept])
     controller = make_controller(setup)
     assert isinstance(controller, AdaptiveController)
     with progress() as bar:
@@ -98,6 +100,6 @@ def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float 
     """Return when the head and when the tail first come to the second ground [s]."""
     line = float(setup.scenario.friction["beyond"]["x"])
     x = PlanarSnake(setup.parameters).middles(trajectory)[:, :, 0]
-    there = (np.flatnonzero(end > line) for end in (x[:, -1], x[:, 0]))
-    head, tail = (float(trajectory.time[found[0]]) if len(found) else None for found in there)
+    beyond = (np.flatnonzero(end > line) for end in (x[:, -1], x[:, 0]))
+    head, tail = (float(trajectory.time[ticks[0]]) if len(ticks) else None for ticks in beyond)
     return head, tail

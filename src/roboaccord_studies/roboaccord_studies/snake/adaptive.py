@@ -1,9 +1,14 @@
 """Adaptive controller: it notices a change of friction, and searches a better gait meanwhile.
 
+While it tracks its gait, GroundEstimator measures the friction. An estimate that departs from the
+friction believed in, clearly and for long enough, is a change of ground. Once the new estimate has
+settled, a compass search goes on for some integration steps in every tick, and the gait follows the
+best one so far. The controller never reads the scenario's friction: a test changes that and expects
+the same commands.
+
 WINDOW to CHUNK and the defaults of AdaptiveController may be tuned, as long as test_adaptive still
 sees no false alarm, a change within 4 periods, and coefficients within 3 %. Fields of
-AdaptationEvent are columns and JSON keys of `accord snake adapt`: keep them. It must never read the
-scenario's friction; a test changes that and expects the same commands.
+AdaptationEvent, columns and JSON keys of `accord snake adapt`, stay.
 """
 
 from __future__ import annotations
@@ -107,7 +112,7 @@ class AdaptiveController:
             raise ValueError("frequency must not be 0, and patience not negative")
         self.findings: list[AdaptationEvent] = []
         self._start = Gait(self.amplitude, self.frequency, self.waves)
-        self._given = np.array([self.mu_along, self.mu_across])
+        self._initial_mu = np.array([self.mu_along, self.mu_across])
         self._task = Task(
             objective=self.objective,
             max_effort=self.max_effort,
@@ -134,13 +139,14 @@ class AdaptiveController:
         """Return to the initial gait and friction estimate; nothing is random."""
         self.findings.clear()
         self.gait = self._start
-        self.believed = self._given.copy()
-        self._estimator.restart(self._given)
+        self.believed = self._initial_mu.copy()
+        self._estimator.restart(self._initial_mu)
         self._serpenoid.reset()
         self._search: Generator[Gait, None, None] | None = None
-        self._away_since = self._settled_since = np.inf
-        self._changing = False
-        self._last = self._given.copy()
+        self._away_since = np.inf  # since when the estimate departs from the belief [s]
+        self._settled_since = np.inf  # since when it has not moved by SETTLED [s]
+        self._changing = False  # whether a change was noticed and is not yet measured
+        self._last = self._initial_mu.copy()  # the estimate at `_settled_since` (2,)
         self._tick = 0
 
     def update(self, state: RobotState, target: Target | None) -> Command:
@@ -152,7 +158,7 @@ class AdaptiveController:
             self._estimator.fit()
             self._judge(state.time)
         if self._search is not None:
-            self._go_on(state.time)
+            self._continue_search(state.time)
         gait = self.gait
         shape = self._serpenoid.advance(
             state.time,
@@ -185,27 +191,27 @@ class AdaptiveController:
                 self._changing = False
                 self._note(time, "measured")
                 if self.adapt:
-                    self._begin()
+                    self._begin_search()
             return
-        away = np.abs(mu - self.believed) - self.threshold * self.believed
-        if not (away > 0).any():
+        excess = np.abs(mu - self.believed) - self.threshold * self.believed
+        if not (excess > 0).any():
             self._away_since = np.inf
             return
         self._away_since = min(self._away_since, time)
         lasted = time - self._away_since
         # Windows that do not overlap err independently, so what lasts need not be as clear.
         doubt = SIGMAS * self._estimator.deviation / np.sqrt(1.0 + lasted / WINDOW)
-        if lasted >= self.patience and (away > doubt).any():
+        if lasted >= self.patience and (excess > doubt).any():
             self.believed = mu.copy()
             self._last, self._settled_since = mu.copy(), time
             self._away_since, self._changing, self._search = np.inf, True, None
             self._note(time, "noticed")
 
-    def _begin(self) -> None:
+    def _begin_search(self) -> None:
         model = IdealModel(self._chain.parameters, self._friction(), self._points)
         self._search = compass_search(model, self._task, self.gait, CHUNK)
 
-    def _go_on(self, time: float) -> None:
+    def _continue_search(self, time: float) -> None:
         """Do a portion of the search, and go over to the best gait so far."""
         assert self._search is not None
         try:
@@ -224,8 +230,8 @@ class AdaptiveController:
     def _compile(self, setup: Setup) -> None:
         """Run everything once, so that no tick waits for a compiler."""
         self.update(setup.initial, None)
-        self._begin()
-        self._go_on(0.0)
+        self._begin_search()
+        self._continue_search(0.0)
         while not self._estimator.full:
             self._estimator.add(0.0, self._chain.pack(setup.initial))
         self._estimator.fit()

@@ -1,14 +1,14 @@
 """Compass (pattern) search of a gait, interleaved with control.
 
-Bounds (AMPLITUDE, FREQUENCY, WAVES), EFFORT_MARGIN, WEIGHT, STEPS, HALVINGS and TOLERANCE may be
-tuned. Other bounds give other gaits than docs/snake_optimise.md and `accord snake optimise`, which
-takes the same ones; the margin of 5 % and the penalties are fixed by test_ideal. A new objective is
-a branch in `score` and a name that Task accepts. Random numbers must stay out: runs repeat to the
-bit.
-
 Compass search [Kolda, Lewis, Torczon 2003]: try a step along each direction, go where the score
 falls, and halve the steps when no direction helps. It is a generator, so that a control tick does
-a bounded part of it; it draws no random numbers.
+a bounded part of it; it draws no random numbers, so that runs repeat to the bit. The score is the
+speed or the cost of transport, with penalties for what is beyond the limits.
+
+AMPLITUDE, FREQUENCY, WAVES, EFFORT_MARGIN, WEIGHT, STEPS, HALVINGS and TOLERANCE may be tuned.
+Other bounds give other gaits than docs/snake_optimise.md and `accord snake optimise`, which takes
+the same ones; the margin of 5 % and the penalties are fixed by test_ideal. A new objective is a
+branch in `score` and a name that Task accepts.
 """
 
 from __future__ import annotations
@@ -28,6 +28,13 @@ FREQUENCY = 0.2  # Hz: least
 WAVES = (0.5, 3.0)
 EFFORT_MARGIN = 0.05  # what tracking may need beyond the ideal effort
 WEIGHT = 20.0  # of the penalties; gains are about 3 for the whole of a limit
+STEPS = np.array([0.1, 0.8, 0.3])  # rad, Hz, waves: the first ones
+HALVINGS = 4  # of the steps, before the search ends
+TOLERANCE = 1e-2  # of the steady state of a candidate
+# Amplitude against frequency as well: along the limit of effort one goes up as the other goes down.
+DIRECTIONS = np.array(
+    [[1, -1, 0], [-1, 1, 0], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,17 +88,8 @@ def excess(figures: Figures, task: Task) -> float:
 def overlap(model: IdealModel, gait: Gait) -> float:
     """Return a penalty for links that would run into each other, which no engine notices here."""
     p = model.parameters
-    apart = math.hypot(p.link_length, p.link_width)
-    return WEIGHT * max(0.0, 1.0 - model.clearance(gait) / apart)
-
-
-STEPS = np.array([0.1, 0.8, 0.3])  # rad, Hz, waves: the first ones
-HALVINGS = 4
-TOLERANCE = 1e-2  # of the steady state of a candidate
-# Amplitude against frequency as well: along the limit of effort one goes up as the other goes down.
-DIRECTIONS = np.array(
-    [[1, -1, 0], [-1, 1, 0], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
-)
+    diagonal = math.hypot(p.link_length, p.link_width)
+    return WEIGHT * max(0.0, 1.0 - model.clearance(gait) / diagonal)
 
 
 def compass_search(

@@ -1,10 +1,5 @@
 """Estimation of friction from the motion over a sliding window.
 
-The balance of momentum below is fixed, and so is the friction in `normal_equations`, which is the
-smoothed ellipse of the simulator: test_adaptive compares fits with scipy's and recovers drawn
-grounds within 0.1 %. RANGE and SINGULAR, guards, may be tuned; window and interval are the caller's
-(adaptive.py).
-
 The ground alone changes the momentum P of the whole robot and its angular momentum L about the
 centre of mass; joint efforts cancel. Over an interval of a few control periods
 
@@ -14,6 +9,10 @@ centre of mass; joint efforts cancel. Over an interval of a few control periods
 with the slip velocities v_j, that follow from joint angles, rates and the base's pose and twist,
 and the friction f of the ellipse. Gauss-Newton steps fit mu = (mu_along, mu_across) to the
 intervals of a sliding window. The angular line is divided by the body's radius of gyration.
+
+RANGE and SINGULAR, guards, may be tuned; window and interval are the caller's (adaptive.py). The
+balance of momentum is fixed, and so is the friction in `normal_equations`, the smoothed ellipse of
+the simulator: test_adaptive compares fits with scipy's and recovers drawn grounds within 0.1 %.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Command `accord snake figures`: steering, the cost of gaits, a change of ground.
 
-The pictures are those of docs/snake.md and docs/snake_optimise.md, which `make images` redraws.
-GROUND, EFFORT, WAVES and the grids of AMPLITUDES and FREQUENCIES stay, for the pages' words speak
-of them (test_snake_figures tests the costs); colours, SMOOTH and SHOWN, looks, may be changed.
+The pictures are those of docs/snake.md and docs/snake_optimise.md, which `make images` redraws:
+runs of the reference, and the costs of gaits from the ideally tracked model.
+
+Colours, SMOOTH and SHOWN, looks, may be changed. GROUND, EFFORT, WAVES and the grids of AMPLITUDES
+and FREQUENCIES stay, for the pages' words speak of them (test_snake_figures tests the costs).
 """
 
 from __future__ import annotations
@@ -33,18 +35,18 @@ from roboaccord_studies.snake.optimise import gait_of, optimise
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-GROUND = {"mu_along": 0.1, "mu_across": 1.0}
-EFFORT = 3.0  # N m
+GROUND = {"mu_along": 0.1, "mu_across": 1.0}  # the default of scenarios
+EFFORT = 3.0  # N m: limit of the searches
 AMPLITUDES = {0.1: BLUE, 0.2: RED, 0.4: GREEN}  # rad
 FREQUENCIES = (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0)  # Hz
 COSTS = (0.1, 0.2, 0.5, 1.0, 2.0)  # marked on the axis
-WAVES = 1.7
+WAVES = 1.7  # of the gaits whose cost is drawn over the frequency
 SMOOTH = 0.5  # s, over which a speed is averaged
 SHOWN = 11.0  # s of the change of ground
 
 
 class Watch(Observer):
-    """Keep what an adaptive controller measures of the ground: rows t [s], mu along, mu across."""
+    """Record what an adaptive controller measures of the ground: rows t [s], mu along, across."""
 
     def __init__(self, controller: AdaptiveController) -> None:
         self._controller, self.rows = controller, list[tuple[float, float, float]]()
@@ -86,17 +88,17 @@ def optima() -> dict[str, Gait]:
     }
 
 
-def write_costs(folder: Path, best: Mapping[str, Gait] | None = None, gaits: int = 350) -> Path:
+def write_costs(folder: Path, best: Mapping[str, Gait] | None = None, count: int = 350) -> Path:
     """Write the cost of transport over the frequency, and of gaits drawn at random."""
     model, path = _model(), folder / "optimise_cost.svg"
     low, high = np.array(bounds_of(model.parameters, Task(objective="speed", max_effort=EFFORT))).T
-    points = np.random.default_rng(0).uniform(low, high, (gaits, len(low)))
+    points = np.random.default_rng(0).uniform(low, high, (count, len(low)))
     drawn = [model.evaluate(gait_of(point)) for point in points]
     within = [f for f in drawn if f.peak_effort <= EFFORT and f.speed > 0.0]
     with picture(path, (7.5, 3.8), ncols=2, sharey=True) as (cost_axes, speed_axes):
         for amplitude, colour in AMPLITUDES.items():
-            found = [model.evaluate(Gait(amplitude, f, WAVES)) for f in FREQUENCIES]
-            costs = [figures.cost_of_transport for figures in found]
+            gaits = (Gait(amplitude, f, WAVES) for f in FREQUENCIES)
+            costs = [model.evaluate(gait).cost_of_transport for gait in gaits]
             cost_axes.plot(FREQUENCIES, costs, "o-", color=colour, label=f"A = {amplitude:g} rad")
         cost_axes.set(xlabel="frequency [Hz]", ylabel="work / (m g distance)",
                       title=f"{WAVES:g} waves", xscale="log", yscale="log")  # fmt: skip

@@ -1,10 +1,11 @@
 """Command `accord snake gait`: speed, effort and cost of transport, in the steady state of a gait.
 
-DEFAULT_GAIT stays: every optimum is compared with it, here, in `optimise` and in docs. SETTLE,
-MEASURE and STEADY, which part of a run is measured and what counts as steady (test_measure), may be
-tuned. Fields of `MeasuredGait`, keys of the JSON output, stay.
+A gait runs in full simulation. Figures are taken over whole cycles after the start, and a gait
+counts as steady when the cycles of the last half have the same travel.
 
-Runs in full simulation: their setup, and figures without the start.
+SETTLE, MEASURE and STEADY, which part of a run is measured and what counts as steady, may be tuned
+(test_measure). DEFAULT_GAIT stays: every optimum is compared with it, here, in `optimise` and in
+the pages. Fields of `MeasuredGait`, keys of the JSON output, stay.
 """
 
 from __future__ import annotations
@@ -192,9 +193,9 @@ def gait_command(
         f"duration={duration!r}",
     ]
     setup = load_setup("snake", "serpenoid", changes)
-    found, remarks = gait_figures(setup, engine)
+    measured, remarks = gait_figures(setup, engine)
     used = used_by(setup, "control_period", "physics_step", "seed")
-    return Result(found, [*rendered(found), *remarks], used=used)
+    return Result(measured, [*rendered(measured), *remarks], used=used)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,14 +227,14 @@ def gait_figures(setup: Setup, engine: str) -> tuple[MeasuredGait, list[str]]:
         cost_of_transport=cost,
         steady=is_steady(travel),
         engine=engine,
-        units={name: each.unit for name, each in quantities(MeasuredGait).items()},
+        units={name: quantity.unit for name, quantity in quantities(MeasuredGait).items()},
         versions=versions_of(setup, [make_simulator(setup, engine)]),
     )
     if len(travel) < 2:
         return measured, ["not yet steady: the run has less than two whole cycles after its start"]
     cycles = f"the last {len(last_cycles(travel))} cycles, of which speed and cost of transport are"
-    steady, most = ("steady", "at most") if measured.steady else ("not yet steady", "more than")
-    return measured, [f"{steady}: {cycles}, differ by {most} {100 * STEADY:g} %"]
+    steady, bound = ("steady", "at most") if measured.steady else ("not yet steady", "more than")
+    return measured, [f"{steady}: {cycles}, differ by {bound} {100 * STEADY:g} %"]
 
 
 def run_shown(

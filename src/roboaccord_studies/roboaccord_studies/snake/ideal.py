@@ -1,10 +1,5 @@
 """The ideally tracked gait: the shape is prescribed, and only the base moves under friction.
 
-The equations below are fixed: test_ideal compares speeds within 1 % and efforts with an independent
-computation. MAX_STEP, MIN_STEPS, MAX_PERIODS and SLOW may be tuned, a matter of accuracy against
-time; STIFFNESS must stay below 2.78. Fields of Gait and Figures, columns and JSON keys of `accord
-snake optimise`, stay.
-
 With the joint angles q(t) given, three unknowns are left: the centre of mass p and the mean
 heading Th. The ground's forces f_j and moments on the links give
 
@@ -13,6 +8,11 @@ heading Th. The ground's forces f_j and moments on the links give
 
 and the inverse dynamics the efforts that this takes. It is integrated with Runge-Kutta 4, one
 period after the other, until the mean velocity no longer changes: the periodic steady state.
+
+MAX_STEP, MIN_STEPS, MAX_PERIODS and SLOW may be tuned, a matter of accuracy against time; STIFFNESS
+must stay below 2.78. The equations are fixed: test_ideal compares speeds within 1 % and efforts
+with an independent computation. Fields of Gait and Figures, columns and JSON keys of `accord snake
+optimise`, stay.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from snake.model.ground import GroundFriction, ground_forces
 from snake.model.parameters import SnakeParameters
 from snake.model.tracking import inverse_dynamics, serpenoid, set_differences
 
-MAX_STEP = 2e-3  # s
+MAX_STEP = 2e-3  # s: of integration
 MIN_STEPS = 160  # in a period
-MAX_PERIODS = 40
+MAX_PERIODS = 40  # until the steady state, or what is there counts as it
 SLOW = 0.01  # m/s: below it, convergence is judged by this speed
 STIFFNESS = 2.0  # largest step times the rate of the smoothed friction; RK4 is stable to 2.78
 

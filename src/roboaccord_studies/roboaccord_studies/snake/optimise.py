@@ -1,13 +1,13 @@
 """Optimisation of a gait for speed or cost of transport on a given ground.
 
-POPULATION (a power of 2), GENERATIONS, POLISH and SEARCH_TOLERANCE may be tuned, time for how near
-the optimum is: with others a seed gives another gait than docs/snake_optimise.md prints. No gait
-drawn at random must be better (test_optimise). What is searched, its box and its limits are in
-`compass`.
-
 Candidates are evaluated by the ideally tracked gait. Differential evolution [Storn, Price 1997]
 searches the box, Nelder and Mead's simplex polishes what it finds. Limits enter as exact
-penalties: beyond a limit the objective grows faster than anything can be gained there.
+penalties: beyond a limit the objective grows faster than anything can be gained there. The
+variables, their box and the limits are in `compass`.
+
+POPULATION (a power of 2), GENERATIONS, POLISH and SEARCH_TOLERANCE may be tuned, time for how near
+the optimum is: with others a seed gives another gait than docs/snake_optimise.md prints. No gait
+drawn at random must be better (test_optimise).
 """
 
 from __future__ import annotations

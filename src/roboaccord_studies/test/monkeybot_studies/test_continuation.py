@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 import pytest
+from monkeybot.gaits.collisionless import find_collisionless, start_of
 from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.search import find_collisionless, start_of
 from monkeybots import REPORT as ROBOT
 from monkeybots import UNLIKE
 from roboaccord import AccordError

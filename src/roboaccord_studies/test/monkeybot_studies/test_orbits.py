@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from monkeybot.gaits.collisionless import find_collisionless, start_of
 from monkeybot.gaits.gait import evaluate
-from monkeybot.gaits.search import find_collisionless, start_of
 from monkeybot.model.coordinates import Mode
 from monkeybot.model.motion import Motion
 from monkeybots import REPORT

@@ -38,7 +38,7 @@ def test_a_body_line_goes_through_the_middles_of_the_links():
 def test_costs_are_those_of_the_page(tmp_path, monkeypatch):
     """The default gait and the cheapest; no gait drawn needs more than the effort allowed."""
     shown = keep_figures(monkeypatch)
-    write_costs(tmp_path, {"cheapest": CHEAPEST}, gaits=20)
+    write_costs(tmp_path, {"cheapest": CHEAPEST}, count=20)
     left, right = shown["optimise_cost"].axes
     assert (left.get_xscale(), left.get_yscale()) == ("log", "log")
     drawn, default, cheapest = (line.get_xydata() for line in right.lines)

@@ -1,5 +1,6 @@
-"""`accord snake`: the snake's own commands, one module each.
+"""Commands of `accord snake`, one module each.
 
-Commands may be added, as modules here and entries in `cli` of robot.py; names and options that
-exist stay.
+A command is added as a module here and an entry in `cli` of robot.py. Names and options that exist
+stay. Tests: test/test_lateral_undulation.py, and all commands in test/test_commands.py of the
+workspace.
 """

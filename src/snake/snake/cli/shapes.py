@@ -1,8 +1,10 @@
 """Command `accord snake shapes`: the post's eight configurations.
 
-Names of options, keys of `data` and the text of the help stay; what the table shows is fixed by the
-post (source/post.py). How it is laid out may be changed. A further command of the snake is a module
-beside this one, entered in `cli` of robot.py.
+It prints the twists of the segments, the angles that they stand for, and on request the picture
+(source/shapes.py).
+
+Names of options, keys of `data` and the text of the help stay; the table's content is the post's
+(source/post.py). Its layout may be changed.
 """
 
 from __future__ import annotations

@@ -1,5 +1,9 @@
-"""Lateral undulation by computed torque, and steering along headings and waypoints.
+"""Controllers of the snake: lateral undulation by computed torque, and steering.
 
-Controllers may be added, as modules here and entries of `controllers` in robot.py; the keys there
-are in scenarios and stay.
+serpenoid   the gait, and the tracking of a desired shape
+steering    speed and heading by frequency and offset of the gait
+guidance    the goals of steering: a heading, waypoints, a velocity
+
+A controller is added as a module here and an entry in `controllers` of robot.py. The keys there
+stay, for scenarios use them. Tests: test_gaits, test_steering.
 """

@@ -1,9 +1,13 @@
 """Guidance of a steered snake: its mean heading, and goals by heading, waypoints or velocity.
 
-ACCEPTANCE and SLOWEST may be tuned; figures in docs/snake_steering.md were made with them. Goals
-may be added: a class here with `reset()` and `goal(motion) -> Goal`, which SteeringController
-chooses in steering.py. What must stay, by test_steering: PeriodMean averages over exactly one
-period, and the arc is that of pure pursuit (Coulter 1992).
+`PeriodMean` takes the undulation out of heading and velocity, by a mean over the last period of the
+gait. A goal is a speed, a heading and a turn rate. HoldHeading and FollowWaypoints are the goals of
+a scenario, and FollowTwist follows a commanded velocity (`cmd_vel`). Towards a waypoint the snake
+takes the arc of pure pursuit (Coulter, CMU-RI-TR-92-01, 1992).
+
+ACCEPTANCE and SLOWEST may be tuned; the figures in docs/snake_steering.md were made with them. A
+goal is added as a class with `reset()` and `goal(motion) -> Goal`, which SteeringController
+chooses. That the mean is over exactly one period is tested by test_steering.
 """
 
 from __future__ import annotations
@@ -12,15 +16,38 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from roboaccord.contract import Target
 
-TURN = 2.0 * math.pi
+TURN = 2.0 * math.pi  # rad
+ACCEPTANCE = 0.3  # m: a waypoint that near counts as reached; our choice
+SLOWEST = 0.4  # part of the speed that is kept towards a waypoint at the side; our choice
+DUE = 1e-9  # s: a time within this of its set-point has come, whatever the round-off
 
 
 def wrapped(angle: float) -> float:
     """Return an angle in -pi to pi [rad]."""
     return math.remainder(angle, TURN)
+
+
+class Passed(NamedTuple):
+    """What `PeriodMean` remembers of a tick: sums since the start, and the place.
+
+    Attributes:
+        travel: of the gait's phase, forward and backward [rad].
+        time: [s].
+        heading: integral of the heading [rad s].
+        turned: integral of the expected turn [rad s].
+        x, y: centre of mass [m].
+    """
+
+    travel: float
+    time: float
+    heading: float
+    turned: float
+    x: float
+    y: float
 
 
 class PeriodMean:
@@ -32,6 +59,12 @@ class PeriodMean:
 
     Args:
         longest: of a window [s].
+
+    Attributes:
+        heading: continuous mean over the period [rad].
+        present: the same without the lag of a turning body [rad]; see `add`.
+        velocity: of the centre of mass (vx, vy) [m/s].
+        whole: whether the window spans a whole period.
     """
 
     def __init__(self, longest: float = 10.0) -> None:
@@ -40,9 +73,8 @@ class PeriodMean:
 
     def reset(self) -> None:
         """Forget the motion."""
-        # Rows of travelled phase [rad], time [s], integrals of the heading and of the expected
-        # turn [rad s], x and y [m].
-        self._rows: deque[tuple[float, ...]] = deque()
+        self._window: deque[Passed] = deque()
+        # At the last tick: phase of the gait, heading and expected turn [rad].
         self._phase = self._last = self._turned = 0.0
         self.heading = self.present = 0.0
         self.velocity, self.whole = (0.0, 0.0), False
@@ -52,53 +84,47 @@ class PeriodMean:
     ) -> None:
         """Take the mean heading of the links [rad], which may jump by 2 pi, and the centre [m].
 
-        Then `heading` [rad] is the continuous mean over the period, `velocity` [m/s] the centre's,
-        and `whole` is whether the window holds a whole period. The mean of a turning body lags
-        by half a period. If the turn is expected to have been `turned` since the start [rad],
-        `present` is the mean heading without that lag:
+        The mean of a turning body lags by half a period. If the turn is expected to have been
+        `turned` since the start [rad], `present` is the mean heading without that lag:
 
             present = turned + mean(heading - turned)
         """
-        rows = self._rows
-        if not rows:
-            rows.append((0.0, time, 0.0, 0.0, x, y))
+        window = self._window
+        if not window:
+            window.append(Passed(0.0, time, 0.0, 0.0, x, y))
             self._phase, self._last, self._turned = phase, heading, turned
             self.heading = self.present = heading
             return
         heading = self._last + wrapped(heading - self._last)
-        travel, before, area, expected, _, _ = rows[-1]
-        travel += abs(phase - self._phase)
-        area += 0.5 * (heading + self._last) * (time - before)
-        expected += 0.5 * (turned + self._turned) * (time - before)
+        before = window[-1]
+        travel = before.travel + abs(phase - self._phase)
+        area = before.heading + 0.5 * (heading + self._last) * (time - before.time)
+        expected = before.turned + 0.5 * (turned + self._turned) * (time - before.time)
         self._phase, self._last, self._turned = phase, heading, turned
-        rows.append((travel, time, area, expected, x, y))
+        window.append(Passed(travel, time, area, expected, x, y))
         start = self._start(travel - TURN, time - self._longest)
-        elapsed = time - start[1]
+        elapsed = time - start.time
         if elapsed > 0:
-            self.heading = (area - start[2]) / elapsed
-            self.present = self.heading + turned - (expected - start[3]) / elapsed
-            self.velocity = ((x - start[4]) / elapsed, (y - start[5]) / elapsed)
+            self.heading = (area - start.heading) / elapsed
+            self.present = self.heading + turned - (expected - start.turned) / elapsed
+            self.velocity = ((x - start.x) / elapsed, (y - start.y) / elapsed)
 
-    def _start(self, travel: float, time: float) -> tuple[float, ...]:
-        """Drop what is older than the window, and return the row at which it begins."""
-        rows = self._rows
-        while len(rows) > 2 and (rows[1][0] <= travel or rows[1][1] <= time):
-            rows.popleft()
-        old, new = rows[0], rows[1]
-        self.whole = old[0] <= travel
-        if not self.whole or new[0] == old[0]:
+    def _start(self, travel: float, time: float) -> Passed:
+        """Drop ticks older than the window; return its start, interpolated between two ticks."""
+        window = self._window
+        while len(window) > 2 and (window[1].travel <= travel or window[1].time <= time):
+            window.popleft()
+        old, new = window[0], window[1]
+        self.whole = old.travel <= travel
+        if not self.whole or new.travel == old.travel:
             return old
-        part = min((travel - old[0]) / (new[0] - old[0]), 1.0)
-        return tuple(a + part * (b - a) for a, b in zip(old, new, strict=True))
+        share = min((travel - old.travel) / (new.travel - old.travel), 1.0)
+        return Passed(*(a + share * (b - a) for a, b in zip(old, new, strict=True)))
 
     def speed(self) -> float:
         """Return the mean velocity along the mean heading [m/s]."""
         vx, vy = self.velocity
         return vx * math.cos(self.heading) + vy * math.sin(self.heading)
-
-
-ACCEPTANCE = 0.3  # m; a waypoint that near counts as reached
-SLOWEST = 0.4  # part of the speed that is kept towards a waypoint at the side
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +173,7 @@ class HoldHeading:
         """Return the heading in force, by the shorter turn."""
         if self._start is None:
             self._start = motion.heading
-        if self._heading is None or motion.time < self._turn_time - 1e-9:
+        if self._heading is None or motion.time < self._turn_time - DUE:
             return Goal(self._speed, self._start)
         return Goal(self._speed, motion.heading + wrapped(self._heading - motion.heading))
 

@@ -1,10 +1,13 @@
 """Serpenoid gaits, the tracking of a desired shape, and the controller of the gait.
 
-The curve of `Serpenoid` is Hirose's (1993), and what `Tracker` states is computed torque: both are
-fixed, by test_gaits and test_dynamics. BANDWIDTH and the defaults of SerpenoidController may be
-tuned; measured speeds (test_engines) and the pages are for them, so rather change the scenario's
-keys of the same names. A gait of your own is a class with `shape(time)` that `Tracker` tracks, and
-a controller in robot.py.
+`Serpenoid` is Hirose's curve (Biologically Inspired Robots, 1993) with fixed parameters, and
+`VariableSerpenoid` one whose parameters follow set-points. `Tracker` brings the joints to a shape
+by computed torque, and `SerpenoidController` tracks a Serpenoid.
+
+BANDWIDTH and the defaults of SerpenoidController may be tuned; the pages and measured speeds
+(test_engines) are for them, so rather change the scenario's keys of the same names. A gait of your
+own is a class with `shape(time)`, tracked by a controller that robot.py registers. The curve and
+the control law are fixed, by test_gaits and test_dynamics.
 """
 
 from __future__ import annotations
@@ -20,6 +23,12 @@ from roboaccord.scenario import Setup
 from snake.model.coordinates import PlanarSnake
 from snake.model.ground import GroundFriction, friction_of
 from snake.model.tracking import follow_serpenoid, serpenoid, track
+
+# rad/s; the gait is at 6. A delay of 4 ms takes 24 of its 76 degrees of phase margin.
+BANDWIDTH = 50.0
+
+Shape = tuple[Array, Array, Array]
+"""Angles [rad], rates [rad/s] and accelerations [rad/s^2] of the joints, each (n,)."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,7 @@ class Serpenoid:
         if self.frequency == 0 or self.ramp < 0:
             raise ValueError("frequency must not be 0, and ramp not negative")
 
-    def shape(self, time: float) -> tuple[Array, Array, Array]:
+    def shape(self, time: float) -> Shape:
         """Return the angles, rates and accelerations of the joints, each (n,)."""
         q, qd, qdd = np.empty((3, self.joints))
         rate = 2.0 * math.pi * self.frequency
@@ -87,13 +96,14 @@ class VariableSerpenoid:
         if time_constant <= 0 or limit <= 0:
             raise ValueError("time_constant and limit must be positive")
         self._joints, self._bandwidth, self._limit = joints, 1.0 / time_constant, limit
+        # Set-points (4,) of amplitude, rate 2 pi f, lag and offset.
         self._first = self._set_points(amplitude, frequency, waves, offset)
         self.reset()
 
     def reset(self) -> None:
         """Go back to the straight body, at phase 0 and time 0."""
-        self._time, self._held = 0.0, self._first
-        self._state = np.zeros(9)
+        self._time, self._held = 0.0, self._first  # of the last call [s], and its set-points (4,)
+        self._state = np.zeros(9)  # phase, and filtered parameters, as in `follow_serpenoid`
         self._state[2:4] = self._first[1:3]
 
     @property
@@ -113,7 +123,7 @@ class VariableSerpenoid:
 
     def advance(
         self, time: float, *, amplitude: float, frequency: float, waves: float, offset: float
-    ) -> tuple[Array, Array, Array]:
+    ) -> Shape:
         """Go on to `time` [s] and take set-points for what follows.
 
         Returns:
@@ -125,11 +135,11 @@ class VariableSerpenoid:
         """
         if time < self._time:
             raise ValueError(f"time goes back from {self._time:g} s to {time:g} s; reset first")
-        asked = self._set_points(amplitude, frequency, waves, offset)
+        set_points = self._set_points(amplitude, frequency, waves, offset)
         q, qd, qdd = np.empty((3, self._joints))
         step = time - self._time
-        follow_serpenoid(self._state, self._held, asked, step, self._bandwidth, q, qd, qdd)
-        self._time, self._held = time, asked
+        follow_serpenoid(self._state, self._held, set_points, step, self._bandwidth, q, qd, qdd)
+        self._time, self._held = time, set_points
         return q, qd, qdd
 
     def _set_points(self, amplitude: float, frequency: float, waves: float, offset: float) -> Array:
@@ -139,12 +149,6 @@ class VariableSerpenoid:
         offset = min(max(offset, -self._limit), self._limit)
         amplitude = min(amplitude, self._limit - abs(offset))
         return np.array([amplitude, turn * frequency, turn * waves / self._joints, offset])
-
-
-# rad/s; the gait is at 6. A delay of 4 ms takes 24 of its 76 degrees of phase margin.
-BANDWIDTH = 50.0
-
-Shape = tuple[Array, Array, Array]
 
 
 class Tracker:

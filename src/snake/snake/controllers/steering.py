@@ -1,9 +1,13 @@
 """Steering controller: speed and heading by frequency and offset of a serpenoid gait.
 
-No gain, limit or default is fixed by the post. SLOW, ROOM, CORRECTION and the defaults of
-SteeringController may be tuned within what test_steering states: limits (30 % of frequency, 2 Hz,
+At every tick it takes a goal from guidance.py, means over the last period from PeriodMean, and sets
+the frequency by the speed and the mean joint angle by the turn rate, omega = f offset n / waves,
+which is the geometry of the wave. The gait is then tracked as by SerpenoidController.
+
+SLOW, ROOM, CORRECTION and the defaults of SteeringController are our choice, for the post fixes no
+gain or limit. They may be tuned within what test_steering states: limits (30 % of frequency, 2 Hz,
 0.5 rad/s, 0.15 rad, ROOM 1.5) and the accuracy that must be reached. Each default is also a key of
-the scenario's `controller`. What stays is omega = f offset n / waves, the geometry of the wave.
+the scenario's `controller`.
 """
 
 from __future__ import annotations
@@ -19,8 +23,8 @@ from snake.controllers import guidance
 from snake.controllers.serpenoid import BANDWIDTH, Tracker, VariableSerpenoid
 from snake.model.coordinates import PlanarSnake
 
-SLOW = 0.05  # Hz; below it the offset for a turn rate is faded out
-ROOM = 1.5  # the turning circle as it is taken, over the least possible
+SLOW = 0.05  # Hz; below it the offset for a turn rate, which divides by it, is faded out
+ROOM = 1.5  # turning circle towards a waypoint, over the least possible: our choice
 CORRECTION = 0.3  # the speed loop changes the frequency by no more than this part
 
 
@@ -97,13 +101,13 @@ class SteeringController:
         pitch = p.pivot_behind_front + p.pivot_ahead_of_rear
         self._chain, self._tracker = PlanarSnake(p), Tracker(setup, self.bandwidth)
         self._mean = guidance.PeriodMean()
-        self._own: guidance.HoldHeading | guidance.FollowWaypoints = guidance.HoldHeading(
+        self._goals: guidance.HoldHeading | guidance.FollowWaypoints = guidance.HoldHeading(
             self.speed, self.heading, self.turn_time
         )
         if self.waypoints:
             tightest = guidance.SLOWEST * self.speed / self.turn_rate_limit
             radius = max(pitch / self.offset_limit, tightest)
-            self._own = guidance.FollowWaypoints(
+            self._goals = guidance.FollowWaypoints(
                 self.speed, self.waypoints, self.acceptance, ROOM * radius
             )
         self._twist = guidance.FollowTwist(self.turn_rate_limit)
@@ -113,9 +117,11 @@ class SteeringController:
 
     def reset(self, seed: int) -> None:
         """Forget the run; nothing is random."""
-        for part in (self.gait, self._mean, self._own, self._twist):
-            part.reset()
-        self._time = self._correction = self._turned = 0.0
+        for stateful in (self.gait, self._mean, self._goals, self._twist):
+            stateful.reset()
+        self._time = 0.0  # of the last tick [s]
+        self._correction = 0.0  # of the frequency, by the speed loop, relative
+        self._turned = 0.0  # turn that the offset should have made since the start [rad]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the gait, steered."""
@@ -126,7 +132,7 @@ class SteeringController:
         motion = guidance.SteadyMotion(state.time, self._mean.present, x, y)
         if target is None:
             self._twist.reset()
-            goal = self._own.goal(motion)
+            goal = self._goals.goal(motion)
         else:
             goal = self._twist.follow(motion, target)
         shape = self.gait.advance(
@@ -140,12 +146,12 @@ class SteeringController:
 
     def _frequency(self, goal: guidance.Goal, step: float) -> float:
         """Return the frequency [Hz] of a speed: feed-forward, times a slow correction."""
-        ahead = goal.speed / self.speed_per_hertz
-        if ahead and self._mean.whole:
-            missing = clipped(1.0 - self._mean.speed() / goal.speed, 1.0)
-            change = self.speed_gain * abs(self.gait.frequency) * missing * step
+        feed_forward = goal.speed / self.speed_per_hertz
+        if feed_forward and self._mean.whole:
+            speed_lack = clipped(1.0 - self._mean.speed() / goal.speed, 1.0)
+            change = self.speed_gain * abs(self.gait.frequency) * speed_lack * step
             self._correction = clipped(self._correction + change, CORRECTION)
-        return clipped(ahead * (1.0 + self._correction), self.max_frequency)
+        return clipped(feed_forward * (1.0 + self._correction), self.max_frequency)
 
     def _offset(self, goal: guidance.Goal) -> float:
         """Return the mean joint angle [rad] that turns towards a goal."""

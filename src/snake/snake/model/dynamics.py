@@ -25,7 +25,7 @@ from snake.model.kinematics import cosines
 
 
 @kernel
-def block(body, c, s, gx, gy, torque, j):
+def joint_block(body, c, s, gx, gy, torque, j):
     """Return xx, xy, yy of the diagonal block of joint j, and its right-hand side."""
     a, b, m, J = body
     cj, sj, ck, sk = c[j], s[j], c[j + 1], s[j + 1]
@@ -36,7 +36,7 @@ def block(body, c, s, gx, gy, torque, j):
 
 
 @kernel
-def beside(body, c, s):
+def link_block(body, c, s):
     """Return xx, xy and yy of the block between the joints of a link, a b / J n n' - 1 / m."""
     a, b, m, J = body
     ab = a * b / J
@@ -45,7 +45,7 @@ def beside(body, c, s):
 
 @kernel
 def eliminate(row, link, pivot):
-    """Return a row, as of `block`, without the joint of a pivot, across the block of their link."""
+    """Return a row (`joint_block`) without the joint of a pivot, across their `link_block`."""
     xx, xy, yy, rx, ry = row
     oxx, oxy, oyy = link
     ixx, ixy, iyy, hx, hy = pivot
@@ -72,7 +72,7 @@ def pivot_of(pivots, j):
 
 
 @kernel
-def force(pivot, link, x, y):
+def joint_force(pivot, link, x, y):
     """Return the force (2,) in a joint, for that (x, y) in the other joint of their link."""
     ixx, ixy, iyy, hx, hy = pivot
     oxx, oxy, oyy = link
@@ -85,8 +85,9 @@ def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
     """Fill acc (N,) = th'' for torques T (N,) and joint gaps' accelerations -g (N - 1,).
 
     `gx, gy` are used up: they are filled with the forces; pivots (5, N) are scratch. Velocities
-    after impulses follow likewise, with gaps of 0. From both ends to the middle, and back: a pivot
-    waits for the division of the one before it, and so two of them are under way at a time.
+    after impulses follow likewise, with gaps of 0. The elimination goes from both ends to the
+    middle, and back: a pivot waits for the division of the one before it, so two are under way at a
+    time.
     """
     a, b, _, J = body
     last = c.shape[0] - 2
@@ -95,25 +96,25 @@ def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
     head = tail = (0.0, 0.0, 0.0, 0.0, 0.0)
     for i in range(middle):
         k = last - i
-        row = block(body, c, s, gx, gy, torque, i)
-        head = invert(eliminate(row, beside(body, c[i], s[i]), head))
+        row = joint_block(body, c, s, gx, gy, torque, i)
+        head = invert(eliminate(row, link_block(body, c[i], s[i]), head))
         if k > middle:
-            row = block(body, c, s, gx, gy, torque, k)
-            tail = invert(eliminate(row, beside(body, c[k + 1], s[k + 1]), tail))
+            row = joint_block(body, c, s, gx, gy, torque, k)
+            tail = invert(eliminate(row, link_block(body, c[k + 1], s[k + 1]), tail))
         for d in range(5):
             pivots[d, i], pivots[d, k] = head[d], tail[d]
-    row = block(body, c, s, gx, gy, torque, middle)
-    row = eliminate(row, beside(body, c[middle], s[middle]), head)
-    row = eliminate(row, beside(body, c[middle + 1], s[middle + 1]), tail)
-    x, y = force(invert(row), none, 0.0, 0.0)
+    row = joint_block(body, c, s, gx, gy, torque, middle)
+    row = eliminate(row, link_block(body, c[middle], s[middle]), head)
+    row = eliminate(row, link_block(body, c[middle + 1], s[middle + 1]), tail)
+    x, y = joint_force(invert(row), none, 0.0, 0.0)
     gx[middle], gy[middle] = x, y
     u, v = x, y
     for i in range(1, middle + 1):
         j, k = middle - i, middle + i
-        x, y = force(pivot_of(pivots, j), beside(body, c[j + 1], s[j + 1]), x, y)
+        x, y = joint_force(pivot_of(pivots, j), link_block(body, c[j + 1], s[j + 1]), x, y)
         gx[j], gy[j] = x, y
         if k <= last:
-            u, v = force(pivot_of(pivots, k), beside(body, c[k], s[k]), u, v)
+            u, v = joint_force(pivot_of(pivots, k), link_block(body, c[k], s[k]), u, v)
             gx[k], gy[k] = u, v
     x, y = 0.0, 0.0
     for j in range(last + 2):
@@ -147,7 +148,7 @@ def respond(body, c, s, w, fx, fy, torque, work, acc):
 
 @kernel
 def accelerations(body, th, x, vx, vy, w, tau, friction, points, work, acc):
-    """Fill acc (N + 2,) with p'' and th'', stops apart.
+    """Fill acc (N + 2,) with p'' and th'', without the forces of joint stops.
 
     x, vx and vy are the centre of mass's; `work` (12, N) is scratch, whose first two rows are
     filled with the cosines and sines of th.

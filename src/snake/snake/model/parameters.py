@@ -1,10 +1,12 @@
-"""Physical parameters of the snake, as config/parameters.yaml declares them, and its friction.
+"""Physical parameters of the snake, and the factories of its friction laws.
 
-No number stands here. Values are in config/parameters.yaml, each with its source: those marked
-"post" are the blog post's and stay; the others may be changed. Give values for a run by `--set
-parameters.NAME=...`. A new parameter is an entry there and an attribute in the docstring here, and
-must change the description or the reference (the analytical model) (test_every_parameter_counts). A
-new friction law is one more `law_of(...)`, registered in robot.py.
+`SnakeParameters` reads config/parameters.yaml, where every value has its source. `law_of` makes the
+friction of a scenario from its keys: coefficients, slip speed, contact points and loads.
+
+Values may be changed for a run by `--set parameters.NAME=...`; those marked "post" are the blog
+post's and stay. A new parameter is an entry in the file and in the docstring below, and must change
+the description or the reference (test_every_parameter_counts). A new law is one more `law_of(...)`,
+registered in robot.py.
 """
 
 from __future__ import annotations

@@ -1,17 +1,18 @@
 """Inelastic joint stops: active set, detection of impacts, and constraint forces by an LCP.
 
-The complementarity and restitution 0 are the model and stay; test_stops compares momenta, energy
-and impact times. TOUCH, STILL and ASTRAY, numerical, may be tuned: other values move impacts, and
-with them the figures of gaits that reach their stops.
-
 A joint at a stop is pushed back by a force or an impulse lambda >= 0 that is just enough:
 
     0 <= lambda   perpendicular to   W lambda - b >= 0,      W = E M^-1 E',   b = E x
 
-where the rows of E give the outward joint rates of the joints at their stops and x is either the
-free acceleration (a joint at rest there) or the velocity before an impact, after which it is
+The rows of E give the outward joint rates of the joints at their stops, and x is either the free
+acceleration (of a joint at rest there) or the velocity before an impact. After an impact a joint is
 not driven back: the coefficient of restitution is 0. A joint that is frozen is held in both
-directions, by the lambda with which its row of W lambda - b is 0.
+directions, by the lambda with which its row of W lambda - b is 0. `side` is +1 for a joint at its
+upper stop, -1 at the lower one, FROZEN, and else 0.
+
+TOUCH, STILL and ASTRAY, tolerances, may be tuned; other values move impacts, and with them the
+figures of gaits that reach their stops. The complementarity and the restitution of 0 are the model
+and stay: test_stops compares momenta, energy and impact times.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ from roboaccord.numerics import cholesky, kernel, solve_by_pivoting
 from snake.model.dynamics import solve_headings
 
 FROZEN = 2  # side of a joint that is held in both directions
+# Both far above round-off, 1e-15, and far below what a figure shows.
+TOUCH = 1e-9  # rad: a joint this close to its stop is at it
+STILL = 1e-9  # rad/s: and is at rest there when slower than this
+ASTRAY = 1e-6  # rad: a joint this far beyond its stop has left it in the step and come back
+BISECTIONS = 40  # of a step, for the instant at which a joint passes its stop: to 1e-12 of it
 
 
 @kernel
@@ -36,7 +42,7 @@ def joint_response(body, c, s, joint, size, response):
 
 @kernel
 def lock(body, c, s, x, side):
-    """Take from x (N,) what turns frozen joints, orthogonally in the metric of the mass matrix."""
+    """Project x (N,) onto motions that turn no frozen joint, in the metric of the mass matrix."""
     joints = np.flatnonzero(side == FROZEN)
     k = len(joints)
     response, W, force = np.empty((k, len(x))), np.empty((k, k)), np.empty(k)
@@ -91,11 +97,6 @@ def hold(body, c, s, x, side):
     return total
 
 
-TOUCH = 1e-9  # rad: a joint this close to its stop is at it
-STILL = 1e-9  # rad/s: and is at rest there when slower than this
-ASTRAY = 1e-6  # rad: a joint this far beyond its stop has left it in the step and come back
-
-
 @kernel
 def impact(body, y, side):
     """Stop the joints of `side` that move outwards, in place; return the impulses (n,) [N m s]."""
@@ -106,11 +107,11 @@ def impact(body, y, side):
 
 
 @kernel
-def taken(push, before, after):
+def energy_taken(push, before, after):
     """Return the kinetic energy [J] that impulses against the joint angles (n,) [N m s] take.
 
-    An impulse takes itself times the mean of the rates `before` and `after` it, which are those of
-    the headings (N,).
+    That is the impulse times the mean of a joint's rate before and after it; `before` and `after`
+    are the rates of the headings (N,) [rad/s].
     """
     return (0.5 * push * (before[:-1] - before[1:] + after[:-1] - after[1:])).sum()
 
@@ -140,7 +141,7 @@ def update_sides(y, limit, side, touch):
 def first_violation(y0, y1, h, limit, side):
     """Return the joint that first passes its stop between y0 and y1, its side and the fraction.
 
-    The angle in between is taken from the cubic through both ends' angles and rates.
+    The angle in between is energy_taken from the cubic through both ends' angles and rates.
     """
     n = side.shape[0] + 1
     best = 2.0
@@ -158,7 +159,7 @@ def first_violation(y0, y1, h, limit, side):
         d1 = s * (y1[n + 4 + j] - y1[n + 5 + j]) * h
         q1 = s * q1
         low, high = 0.0, 1.0
-        for _ in range(40):
+        for _ in range(BISECTIONS):
             x = 0.5 * (low + high)
             value = (
                 (1 + 2 * x) * (1 - x) ** 2 * q0

@@ -1,13 +1,15 @@
-"""Inverse dynamics of the chain: the efforts that a desired shape needs; the base is free.
+"""Inverse dynamics of the chain with a free base, and the serpenoid.
 
-Nothing here may be changed: the equations are fixed. test_dynamics undoes the forward dynamics with
-`inverse_dynamics`, and test_gaits differentiates the two gaits. `serpenoid` and `follow_serpenoid`
-are the formulas of the classes Serpenoid and VariableSerpenoid (controllers/serpenoid.py), where
-gaits are changed.
+`inverse_dynamics` and `tracking_efforts` give the efforts that a desired shape takes.
 
-Of the links' accelerations only the tail heading's is not given by the shape. It follows from the
-balance of angular momentum about the centre of mass, in which joint forces and efforts cancel;
-the joint forces and efforts then follow link by link from the head.
+Of the links' accelerations only that of the mean heading is not given by the shape. It follows from
+the balance of angular momentum about the centre of mass, in which joint forces and efforts cancel.
+The joint forces and efforts then follow link by link from the head. `serpenoid` and
+`follow_serpenoid` are the formulas of the classes Serpenoid and VariableSerpenoid
+(controllers/serpenoid.py), where gaits are changed.
+
+The equations are fixed: test_dynamics undoes the forward dynamics with `inverse_dynamics`, and
+test_gaits differentiates the two gaits.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from snake.model.kinematics import cosines, link_places, set_mean
 
 @kernel
 def set_differences(x, differences):
-    """Give x (N,) the successive differences (N - 1,), and leave its mean."""
+    """Change x (N,) so that it has the given successive differences (N - 1,) and its old mean."""
     n, total = x.shape[0], 0.0
     for j in range(n):
         total += x[j]
@@ -80,14 +82,14 @@ def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):
     mean_x, mean_y = sum_x / n, sum_y / n
     lx = 0.0
     ly = 0.0
-    before = 0.0
+    effort = 0.0
     for j in range(n - 1):
         old_x, old_y = lx, ly
         lx += m * (ax[j] - turn * ry[j]) + mean_x - fx[j]
         ly += m * (ay[j] + turn * rx[j]) + mean_y - fy[j]
         lever = a * (c[j] * ly - s[j] * lx) + b * (c[j] * old_y - s[j] * old_x)
-        before += J * (acc[j] + turn) - moment[j] + lever
-        tau[j] = before
+        effort += J * (acc[j] + turn) - moment[j] + lever
+        tau[j] = effort
     return turn + sum_acc / n
 
 
@@ -131,7 +133,7 @@ def track(
 
 @kernel
 def serpenoid(time, amplitude, rate, lag, offset, ramp, q, qd, qdd):
-    """Fill the serpenoid's angles, rates and accelerations (n,); see gaits.Serpenoid."""
+    """Fill the serpenoid's angles, rates and accelerations (n,)."""
     g, gd, gdd = 1.0, 0.0, 0.0
     if time < ramp:
         x = time / ramp
@@ -149,11 +151,12 @@ def serpenoid(time, amplitude, rate, lag, offset, ramp, q, qd, qdd):
 
 
 @kernel
-def follow_serpenoid(state, held, asked, step, bandwidth, q, qd, qdd):
-    """Advance the filters by `step` [s] under `held` (4,), and fill the shape under `asked` (4,).
+def follow_serpenoid(state, held, next_points, step, bandwidth, q, qd, qdd):
+    """Advance the filters by `step` [s] under `held` (4,), and fill the shape under `next_points`.
 
     `state` (9,) is the phase, then the filtered amplitude, rate 2 pi f, lag and offset, then their
-    derivatives; `held` and `asked` are set-points of these four. See gaits.VariableSerpenoid.
+    derivatives; `held` and `next_points` (4,) are set-points of these four. They are
+    those of VariableSerpenoid.
     """
     decay = math.exp(-bandwidth * step)
     for k in range(4):
@@ -166,7 +169,7 @@ def follow_serpenoid(state, held, asked, step, bandwidth, q, qd, qdd):
         state[5 + k] = (state[5 + k] - bandwidth * slope * step) * decay
         state[1 + k] = held[k] + (error + slope * step) * decay
     a, rate, lag, offset, ad, rated, lagd, offsetd = state[1:]
-    pull = bandwidth**2 * (asked - state[1:5]) - 2.0 * bandwidth * state[5:]
+    pull = bandwidth**2 * (next_points - state[1:5]) - 2.0 * bandwidth * state[5:]
     for i in range(q.shape[0]):
         phase = state[0] - lag * (i + 1)
         first = rate - lagd * (i + 1)

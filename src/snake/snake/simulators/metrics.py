@@ -1,9 +1,11 @@
 """Figures of a snake's motion: speed, effort, cost of transport, and steering.
 
-BAND and GRACE define figures of steering, which docs/snake_steering.md and test_steering state:
-they stay. Figures may be added, as keys in `GaitFigures.figures`, or in the class that
-`steering_tally` chooses; keys that exist stay, JSON keys of `accord run` and sweeps. Take motion
-part by part in `add`: long runs are never whole in memory.
+`GaitFigures` takes a motion part by part, for long runs are never whole in memory, and keeps only
+marks at the ends of periods. A steered run is also measured by WaypointFigures or HeadingFigures.
+
+Figures may be added, as keys in `GaitFigures.figures` or in a class that `steering_tally` chooses.
+Keys that exist stay: they are JSON keys of `accord run` and sweeps. BAND and GRACE define figures
+that docs/snake_steering.md and test_steering state, and stay.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from snake.model.coordinates import PlanarSnake
 from snake.source.post import cycle_of
 
 BAND = math.radians(5.0)  # a heading within it of the set-point counts as reached
-ROUND_OFF = 1e-9  # s
+ROUND_OFF = 1e-9  # s: a time within this of its due one has come
 GRACE = 15.0  # s after the set-point's step that a snake has to reach it
 
 
@@ -45,7 +47,8 @@ class WaypointFigures:
     def __init__(self, setup: Setup) -> None:
         spec = setup.scenario.controller
         self._acceptance = float(spec.get("acceptance", ACCEPTANCE))
-        self._points, self._reached, self._time = spec["waypoints"], 0, 0.0
+        self._points = spec["waypoints"]  # x, y of each [m]
+        self._reached, self._time = 0, 0.0  # how many were reached, and when the last was [s]
 
     def add(self, part: Trajectory, centre: Array) -> None:
         """Take a part of the motion, and the centre of mass at each of its samples (k, 2) [m]."""
@@ -60,10 +63,9 @@ class WaypointFigures:
 
     def figures(self) -> Mapping[str, float]:
         """Return the figures."""
-        found = {"waypoints_reached": float(self._reached)}
-        return found | (
-            {"waypoints_time": self._time} if self._reached == len(self._points) else {}
-        )
+        reached = {"waypoints_reached": float(self._reached)}
+        complete = self._reached == len(self._points)
+        return reached | ({"waypoints_time": self._time} if complete else {})
 
 
 class HeadingFigures:
@@ -77,11 +79,14 @@ class HeadingFigures:
 
     def __init__(self, setup: Setup) -> None:
         spec = setup.scenario.controller
-        self._step, self._goal = float(spec.get("turn_time", 0.0)), float(spec["heading"])
+        self._step = float(spec.get("turn_time", 0.0))  # when the set-point steps [s]
+        self._goal = float(spec["heading"])  # the set-point after it [rad]
         self._mean, self._settling = MeanHeading(setup), Settling()
-        self._offset, self._start = 0.0, 0.0  # of the error from the heading, and at the step
-        self._begun = False
-        self._overshoot, self._late = 0.0, -math.inf
+        self._begun = False  # whether the step has come
+        self._offset = 0.0  # of the error from the heading, in whole turns and the goal [rad]
+        self._start = 0.0  # error at the step [rad]
+        self._overshoot = 0.0  # largest so far [rad]
+        self._late = -math.inf  # largest error after GRACE [rad]
 
     def add(self, part: Trajectory, centre: Array) -> None:
         """Take a part of the motion, and the centre of mass at each of its samples (k, 2) [m]."""
@@ -106,8 +111,8 @@ class HeadingFigures:
         """Return the figures."""
         if not self._begun:
             return {}
-        found = {"settling_time": self._settling.time, "heading_overshoot": self._overshoot}
-        return found | ({"heading_error_max": self._late} if self._late >= 0.0 else {})
+        figures = {"settling_time": self._settling.time, "heading_overshoot": self._overshoot}
+        return figures | ({"heading_error_max": self._late} if self._late >= 0.0 else {})
 
 
 class Settling:
@@ -142,9 +147,9 @@ class MeanHeading:
     """Average the heading over the period of the gait that ends at each tick."""
 
     def __init__(self, setup: Setup) -> None:
-        self._waves = float(setup.scenario.controller.get("waves", 1.5))
+        self._waves = float(setup.scenario.controller.get("waves", 1.5))  # on the body
         self._chain, self._mean = PlanarSnake(setup.parameters), PeriodMean()
-        self._phase: float | None = None
+        self._phase: float | None = None  # of the gait at the last sample [rad]
 
     def of(self, part: Trajectory) -> Array:
         """Return it at each sample of a part but the one shared with the part before [rad]."""
@@ -164,7 +169,7 @@ class MeanHeading:
 
 @dataclass(frozen=True)
 class Mark:
-    """What is known at a sample of a motion.
+    """A sample of a motion, with sums over the samples before it.
 
     Args:
         index, time: of the sample; time [s].
@@ -203,11 +208,12 @@ class GaitFigures(Tally):
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
-        self._start, self._cycle = start_and_cycle(setup)
-        self._periods, self._ends = list[Mark](), list[Mark]()  # the first, and the newest
+        self._start, self._cycle = start_and_cycle(setup)  # s
+        self._periods = list[Mark]()  # ends of the first period and of the newest
+        self._ends = list[Mark]()  # end of the newest cycle
         self._count_periods = self._count_cycles = 0
-        self._travel: list[float] = []
-        self._first: Mark | None = None
+        self._travel: list[float] = []  # of each cycle [m]
+        self._first: Mark | None = None  # the first sample; `_last` is the newest
         self._steering = steering_tally(setup)
         # Its kernel is loaded here, and not in the middle of a run.
         body_motion(setup, Trajectory.from_states(setup.joints, [setup.initial]))
@@ -224,8 +230,8 @@ class GaitFigures(Tally):
         work = before.work + np.concatenate([[0.0], np.cumsum(power)])
 
         def mark(i: int) -> Mark:
-            place = before.index + i, float(part.time[i]), centre[i]
-            return Mark(*place, float(heading[i]), float(turned[i]), float(work[i]))
+            index, time = before.index + i, float(part.time[i])
+            return Mark(index, time, centre[i], float(heading[i]), float(turned[i]), float(work[i]))
 
         self._last = mark(len(part) - 1)
         while (due := (self._count_periods + 1) * self._cycle - ROUND_OFF) <= self._last.time:

@@ -1,7 +1,11 @@
 """The analytical simulator of the snake: planar dynamics, ellipse friction, inelastic stops.
 
-Steps are those of steps.py, or of sticking.py where friction has no slip speed. Joint faults and
-events may be added in `lock` and `_note`.
+It keeps the state as one row of y (model/coordinates), and advances it by the kernels of steps.py,
+or by those of sticking.py where the friction has no slip speed. Motions that only predict a tick
+are advanced many at once, as rows of the same array.
+
+Joint faults and events may be added in `lock` and `_note`. Equations are in model/; test_dynamics,
+test_stops and test_sticking hold the motion.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ class SnakeReference(Reference):
     version = f"roboaccord-snake {roboaccord.__version__}"
     bases = ("planar",)
     parameters: SnakeParameters
-    channels = (losses.DAMPING, losses.STOPS, losses.IMPACTS)  # of which it has stops alone
+    channels = (losses.DAMPING, losses.STOPS, losses.IMPACTS)  # damping and impacts are 0
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
@@ -40,7 +44,10 @@ class SnakeReference(Reference):
         self.order = 1 if sticks else 4
         limits = np.full(len(self.joints), self.parameters.joint_limit)
         self._stops = StopWatch(self.joints, -limits, limits)
-        self._scratch = self._sides, self._logs, self._found, _ = self._make_scratch(1)
+        self._scratch = self._make_scratch(1)
+        # Of the motion itself: side of each joint's stop (1, n), first impact [s] and impulse
+        # [N m s] of each joint in a tick (1, n, 2), and what a tick ends with (1, 2).
+        self._sides, self._logs, self._tick_ends, _ = self._scratch
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
@@ -72,12 +79,12 @@ class SnakeReference(Reference):
 
     def _go(self, rows: Array, effort: Array, counts: Index, *scratch: Array) -> None:
         """Advance rows of y under efforts (k, n) by numbers of steps (k,)."""
-        given = (
+        arguments = (
             self._chain.body, rows, effort, self.physics_step, counts, self._friction,
             self._points, self.parameters.joint_limit, *scratch,
         )  # fmt: skip
-        if glide(*given):
-            advance_rows(*given)
+        if glide(*arguments):
+            advance_rows(*arguments)
 
     def compile_all(self) -> None:
         rows, efforts, scratch = self._rows.copy(), self._effort[None], self._make_scratch(1)
@@ -93,11 +100,11 @@ class SnakeReference(Reference):
             )  # fmt: skip
         else:
             self._go(self._rows, self._effort[None], np.array([self._steps]), *self._scratch)
-            self._largest, lost = self._found[0].tolist()
+            self._largest, lost = self._tick_ends[0].tolist()
         self._losses.add(losses.STOPS, lost)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
-        if self._largest >= self._stops.nearest or self._stops.any:  # else it is not worth a look
+        if self._largest >= self._stops.nearest or self._stops.any:  # else no joint is at a stop
             for joint in self._stops.see(after.q):
                 self._events.append(self._stop(joint, before.time))
 
@@ -124,8 +131,8 @@ class SnakeReference(Reference):
             self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
             NO_FRICTION, NO_POINTS, work, acc,
         )  # fmt: skip
-        if (held := np.where(self._sides[0] == FROZEN, self._sides[0], 0)).any():
-            hold(self._chain.body, c, s, acc[2:], held)
+        if (frozen := np.where(self._sides[0] == FROZEN, self._sides[0], 0)).any():
+            hold(self._chain.body, c, s, acc[2:], frozen)
         tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)
         base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, acc[-1]])
         return Acceleration(base, acc[2:-1] - acc[3:])

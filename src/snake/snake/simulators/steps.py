@@ -1,8 +1,13 @@
 """Time steps of the chain: Runge-Kutta 4, with impacts on the stops located inside each step.
 
-Engines are judged by this, so method and accuracy must stay: test_dynamics tests the order,
-test_stops the impacts. MAX_IMPACTS may be tuned, and bounds the time of a step. Equations are not
-here but in model/.
+While no joint is near its stop, `glide` takes plain steps. Otherwise `advance` finds the first
+joint that would pass its stop in a step, moves the chain to that instant by secant steps on the
+true motion (`locate`), applies the impact, and goes on with the rest of the step. A step with more
+than MAX_IMPACTS is finished by impulses at its start (`keep_inside`). The rows of all kernels are
+states y = [p, th, v, w].
+
+MAX_IMPACTS may be tuned, and bounds the time of a step. Engines are judged by this, so method and
+accuracy must stay: test_dynamics tests the order, test_stops the impacts. Equations are in model/.
 """
 
 from __future__ import annotations
@@ -14,18 +19,22 @@ from snake.model.dynamics import accelerations
 from snake.model.stops import (
     STILL,
     TOUCH,
+    energy_taken,
     excess,
     first_violation,
     hold,
     impact,
-    taken,
     update_sides,
 )
+
+MAX_IMPACTS = 6  # located in one step; more cost time and change no figure of a gait
+SECANT_STEPS = 12  # at most, to an impact; they end within a tenth of TOUCH
+ROUNDS = 5  # of Newton's method in `keep_inside`, the last of which only moves the joints inside
 
 
 @kernel
 def free_derivative(body, y, tau, friction, points, work, dy):
-    """Fill dy of y = [p, th, v, w], (2N + 4,), stops apart; `work` is that of `accelerations`."""
+    """Fill dy of y, (2N + 4,), without stops; `work` is that of `accelerations`."""
     n = tau.shape[0] + 1
     for i in range(n + 2):
         dy[i] = y[n + 2 + i]
@@ -38,10 +47,10 @@ def free_derivative(body, y, tau, friction, points, work, dy):
 @kernel
 def widest(y):
     """Return the largest angle of any joint [rad]."""
-    n, most = y.shape[0] // 2 - 2, 0.0
+    n, largest = y.shape[0] // 2 - 2, 0.0
     for j in range(n - 1):
-        most = max(most, abs(y[2 + j] - y[3 + j]))
-    return most
+        largest = max(largest, abs(y[2 + j] - y[3 + j]))
+    return largest
 
 
 @kernel
@@ -102,9 +111,6 @@ def rk4(body, y, tau, h, friction, points, side):
     return end
 
 
-MAX_IMPACTS = 6  # located in one step; more cost time and change no figure of a gait
-
-
 @kernel
 def keep_inside(body, y, tau, h, friction, points, limit, side):
     """Return y after h [s], with impulses at its start by which all joints end inside their stops.
@@ -124,13 +130,13 @@ def keep_inside(body, y, tau, h, friction, points, limit, side):
     held = side.copy()
     push = np.zeros(n - 1)
     after = y
-    for turn in range(5):
+    for turn in range(ROUNDS):
         after = rk4(body, start, tau, h, friction, points, held)
         if excess(after, limit, sides, beyond) <= TOUCH:
             break
         before = beyond.copy()
         force = hold(body, c, s, beyond, sides)
-        if turn == 4:
+        if turn == ROUNDS - 1:
             after[2 : n + 2] += beyond - before
             break
         start[n + 4 :] += (beyond - before) / h
@@ -138,7 +144,7 @@ def keep_inside(body, y, tau, h, friction, points, limit, side):
             push[j] += force[j] * sides[j] / h
             if held[j] * (start[n + 4 + j] - start[n + 5 + j]) < -STILL:
                 held[j] = 0
-    return after, taken(push, y[n + 4 :], start[n + 4 :])
+    return after, energy_taken(push, y[n + 4 :], start[n + 4 :])
 
 
 @kernel
@@ -150,7 +156,7 @@ def locate(body, y, after, tau, remaining, joint, sign, fraction, friction, poin
     """
     n = side.shape[0] + 1
     offset = fraction * remaining
-    for _ in range(12):
+    for _ in range(SECANT_STEPS):
         after = rk4(body, y, tau, offset, friction, points, side)
         other, other_sign, other_fraction = first_violation(y, after, offset, limit, side)
         if other >= 0 and other != joint:
@@ -191,7 +197,7 @@ def advance(body, y, tau, h, first, steps, friction, points, limit, side, log):
                     break
                 before = y[n + 4 :].copy()
                 impulse = impact(body, y, side)
-                lost += taken(impulse * side, before, y[n + 4 :])
+                lost += energy_taken(impulse * side, before, y[n + 4 :])
                 for j in range(n - 1):
                     if impulse[j] > 0.0:
                         if log[j, 1] == 0.0:
@@ -204,10 +210,10 @@ def advance(body, y, tau, h, first, steps, friction, points, limit, side, log):
             attempts += 1
             if joint < 0 or attempts > MAX_IMPACTS:
                 if joint >= 0:
-                    after, more = keep_inside(
+                    after, energy = keep_inside(
                         body, y, tau, remaining, friction, points, limit, side
                     )
-                    lost += more
+                    lost += energy
                 y[:] = after
                 remaining = 0.0
                 continue

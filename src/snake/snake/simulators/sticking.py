@@ -1,10 +1,5 @@
 """Time steps of the chain with friction that sticks, as contact solvers take them [Moreau 1988].
 
-Nothing here may be changed: the rules, those of CFM and stops among them, are fixed by DART;
-test_sticking and Gazebo's twin (its scheme on our equations, test_gazebo_twin) compare them.
-SnakeReference calls `advance` where the friction has no slip speed; CFM is the core's
-(roboaccord.contract).
-
 In a step of h [s] the velocities u = (v, w) become, with M, J and the bounds of its start,
 
     u' = u + h M^-1 (Q + J' f),    |f_i| <= mu_i N_i,    f_i = -mu_i N_i sign(s_i) where s_i != 0
@@ -13,10 +8,14 @@ s = J u' are the slips of the contact points, along and across their links. So a
 held is held within the step, and dry friction needs no slip speed. A joint at its stop, or that
 would pass it but for these impulses, has a row of J, too, whose torque keeps it from passing, and
 never pulls; one that only they push past its stop goes past it, as in DART. There are more rows
-than velocities, so the impulses are not unique; as in DART, the diagonal of J M^-1 J' is larger by
-its part CFM. That makes them so, and lets what is held creep by some 1e-7 m/s. The velocity of
-`base_link` and the rates of the joints are what is then kept while these move by h: with others,
-such as those of the centre of mass, a step ends with other slips, by h w^2 times its distance.
+than velocities, so the impulses are not unique. As in DART, the diagonal of J M^-1 J' is enlarged
+by its part CFM, which makes them so, and lets what is held creep by some 1e-7 m/s. The velocity of
+`base_link` and the rates of the joints are kept while these move by h: with others, such as those
+of the centre of mass, a step would end with other slips, by h w^2 times its distance.
+
+SnakeReference calls `advance` where the friction has no slip speed. The rules, those of CFM (from
+roboaccord.contract) and stops among them, are fixed by DART: test_sticking and Gazebo's twin (its
+scheme on our equations, test_gazebo_twin) compare them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """The source: the post's controllers as described and as coded, and its shapes.
 
-Nothing of the post may be changed, errors included: configurations, times and forces stay as it has
-them. Colours of the picture may be (shapes.py).
+post     the gait of eight configurations, and the author's code with its errors
+shapes   the picture of the configurations
+
+What the post states must stay, errors included: configurations, times and forces. Colours and
+layout of the picture may be changed. Tests: test_post, test_lateral_undulation.
 """

@@ -1,12 +1,13 @@
 """The gait of eight configurations, as the post describes it and as its author's code does it.
 
-START, LOOP, CODED_JOINTS and AsCoded with its 150 updates are fixed by the source: test_post tests
-them, with the code's errors kept. So are the defaults of 10 N m and 0.15 s (its code's SetForce and
-150 updates of 1 ms); `kp` and `kd` are our choice and may be changed, for the post states an angle
-and no way to hold it. Try others by the scenario's `controller`.
-
 Each configuration holds for a while and gives every segment (head, body1, body2, tail) a twist:
 +-2 for the stop, +-1 for half of it. Four configurations start the wave, four are looped.
+`AsDescribed` follows the post's table, `AsCoded` the plugin of its author, update by update.
+
+START, LOOP, CODED_JOINTS and AsCoded with its 150 updates are fixed by the source, and test_post
+tests them, with the code's errors kept. So are the defaults of 10 N m and 0.15 s (its code's
+SetForce and 150 updates of 1 ms). `kp` and `kd` are our choice and may be changed, for the post
+states an angle and no way to hold it.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ class AsDescribed:
             raise ValueError("start, kp and kd must not be negative")
         self.start = self.start or self.hold
         self.limit: float = self.setup.parameters.joint_limit
-        self._segment = segment_of(len(self.setup.joints), self.segments)
+        self._segment = segment_of(len(self.setup.joints), self.segments)  # of each joint (n,)
+        # By twists of the segments: wanted angles (n,) [rad], and the joints that are left limp.
         self._shapes: dict[tuple[int, ...], tuple[Array, NDArray[np.intp]]] = {}
 
     def reset(self, seed: int) -> None:

@@ -1,8 +1,10 @@
 """Picture of the post's eight configurations: its table, and the shape of the body in each.
 
-Colours and the metres of the layout (COLOURS to INCH) may be changed. The table itself must come
-from post.py and the angles from the joint limit: test_lateral_undulation compares outlines with
-both. `accord snake shapes --out` calls `write_picture`.
+A row is drawn for each configuration: its number, the twists of the four segments, and the outlines
+of the links with the head on the left. `accord snake shapes --out` calls `write_picture`.
+
+Colours and the metres of the layout (COLOURS to INCH) may be changed. The table comes from post.py
+and the angles from the joint limit: test_lateral_undulation compares outlines with both.
 """
 
 from __future__ import annotations
@@ -84,8 +86,8 @@ def draw_row(axes: Axes, parameters: SnakeParameters, number: int, links: Array)
     axes.add_collection(PolyCollection([head], facecolors=report.INK))
     low, high = links[..., 1].min(), links[..., 1].max()
     axes.axhline(high + MARGIN, color=report.RULE, lw=0.8)
-    part = "start" if number <= len(START) else "loop"
-    axes.text(LEFT, 0.5 * (low + high), f"{number}  {part}", va="center")
+    section = "start" if number <= len(START) else "loop"
+    axes.text(LEFT, 0.5 * (low + high), f"{number}  {section}", va="center")
     for i, twist in enumerate((*START, *LOOP)[number - 1]):
         if twist:
             axes.text(FIRST + COLUMN * i, 0.5 * (low + high), f"{twist:+d}", va="center",

@@ -1,8 +1,10 @@
 """Commands `accord monkeybot basin` and `robust`: the share of disturbed walks that survive.
 
-Options, their defaults and their words may be changed here; docs/monkeybot_gaits.md names them.
-Fields of `Walked` and `Robust`, keys of the JSON output, stay. What survives, and how walks are
+Both draw walks and print the share with its interval. Which walks survive, and how they are
 disturbed, is in `monkeybot.basin` and `monkeybot.rollouts`.
+
+Options, their defaults and their words may be changed here; docs/monkeybot_gaits.md names them.
+Fields of `Walked` and `Robust`, keys of the JSON output, stay.
 """
 
 from __future__ import annotations
@@ -142,23 +144,23 @@ def robust_command(
     """
     parameters, draws = robot_parameters(changes), Draws(samples, steps, seed)
     sizes = {"jitter": jitter, "torque_error": torque_error, "parameter_error": parameter_error}
-    asked = disturbances(sizes, spread.value)
+    chosen = disturbances(sizes, spread.value)
     orbit, feedback = held_gait(name, parameters)
-    with counted(samples * len(asked), "walking") as done:
+    with counted(samples * len(chosen), "walking") as done:
         rows = [
             robustness(orbit, parameters, disturbance, draws=draws, feedback=feedback, done=done)
-            for disturbance in asked
+            for disturbance in chosen
         ]
     return Result(Robust(name, draws, rows))
 
 
-def disturbances(asked: Mapping[str, float | None], spread: str) -> list[Disturbance]:
-    """Return the disturbance that is asked for, or all there are to show."""
-    given = {name: size for name, size in asked.items() if size is not None}
-    if given:
-        return [Disturbance(**given, spread=spread)]
+def disturbances(sizes: Mapping[str, float | None], spread: str) -> list[Disturbance]:
+    """Return the disturbance of the sizes that are given, or a list of single ones without any."""
+    chosen = {name: size for name, size in sizes.items() if size is not None}
+    if chosen:
+        return [Disturbance(**chosen, spread=spread)]
     return [
         Disturbance(**{name: size}, spread=spread if name == "jitter" else Spread.uniform.value)
-        for name, sizes in SIZES.items()
-        for size in sizes
+        for name, defaults in SIZES.items()
+        for size in defaults
     ]

@@ -1,8 +1,11 @@
 """Command `accord monkeybot design`: the shape of the links with the most stable gait.
 
-COLUMNS are what is printed of a robot, CUTS where the scale of each map's colours ends and its
-words: both may be changed, but CUTS must have an entry for each of `design.MARGINS`. The names in
-`robots`, keys of the JSON output, stay. What is searched is in `monkeybot.design`.
+It maps the gaits over the shape of the links (`monkeybot.design`), refines the two best robots of
+the grid, and writes the arrays and a picture for each margin.
+
+COLUMNS, what is printed of a robot, and CUTS, where the scale of each map's colours ends and its
+words, may be changed; CUTS must have an entry for each of `design.MARGINS`. The names in `robots`,
+keys of the JSON output, stay.
 """
 
 from __future__ import annotations
@@ -47,6 +50,7 @@ COLUMNS = (
     "shape.centre", "shape.inertia", "level.best.radius", "level.best.period",
     "level.best.torque", "level.stable", "level.width",
 )  # fmt: skip
+INERTIAS = (0.004, 0.076, 25)  # default grid [m L^2]
 CUTS = {
     "radius": (LARGEST, "smallest spectral radius"),
     "width": (0.06, "range of stable periods over their middle"),
@@ -58,11 +62,9 @@ def design_command(
     centre: Annotated[
         Span, Quantity("L"), grid("distance from hand to centre of gravity; L: length of a link")
     ] = (0.72, 0.96, 25),
-    inertia: Annotated[Span, Quantity("m L^2"), grid("inertia about the centre of gravity")] = (
-        0.004,
-        0.076,
-        25,
-    ),
+    inertia: Annotated[
+        Span, Quantity("m L^2"), grid("inertia about the centre of gravity")
+    ] = INERTIAS,
     largest: Annotated[
         Ratio,
         typer.Option(

@@ -1,8 +1,11 @@
 """Commands `accord monkeybot gaits` and `stable`: shipped gaits, and one of a period.
 
-A gait is added in config/gaits.yaml of the MonkeyBot, not here. SD_ANGLE, SD_RATE and STEPS are the
-starts of the basin column, named in the help and in the JSON output: they stay. COLUMNS, what is
-printed, may be changed. Keys of `Shipped.to_json`, listed in docs/cli.md, stay.
+`gaits` refines each shipped gait for the robot's parameters and estimates its basin; `stable` finds
+the horizontal clocked gait of a period.
+
+A gait is added in config/gaits.yaml of the MonkeyBot, not here. COLUMNS, what is printed, may be
+changed. SD_ANGLE, SD_RATE and STEPS are the starts of the basin column, named in the help and in
+the JSON output: they stay, and so do the keys of `Shipped.to_json`, listed in docs/cli.md.
 """
 
 from __future__ import annotations
@@ -81,16 +84,16 @@ class Shipped:
 
     def to_json(self) -> dict[str, Json]:
         """Return the figures by name, those of the orbit among them."""
-        figures, more = self.orbit.to_json(), dict[str, Json]()
+        figures, survival = self.orbit.to_json(), dict[str, Json]()
         drop = figures.pop("drop")
         if self.basin is not None:
             share = by_fields(self.basin)
             del share["height_sd"]
-            asked = {"sd_angle": SD_ANGLE, "sd_rate": SD_RATE, "samples": len(self.basin.starts)}
-            more["basin"] = {**share, **asked, "steps": STEPS}
+            draws = {"sd_angle": SD_ANGLE, "sd_rate": SD_RATE, "samples": len(self.basin.starts)}
+            survival["basin"] = {**share, **draws, "steps": STEPS}
         about = {"name": self.name, "description": self.description, "kind": self.orbit.kind.name}
         cost = {"cost_of_transport": self.cost_of_transport, "drop": drop}
-        return {**about, **figures, **cost, **more}
+        return {**about, **figures, **cost, **survival}
 
 
 def shipped(name: str, parameters: MonkeyBotParameters, samples: int) -> Shipped:

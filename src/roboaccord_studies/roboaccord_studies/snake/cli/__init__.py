@@ -1,5 +1,5 @@
 """Commands that the studies add to `accord snake`, one module each.
 
-Commands may be added, as modules here and entry points in setup.cfg; names and options that exist
-stay.
+A command is added as a module here and an entry point in setup.cfg. Names and options that exist
+stay. Tests are in test/snake_studies.
 """

@@ -1,8 +1,10 @@
 """Command `accord snake optimise`: the best serpenoid for a ground.
 
+The search is in `snake.optimise`, the default gait and the measurement that confirms the best one
+in full simulation in `snake.gait`.
+
 Defaults and words may be changed here. Fields of `Optimisation`, `Pair` and `Settled`, keys of the
-JSON output, listed in docs/cli.md, stay. The search is in `snake.optimise`, the default gait and
-the measurement that confirms it in `snake.gait`.
+JSON output, listed in docs/cli.md, stay (test_optimise).
 """
 
 from __future__ import annotations

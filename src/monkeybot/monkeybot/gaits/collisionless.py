@@ -1,0 +1,119 @@
+"""Collisionless gaits: passive motions whose free hand comes to the line at rest.
+
+Such a gait needs neither motor nor impact: without friction the robot swings from one pose of rest
+to its mirror image. It is symmetric about the instant at which it hangs straight down, so it is
+found by one unknown, the angle of the held link at rest, and one condition, th2 = 0 half-way. The
+root nearest to a guess is bracketed by steps away from it, and then found by Brent's method.
+
+SEARCH may be widened. Fields of CollisionlessGait, JSON keys of `accord monkeybot gait`, stay;
+test_gaits compares the gaits with a motion of their own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+import scipy
+from roboaccord.contract import LEFT_OUT, AccordError, Array, Quantity
+
+from monkeybot.model.coordinates import Mode
+from monkeybot.model.events import VERTICAL
+from monkeybot.model.hybrid import LIMIT
+from monkeybot.model.motion import Motion, frictionless
+from monkeybot.model.parameters import MonkeyBotParameters
+
+SEARCH = np.deg2rad(np.arange(0.0, 15.0, 0.25))  # how far from the guess a gait is looked for
+JUMP = 1.0  # rad: where th2 changes by more between two angles, it has jumped by a turn
+REST_TOLERANCE = 1e-14  # of the integrator: the angle is then found to round-off
+
+
+@dataclass(frozen=True)
+class CollisionlessGait:
+    """A gait that needs neither motor nor impact.
+
+    Args:
+        angle: of the held link from straight down, where both hands rest on the line.
+        period: from one change of hands to the next.
+        stride: between the hands.
+        rates: of th1 and th2 half-way, where both links hang straight down (2,).
+        residual: largest change of angles [rad] and rates [rad/s] after one gait.
+    """
+
+    angle: Annotated[float, Quantity("rad", form=".8f")]
+    period: Annotated[float, Quantity("s", form=".8f")]
+    stride: Annotated[float, Quantity("m", form=".8f")]
+    rates: Annotated[Array, Quantity("rad/s", name="rates half-way", form=".8f")] = field(
+        metadata=LEFT_OUT
+    )
+    residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
+
+
+def start_of(angle: float) -> Array:
+    """Return the state in which both hands are level and at rest, the free one behind (8,)."""
+    return np.array([-angle, 2.0 * angle - math.pi, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+
+def find_collisionless(parameters: MonkeyBotParameters, angle: float) -> CollisionlessGait:
+    """Find the collisionless gait nearest to a guess.
+
+    The robot and the gait are symmetric about the vertical: released at rest with both hands level,
+    it must hang straight, th1 = th2 = 0, at one instant half-way.
+
+    Args:
+        parameters: of a robot whose links are alike.
+        angle: guess [rad].
+
+    Raises:
+        AccordError: for links that differ, an angle outside (0, pi/2), or where there is none.
+    """
+    p = frictionless(parameters)
+    if not np.allclose(p.row(0), p.row(1), rtol=1e-9, atol=0.0):
+        raise AccordError("a collisionless gait needs both links alike, seen from their hands")
+    if p.gravity == 0.0:
+        raise AccordError("gravity is 0, and a robot at rest stays there")
+    if not 0.0 < angle < 0.5 * math.pi:
+        raise AccordError(f"angle is {angle:g} rad, and must be between 0 and pi/2")
+    root = _nearest_angle(p, angle)
+    half = _half_gait(p, root)
+    stride = 2.0 * p.length_a * math.sin(root)
+    period = 2.0 * half.time
+    return CollisionlessGait(root, period, stride, half.u[2:4], _residual(p, root, period))
+
+
+def _half_gait(parameters: MonkeyBotParameters, angle: float) -> Motion:
+    """Return the motion from rest to where the held link hangs straight down."""
+    motion = Motion(parameters, start_of(angle), tolerance=REST_TOLERANCE)
+    motion.advance(LIMIT, until=VERTICAL)
+    return motion
+
+
+def _nearest_angle(p: MonkeyBotParameters, guess: float) -> float:
+    """Return the angle nearest to the guess from which th2 = 0 half-way."""
+
+    def miss(angle: float) -> float:
+        return float(_half_gait(p, angle).u[1])
+
+    last_below = last_above = miss(guess)  # at the outermost angles that were tried
+    for inner, outer in itertools.pairwise(SEARCH):
+        for side in (-1.0, 1.0):
+            a, b = guess + side * inner, guess + side * outer
+            if not 0.0 < b < 0.5 * math.pi:
+                continue
+            at_b, at_a = miss(b), last_below if side < 0 else last_above
+            if at_a * at_b <= 0.0 and abs(at_a - at_b) < JUMP:
+                return float(scipy.optimize.brentq(miss, a, b, xtol=1e-15, rtol=1e-15))
+            last_below, last_above = (at_b, last_above) if side < 0 else (last_below, at_b)
+    raise AccordError(f"no collisionless gait is within 15 degrees of {guess:g} rad")
+
+
+def _residual(parameters: MonkeyBotParameters, angle: float, period: float) -> float:
+    """Return how far one whole gait ends from its start."""
+    start = start_of(angle)
+    motion = Motion(parameters, start, tolerance=REST_TOLERANCE)
+    motion.advance(period)
+    motion.hold(Mode.SWING_B)
+    return float(np.abs(motion.held[:4] - start[:4]).max())
