@@ -26,8 +26,8 @@ from roboaccord.contract import AccordError, Quantity, Trajectory
 from roboaccord.engines import REFERENCE, engine_names, spec
 from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, load_scenario
-from roller_sphere.model.ball import ball_spin
 from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.odometry import ball_spin
 
 STEADY = (0.5, 0.75)  # part of each heading's time over which the ball turns steadily
 ALLOWED = 0.02  # of w_t, in DART with its z axis along e

@@ -31,9 +31,10 @@ from roboaccord.contract import AccordError, Array, Contact, Json, Quantity, Sec
 from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, make_scenario
 from roller_sphere.dribbling.dynamics import scratch, spread
-from roller_sphere.model.ball import ball_spin, geometry, hold_of, turned_back
 from roller_sphere.model.contact import LINKS
+from roller_sphere.model.hold import geometry, hold_of, turned_back
 from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.odometry import ball_spin
 from roller_sphere.model.parameters import RollerSphereParameters
 
 from roboaccord_studies.roller_sphere.statics import (
