@@ -96,7 +96,7 @@ class SecondRecording(Recording):
 
 
 class Player:
-    """Play a motion on a stage: play and pause, steps, time, speed, events, and others beside it.
+    """A motion on a stage, with controls to play, step, choose a time, a speed or an event.
 
     Args:
         stage: with the robot.

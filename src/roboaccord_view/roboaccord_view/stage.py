@@ -162,7 +162,7 @@ class Stage:
             self.robot.pose(pose)
 
     def _followed(self, position: Array) -> Array:
-        """Return the point (3,) [m] of the world that the view follows, for a base at a position."""
+        """Return the point (3,) [m] that the view follows, for a position of the base."""
         if not self._follow.value:
             return np.zeros(3)
         return np.array([*position[:2], position[2] if WALL in self._surfaces else 0.0])

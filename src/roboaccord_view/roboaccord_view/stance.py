@@ -1,4 +1,4 @@
-"""Camera placement for a motion, and the plane behind the robot: the ground, or the wall it moves on.
+"""Camera placement for a motion, and the plane behind the robot: ground, or the wall it is on.
 
 `stance_of` frames all points of a motion by a camera at rest, or lets the camera follow the robot
 if it then comes CLOSER. `frame` fills the picture exactly; test_view.py projects all points to see
