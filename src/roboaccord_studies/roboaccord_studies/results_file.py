@@ -29,8 +29,8 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 FILE = "study.jsonl"
+# Names of NumPy in pickles of arrays.
 NUMPY = {"_frombuffer", "_reconstruct", "dtype", "ndarray", "scalar"}
-"""Names of NumPy in pickles of arrays."""
 DIGEST = 32  # hexadecimal digits of a piece's name, 128 bits
 
 

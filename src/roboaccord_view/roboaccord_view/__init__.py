@@ -1,7 +1,7 @@
 """Views of robots and recorded runs, in the browser and as animations without OpenGL.
 
 door.py has the command and the function `view`, show.py what they show. Films are drawn by film.py
-with raster.py, ground.py and annotations.py, and written by film_files.py. Pages are a stage
+with the room `drawing`, and written by film_files.py. Pages are a stage
 (stage.py) with a player, a live simulation (live.py, push.py) or a running robot (node.py), all
 behind guard.py.
 

@@ -10,14 +10,14 @@ from roboaccord.contract import Array
 from roboaccord.description import RED, Scene, Surface
 from roboaccord.numerics import matrix_quaternion
 
-from roboaccord_view.annotations import rgb
+from roboaccord_view.drawing.annotations import rgb
 from roboaccord_view.motion import outline
 
 if TYPE_CHECKING:
     from viser import FrameHandle, LabelHandle, MeshHandle, SceneApi
 
+# Joints by name [rad], base (3,) [m] and its quaternion x y z w (4,).
 Pose = tuple[Mapping[str, float], Array, Array]
-"""Joints by name [rad], base (3,) [m] and its quaternion x y z w (4,)."""
 
 
 class Figure:

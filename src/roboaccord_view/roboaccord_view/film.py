@@ -1,8 +1,9 @@
 """A motion as a film: pictures evenly spaced in time, drawn without display or OpenGL.
 
-A Film places the camera once (stance.py), leaves out waiting (waiting.py), and then draws picture
-by picture: the backdrop with path and shadow (ground.py), the robot (raster.py), other robots
-beside it (second.py), and texts (annotations.py). Times of pictures stay even.
+A Film places the camera once (stance.py), leaves out waiting (drawing/waiting.py), and then draws
+picture by picture: the backdrop with path and shadow (drawing/ground.py), the robot
+(drawing/raster.py), other robots beside it (second.py), and texts (drawing/annotations.py). Times
+of pictures stay even.
 
 What a picture is composed of may be changed in `Film.picture`, texts in `_rows`, `_caption` and
 `_legend`; test_annotations finds texts and places in pictures. LOOKS and MOST_BAND may be tuned.
@@ -20,22 +21,22 @@ from roboaccord.description import BACKDROPS, RED, TERRAIN, VISUAL, WALL, Scene,
 from roboaccord.numerics import HAS_NUMBA
 from roboaccord.scenario import Camera
 
-from roboaccord_view import annotations as notes
-from roboaccord_view.annotations import INK, MUTED, Ink
-from roboaccord_view.failures import Failure, failure_lines, failures
-from roboaccord_view.ground import Relief, draw_ground, draw_path, shade_ground
+from roboaccord_view.drawing import annotations as notes
+from roboaccord_view.drawing.annotations import INK, MUTED, Ink
+from roboaccord_view.drawing.failures import Failure, failure_lines, failures
+from roboaccord_view.drawing.ground import Relief, draw_ground, draw_path, shade_ground
+from roboaccord_view.drawing.raster import OVERSAMPLING, Canvas, Mesh, Picture, finer, hidden
+from roboaccord_view.drawing.waiting import REST, WORTH, moves, shown
 from roboaccord_view.motion import Moved, resample
 from roboaccord_view.options import FPS, SIZE, check
-from roboaccord_view.raster import OVERSAMPLING, Canvas, Mesh, Picture, finer, hidden
 from roboaccord_view.second import Layers, SecondRun
 from roboaccord_view.stance import AZIMUTHS, SMALL, Bands, Stance, over_terrain, stance_of
-from roboaccord_view.waiting import REST, WORTH, moves, shown
 
 MOST_BAND = 0.3  # of a picture's height for texts above, or below, at most
 LOOKS = 16  # pictures of a motion in which the view is checked for solids
 
+# Called with the number of pictures done, and in all.
 Progress = Callable[[int, int], None]
-"""Called with the number of pictures done, and in all."""
 
 
 class Film:

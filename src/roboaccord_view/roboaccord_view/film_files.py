@@ -15,8 +15,8 @@ import numpy as np
 from PIL import Image
 from roboaccord.contract import AccordError, writing
 
+from roboaccord_view.drawing.ground import TRACE
 from roboaccord_view.film import Film, Progress
-from roboaccord_view.ground import TRACE
 
 INSTALL = "--mp4 needs ffmpeg, which is not on PATH; run: apt-get install ffmpeg"
 COLOURS = 128  # of a GIF: 7 bits a pixel
@@ -108,5 +108,5 @@ def _palette(film: Film) -> Image.Image:
     return image
 
 
+# Writers of films by the ending of a file.
 WRITERS = {".gif": write_gif, ".mp4": write_mp4}
-"""Writers of films by the ending of a file."""

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from viser import GuiInputHandle, ViserServer
 
 Value: TypeAlias = bool | float | str | tuple[float, ...]
+# Viser's handles by identifier.
 Controls: TypeAlias = "Mapping[str, GuiInputHandle[Value]]"
-"""Viser's handles by identifier."""
 Handler: TypeAlias = Callable[[ServerConnection], Awaitable[None]]
 Answer: TypeAlias = Callable[[ServerConnection, Request], Response | None]
 

@@ -23,8 +23,8 @@ from roboaccord_view.stage import HOST, PORT, Stage
 FPS = 25  # pictures a second
 SIZE = 720, 404  # pixels, about 16 to 9 with even sides
 LEAST, MOST = 64, 4096  # pixels of a side: texts need room, pictures memory
+# Shows a line to the user.
 Tell = Callable[[str], None]
-"""Shows a line to the user."""
 
 
 @dataclass(frozen=True)

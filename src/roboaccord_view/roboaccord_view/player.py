@@ -16,7 +16,7 @@ import numpy as np
 from roboaccord.bag import PERIOD
 from roboaccord.contract import REFUSED, Aim, Array, Event, Trajectory
 
-from roboaccord_view.failures import Failure, failure_lines, failures
+from roboaccord_view.drawing.failures import Failure, failure_lines, failures
 from roboaccord_view.figure import Figure, Pose
 from roboaccord_view.motion import Moved
 from roboaccord_view.second import SecondRun

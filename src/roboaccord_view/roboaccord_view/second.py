@@ -20,16 +20,16 @@ from roboaccord.bag import REFERENCE, BagRun, Look
 from roboaccord.contract import Aim, Array, Trajectory
 from roboaccord.description import BLUE, Scene
 
-from roboaccord_view.annotations import rgb
+from roboaccord_view.drawing.annotations import rgb
+from roboaccord_view.drawing.raster import Canvas, Mesh, Picture
+from roboaccord_view.drawing.waiting import moves
 from roboaccord_view.motion import Moved, resample
-from roboaccord_view.raster import Canvas, Mesh, Picture
-from roboaccord_view.waiting import moves
 
 CLEAR = 1.005  # relative depth by which another robot must be nearer to be seen over the first
+# Red, green and blue, 0 to 1.
 Colour = tuple[float, float, float]
-"""Red, green and blue, 0 to 1."""
+# Colours of further robots, in turn.
 GHOSTS: tuple[Colour, ...] = (BLUE, (0.05, 0.55, 0.30), (0.60, 0.25, 0.70), (0.70, 0.50, 0.0))
-"""Colours of further robots, in turn."""
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from roboaccord.contract import IDENTITY, ORIGIN, AccordError, Array
 from roboaccord.description import BACKDROPS, GROUND, TERRAIN, VISUAL, WALL, Surface
 from roboaccord.scenario import Camera
 
-from roboaccord_view.annotations import GREEN, rgb
+from roboaccord_view.drawing.annotations import GREEN, rgb
+from roboaccord_view.drawing.ground import GROUND as GROUND_COLOUR
+from roboaccord_view.drawing.ground import LINE, TRACE
+from roboaccord_view.drawing.raster import Mesh, hidden
 from roboaccord_view.figure import Figure, Pose, add_surface
-from roboaccord_view.ground import GROUND as GROUND_COLOUR
-from roboaccord_view.ground import LINE, TRACE
-from roboaccord_view.raster import Mesh, hidden
 from roboaccord_view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIEW, frame, towards
 
 if TYPE_CHECKING:

@@ -35,8 +35,8 @@ ON_GROUND = np.eye(3)
 ON_WALL = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
 BEFORE_WALL = np.array([0.0, 0.12, 1.0])  # direction to the camera, a little below the robot
 
+# Parts of a picture's height above and below that are kept clear, for texts.
 Bands = tuple[float, float]
-"""Parts of a picture's height above and below that are kept clear, for texts."""
 NO_BANDS: Bands = (MARGIN, MARGIN)
 
 

@@ -13,12 +13,12 @@ from roboaccord.contract.fault import FOUND, REFUSED
 from roboaccord.contract.state import Aim, Event
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.scene import Scene
-from roboaccord_view.annotations import point_out
-from roboaccord_view.failures import casing, failure_lines, failures
+from roboaccord_view.drawing.annotations import point_out
+from roboaccord_view.drawing.failures import casing, failure_lines, failures
+from roboaccord_view.drawing.waiting import shown
 from roboaccord_view.film import Film
 from roboaccord_view.motion import Moved
 from roboaccord_view.second import SecondRun, beside, names_of
-from roboaccord_view.waiting import shown
 from test_view import URDF
 
 SIZE = 320, 180
@@ -120,7 +120,7 @@ def test_waiting_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (np.delete(np.diff(times), gap) < 0.041).all()
     written: list[str] = []
     monkeypatch.setattr(
-        "roboaccord_view.annotations.write_above",
+        "roboaccord_view.drawing.annotations.write_above",
         lambda picture, rows: written.extend(r for r, _ in rows),
     )
     film.picture(gap)

@@ -21,9 +21,9 @@ from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.camera import Camera
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
+from roboaccord_view.drawing.raster import Canvas, Mesh
 from roboaccord_view.player import Player
 from roboaccord_view.push import KIND
-from roboaccord_view.raster import Canvas, Mesh
 from roboaccord_view.second import SecondRun
 
 pytest.importorskip("viser", reason="viser is not installed")

@@ -41,12 +41,12 @@ CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LI
 PLANNING = 300.0  # for the planner [s]: it may load a user's engine
 # Arguments of `ros2 launch` and its actions, for all launch files.
 TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
+# Types of parameters that are no texts.
 TYPES = {
     **dict.fromkeys("set peers".split(), list[str]),
     **dict.fromkeys("lockstep composed reference open_page use_sim_time window".split(), bool),
     **dict.fromkeys("duration pace".split(), float),
 }
-"""Types of parameters that are no texts."""
 _claims: list[socket.socket] = []  # on the names of runs, kept while this process lives
 
 

@@ -29,8 +29,8 @@ from roboaccord_ros.plan.sight import Sight
 from roboaccord_ros.plan.simulator import GAZEBO, Choice, choose, speed
 
 REAL = 1.0  # simulated seconds a second; 0 is as fast as possible
+# A decision, before it becomes a text.
 Decision = bool | float | str | Sequence[str]
-"""A decision, before it becomes a text."""
 
 
 def make_plan(request: Request) -> dict[str, str]:

@@ -46,6 +46,7 @@ class Map(NamedTuple):
     unit: str
 
 
+# Maps of the first three of FIGURES.
 MAPS = (
     Map("slip", "Slip",
         "The largest slip of a roller over all headings, at 1 m/s. None at alpha 0.",
@@ -58,12 +59,11 @@ MAPS = (
         f"The share of headings that need a roller faster than {LIMIT:g} times the ball.",
         1.0, "share of the headings"),
 )  # fmt: skip
-"""Maps of the first three of FIGURES."""
 
+# Values of both rollers.
 Pair = tuple[float, float]
-"""Values of both rollers."""
+# Title of an axis, and the values along it.
 Grid = tuple[str, Array]
-"""Title of an axis, and the values along it."""
 
 
 def builders_view(

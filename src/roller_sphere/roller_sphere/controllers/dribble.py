@@ -25,8 +25,8 @@ from roller_sphere.controllers.speed_loops import BANDWIDTH, SpeedLoops, speeds_
 from roller_sphere.model.hold import offsets, turned_back
 from roller_sphere.model.parameters import RollerSphereParameters
 
+# Forward and sideways velocity [m/s] and turn rate [rad/s] (3,), by the time [s].
 CarrierProgram = Callable[[float], Array]
-"""Forward and sideways velocity [m/s] and turn rate [rad/s] (3,), by the time [s]."""
 CARRIER_BANDWIDTH = 10.0  # rad/s of the carrier's speed loops; heavy robots reach 5 to 20
 ACCELERATION = 2.0  # m/s^2, usual for robots of RoboCup's middle-size league
 TURN_ACCELERATION = 4.0  # rad/s^2, that of a wheel 0.5 m from the middle of such a robot

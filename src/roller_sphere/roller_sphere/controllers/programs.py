@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from roboaccord.contract import Array
 
+# Velocity in the plane (2,) [m/s], by the time [s].
 Program = Callable[[float], Array]
-"""Velocity in the plane (2,) [m/s], by the time [s]."""
 
 
 def trapezoid(time: float, duration: float, ramp: float) -> float:

@@ -38,8 +38,8 @@ HITS = 50  # after this many hits in one place the sphere is stuck: it does not 
 SAME_PLACE = 0.01  # r of travel between hits that are in one place
 SCHEMES = {"exact": EXACT, "local_plane": LOCAL_PLANE}
 
+# Angular velocity (3,) [rad/s] in the world frame, by the time [s].
 Omega = Callable[[float], Vector]
-"""Angular velocity (3,) [rad/s] in the world frame, by the time [s]."""
 
 
 class Roller(Ball):

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 from roboaccord.contract import Array
 
-from roboaccord_view.ground import GROUND
-from roboaccord_view.raster import Picture
+from roboaccord_view.drawing.ground import GROUND
+from roboaccord_view.drawing.raster import Picture
 
+# Red, green and blue, 0 to 255.
 Ink = tuple[int, int, int]
-"""Red, green and blue, 0 to 255."""
 
 
 class Mark(NamedTuple):
@@ -33,8 +33,8 @@ class Mark(NamedTuple):
     ring: bool
 
 
+# Left, top, right and bottom [pixels].
 Box = tuple[float, float, float, float]
-"""Left, top, right and bottom [pixels]."""
 
 HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (240, 242, 245)}  # of letters
 WARNING, GREEN = (190, 20, 20), (0, 120, 60)

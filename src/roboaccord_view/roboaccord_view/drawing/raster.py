@@ -27,14 +27,14 @@ NEAR = 1e-3  # m: nearer faces are not drawn
 BEHIND = 1.02  # relative depth from which a point is behind a face
 EMPTY = np.zeros(4, dtype=np.int64)  # box without pixels
 
+# Red, green and blue (height, width, 3).
 Picture = NDArray[np.uint8]
-"""Red, green and blue (height, width, 3)."""
 
+# 1 / depth (height, width) [1/m]; 0 is infinitely far.
 Depths = NDArray[np.float32]
-"""1 / depth (height, width) [1/m]; 0 is infinitely far."""
 
+# Index of the face that is seen in each pixel (height, width), -1 for none.
 Owners = NDArray[np.int32]
-"""Index of the face that is seen in each pixel (height, width), -1 for none."""
 
 
 @dataclass(frozen=True)

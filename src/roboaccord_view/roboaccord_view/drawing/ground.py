@@ -17,7 +17,16 @@ from PIL import Image, ImageDraw, ImageFilter
 from roboaccord.contract import Array, Index
 from roboaccord.scenario import Camera
 
-from roboaccord_view.raster import LIGHT, NEAR, OVERSAMPLING, Canvas, Depths, Mesh, Picture, finer
+from roboaccord_view.drawing.raster import (
+    LIGHT,
+    NEAR,
+    OVERSAMPLING,
+    Canvas,
+    Depths,
+    Mesh,
+    Picture,
+    finer,
+)
 
 # Colours, 0 to 255: of the ground, its grid, what lies far away, the path and shadows.
 GROUND = np.array([233.0, 236.0, 240.0])
