@@ -99,7 +99,7 @@ class Film:
         drawn: list[Shape | Surface] = [*self._scene.shapes, *self._solids]
         self._mesh = Mesh.join(drawn)
         # Index of the shape or solid of each face (f,).
-        self._owners = np.repeat(np.arange(len(drawn)), [len(each.faces) for each in drawn])
+        self._owners = np.repeat(np.arange(len(drawn)), [len(solid.faces) for solid in drawn])
         backdrops = {surface.name: surface for surface in surfaces}
         terrain = backdrops.get(TERRAIN)
         self._stance = self._look(terrain, wall=WALL in backdrops)

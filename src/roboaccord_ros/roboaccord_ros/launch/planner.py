@@ -59,10 +59,17 @@ def argument(
 
 
 def parameters(*names: str, **others: str) -> dict[str, ParameterValue]:
-    """Return parameters of a node: launch configurations of the same name, and of others."""
-    both = dict(zip(names, names)) | others
-    given = {name: LaunchConfiguration(each) for name, each in both.items()}
-    return {n: ParameterValue(v, value_type=TYPES.get(n, str)) for n, v in given.items()}
+    """Return parameters of a node from launch configurations.
+
+    Args:
+        *names: of parameters and of their launch configurations.
+        **others: launch configuration by the name of a parameter.
+    """
+    configurations = dict(zip(names, names)) | others
+    return {
+        name: ParameterValue(LaunchConfiguration(source), value_type=TYPES.get(name, str))
+        for name, source in configurations.items()
+    }
 
 
 def plan(context: LaunchContext, *arguments: DeclareLaunchArgument) -> list[Action]:

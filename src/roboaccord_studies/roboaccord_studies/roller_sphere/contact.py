@@ -175,7 +175,8 @@ def contact_command(
     for name in names:
         if name not in available:
             raise AccordError(f"unknown engine {name}; available: {', '.join(available)}")
-    chosen = cases(names, numbers(alphas, "--alpha-deg"))
-    with counted(len(chosen), "12 headings each") as done:
-        found = run_pieces(run_case, ((case,) for case in chosen), done=lambda finding: done(1))
-    return Result(ContactFindings(found), ok=all(finding.passed is not False for finding in found))
+    runs = [(case,) for case in cases(names, numbers(alphas, "--alpha-deg"))]
+    with counted(len(runs), "12 headings each") as done:
+        findings = run_pieces(run_case, runs, done=lambda finding: done(1))
+    ok = all(finding.passed is not False for finding in findings)
+    return Result(ContactFindings(findings), ok=ok)

@@ -243,6 +243,6 @@ def dribble_command(
         largest_gain(setup.parameters, mu, ground, -1.0),
         {f"{s:g}": largest_turn_rate(setup.parameters, mu, ground, s) for s in v},
     )
-    shown = [*tables_of(cells, *CELLS, title=f"dribbling in {engine}"), *lines_of(limits)]
+    tables = [*tables_of(cells, *CELLS, title=f"dribbling in {engine}"), *lines_of(limits)]
     used = used_by(setup, "physics_step", "seed")
-    return Result(Dribbling(engine, limits, cells), shown, used=used)
+    return Result(Dribbling(engine, limits, cells), tables, used=used)

@@ -104,22 +104,22 @@ def touch(row, i, u, n, axis, y, J, G, k, bias):
 
 
 @kernel
-def spread(row, along, place, y, held, J, G, k, bias, u, n):
+def spread(row, along, positions, y, holds, J, G, k, bias, u, n):
     """Fill the matrices of a configuration; return whether both rollers reach the ball.
 
     Args:
         row: radius, roller_radius, ball_ahead and stroke [m].
         along: directions of slides (2, 3) and of rollers' axes (2, 3), in the carrier's frame.
-        place: x and y of ball and carrier [m], yaw [rad] (5,).
+        positions: x and y of ball and carrier [m], yaw [rad] (5,).
         y: rates (8,).
-        held: whether the rollers touch the ball.
+        holds: whether the rollers touch the ball.
         J, G: velocities of the rollers' centres, and slips, by the rates (2, 3, 8).
         k: rates of the slides by the rates (2, 8).
         bias: accelerations of the rollers' centres at constant rates (2, 3).
         u, n: directions to the rollers, and of their slides, in the world (2, 3).
     """
-    c, s = math.cos(place[4]), math.sin(place[4])
-    dx, dy = place[0] - place[2], place[1] - place[3]
+    c, s = math.cos(positions[4]), math.sin(positions[4])
+    dx, dy = positions[0] - positions[2], positions[1] - positions[3]
     offset, at = np.zeros(3), np.empty(3)
     axis, rho = np.empty(3), np.empty(3)
     offset[0] = c * dx + s * dy - row[2]
@@ -130,7 +130,7 @@ def spread(row, along, place, y, held, J, G, k, bias, u, n):
     reached = True
     for i in range(2):
         reached = slide_of(row, along[0, i], offset, at) and reached
-        if not held:  # the slide is at its stop
+        if not holds:  # the slide is at its stop
             for d in range(3):
                 at[d] = (row[0] + row[1] - row[3]) * along[0, i, d]
             at[0] += row[2]
@@ -145,7 +145,7 @@ def spread(row, along, place, y, held, J, G, k, bias, u, n):
         J[i, 0, YAW], J[i, 1, YAW] = -rho[1], rho[0]
         bias[i, 0], bias[i, 1] = -y[YAW] * y[YAW] * rho[0], -y[YAW] * y[YAW] * rho[1]
         bias[i, 2] = 0.0
-        if held:
+        if holds:
             touch(row, i, u[i], n[i], axis, y, J[i], G[i], k[i], bias[i])
     return reached
 
@@ -196,7 +196,7 @@ def press(forces, friction, J, G, bias, u, n, middle, change, step, force, slope
 
 
 @kernel
-def gather(forces, fixed, along, friction, held, drive, spreads, middle, change, step, M, S, pull):
+def gather(forces, fixed, along, friction, holds, drive, spreads, middle, change, step, M, S, pull):
     """Fill M (8, 8), the slope S (8, 8) of the forces by the rates, and the forces `pull` (8,)."""
     J, G, k, bias, u, n = spreads
     force, slope = np.zeros((2, 3)), np.zeros((3, 3))
@@ -206,7 +206,7 @@ def gather(forces, fixed, along, friction, held, drive, spreads, middle, change,
     for i in range(2):
         M[3 + i, YAW] += forces[3] * along[1, i, 2]
         M[YAW, 3 + i] += forces[3] * along[1, i, 2]
-        if held:
+        if holds:
             press(
                 forces, friction, J[i], G[i], bias[i], u[i], n[i], middle, change, step, force,
                 slope,
@@ -230,34 +230,34 @@ def scratch():
 
 
 @kernel
-def mass_matrix(row, along, forces, fixed, place, y, held):
+def mass_matrix(row, along, forces, fixed, positions, y, holds):
     """Return M (8, 8) in a state; the arguments are those of `advance`."""
     J, G, k, bias, u, n = scratch()
     M, S, pull = np.empty((RATES, RATES)), np.empty((RATES, RATES)), np.empty(RATES)
-    spread(row, along, place, y, held, J, G, k, bias, u, n)
+    spread(row, along, positions, y, holds, J, G, k, bias, u, n)
     none = np.zeros(RATES)
     gather(
-        forces, fixed, along, (0.0, 0.0, 1.0), held, none, (J, G, k, bias, u, n), y, none, 1.0,
+        forces, fixed, along, (0.0, 0.0, 1.0), holds, none, (J, G, k, bias, u, n), y, none, 1.0,
         M, S, pull,
     )  # fmt: skip
     return M
 
 
 @kernel
-def drift(place, y, radius, step):
+def drift(positions, y, radius, step):
     """Advance the positions by a step [s] at constant rates."""
-    place[0] += step * radius * y[1]
-    place[1] -= step * radius * y[0]
+    positions[0] += step * radius * y[1]
+    positions[1] -= step * radius * y[0]
     for j in range(3):
-        place[2 + j] += step * y[5 + j]
+        positions[2 + j] += step * y[5 + j]
 
 
 @kernel
-def advance(row, along, forces, fixed, friction, drive, place, y, held, step, turns):
+def advance(row, along, forces, fixed, friction, drive, positions, y, holds, step, turns):
     """Advance the rates y (8,) and the positions by as many steps as `turns` has rows.
 
     Args:
-        row, along, place, held: see `spread`; the place is changed.
+        row, along, positions, holds: see `spread`; the positions are changed.
         forces: press_force [N], mass of a roller with its holder [kg], gravity, inertia.
         fixed: constant part of the mass matrix (8, 8).
         friction: viscous, dry over load, slip speed.
@@ -274,20 +274,20 @@ def advance(row, along, forces, fixed, friction, drive, place, y, held, step, tu
     pull, change = np.empty(RATES), np.empty(RATES)
     lost = -1
     for index in range(len(turns)):
-        drift(place, y, row[0], 0.5 * step)
+        drift(positions, y, row[0], 0.5 * step)
         change[:] = 0.0
         for _ in range(PASSES):
             middle = y + 0.5 * change
-            if not spread(row, along, place, middle, held, J, G, k, bias, u, n) and held:
-                held, lost = False, index
-                spread(row, along, place, middle, held, J, G, k, bias, u, n)
+            if not spread(row, along, positions, middle, holds, J, G, k, bias, u, n) and holds:
+                holds, lost = False, index
+                spread(row, along, positions, middle, holds, J, G, k, bias, u, n)
             gather(
-                forces, fixed, along, friction, held, drive, (J, G, k, bias, u, n), middle, change,
+                forces, fixed, along, friction, holds, drive, (J, G, k, bias, u, n), middle, change,
                 step, M, S, pull,
             )  # fmt: skip
             relax(M, S, pull, step, change)
         for j in range(5):
             turns[index, j] = step * (y[j] + 0.5 * change[j])
         y += change
-        drift(place, y, row[0], 0.5 * step)
+        drift(positions, y, row[0], 0.5 * step)
     return lost

@@ -65,7 +65,7 @@ class DribbleReference(Reference):
         self._rates = rates_of(state)
         middle = state.q[2:4] - np.array([p.ball_ahead, 0.0])
         self._positions = np.array([*state.position[:2], *middle, state.q[4]])
-        self._held = bool(holds(p, offsets(p, state.q, state.position)))
+        self._holds = bool(holds(p, offsets(p, state.q, state.position)))
         self._now = self._complete(state, state.orientation, state.q[:2])
 
     def _place(self, state: RobotState) -> None:
@@ -76,12 +76,12 @@ class DribbleReference(Reference):
             self._turns = np.zeros((self._steps, 5))
         lost = advance(
             self._row, self._along, self._forces, self._fixed, self._friction,
-            np.concatenate([np.zeros(3), self._effort]), self._positions, self._rates, self._held,
+            np.concatenate([np.zeros(3), self._effort]), self._positions, self._rates, self._holds,
             self.physics_step, self._turns,
         )  # fmt: skip
         before, orientation = self._now, self._now.orientation
         if lost >= 0:
-            self._held = False
+            self._holds = False
             time = round(before.time + lost * self.physics_step, 9)
             self._events.append(Event(time, "ball_lost", "base_link"))
         for turn in self._turns:
@@ -103,7 +103,7 @@ class DribbleReference(Reference):
             self._fixed,
             self._positions,
             self._rates,
-            self._held,
+            self._holds,
         )
         change = np.linalg.solve(M, np.eye(RATES)[3 + joint])
         rolling = self.parameters.radius * np.array([change[1], -change[0], 0.0])
