@@ -91,10 +91,7 @@ def _peers(*, steered: bool, recorded: bool, crosscheck: bool) -> dict[str, Deci
     controller = [graph.CONTROLLER] if steered else []
     recorder = [graph.RECORDER] if recorded else []
     check = [graph.CROSSCHECK] if crosscheck else []
-    return {
-        "peers": [*controller, *recorder, *check],
-        "controller_peers": ["simulator", *recorder],
-    }
+    return {"peers": [*controller, *recorder, *check], "controller_peers": ["simulator", *recorder]}
 
 
 def _windows(robot: str, sight: Sight) -> dict[str, Decision]:

@@ -123,10 +123,7 @@ class DribbleController:
         """Move the set-point towards a velocity (3,), and return its time derivative (3,)."""
         if step <= 0.0:
             return np.zeros(3)
-        change = np.minimum(
-            np.maximum((velocity - self._goal) / step, -self._limits),
-            self._limits,
-        )
+        change = np.minimum(np.maximum((velocity - self._goal) / step, -self._limits), self._limits)
         self._goal = self._goal + change * step
         return np.asarray(change)
 
