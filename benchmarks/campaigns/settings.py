@@ -33,7 +33,7 @@ from roboaccord.numerics.rotations import yaw_quaternion
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.roller_sphere.contact import ContactCase, compare
-from roller_sphere.model.ball import hold_of
+from roller_sphere.model.hold import hold_of
 
 Options = Mapping[str, Json]
 SETTINGS: Mapping[str, list[Options]] = {

@@ -1,6 +1,6 @@
 """Real-time factors of the last runs in Gazebo on this machine, in the user's cache folder.
 
-A launch uses them to refuse Gazebo where it is too slow to drive in (SLOW in plan/request.py). A
+A launch uses them to refuse Gazebo where it is too slow to drive in (SLOW in plan/simulator.py). A
 run at a pace has at most that factor, so it shows by how much the machine falls short. A quantity
 on which speed depends is added to `_key`. The form of the file may be changed: one that is older or
 damaged counts as none.

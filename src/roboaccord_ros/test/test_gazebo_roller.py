@@ -15,8 +15,8 @@ from gazebo_server import ROOT, crawl, gazebo, nanoseconds, put_in, step, wait_f
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo.transport import message
-from roller_sphere.model.ball import ball_spin
 from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.odometry import ball_spin
 
 STEP = 0.001  # s, of world bearing
 HOLD, RAMP, COUNT = 0.6, 0.1, 3  # s, s, headings

@@ -24,7 +24,7 @@ pytest.importorskip("snake", reason="the snake, by which the planner is tested, 
 
 from launch_files import ROOT, RUNS, declared, scenario_of
 from roboaccord_ros.gazebo import prepare
-from roboaccord_ros.plan import request as choosing
+from roboaccord_ros.plan import sight as sight_module
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
 from roboaccord_ros.plan.sight import Sight
@@ -300,7 +300,7 @@ def test_a_display_that_is_not_installed_is_named_with_its_package(monkeypatch):
 @needs_browser
 def test_without_viser_a_launch_goes_on_without_its_page(monkeypatch):
     """It states what to install; a page that was asked for is refused."""
-    monkeypatch.setattr(choosing, "find_spec", lambda _: None)
+    monkeypatch.setattr(sight_module, "find_spec", lambda _: None)
     plan = plan_of("sim:=reference")
     assert (plan["view"], plan["pace"]) == ("false", "0.0")
     assert "pip install viser" in plan["messages"]

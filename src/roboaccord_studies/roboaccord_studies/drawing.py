@@ -1,9 +1,11 @@
-"""Figures that studies draw: scenes in space, lines of a level, curves with their table.
+"""Figures that studies share: scenes in space, lines of a level, curves with their table.
 
-LIGHT, DARK and GRID are looks and may be changed. The view is fixed by the AZIMUTH and ELEVATION of
-`roboaccord.report`, which other figures share; test_studies_drawing checks where the eye is. The
-`column` of a `Curve` is a heading of a CSV file. What every figure has, its style and its file, is
-in `roboaccord.report`; a robot's own figures are in its folder.
+A scene is seen from the AZIMUTH and ELEVATION of `roboaccord.report`: `see` gives points to the
+right, up and towards the eye, and faces are drawn with the nearest last. What all figures have,
+their style and file, is in `roboaccord.report`; a robot's own figures are in its folder.
+
+LIGHT, DARK and GRID are looks and may be changed. test_studies_drawing checks where the eye is. The
+`column` of a `Curve` is a heading of a CSV file.
 """
 
 from __future__ import annotations
@@ -33,30 +35,36 @@ from roboaccord.run import write_columns
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_C, _S = math.cos(math.radians(AZIMUTH)), math.sin(math.radians(AZIMUTH))
-_FLAT, _UP = math.cos(math.radians(ELEVATION)), math.sin(math.radians(ELEVATION))
-# Rows: to the right, up, and towards the eye.
-VIEW = np.array([(-_S, _C, 0.0), (-_C * _UP, -_S * _UP, _FLAT), (_C * _FLAT, _S * _FLAT, _UP)])
+
+def _view(azimuth: float, elevation: float) -> Array:
+    """Return the unit vectors to the right, up, and towards an eye (3, 3); angles in degrees."""
+    c, s = math.cos(math.radians(azimuth)), math.sin(math.radians(azimuth))
+    flat, up = math.cos(math.radians(elevation)), math.sin(math.radians(elevation))
+    return np.array([(-s, c, 0.0), (-c * up, -s * up, flat), (c * flat, s * flat, up)])
+
+
+VIEW = _view(AZIMUTH, ELEVATION)
 EYE = VIEW[2]
-LIGHT = np.array([-0.45, 0.7, 0.56])  # towards the light, in the view
-DARK = 0.55  # brightness without light
-GRID = 30  # degrees between the lines on a ball
+LIGHT = np.array([-0.45, 0.7, 0.56])  # towards the light, in the axes of VIEW
+DARK = 0.55  # brightness of faces without light
+GRID = 30  # degrees between meridians, and between parallels, of a ball
 
 
 def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line: Any) -> None:
-    """Draw where values (n, m) over a grid pass a level; `label` names the line once."""
+    """Draw the line on which values (n, m) over a grid pass a level; `label` is for the legend."""
     from matplotlib.patheffects import withStroke
 
     label, colour = line.pop("label", None), line.pop("color", INK)
     if np.nanmin(values) < level < np.nanmax(values):
         axes.contour(x, y, np.asarray(values).T, [level], colors=colour, linestyles="solid", **line)
-    rim = [withStroke(linewidth=2.5, foreground=SOFT)]  # a white line is seen on white
+    rim = [withStroke(linewidth=2.5, foreground=SOFT)]  # so that a white line is seen on white
+    # An empty line, for the legend: contours have no entry of their own.
     axes.plot([], [], color=colour, label=label, path_effects=rim if colour == PAGE else None)
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnSolid:
-    """A convex solid: vertices (v, 3), faces or triangles (f, 3) from outside, #rrggbb."""
+    """A convex solid: vertices (v, 3), faces counter-clockwise from outside, colour #rrggbb."""
 
     vertices: Array
     faces: Faces | Index
@@ -64,7 +72,7 @@ class DrawnSolid:
 
 
 def see(points: Array) -> Array:
-    """Return points (..., 3) as the eye has them: to the right, up, and nearer (..., 3)."""
+    """Return points (..., 3) in the axes of VIEW: to the right, up, and towards the eye."""
     return np.asarray(points @ VIEW.T)
 
 
@@ -80,48 +88,50 @@ def arrow(axes: Axes, start: Array, along: Array, colour: str, name: str = "") -
 
 
 def draw_solids(axes: Axes, solids: Sequence[DrawnSolid]) -> None:
-    """Draw the faces that are turned to the eye, the nearest last."""
+    """Draw the faces of solids that are turned to the eye, the nearest last."""
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgb
 
-    shown = []
+    drawn = []  # depth, corners (k, 2), colour and edge colour of each face
     for solid in solids:
         seen = see(solid.vertices)
         for face in solid.faces:
             corners = seen[list(face)]
             normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
             if normal[2] > 0.0:
-                lit = max(float(normal @ LIGHT / np.linalg.norm(normal)), 0.0)
+                light = max(float(normal @ LIGHT / np.linalg.norm(normal)), 0.0)
                 colour = np.array(to_rgb(solid.colour))
-                shade = np.minimum((DARK + (1.0 - DARK) * lit) * colour, 1.0)
-                shown.append((corners[:, 2].mean(), corners[:, :2], shade, DARK * colour))
-    shown.sort(key=lambda entry: float(entry[0]))
-    _, faces, shades, edges = zip(*shown, strict=True)
+                shade = np.minimum((DARK + (1.0 - DARK) * light) * colour, 1.0)
+                drawn.append((corners[:, 2].mean(), corners[:, :2], shade, DARK * colour))
+    drawn.sort(key=lambda entry: float(entry[0]))
+    _, faces, shades, edges = zip(*drawn, strict=True)
     axes.add_collection(PolyCollection(faces, facecolors=shades, edgecolors=edges, linewidths=0.5))
     axes.autoscale_view()
 
 
 def draw_ball(axes: Axes, radius: float) -> None:
-    """Draw a ball about the origin with meridians and parallels, those behind it pale."""
+    """Draw a ball about the origin with meridians and parallels, pale on its far side."""
     from matplotlib.patches import Circle
 
     t = np.radians(np.arange(0.0, 361.0, 5.0))
     c, s, zero = np.cos(t), np.sin(t), np.zeros(len(t))
-    turns = np.radians(np.arange(0.0, 180.0, GRID))
-    tilts = np.radians(np.arange(-90.0 + GRID, 90.0, GRID))
-    lines = [np.column_stack([c * math.cos(a), c * math.sin(a), s]) for a in turns]
-    lines += [np.column_stack([c, s, zero + math.tan(a)]) * math.cos(a) for a in tilts]
+    longitudes = np.radians(np.arange(0.0, 180.0, GRID))
+    latitudes = np.radians(np.arange(-90.0 + GRID, 90.0, GRID))
+    lines = [np.column_stack([c * math.cos(a), c * math.sin(a), s]) for a in longitudes]
+    lines += [np.column_stack([c, s, zero + math.tan(a)]) * math.cos(a) for a in latitudes]
     axes.add_patch(Circle((0.0, 0.0), radius, facecolor="#dfe6f3", edgecolor=SOFT, lw=0.8))
     for points in lines:
         x, y, near = radius * see(points).T
         for front, colour in ((False, RULE), (True, SOFT)):
-            shown = (near >= 0.0) == front
-            axes.plot(np.where(shown, x, np.nan), np.where(shown, y, np.nan), color=colour, lw=0.5)
+            visible = (near >= 0.0) == front
+            axes.plot(
+                np.where(visible, x, np.nan), np.where(visible, y, np.nan), color=colour, lw=0.5
+            )
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve: its name in the legend and in the table, its points, colour and line."""
+    """A curve: its names in the legend and in the table, its points, colour and line style."""
 
     label: str
     column: str
@@ -137,9 +147,9 @@ def write_curves(
     """Write a figure of curves as SVG and CSV.
 
     Args:
-        still: with the picture's path.
+        still: the figure, with the path of its picture.
         first: heading of the table's first column, the first curve's abscissae.
-        curves: those that are longer are cut in the table, and shorter ones filled with NaN.
+        curves: in the table longer ones than the first are cut, shorter ones filled with NaN.
         xlabel, ylabel: of the axes.
         columns: of the legend.
     """

@@ -1,7 +1,7 @@
-"""`accord identify ROBOT BAG`: a robot's parameters from a recorded motion, of robots that have it.
+"""Command `accord identify ROBOT BAG`: the parameters of a robot from a recorded motion.
 
-Robots may be added, by a line of `ROBOTS`: a name, and the module that has `identify_command(bag)`.
-That module must be imported only when it is asked for. The command itself only passes the bag on.
+A robot is a line of ROBOTS: its name, and the module with its `identify_command(bag)`, which is
+imported only when it is asked for. The command itself only passes the bag on.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from roboaccord.cli import Result
 from roboaccord.contract import AccordError
 from roboaccord.scenario import find_robot
 
+# Module of each robot's own command.
 ROBOTS = {"packbot": "roboaccord_studies.packbot.identification.report"}
 
 
@@ -35,5 +36,5 @@ def identify_command(
     name = find_robot(robot).name
     if name not in ROBOTS:
         raise AccordError(f"{name} has no command identify: try {', '.join(ROBOTS)}")
-    found: Result = import_module(ROBOTS[name]).identify_command(bag)
-    return found
+    result: Result = import_module(ROBOTS[name]).identify_command(bag)
+    return result

@@ -1,7 +1,8 @@
-"""The ways to views: the command `accord view`, and the function `ra.view` that does the same.
+"""The command `accord view`, and the function `ra.view` that does the same.
 
-Options may be added: a parameter of both, or a field in options.py, and a word of VIEW in the modes
-that take it: in others it is refused. Names of options stay. What is then shown stands in show.py.
+Both sort their first argument into a recorded run, a robot, or a robot in a scenario, and call
+show.py. An option is a parameter of both, or a field in options.py, and a word of VIEW in the modes
+that take it: in other modes it is refused. Names of options stay.
 """
 
 from __future__ import annotations
@@ -39,16 +40,17 @@ from roboaccord_view.options import FilmOptions, Page
 from roboaccord_view.show import Recorded, pose, simulate, write_films
 from roboaccord_view.stage import HOST, PORT
 
-note = logging.getLogger("roboaccord").info
-tell = partial(log.print, soft_wrap=True)
+note = logging.getLogger("roboaccord").info  # of the function: lines go to the log
+tell = partial(log.print, soft_wrap=True)  # of the command: lines go to the terminal
 
 
-def _modes(given: Mapping[str, Any]) -> list[str]:
-    place = "as a film" if given.get("gif") or given.get("mp4") else "in the browser"
-    if (mode := subject_mode(given["what"])) == "BAG":
-        return [mode, place]
-    acts = mode == SETUP or given.get("beside") or given.get("words")
-    return [mode, "with SCENARIO" if acts else "without SCENARIO", "in the browser"]
+def _modes(values: Mapping[str, Any]) -> list[str]:
+    """Return the modes of a call, by which it refuses options of other modes."""
+    medium = "as a film" if values.get("gif") or values.get("mp4") else "in the browser"
+    if (mode := subject_mode(values["what"])) == "BAG":
+        return [mode, medium]
+    simulates = mode == SETUP or values.get("beside") or values.get("words")
+    return [mode, "with SCENARIO" if simulates else "without SCENARIO", "in the browser"]
 
 
 VIEW = Modes(_modes, {
@@ -63,12 +65,12 @@ VIEW = Modes(_modes, {
 
 
 def complete_first(incomplete: str) -> list[str]:
-    """Return the recorded runs and the robots whose names begin so, for the shell."""
+    """Return the recorded runs and robots whose names begin with a text, for the shell."""
     return [*complete_bag(incomplete), *complete_robot(incomplete)]
 
 
 def complete_other(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return what may come second to a recorded run or a robot, whichever was typed."""
+    """Return the second arguments that fit to the first, a recorded run or a robot."""
     is_bag = Path(str(ctx.params.get("what", ""))).exists()
     return complete_bag(incomplete) if is_bag else complete_scenario(ctx, incomplete)
 
@@ -113,18 +115,18 @@ def view(
         **options: of the robot.
 
     Raises:
-        AccordError: if something is missing, or cannot be drawn or written.
+        AccordError: if a file is missing, or the view cannot be drawn or written.
     """
     page = Page(stay, port, host)
     if subject_mode(what) == "BAG":
-        bags = [bag_of(each) for each in (what, *others) if not isinstance(each, Setup)]
-        of = setup_of(robot, **options) if robot else None
+        bags = [bag_of(run) for run in (what, *others) if not isinstance(run, Setup)]
+        drawn_robot = setup_of(robot, **options) if robot else None
         if gif or mp4:
             files = Path(gif) if gif else None, Path(mp4) if mp4 else None
             film = FilmOptions(*files, fps, size, uncut)
-            write_films(bags, film, speed, of, note, collision=collision)
+            write_films(bags, film, speed, drawn_robot, note, collision=collision)
         else:
-            Recorded.read(bags, of, note).play(page, speed, note, collision=collision)
+            Recorded.read(bags, drawn_robot, note).play(page, speed, note, collision=collision)
         return
     assert not isinstance(what, Run)
     if isinstance(what, Setup) or scenario:
@@ -198,11 +200,11 @@ def view_command(
             if not Path(other).exists():
                 raise AccordError(f"no bag {other}")
         bags = [Path(bag) for bag in (what, *(beside or []))]
-        of = load_setup(robot, "", None, None, base, packages) if robot else None
+        drawn_robot = load_setup(robot, "", None, None, base, packages) if robot else None
         if film.gif or film.mp4:
-            _write_films(bags, film, speed, of, collision=collision)
+            _write_films(bags, film, speed, drawn_robot, collision=collision)
         else:
-            Recorded.read(bags, of, tell).play(page, speed, tell, collision=collision)
+            Recorded.read(bags, drawn_robot, tell).play(page, speed, tell, collision=collision)
         return
     scenario, arguments = one_scenario(beside)
     if scenario:
@@ -215,7 +217,7 @@ def view_command(
 
 
 def setup_to_pose(name: str, **options: Unpack[Options]) -> Setup:
-    """Return a robot in its first scenario, or in none where it has none."""
+    """Return a robot in its first scenario, or without one if it has none."""
     robot = find_robot(name)
     names = scenario_names(robot.package)
     if names:

@@ -1,10 +1,12 @@
 """A motion as a film: pictures evenly spaced in time, drawn without display or OpenGL.
 
-What a picture is composed of may be changed in `Film.picture`, what is written in `_rows`,
-`_caption` and `_legend`; places and words that test_annotations.py finds in pictures stay. Of its
-parts `raster`, `ground` and `second` draw the robot, what is around it and others beside it,
-`annotations` writes, and `stance` places the camera. LOOKS, of speed, and MOST_BAND, of room for
-the robot, may be tuned. Times of pictures must stay even.
+A Film places the camera once (stance.py), leaves out waiting (drawing/waiting.py), and then draws
+picture by picture: the backdrop with path and shadow (drawing/ground.py), the robot
+(drawing/raster.py), other robots beside it (second.py), and texts (drawing/annotations.py). Times
+of pictures stay even.
+
+What a picture is composed of may be changed in `Film.picture`, texts in `_rows`, `_caption` and
+`_legend`; test_annotations finds texts and places in pictures. LOOKS and MOST_BAND may be tuned.
 """
 
 from __future__ import annotations
@@ -19,42 +21,45 @@ from roboaccord.description import BACKDROPS, RED, TERRAIN, VISUAL, WALL, Scene,
 from roboaccord.numerics import HAS_NUMBA
 from roboaccord.scenario import Camera
 
-from roboaccord_view import annotations as notes
-from roboaccord_view.annotations import INK, MUTED, Ink
-from roboaccord_view.ground import Relief, draw_ground, draw_path, shade_ground
+from roboaccord_view.drawing import annotations as notes
+from roboaccord_view.drawing.annotations import INK, MUTED, Ink
+from roboaccord_view.drawing.failures import Failure, failure_lines, failures
+from roboaccord_view.drawing.ground import Relief, draw_ground, draw_path, shade_ground
+from roboaccord_view.drawing.raster import OVERSAMPLING, Canvas, Mesh, Picture, finer, hidden
+from roboaccord_view.drawing.waiting import REST, WORTH, moves, shown
 from roboaccord_view.motion import Moved, resample
 from roboaccord_view.options import FPS, SIZE, check
-from roboaccord_view.raster import OVERSAMPLING, Canvas, Mesh, Picture, finer, hidden
 from roboaccord_view.second import Layers, SecondRun
 from roboaccord_view.stance import AZIMUTHS, SMALL, Bands, Stance, over_terrain, stance_of
 
-MOST_BAND = 0.3  # of a picture's height that is kept for writing, above or below
-LOOKS = 16  # pictures in which it is checked whether something blocks the view
+MOST_BAND = 0.3  # of a picture's height for texts above, or below, at most
+LOOKS = 16  # pictures of a motion in which the view is checked for solids
 
+# Called with the number of pictures done, and in all.
 Progress = Callable[[int, int], None]
 
 
 class Film:
-    """Draw a motion, picture by picture.
+    """A motion as pictures, evenly spaced in time.
 
     Args:
         urdf: description of the robot.
         trajectory: the motion; its joints must be those of the description.
         fps: pictures a second of film.
         size: width and height of the pictures [pixels].
-        speed: how many seconds of motion a second of film shows.
-        surfaces: terrain or a wall instead of level ground, and convex solids that stand around.
-        beside: robots that are drawn translucent beside it; of several, or of one without a
-            line of its own, it is written how far they are from the robot, or from its target.
-        name: of what made the motion, where there are others.
+        speed: seconds of motion in a second of film.
+        surfaces: terrain or a wall instead of level ground, and convex solids around the robot.
+        beside: robots that are drawn translucent beside it. A legend has the distances of several,
+            or of one without a line of its own, from the robot or from its target.
+        name: of the source of the motion, such as an engine, if there are others.
         aim: the point whose speed and path are shown; by default `Moved.tip`, or else the centre
             of mass.
-        findings: what the controller found out about the robot.
-        uncut: whether time in which nothing moves is shown, too.
-        collision: whether the robot's collision shapes are drawn, not the visual ones.
+        findings: of the controller about the robot.
+        uncut: show the time in which nothing moves, too.
+        collision: draw the robot's collision shapes, not the visual ones.
 
     Raises:
-        AccordError: for figures out of range, or what cannot be drawn.
+        AccordError: for figures out of range, or a robot that cannot be drawn.
     """
 
     def __init__(
@@ -78,47 +83,59 @@ class Film:
             raise AccordError("the motion has no samples to draw")
         if not HAS_NUMBA:
             raise AccordError("films need numba; run: pip install numba")
-        self.fps, self.size, self.speed, self._step = fps, size, speed, speed / fps
+        self.fps, self.size, self.speed = fps, size, speed
+        self._step = speed / fps  # between samples [s of motion]
         self._scene = Scene.parse(urdf, collision=collision)
         self._moved = moved = Moved(self._scene, resample(trajectory, self._step))
         self._motion, self._findings, self._name = moved.motion, findings, name
         self._aim = aim = aim or moved.tip()
-        self._rates, self._path = moved.speeds(aim), moved.path(aim)
-        self._outline = moved.outlines()
-        self._layers = [Layers(each, self._step, len(self._motion), aim) for each in beside]
-        self._failures = notes.failures(self._scene, trajectory.events)
-        self._shown = np.arange(len(self._motion)) if uncut else self._cut()
-        self._solids = [each for each in surfaces if each.name not in BACKDROPS]
+        self._rates = moved.speeds(aim)  # of the aim (t,) [m/s]
+        self._path = moved.path(aim)  # in the world (t, 3) [m]
+        self._outline = moved.outlines()  # of the robot (t, v, 3) [m]
+        self._layers = [Layers(run, self._step, len(self._motion), aim) for run in beside]
+        self._failures = failures(self._scene, trajectory.events)
+        self._samples = np.arange(len(self._motion)) if uncut else self._cut()  # of the pictures
+        self._solids = [surface for surface in surfaces if surface.name not in BACKDROPS]
         drawn: list[Shape | Surface] = [*self._scene.shapes, *self._solids]
         self._mesh = Mesh.join(drawn)
-        self._owners = np.repeat(np.arange(len(drawn)), [len(each.faces) for each in drawn])
+        # Index of the shape or solid of each face (f,).
+        self._owners = np.repeat(np.arange(len(drawn)), [len(solid.faces) for solid in drawn])
         backdrops = {surface.name: surface for surface in surfaces}
         terrain = backdrops.get(TERRAIN)
         self._stance = self._look(terrain, wall=WALL in backdrops)
-        self._trace = self._path @ self._stance.turn.T
-        self._relief: Relief | None = None
-        self._still: tuple[Array, Picture] | None = None
         first = self._stance.camera(0, size)
-        self._canvas = Canvas(finer(first))
-        self._spare = Canvas(first)  # for shadows, whose edges are soft anyway
+        self._shadow_canvas = Canvas(first)  # not finer, for the edges of shadows are soft anyway
+        self._backdrop_cache: tuple[Array, Picture] | None = None  # eye of its camera, picture
+        self._relief: Relief | None = None  # terrain
         if terrain:
             self._relief = Relief(Mesh.join([terrain]), first, self._backdrop(first))
-            self._trace = self._relief.under(self._trace)
-            self._canvas = Canvas(finer(first), self._relief.hidden)
-        elif aim is None:
+        self._canvas = Canvas(finer(first), self._relief.hidden if self._relief else None)
+        self._trace = self._trace_of_path()
+
+    def _trace_of_path(self) -> Array:
+        """Return the path in the axes of pictures (t, 3) [m].
+
+        On terrain it is lowered onto that, and so it is on the ground if the centre of mass stays
+        about level.
+        """
+        trace = self._path @ self._stance.turn.T
+        if self._relief:
+            return self._relief.under(trace)
+        if self._aim is None:
             level = np.ptp(self._path[:, 2]) < np.ptp(self._outline[0], axis=0).max()
             if level or not self._stance.on_ground:
-                self._trace[:, 2] = self._stance.floor
+                trace[:, 2] = self._stance.floor
+        return trace
 
     def _look(self, terrain: Surface | None, *, wall: bool) -> Stance:
-        """Return from where all is seen, and nothing that stands around hides the path."""
+        """Return the stance that sees everything, and in which solids hide the path least."""
         aspect, bands, count = self.size[0] / self.size[1], self._bands(), len(self._motion)
         if terrain:
             return over_terrain(terrain.vertices, count, aspect, bands)
-        fixed = [each.vertices for each in self._solids]
+        fixed = [solid.vertices for solid in self._solids]
         if self._aim and self._aim.target is not None:
             fixed.append(self._aim.target[None])
-        points = [self._outline, *(np.tile(each, (count, 1, 1)) for each in fixed)]
+        points = [self._outline, *(np.tile(vertices, (count, 1, 1)) for vertices in fixed)]
         seen, centre = np.concatenate(points, axis=1), self._moved.path()
         stances = (
             stance_of(seen, centre, self.fps, aspect, bands, turn, wall) for turn in AZIMUTHS
@@ -126,15 +143,15 @@ class Film:
         return min(stances, key=self._hidden) if self._solids else next(stances)
 
     def _bands(self) -> Bands:
-        """Return the parts of a picture above and below that are kept for what is written."""
+        """Return the parts of a picture's height above and below that texts need."""
         letters, height = notes.letters(self.size[0]), self.size[1]
         count = len(self._motion)
-        rows = self._rows(count - 1, count - len(self._shown), self._legend(0))
+        rows = self._rows(count - 1, count - len(self._samples), self._legend(0))
         above, below = letters * (1.0 + 1.25 * len(rows)), 2.5 * letters
         return min(above / height, MOST_BAND), min(below / height, MOST_BAND)
 
     def _hidden(self, stance: Stance) -> int:
-        """Return how often what stands around hides the point whose path is shown."""
+        """Return how often solids hide the path, in up to LOOKS pictures."""
         mesh, turn = Mesh.join(self._solids), stance.turn.T
         placed, path = mesh.at(mesh.points @ turn), self._path @ turn
         size = SMALL * self.size[0] // self.size[1], SMALL
@@ -142,48 +159,35 @@ class Film:
         return sum(hidden(stance.camera(i, size), placed, path[i : i + 1]) for i in looks)
 
     def _cut(self) -> Index:
-        """Return the samples of the motion that are shown, without those of waiting."""
-        moving = notes.moves(self._motion, self._outline, self._step)
-        for each in self._layers:
-            moving |= each.moving
-        happened = [*(each.time for each in self._failures), *(f.time for f in self._findings)]
-        moving[np.searchsorted(self._motion.time[:-1], happened)] = True
-        rest = max(round(notes.REST * self.fps), 1)
-        return notes.shown(moving, rest, math.ceil(notes.WORTH / self._step))
+        """Return the samples of the motion without waiting."""
+        moving = moves(self._motion, self._outline, self._step)
+        for layers in self._layers:
+            moving |= layers.moving
+        times = [failure.time for failure in self._failures]
+        times += [finding.time for finding in self._findings]
+        moving[np.searchsorted(self._motion.time[:-1], times)] = True
+        rest = max(round(REST * self.fps), 1)
+        return shown(moving, rest, math.ceil(WORTH / self._step))
 
     def __len__(self) -> int:
-        """Return how many pictures it has."""
-        return len(self._shown)
+        """Return the number of pictures."""
+        return len(self._samples)
 
     def pictures(self, progress: Progress = lambda done, total: None) -> Iterator[Picture]:
-        """Yield all pictures; `progress` is called with the number of those done and to do."""
+        """Yield all pictures; `progress` is called with the number done and the number in all."""
         for i in range(len(self)):
             yield self.picture(i)
             progress(i + 1, len(self))
 
     def picture(self, k: int) -> Picture:
-        """Draw a picture (height, width, 3)."""
-        i = int(self._shown[k])
-        camera, now = self._stance.camera(i, self.size), float(self._motion.time[i])
-        turn = self._stance.turn.T
-        robot = self._moved.placed(self._scene.shapes, i)
-        points = np.concatenate([robot, *(each.vertices for each in self._solids)])
-        failed = [each for each in self._failures if each.time <= now]
-        red = np.isin(self._owners, [each.shape for each in failed])[:, None]
-        mesh = self._mesh.at(points @ turn)
-        mesh = replace(mesh, colours=np.where(red, RED, mesh.colours))
-        self._canvas.camera, self._spare.camera = finer(camera), camera
-        picture = self._backdrop(camera)
-        draw_path(picture, camera, self._trace[: i + 1], self._canvas.hidden)
-        if self._relief:
-            self._relief.shade(picture, mesh)
-        else:
-            shade_ground(picture, self._spare, mesh, self._stance.floor)
-        self._canvas.draw(mesh)
-        self._canvas.lay_over(picture)
+        """Draw picture k (height, width, 3): the scene, the other robots, and the texts."""
+        i = int(self._samples[k])
+        camera, turn = self._stance.camera(i, self.size), self._stance.turn.T
+        failed = [failure for failure in self._failures if failure.time <= self._motion.time[i]]
+        picture = self._draw_scene(camera, i, failed)
         lines = [layers.draw(picture, self._canvas, i, turn) for layers in self._layers]
-        covered = self._canvas.owner[::OVERSAMPLING, ::OVERSAMPLING] >= 0
-        notes.point_out(picture, self._marks(camera, i, failed), covered)
+        robot = self._canvas.owner[::OVERSAMPLING, ::OVERSAMPLING] >= 0
+        notes.point_out(picture, self._marks(camera, i, failed), robot)
         line = next(filter(None, lines), "")
         head = [(line, notes.WARNING)] if line else self._legend(i)
         notes.write_above(picture, self._rows(i, i - k, head))
@@ -191,10 +195,28 @@ class Film:
         notes.write_below(picture, self._caption(i), [f"{self._scene.name}   {grid}", grid])
         return picture
 
+    def _draw_scene(self, camera: Camera, i: int, failed: Sequence[Failure]) -> Picture:
+        """Draw backdrop, path, shadow and robot at a sample, joints that have failed in red."""
+        robot = self._moved.placed(self._scene.shapes, i)
+        points = np.concatenate([robot, *(solid.vertices for solid in self._solids)])
+        red = np.isin(self._owners, [failure.shape for failure in failed])[:, None]
+        mesh = self._mesh.at(points @ self._stance.turn.T)
+        mesh = replace(mesh, colours=np.where(red, RED, mesh.colours))
+        self._canvas.camera, self._shadow_canvas.camera = finer(camera), camera
+        picture = self._backdrop(camera)
+        draw_path(picture, camera, self._trace[: i + 1], self._canvas.hidden)
+        if self._relief:
+            self._relief.shade(picture, mesh)
+        else:
+            shade_ground(picture, self._shadow_canvas, mesh, self._stance.floor)
+        self._canvas.draw(mesh)
+        self._canvas.lay_over(picture)
+        return picture
+
     def _rows(self, i: int, cut: int, head: Sequence[tuple[str, Ink]]) -> list[tuple[str, Ink]]:
-        """Return what is written above, with colours, where so many samples were left out."""
+        """Return the lines above, with their colours, after `cut` samples that were left out."""
         now = float(self._motion.time[i])
-        lines = notes.failure_lines(self._failures, self._findings, now)
+        lines = failure_lines(self._failures, self._findings, now)
         rows = [*head, *((line, notes.WARNING) for line in lines)]
         if self._scene.kind != VISUAL:
             rows.append((self._scene.kind, MUTED))
@@ -203,46 +225,52 @@ class Film:
         return rows
 
     def _caption(self, i: int) -> str:
-        """Return what is written below: time, and the speed of what."""
+        """Return the line below: time, and the speed of the aim or the centre of mass."""
         slow = f"   shown at {self.speed:g} x" if self.speed != 1.0 else ""
-        what = self._aim.name if self._aim else "centre of mass"
+        point = self._aim.name if self._aim else "centre of mass"
         time = f"t = {self._motion.time[i]:.2f} s"
-        return f"{time}   speed of the {what} {self._rates[i]:.2f} m/s{slow}"
+        return f"{time}   speed of the {point} {self._rates[i]:.2f} m/s{slow}"
 
-    def _marks(self, camera: Camera, i: int, failed: Sequence[notes.Failure]) -> list[notes.Mark]:
-        """Return what is pointed out in a picture: the target, the end of a refused one, joints."""
-        origins, places = self._moved.origins[i], list[notes.Mark]()
+    def _marks(self, camera: Camera, i: int, failed: Sequence[Failure]) -> list[notes.Mark]:
+        """Return the marks of a picture: the target, the end of a refused one, failed joints."""
+        origins, turn = self._moved.origins[i], self._stance.turn.T
+        marks = list[notes.Mark]()
+
+        def add(point: Array, text: str, ink: Ink, *, ring: bool) -> None:
+            marks.append(notes.Mark(camera.project(point @ turn), text, ink, ring))
+
         if self._aim and self._aim.target is not None:
-            places.append((self._aim.target, "target", notes.GREEN, True))
-            if any(f.kind == REFUSED and f.time <= self._motion.time[i] for f in self._findings):
-                places.append((self._path[-1], "nearest point", notes.GREEN, True))
-        places += [(origins[f.link], f.name, notes.WARNING, False) for f in failed]
-        turn = self._stance.turn.T
-        return [(camera.project(at @ turn), text, ink, ring) for at, text, ink, ring in places]
+            add(self._aim.target, "target", notes.GREEN, ring=True)
+            now = self._motion.time[i]
+            if any(event.kind == REFUSED and event.time <= now for event in self._findings):
+                add(self._path[-1], "nearest point", notes.GREEN, ring=True)
+        for failure in failed:
+            add(origins[failure.link], failure.name, notes.WARNING, ring=False)
+        return marks
 
     def _legend(self, i: int) -> list[tuple[str, Ink]]:
-        """Return what is drawn, each in its colour, with its distance from target or robot."""
+        """Return a line for each robot, in its colour: its distance from target or first robot."""
         target = self._aim.target if self._aim else None
         if target is None and not (self._name and self._layers):
             return []
-        what = self._aim.name if self._aim else "centres of mass"
+        points = self._aim.name if self._aim else "centres of mass"
         drawn = [(self._name if self._layers else "", INK, self._path[i])]
         if self._name:
-            drawn += [(each.second.name, each.ink, each.path[i]) for each in self._layers]
+            drawn += [(layers.second.name, layers.ink, layers.path[i]) for layers in self._layers]
         rows = list[tuple[str, Ink]]()
-        for name, ink, place in drawn:
-            distance = float(np.linalg.norm(place - (self._path[i] if target is None else target)))
-            text = f"{what} {1e3 * distance:.0f} mm from the target"
+        for name, ink, point in drawn:
+            distance = float(np.linalg.norm(point - (self._path[i] if target is None else target)))
+            text = f"{points} {1e3 * distance:.0f} mm from the target"
             if target is None:
-                text = f"{what} {notes.length(distance)} apart" if rows else ""
+                text = f"{points} {notes.length(distance)} apart" if rows else ""
             rows.append(("   ".join(filter(None, (name, text))), ink))
         return rows
 
     def _backdrop(self, camera: Camera) -> Picture:
-        """Return a copy of what stands behind the robot; drawn anew where the camera moves."""
+        """Return a copy of the picture behind the robot, drawn anew if the camera has moved."""
         if self._relief:
             return self._relief.picture.copy()
-        if self._still is None or (camera.eye != self._still[0]).any():
+        if self._backdrop_cache is None or (camera.eye != self._backdrop_cache[0]).any():
             stance = self._stance
-            self._still = camera.eye, draw_ground(camera, stance.floor, stance.grid)
-        return self._still[1].copy()
+            self._backdrop_cache = camera.eye, draw_ground(camera, stance.floor, stance.grid)
+        return self._backdrop_cache[1].copy()

@@ -1,8 +1,7 @@
 """Write a film: as H.264 in MP4, by ffmpeg, or as a GIF.
 
-A format may be added: a function in WRITERS, and an option in options.py and door.py. FASTEST is
-fixed: GIF holds times in 0.01 s, and players slow down below 0.02 s. COLOURS and SAMPLES, for size
-and speed of a GIF, may be tuned.
+A format may be added: a function in WRITERS, and an option in options.py and door.py. COLOURS and
+SAMPLES, for size and quality of a GIF, may be tuned.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ import numpy as np
 from PIL import Image
 from roboaccord.contract import AccordError, writing
 
+from roboaccord_view.drawing.ground import TRACE
 from roboaccord_view.film import Film, Progress
-from roboaccord_view.ground import TRACE
 
 INSTALL = "--mp4 needs ffmpeg, which is not on PATH; run: apt-get install ffmpeg"
-COLOURS = 128  # as many as 7 bits distinguish
-SAMPLES = 6  # pictures that the palette is chosen from
+COLOURS = 128  # of a GIF: 7 bits a pixel
+SAMPLES = 6  # pictures from which the palette is chosen
 FASTEST = 50  # pictures a second; GIF holds times in 0.01 s, and players slow down below 0.02 s
 
 
 def find_ffmpeg(size: tuple[int, int]) -> str:
-    """Return where ffmpeg is, if it can write pictures of a size.
+    """Return the path of ffmpeg, for pictures of a size.
 
     Raises:
-        AccordError: if it is not on PATH, or for odd sides: H.264 halves its colours.
+        AccordError: if it is not on PATH, or for odd sides: H.264 halves the size of colours.
     """
     if size[0] % 2 or size[1] % 2:
         raise AccordError(f"size is {size[0]}x{size[1]}; an MP4 needs even sides")
@@ -43,8 +42,8 @@ def write_mp4(film: Film, path: Path, progress: Progress = lambda done, total: N
     """Write an MP4.
 
     Args:
-        film: what it shows.
-        path: of the file to write.
+        film: to be written.
+        path: of the file.
         progress: called with the number of pictures done and to do.
 
     Raises:
@@ -57,14 +56,14 @@ def write_mp4(film: Film, path: Path, progress: Progress = lambda done, total: N
     command += ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"]
     pipe = subprocess.PIPE
     with writing(path, ".mp4") as draft:
-        with subprocess.Popen([*command, f"file:{draft}"], stdin=pipe, stderr=pipe) as done:
-            assert done.stdin and done.stderr
-            with suppress(BrokenPipeError):  # ffmpeg has given up; it reports why
+        with subprocess.Popen([*command, f"file:{draft}"], stdin=pipe, stderr=pipe) as ffmpeg:
+            assert ffmpeg.stdin and ffmpeg.stderr
+            with suppress(BrokenPipeError):  # ffmpeg has ended; it reports why
                 for picture in film.pictures(progress):
-                    done.stdin.write(picture.tobytes())
-                done.stdin.close()
-            lines = done.stderr.read().decode(errors="replace").strip().splitlines()
-        if done.returncode:
+                    ffmpeg.stdin.write(picture.tobytes())
+                ffmpeg.stdin.close()
+            lines = ffmpeg.stderr.read().decode(errors="replace").strip().splitlines()
+        if ffmpeg.returncode:
             reason = lines[-1].rpartition(": ")[2] if lines else "ffmpeg failed"
             raise AccordError(f"cannot write {path}: {reason}")
 
@@ -78,7 +77,7 @@ def write_gif(film: Film, path: Path, progress: Progress = lambda done, total: N
     if film.fps > FASTEST:
         raise AccordError(f"fps is {film.fps:g}; a GIF shows {FASTEST} pictures a second at most")
     ends = np.round(100.0 * np.arange(len(film) + 1) / film.fps)
-    palette = _palette(film)  # of all: equal ground stays equal
+    palette = _palette(film)  # one for all pictures, so that equal ground stays equal
     frames = (
         Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)
         for picture in film.pictures(progress)
@@ -98,10 +97,10 @@ def write_gif(film: Film, path: Path, progress: Progress = lambda done, total: N
 def _palette(film: Film) -> Image.Image:
     """Return an image with a palette for all pictures, chosen from a few, and the path's colour.
 
-    Colours count by the square root of their pixels: else wide ground leaves none for thin lines.
+    Colours count by the square root of their pixels, or wide ground would leave none for lines.
     """
-    few = [film.picture(i)[::2, ::2] for i in range(0, len(film), max(1, len(film) // SAMPLES))]
-    colours, counts = np.unique(np.concatenate(few).reshape(-1, 3), axis=0, return_counts=True)
+    samples = [film.picture(i)[::2, ::2] for i in range(0, len(film), max(1, len(film) // SAMPLES))]
+    colours, counts = np.unique(np.concatenate(samples).reshape(-1, 3), axis=0, return_counts=True)
     sheet = np.repeat(colours, np.ceil(np.sqrt(counts)).astype(int), axis=0)[None]
     image = Image.fromarray(sheet).quantize(COLOURS - 1, Image.Quantize.MEDIANCUT, kmeans=3)
     chosen = (image.getpalette() or [])[: 3 * COLOURS - 3]
@@ -109,4 +108,5 @@ def _palette(film: Film) -> Image.Image:
     return image
 
 
+# Writers of films by the ending of a file.
 WRITERS = {".gif": write_gif, ".mp4": write_mp4}

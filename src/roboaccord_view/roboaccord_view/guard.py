@@ -1,9 +1,12 @@
-"""Who may steer a view: its own page, and by values of its controls within their limits.
+"""Guard of a view: only its own page may steer it, with values within the limits of its controls.
 
-Any page of the web can open a WebSocket to this machine, and viser takes whatever it sends. So each
-handshake and each frame passes here first. Nothing may be changed here without test_view_guard.py,
-nor be left to viser: a kind of control that a page gets must be refused until `allowed` knows it.
-LARGEST, MOST and QUIET may grow with pages that need it.
+Any page of the web can open a WebSocket to this machine, and viser accepts whatever it sends. So
+each handshake and each frame passes here first: the handshake by its host, origin and protocol, a
+frame by its type and the limits of the control that it changes.
+
+A change here needs a test in test_view_guard.py, and nothing may be left to viser: a new kind of
+control is refused until `allowed` knows it. LARGEST, MOST and QUIET may grow with pages that need
+it.
 """
 
 from __future__ import annotations
@@ -33,15 +36,15 @@ if TYPE_CHECKING:
     from viser import GuiInputHandle, ViserServer
 
 Value: TypeAlias = bool | float | str | tuple[float, ...]
+# Viser's handles by identifier.
 Controls: TypeAlias = "Mapping[str, GuiInputHandle[Value]]"
-"""Viser's handles by identifier."""
 Handler: TypeAlias = Callable[[ServerConnection], Awaitable[None]]
 Answer: TypeAlias = Callable[[ServerConnection, Request], Response | None]
 
 LARGEST = 1 << 14  # bytes of a frame; the page's have less than 500
-MOST = 64  # connections at a time, with those that are not yet identified
-QUIET = 10.0  # s between lines on what was refused: a flood does not fill the terminal
-REPLACED = threading.Lock()
+MOST = 64  # connections at a time, those before the handshake included
+QUIET = 10.0  # between log lines on refusals [s]: a flood does not fill the terminal
+REPLACED = threading.Lock()  # while websockets' function is replaced in `open_server`
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +54,7 @@ class _Value(msgspec.Struct):
 
 
 class GuiUpdateMessage(msgspec.Struct, tag=True):
-    """A new value of a control; what else a message would change is left out."""
+    """A new value of a control; other changes in a message are dropped."""
 
     uuid: str
     updates: _Value
@@ -75,10 +78,10 @@ _DECODER = msgspec.msgpack.Decoder(GuiUpdateMessage | ViewerCameraMessage)
 
 
 def clean(frame: bytes, controls: Controls) -> bytes | None:
-    """Return a frame with its value within the limits of its control; None to leave it out.
+    """Return a frame with its value within the limits of its control; None to drop it.
 
     Args:
-        frame: as it came.
+        frame: of a page.
         controls: viser's handles by identifier.
 
     Raises:
@@ -97,7 +100,7 @@ def clean(frame: bytes, controls: Controls) -> bytes | None:
 
 
 def allowed(control: GuiInputHandle[Value] | None, value: Value) -> Value | None:
-    """Return a value within the limits of its control; None if the control takes none such."""
+    """Return a value within the limits of its control; None if the control does not take it."""
     if control is None or control.disabled:
         return None
     if isinstance(control.value, bool):
@@ -109,8 +112,8 @@ def allowed(control: GuiInputHandle[Value] | None, value: Value) -> Value | None
         return None
     if np.shape(value) != np.shape(control.value) or not np.isfinite(value).all():
         return None
-    found: Value = np.clip(value, low, high).tolist()
-    return found
+    clipped: Value = np.clip(value, low, high).tolist()
+    return clipped
 
 
 def open_server(host: str, port: int) -> ViserServer:
@@ -145,8 +148,12 @@ class Guard:
     """Check handshakes and frames before viser sees them.
 
     Args:
-        host: address that is listened on.
-        protocol: that a page of this viser speaks.
+        host: address of the server.
+        protocol: of the pages of this viser.
+
+    Attributes:
+        controls: viser's handles by identifier.
+        is_used: whether viser serves through this guard.
     """
 
     def __init__(self, host: str, protocol: str) -> None:
@@ -155,8 +162,9 @@ class Guard:
         self._names = {"localhost", host.lower(), machine, first, f"{first}.local"}
         self._protocol = protocol
         self.controls: Controls = {}
-        self.is_used = False  # whether viser serves through it
-        self._silent_until, self._untold = 0.0, 0
+        self.is_used = False
+        # Refusals are not logged until a time of the steady clock [s]; their number since the last.
+        self._silent_until, self._unreported = 0.0, 0
 
     def serve(
         self,
@@ -179,8 +187,8 @@ class Guard:
     def refusal(self, headers: Headers, *, is_socket: bool) -> str:
         """Return why a request is refused, "" if it is not.
 
-        Host must be an address or a name of this machine: another name can be made to point here by
-        who owns it. A WebSocket must come from the page of that host: browsers send its Origin.
+        Host must be an address or a name of this machine, for the owner of another name can make it
+        point here. A WebSocket must come from the page of that host: browsers send its Origin.
         """
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
         host = hosts[0].lower() if len(hosts) == 1 else ""
@@ -191,27 +199,29 @@ class Guard:
             return f"a page of {_shown(origins)} wants to steer the view of {_shown(hosts)}"
         return ""
 
-    def tell(self, what: str) -> None:
-        """Log a line, unless there was one a short while ago."""
+    def tell(self, reason: str) -> None:
+        """Log a refusal, at most one in QUIET."""
         if time.monotonic() < self._silent_until:
-            self._untold += 1
+            self._unreported += 1
             return
-        more = f" ({self._untold} refused before)" if self._untold else ""
-        _log.warning("the view refuses: %s%s", what, more)
-        self._silent_until, self._untold = time.monotonic() + QUIET, 0
+        earlier = f" ({self._unreported} refused before)" if self._unreported else ""
+        _log.warning("the view refuses: %s%s", reason, earlier)
+        self._silent_until, self._unreported = time.monotonic() + QUIET, 0
 
     def _answer(
         self, answer: Answer, connection: ServerConnection, request: Request
     ) -> Response | None:
+        """Answer a handshake as viser does, or refuse it."""
         response = answer(connection, request)
         if reason := self.refusal(request.headers, is_socket=response is None):
             self.tell(reason)
             return connection.respond(403, f"{reason}\n")
-        if response:  # no other page shows it in a frame, to be clicked unseen
+        if response:  # no other page may show it in a frame, to be clicked unseen
             response.headers["Content-Security-Policy"] = "frame-ancestors 'self'"
         return response
 
     async def _handle(self, handler: Handler, connection: ServerConnection) -> None:
+        """Let viser handle a connection, until a frame is refused."""
         if connection.subprotocol != self._protocol:  # viser would print a line for each
             self.tell("a page of another version of viser; load it anew")
             await connection.close(1002, f"this is {self._protocol}: load the page anew")
@@ -224,7 +234,7 @@ class Guard:
 
 
 class _Connection(ServerConnection):
-    """Let viser see only what a guard has checked."""
+    """A connection whose frames a guard has checked before viser sees them."""
 
     def __init__(self, guard: Guard, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -242,10 +252,12 @@ class _Connection(ServerConnection):
 
 
 def _is_address(name: str) -> bool:
+    """Return whether a host is an IP address."""
     with contextlib.suppress(ValueError):
         return bool(ipaddress.ip_address(name))
     return False
 
 
 def _shown(values: list[str]) -> str:
+    """Return values of a header for a line, shortened."""
     return repr(", ".join(values)[:80])

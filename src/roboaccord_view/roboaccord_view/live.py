@@ -1,8 +1,12 @@
 """A running simulation in the browser, paced and pushed from there, and a robot to pose by hand.
 
-Controls of these pages may be added in `LiveView` and `view_robot`, with their ranges below. What
-must stay is that nothing of a page enters the run but pushes: test_push.py compares a run in view
-with the same without. `LiveView` is what `accord run --view` makes, a `RunDisplay` of cli/run.py.
+LiveView observes a run: it waits in `on_state` for the wall clock and for a page that has paused,
+and a thread of its own shows the latest state. Nothing of a page enters the run but pushes
+(push.py): test_push.py compares a run in view with the same without. `accord run --view` makes a
+LiveView, as the `RunDisplay` of cli/run.py. `view_robot` shows a robot with a slider for each
+joint.
+
+Controls may be added in `LiveView` and `view_robot`, with their ranges below.
 """
 
 from __future__ import annotations
@@ -20,18 +24,21 @@ from roboaccord.run import Pace
 from roboaccord.scenario import RobotFile, Setup, surfaces_around
 from roboaccord.simulators import Simulator
 
+from roboaccord_view.figure import Pose
 from roboaccord_view.player import RATE, ROUND_OFF, Player, add_controls, line_of
 from roboaccord_view.push import PushedSimulator
-from roboaccord_view.stage import HOST, PORT, Pose, Stage
+from roboaccord_view.stage import HOST, PORT, Stage
 
 if TYPE_CHECKING:
     from viser import GuiTextHandle
 
-PATH_PERIOD = 0.5  # s of wall time between drawings of the path so far
-PATH_MOST = 4000  # points of it; then every second one is left out
-SLIDER_STEP, TURN, NO_LIMIT = 1e-3, 2.0 * math.pi, 1e3  # rad or m: of sliders
-STRONGEST, LONGEST = 1e3, 10.0  # N and s of a push
-STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s; at least one control period
+PATH_PERIOD = 0.5  # between drawings of the path so far [s of wall time]
+PATH_MOST = 4000  # points of the path; then each second one is dropped
+SLIDER_STEP = 1e-3  # of a slider [rad or m]
+TURN = 2.0 * math.pi  # range of a slider without limits [rad]
+NO_LIMIT = 1e3  # rad or m: a limit beyond this, as some files have it, counts as none
+STRONGEST, LONGEST = 1e3, 10.0  # force [N] and time [s] of a push at most
+STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s by button; at least one control period
 
 
 def open_stage(
@@ -50,18 +57,19 @@ def open_stage(
 
 
 class StateDisplay:
-    """Show states on a stage as they come: pose, contacts, time, and path of the centre of mass.
+    """States on a stage as they come: pose, contacts, time, and the path of the centre of mass.
 
     Args:
         setup: robot and scenario.
-        stage: that shows the robot.
-        clock: the text of the page that has the time.
+        stage: with the robot.
+        clock: text of the page with the time.
     """
 
     def __init__(self, setup: Setup, stage: Stage, clock: GuiTextHandle) -> None:
         self._setup, self._stage, self._clock = setup, stage, clock
-        self._path = list[Array]()
-        self._time, self._drawn = 0.0, time.monotonic()
+        self._path = list[Array]()  # points (3,) [m]
+        self._time = 0.0  # of the last state [s]
+        self._drawn = time.monotonic()  # when the path was drawn last [s]
 
     def note(self, state: RobotState) -> None:
         """Continue the path, or begin another one after a reset."""
@@ -84,28 +92,30 @@ class StateDisplay:
 
 
 class LiveView(Observer):
-    """Observe a running simulation, paced to real time, at up to 30 pictures a second.
+    """View of a running simulation, paced to real time, at up to RATE pictures a second.
 
-    The run waits in `on_state` for the wall clock, and while it is paused for the onlooker: nothing
-    is skipped. A thread of its own shows the latest state.
+    The run waits in `on_state` for the wall clock, and while the page pauses it: no state is
+    skipped.
 
     Args:
         setup: robot and scenario.
         speed: seconds of motion a second, to begin with.
-        stage: that shows the robot; a new one if None.
+        stage: with the robot; a new one if None.
     """
 
     def __init__(self, setup: Setup, speed: float = 1.0, stage: Stage | None = None) -> None:
         self.stage, self._setup = stage or open_stage(setup), setup
-        self._latest = setup.initial
-        self._find: Find | None = None
+        self._latest = setup.initial  # the newest state of the run
+        self._find: Find | None = None  # finds the contacts of a state
+        # Times [s] of contacts so far; their arrows (k, 2, 3) [m], after those before the first.
         self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
-        self._pace, self._until = Pace(setup.scenario.control_period, speed), 0.0
+        self._pace = Pace(setup.scenario.control_period, speed)
+        self._until = 0.0  # time up to which a paused run may go on [s]
         gui = self.stage.server.gui
         self._folder = gui.add_folder("simulation")
         with self._folder:
             self._play, self._speed, self._clock = add_controls(gui, STEPS, self._step, speed)
-            self._happened = gui.add_text("event", "", disabled=True)
+            self._event_text = gui.add_text("event", "", disabled=True)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="live-view", daemon=True)
         self._thread.start()
@@ -116,7 +126,7 @@ class LiveView(Observer):
         return self.stage.url
 
     def wrap(self, simulator: Simulator) -> Simulator:
-        """Return a simulator that takes pushes from the page, and whose contacts are shown."""
+        """Return the simulator with pushes from the page, and show its contacts."""
         self._find = contact_finder(self._setup, simulator)
         pushed = PushedSimulator(simulator)
         with self._folder:
@@ -124,11 +134,11 @@ class LiveView(Observer):
         return pushed
 
     def on_state(self, state: RobotState) -> None:
-        """Leave the state to be shown, and wait until it is due."""
+        """Take a state to show, and wait until it is due."""
         self._latest = state
         if self._find and (not self._times or state.time >= self._times[-1] + PERIOD - ROUND_OFF):
-            found = [contact_arrow(contact) for contact in self._find(state)]
-            self._arrows.append(np.array(found).reshape(-1, 2, 3))
+            arrows = [contact_arrow(contact) for contact in self._find(state)]
+            self._arrows.append(np.array(arrows).reshape(-1, 2, 3))
             self._times.append(state.time)
         self._pace.pace = float(self._speed.value)
         if not state.time:
@@ -139,11 +149,11 @@ class LiveView(Observer):
         self._pace.wait()
 
     def on_event(self, event: Event) -> None:
-        """Tell of an event."""
-        self._happened.value = line_of(event)
+        """Show an event."""
+        self._event_text.value = line_of(event)
 
     def replay(self, trajectory: Trajectory, seconds: float) -> Player:
-        """Play the motion that was seen, with its contacts, and return the player of it."""
+        """Play the motion of the run, with its contacts, and return its player."""
         self._stop.set()
         self._thread.join()
         self._folder.remove()
@@ -154,12 +164,13 @@ class LiveView(Observer):
         return player
 
     def close(self) -> None:
-        """Follow no more, and take the page away."""
+        """Stop the view, and close the page."""
         self._stop.set()
         self._thread.join()
         self.stage.close()
 
     def _add_push(self, simulator: PushedSimulator) -> None:
+        """Add the controls of a push to the page."""
         gui = self.stage.server.gui
         with gui.add_folder("push a link"):
             if not simulator.links:
@@ -178,7 +189,7 @@ class LiveView(Observer):
                 try:
                     simulator.push(link.value, force, length.value)
                 except AccordError as error:
-                    self._happened.value = str(error)
+                    self._event_text.value = str(error)
 
             gui.add_button("push").on_click(push)
 
@@ -188,6 +199,7 @@ class LiveView(Observer):
         self._until = self._latest.time + max(step, self._setup.scenario.control_period)
 
     def _follow(self) -> None:
+        """Show the latest state again and again, in a thread."""
         shown: RobotState | None = None
         display = StateDisplay(self._setup, self.stage, self._clock)
         while not self._stop.wait(1.0 / RATE):
@@ -207,7 +219,7 @@ def view_robot(
     angles, robot = dict(start), setup.robot
     ranges = robot.ranges(setup) if isinstance(robot, RobotFile) else {}
 
-    def moved(name: str, value: float) -> None:
+    def move(name: str, value: float) -> None:
         angles[name] = value
         stage.pose((angles, position, orientation))
 
@@ -218,16 +230,13 @@ def view_robot(
         slider = stage.server.gui.add_slider(
             f"{joint.name} [{unit}]", low, high, SLIDER_STEP, first
         )
-        slider.on_update(lambda event, name=joint.name: moved(name, float(event.target.value)))
+        slider.on_update(lambda event, name=joint.name: move(name, float(event.target.value)))
     stage.pose((angles, position, orientation))
     return stage
 
 
 def slider_range(lower: float, upper: float) -> tuple[float, float]:
-    """Return what the slider of a joint goes through [rad or m]: its limits, or a turn without any.
-
-    A limit of more than `NO_LIMIT`, as some files have it, counts as none.
-    """
+    """Return the range of a joint's slider [rad or m]: its limits, or a turn where it has none."""
     if not abs(lower) < NO_LIMIT:
         lower = upper - TURN if abs(upper) < NO_LIMIT else -math.pi
     if not abs(upper) < NO_LIMIT:

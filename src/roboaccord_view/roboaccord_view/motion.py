@@ -1,9 +1,10 @@
-"""A robot in motion as a film or a page needs it: links, paths and speeds over time.
+"""A robot in motion, for films and pages: poses of its links, paths and speeds over time.
 
-DIRECTIONS and SAMPLES may be tuned, of speed: how many vertices a camera keeps in sight, and by how
-many samples the longest path is chosen (`tip`, what a film names where a robot has no aim). Which
-point a robot is followed by is its own, `Robot.aim`. What stays: poses are forward kinematics of
-the recorded motion, and shapes those of the core's `Scene` (test_view.py).
+Poses are forward kinematics of the recorded motion, and shapes those of the core's `Scene`
+(test_view.py). A robot is followed by the point of its `Robot.aim`; without one an arm is followed
+by its tip (`Moved.tip`), any other robot by its centre of mass.
+
+DIRECTIONS and SAMPLES trade accuracy for speed and may be tuned.
 """
 
 from __future__ import annotations
@@ -17,20 +18,21 @@ from roboaccord.contract import STATE_ARRAYS, AccordError, Aim, Array, Trajector
 from roboaccord.description import Scene, Shape, Tree
 from roboaccord.numerics import quaternion_matrix, quaternion_product, turn_quaternion
 
-DIRECTIONS, GOLDEN = 192, math.pi * (3.0 - math.sqrt(5.0))  # of outlines, on Fibonacci's sphere
-SAMPLES = 300  # at least, of a motion whose paths are compared
-MOMENT = 1e-6  # s: of the difference that makes a speed of velocities
+DIRECTIONS = 192  # in which outermost vertices are looked for, on a Fibonacci sphere
+GOLDEN = math.pi * (3.0 - math.sqrt(5.0))  # golden angle between neighbours there [rad]
+SAMPLES = 300  # of a motion, at least, by which the longest path is chosen
+MOMENT = 1e-6  # half of the time between the poses whose difference is a speed [s]
 
 
 class Moved:
-    """A robot with its links where a motion has them.
+    """A robot with the poses of its links in a motion.
 
     Args:
-        scene: what is drawn of it.
+        scene: shapes of the robot.
         motion: of its joints and base.
 
     Attributes:
-        scene, motion: as given.
+        scene, motion: the arguments.
         origins, turns: of the links (t, k, 3) [m] and (t, k, 3, 3).
 
     Raises:
@@ -46,7 +48,7 @@ class Moved:
         self.origins, self.turns = scene.tree.forward(motion.joints, *pose)
 
     def path(self, aim: Aim | None = None) -> Array:
-        """Return where the point of an aim is, by default the centre of mass (t, 3) [m].
+        """Return the path of the point of an aim, by default the centre of mass (t, 3) [m].
 
         Raises:
             AccordError: if the description has no such link.
@@ -65,14 +67,14 @@ class Moved:
         return np.concatenate([s.vertices @ turns[s.link] + origins[s.link] for s in shapes])
 
     def outlines(self, every: int = 1) -> Array:
-        """Return the outermost vertices of all shapes, of each so many samples (t, v, 3) [m]."""
+        """Return the outermost vertices of all shapes, at each n-th sample (t, v, 3) [m]."""
         turns, origins = self.turns[::every].swapaxes(2, 3), self.origins[::every, None]
         shapes = self.scene.shapes
         placed = [outline(s.vertices) @ turns[:, s.link] + origins[:, :, s.link] for s in shapes]
         return np.concatenate(placed, axis=1)
 
     def speeds(self, aim: Aim | None = None) -> Array:
-        """Return the speed of what `path` is of (t,) [m/s], of the velocities alone: at rest, 0."""
+        """Return the speed along `path` (t,) [m/s], by recorded velocities: exactly 0 at rest."""
         motion = self.motion
         velocity = (quaternion_matrix(motion.orientation) @ motion.twist[:, :3, None])[..., 0]
 
@@ -90,7 +92,7 @@ class Moved:
         return np.asarray(np.linalg.norm(shift, axis=1) / (2.0 * MOMENT))
 
     def tip(self) -> Aim | None:
-        """Return the point of a robot on a fixed base that goes the longest path; None of another.
+        """Return the point with the longest path of a robot on a fixed base; None for other robots.
 
         The centre of mass of an arm shows little of its motion.
         """
@@ -110,7 +112,7 @@ class Moved:
 
 
 def outline(vertices: Array) -> Array:
-    """Return the vertices that are outermost in some direction (k, 3): those of the convex hull."""
+    """Return the vertices (k, 3) that are outermost in one of DIRECTIONS: about the convex hull."""
     if len(vertices) <= DIRECTIONS:
         return vertices
     k = np.arange(DIRECTIONS)
@@ -121,9 +123,9 @@ def outline(vertices: Array) -> Array:
 
 
 def last_links(tree: Tree) -> list[int]:
-    """Return the links that a joint moves, and beyond which none moves any."""
+    """Return the links that a joint moves, and after which no joint moves another link."""
     moving = {joint.name for joint in tree.moving}
-    body = {link.name: "" for link in tree.links}  # by the link that a joint moves with it
+    body = {link.name: "" for link in tree.links}  # the moved link that each is fixed to
     for joint in tree.joints:  # parents first
         body[joint.child] = joint.child if joint.name in moving else body[joint.parent]
     inner = {"", *(body[joint.parent] for joint in tree.moving)}
@@ -141,7 +143,7 @@ def resample(trajectory: Trajectory, step: float) -> Trajectory:
 
     turns = trajectory.orientation.copy()
     flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-    turns[1:] *= np.cumprod(flips)[:, None]  # q and -q are one rotation, but do not average
+    turns[1:] *= np.cumprod(flips)[:, None]  # q and -q are one rotation, but their mean is none
     arrays = {name: at(getattr(trajectory, name)) for name in STATE_ARRAYS}
     turns = arrays["orientation"] = at(turns)
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)

@@ -1,8 +1,10 @@
-"""The browser node: the running robot on a page, beside a launch.
+"""The browser node: a running robot on a page, in a launch.
 
-What its page shows may be changed in `look`, called every PERIOD; the run must never wait for it.
-`ros2 launch` finds it by the entry point `browser.node` of `roboaccord.displays`, and passes the
-parameters that `build` declares: one more must be passed by roboaccord_ros, too.
+Messages are taken from a node that is not spun, so the run never waits for the page. `look`, called
+every PERIOD, shows the newest state.
+
+`ros2 launch` finds the node by the entry point `browser.node` of `roboaccord.displays` and passes
+the parameters that `build` declares; roboaccord_ros must pass a further one.
 """
 
 from __future__ import annotations
@@ -25,19 +27,20 @@ from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import Run
 
+from roboaccord_view.figure import Figure
 from roboaccord_view.live import StateDisplay, open_stage, pose_of
-from roboaccord_view.stage import Figure, Stage
+from roboaccord_view.stage import Stage
 
-PERIOD = 0.05  # s of wall time between pictures
+PERIOD = 0.05  # between pictures [s of wall time]
 
 
 class SecondDisplay:
-    """Show the reference as a second robot, once its states come.
+    """The reference as a second robot on a stage, once its states come.
 
     Args:
-        node: that is not spun.
+        node: is not spun.
         setup: robot and scenario.
-        stage: that shows the robot.
+        stage: with the robot.
     """
 
     def __init__(self, node: Node, setup: Setup, stage: Stage) -> None:
@@ -50,7 +53,7 @@ class SecondDisplay:
         self._read = readable(graph.DIAGNOSTICS, decode, itself)
         self._line = stage.server.gui.add_markdown("")
         self._look = Look()
-        self.figure: Figure | None = None
+        self.figure: Figure | None = None  # once a state has come
 
     def show(self) -> None:
         """Show the newest state, in the newest look."""
@@ -70,30 +73,32 @@ class SecondDisplay:
 
 
 class BrowserShell(Shell):
-    """Show the newest state on a page that any browser opens; the run never waits for it.
+    """Shows the newest state on a page; the run never waits for it.
 
-    Without a page nothing is posed, but the path of the centre of mass is kept.
+    Without an open page nothing is posed, but the path of the centre of mass is recorded.
 
     Args:
-        node, run: that host it.
+        node, run: of this shell.
         setup: robot and scenario.
 
     Attributes:
-        stage: that serves the page.
+        stage: serves the page.
     """
 
     name = "browser"
 
     def __init__(self, node: Node, setup: Setup, run: Run) -> None:
         super().__init__(node, setup.robot.name, run)
-        # Messages are taken from a node that is not spun; a name like this is not listed.
+        # This node is not spun; a name with an underscore is hidden in listings.
         options = {"context": node.context, "namespace": node.get_namespace()}
         self._source = Node("_browser", **options, start_parameter_services=False)
-        self._setup, self._shown = setup, setup.initial
+        self._setup = setup
+        self._shown = setup.initial  # the last state that was noted
         self._latest = LatestState(self._source, setup)  # before the libraries of the page load
         self._contacts = watch(self._source, setup.robot.name, graph.CONTACTS)
         self._read_contacts = readable(self._contacts.topic_name, self._point, itself)
-        self._arrows, self._watched = np.empty((0, 2, 3)), False
+        self._arrows = np.empty((0, 2, 3))  # of the last contacts [m]
+        self._watched = False  # whether a page was open at the last look
         self.stage = open_stage(setup)
         clock = self.stage.server.gui.add_text("at", "", disabled=True)
         self._second = SecondDisplay(self._source, setup, self.stage)
@@ -112,7 +117,7 @@ class BrowserShell(Shell):
         return shell
 
     def look(self) -> None:
-        """Show the newest state, where somebody has opened the page."""
+        """Show the newest state, if a page is open."""
         state, watched = self._latest.take(), bool(self.stage.server.get_clients())
         is_new, is_opened = state is not self._shown, watched and not self._watched
         if is_new:
@@ -120,17 +125,18 @@ class BrowserShell(Shell):
         if is_opened:
             self.stage.aim(pose_of(self._setup, state))
         if is_opened or (is_new and watched):
-            if found := newest(self._contacts):
-                self._read_contacts(found)
+            if contacts := newest(self._contacts):
+                self._read_contacts(contacts)
             self._display.show(state, self._arrows)
             self._second.show()
         self._shown, self._watched = state, watched
 
     def _point(self, contacts: bytes) -> None:
+        """Take the arrows of a message of contacts."""
         self._arrows = read_arrows([contacts])[1][-1]
 
     def close(self) -> None:
-        """Serve no more."""
+        """Stop serving."""
         self.stage.close()
         self._source.destroy_node()
 
@@ -138,10 +144,10 @@ class BrowserShell(Shell):
 def open_in_desktop(url: str) -> None:
     """Open an address in the desktop's browser, if there is one.
 
-    One that needs a terminal has none, and ends.
+    A browser that needs a terminal gets none, and ends.
     """
-    command, away = python("-m", "webbrowser", url), subprocess.DEVNULL
-    subprocess.Popen(command, stdin=away, stdout=away, stderr=away, start_new_session=True)
+    command, null = python("-m", "webbrowser", url), subprocess.DEVNULL
+    subprocess.Popen(command, stdin=null, stdout=null, stderr=null, start_new_session=True)
 
 
 main = BrowserShell.main

@@ -1,8 +1,7 @@
-"""Options of films and of pages, as a command has them, and what of them is refused.
+"""Options of films and of pages, with their checks.
 
-Options may be added: a field here, a parameter of `ra.view` in door.py, and a word of VIEW there.
-FPS and SIZE, the defaults that the help states, and LEAST and MOST, bounds on memory, may be
-changed. Names of options stay.
+An option is a field here, a parameter of `ra.view` in door.py, and a word of VIEW there. Names of
+options stay. FPS and SIZE, the defaults that the help states, and LEAST and MOST may be changed.
 """
 
 from __future__ import annotations
@@ -21,15 +20,16 @@ from roboaccord.contract import AccordError, Quantity
 
 from roboaccord_view.stage import HOST, PORT, Stage
 
-FPS = 25
-SIZE = 720, 404  # pixels
-LEAST, MOST = 64, 4096  # pixels of a side
+FPS = 25  # pictures a second
+SIZE = 720, 404  # pixels, about 16 to 9 with even sides
+LEAST, MOST = 64, 4096  # pixels of a side: texts need room, pictures memory
+# Shows a line to the user.
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class FilmOptions:
-    """Options of films of a run: their files, and what these are to be like."""
+    """Options of films of a run: their files, rate, size and times."""
 
     gif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an animated GIF instead.")
@@ -54,7 +54,7 @@ class FilmOptions:
 
 @dataclass(frozen=True)
 class Page:
-    """Options of a page in the browser: how long it stays [s], and where it is."""
+    """Options of a page in the browser: how long it stays [s], its port and address."""
 
     stay: Stay = math.inf
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the browser view.")] = PORT
@@ -68,7 +68,7 @@ class Page:
 
     @contextmanager
     def shown(self, stage: Stage, tell: Tell) -> Iterator[None]:
-        """Report where a page is and who can open it, do what lasts until Ctrl-C, and close it."""
+        """Tell the address of a page and who can open it; close it after the block or Ctrl-C."""
         if not _is_local(self.host):
             port = stage.url.rpartition(":")[2]
             tell(f"warning: whoever reaches {self.host} on port {port} can watch and steer")
@@ -88,7 +88,7 @@ def _is_local(host: str) -> bool:
 
 
 def check(fps: float, size: tuple[int, int], speed: float) -> None:
-    """Refuse a film that cannot be.
+    """Check the figures of a film.
 
     Raises:
         AccordError: for figures out of range.
@@ -105,7 +105,7 @@ def parse_size(text: str) -> tuple[int, int]:
     """Return the size of pictures [pixels]: `720x404`, or a width, with sides of 16 to 9.
 
     Raises:
-        AccordError: if it is none.
+        AccordError: for a text that is no size.
     """
     width, x, height = text.lower().partition("x")
     if not width.isdecimal() or not (height.isdecimal() or not x):

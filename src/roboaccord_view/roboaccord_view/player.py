@@ -1,8 +1,8 @@
-"""Playback of a recorded motion in the browser, beside others where there are any.
+"""Playback of a recorded motion in the browser, with other robots beside it.
 
-Controls and lines of the page may be changed here, and the bounds below. `add_controls`, with the
-steps of its buttons, is that of a running simulation in live.py, too. A control of another kind
-than these must be known to guard.py.
+A Player adds controls and lines to the page and moves the robot, its contacts, and the other robots
+to the time of the slider. Controls and the bounds below may be changed; live.py uses
+`add_controls`, too. A control of another kind must be known to guard.py.
 """
 
 from __future__ import annotations
@@ -16,31 +16,34 @@ import numpy as np
 from roboaccord.bag import PERIOD
 from roboaccord.contract import REFUSED, Aim, Array, Event, Trajectory
 
-from roboaccord_view.annotations import Failure, failure_lines, failures
+from roboaccord_view.drawing.failures import Failure, failure_lines, failures
+from roboaccord_view.figure import Figure, Pose
 from roboaccord_view.motion import Moved
 from roboaccord_view.second import SecondRun
-from roboaccord_view.stage import Figure, Pose, Stage
+from roboaccord_view.stage import Stage
 
 if TYPE_CHECKING:
     from viser import GuiApi, GuiCheckboxHandle, GuiSliderHandle, GuiTextHandle
 
 RATE = 30.0  # pictures a second
-SLOWEST, FASTEST = 0.05, 20.0  # of real time
-MOST_EVENTS, MOST_MARKS = 400, 40  # in the list, and on the time line
-PATH = 2000  # points of it
+SLOWEST, FASTEST = 0.05, 20.0  # speeds of the slider, over real time
+MOST_EVENTS = 400  # in the list; a page with more is slow
+MOST_MARKS = 40  # of events on the time line; more would run together
+PATH_POINTS = 2000  # of the path that is drawn, about
 AIMED = 100  # poses that the camera has in view
-STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}  # [s], or ticks
-NONE = "-"
-JUMP = 1.0  # s: the view does not glide after what is farther ahead, or back
+STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}  # by button: [s], or samples
+NONE = "-"  # no event, in the list
+JUMP = 1.0  # s: the view does not glide over a longer step, or one back
 ROUND_OFF = 1e-9  # s
+TEXT_EVERY = 3  # pictures between changes of texts, which cost more than poses
 
 
 class Recording:
-    """A motion and the figure that shows it, by time.
+    """A motion and the figure that shows it.
 
     Args:
-        figure: the robot.
-        trajectory: the motion.
+        figure: the robot on the page.
+        trajectory: its motion.
         path: of a point of it (t, 3) [m].
     """
 
@@ -48,7 +51,7 @@ class Recording:
         self.figure, self.trajectory, self.path = figure, trajectory, path
 
     def index(self, moment: float) -> int:
-        """Return the last sample at or before a time [s], of the first one where there is none."""
+        """Return the index of the last sample at or before a time [s], 0 if there is none."""
         return max(_last(self.trajectory.time, moment), 0)
 
     def pose(self, i: int) -> Pose:
@@ -58,13 +61,16 @@ class Recording:
 
 
 class SecondRecording(Recording):
-    """Another motion, and a translucent figure that shows it.
+    """Another motion, and the translucent figure that shows it.
 
     Args:
-        stage: to which the figure is added.
-        second: the motion, and how it looks.
+        stage: of the page.
+        second: the motion and its look.
         key: of the figure on the page.
-        aim: the point whose path it has; by default the centre of mass.
+        aim: the point of its path; by default the centre of mass.
+
+    Attributes:
+        distance: text with the distance from the first robot.
     """
 
     def __init__(self, stage: Stage, second: SecondRun, key: str, aim: Aim | None = None) -> None:
@@ -73,12 +79,12 @@ class SecondRecording(Recording):
         motion = second.trajectory
         super().__init__(figure, motion, Moved(figure.parsed, motion).path(aim))
         gui = stage.server.gui
-        what = aim.name if aim else "centres of mass"
-        self.distance = gui.add_text(f"{second.name}: {what} apart [m]", "", disabled=True)
+        points = aim.name if aim else "centres of mass"
+        self.distance = gui.add_text(f"{second.name}: {points} apart [m]", "", disabled=True)
         self._cause = gui.add_markdown("")
 
     def show(self, moment: float) -> Array:
-        """Show what is at a time [s], and return the point of its path (3,) [m]."""
+        """Show the motion at a time [s], and return the point of its path (3,) [m]."""
         i, look = self.index(moment), self._second.look(moment)
         self.figure.pose(self.pose(i))
         if look.colours != self._look.colours:
@@ -90,7 +96,7 @@ class SecondRecording(Recording):
 
 
 class Player:
-    """Play a motion on a stage: play and pause, steps, time, speed, events, and others beside it.
+    """A motion on a stage, with controls to play, step, choose a time, a speed or an event.
 
     Args:
         stage: with the robot.
@@ -98,9 +104,9 @@ class Player:
         speed: seconds of motion a second.
         contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.transforms.read_arrows`
             returns them.
-        beside: what is shown translucent beside it, at the same time.
+        beside: robots that are shown translucent at the same time.
         aim: the point whose path is drawn, and whose target is marked.
-        findings: what the controller found out about the robot.
+        findings: of the controller about the robot.
     """
 
     def __init__(
@@ -119,35 +125,37 @@ class Player:
         self._main = Recording(stage.robot, trajectory, moved.path(aim))
         self._contacts = contacts
         self._failures = failures(stage.robot.parsed, trajectory.events)
-        self._labels = [stage.robot.label(each.link, each.name) for each in self._failures]
-        self._failed: list[Failure] | None = None
+        self._labels = [stage.robot.label(f.link, f.name) for f in self._failures]
+        self._failed: list[Failure] | None = None  # as shown
         if aim and aim.target is not None:
             stage.mark("target", aim.target)
             if any(finding.kind == REFUSED for finding in findings):
                 stage.mark("nearest point", self._main.path[-1])
         start, stop = float(trajectory.time[0]), float(trajectory.time[-1])
-        stop = max([stop, *(float(each.trajectory.time[-1]) for each in beside)])
-        self._start, self._stop, self._now = start, stop, start
-        self._pictures, self._shown = 0, start
+        stop = max([stop, *(float(run.trajectory.time[-1]) for run in beside)])
+        self._start, self._stop = start, stop  # of the time line [s]
+        self._now, self._shown = start, start  # time to show, and of the last picture [s]
+        self._pictures = 0  # so far
         events = sorted([*trajectory.events, *findings], key=lambda event: event.time)
         with stage.server.gui.add_folder("recording"):
             self._add_controls(events, speed)
             self._failure_text = stage.server.gui.add_markdown("")
-            self._ghosts = [
-                SecondRecording(stage, each, f"beside_{i}", aim) for i, each in enumerate(beside)
+            self._others = [
+                SecondRecording(stage, run, f"beside_{i}", aim) for i, run in enumerate(beside)
             ]
-        every = max(1, len(trajectory) // PATH)
-        stage.draw_path(self._main.path[::every])
-        some = np.unique(np.linspace(0, len(trajectory) - 1, AIMED).astype(int))
-        stage.aim(*(self._main.pose(int(i)) for i in some))
+        step = max(1, len(trajectory) // PATH_POINTS)
+        stage.draw_path(self._main.path[::step])
+        samples = np.unique(np.linspace(0, len(trajectory) - 1, AIMED).astype(int))
+        stage.aim(*(self._main.pose(int(i)) for i in samples))
         self.show(start)
 
     def _add_controls(self, events: Sequence[Event], speed: float) -> None:
+        """Add buttons, time line and list of events to the page."""
         gui = self.stage.server.gui
         start, stop = self._start, self._stop
         self._play, self._speed, self._clock = add_controls(gui, STEPS, self._move, speed)
         step = max((stop - start) / 1000.0, 1e-3)
-        marks = sorted({round(e.time, 6) for e in events})
+        marks = sorted({round(event.time, 6) for event in events})
         self._time = gui.add_slider(
             "time [s]", start, max(stop, start + step), step, start,
             marks=tuple((m, "") for m in marks) if 0 < len(marks) <= MOST_MARKS else None,
@@ -168,29 +176,29 @@ class Player:
         self.stage.touch(self._arrows(moment))
         self._point_out(moment)
         self._pictures += 1
-        telling = self._pictures % 3 == 1 or not self._play.value
-        for ghost in self._ghosts:
+        with_texts = self._pictures % TEXT_EVERY == 1 or not self._play.value
+        for other in self._others:
             with self.stage.server.atomic():
-                place = ghost.show(moment)
-            if telling:
-                ghost.distance.value = f"{np.linalg.norm(self._main.path[i] - place):.6f}"
-        if telling:
+                point = other.show(moment)
+            if with_texts:
+                other.distance.value = f"{np.linalg.norm(self._main.path[i] - point):.6f}"
+        if with_texts:
             self._clock.value = f"{self._main.trajectory.time[i]:.4f} s"
 
     def _point_out(self, moment: float) -> None:
         """Show the joints that have failed by a time [s] in red, with their kinds."""
-        failed = [each for each in self._failures if each.time <= moment + ROUND_OFF]
+        failed = [f for f in self._failures if f.time <= moment + ROUND_OFF]
         if failed != self._failed:
             self._failed = failed
-            self.stage.robot.redden({each.shape for each in failed})
-            for label, each in zip(self._labels, self._failures, strict=True):
-                label.visible = each in failed
+            self.stage.robot.redden({failure.shape for failure in failed})
+            for label, failure in zip(self._labels, self._failures, strict=True):
+                label.visible = failure in failed
         lines = "\n\n".join(failure_lines(self._failures, self._findings, moment + ROUND_OFF))
         if lines != self._failure_text.content:
             self._failure_text.content = lines
 
     def advance(self, elapsed: float) -> None:
-        """Play on by `elapsed` wall-clock seconds, from where the slider is."""
+        """Play on by `elapsed` wall-clock seconds, from the time of the slider."""
         slider = float(self._time.value)
         if abs(slider - self._now) > self._time.step:  # somebody moved it
             self._now = slider
@@ -202,7 +210,7 @@ class Player:
         self.show(self._now)
 
     def play(self, duration: float = np.inf) -> None:
-        """Keep the motion moving for `duration` [s of wall time], or until interrupted."""
+        """Play for `duration` [s of wall time], or until interrupted."""
         last = time.monotonic()
         end = last + duration
         while last < end:
@@ -212,7 +220,7 @@ class Player:
             last = now
 
     def _move(self, step: float) -> None:
-        """Stop, and go on by so many ticks (int) or seconds (float)."""
+        """Stop, and step by a number of samples (int) or seconds (float)."""
         times, i = self._main.trajectory.time, self._main.index(self._now)
         if isinstance(step, int):
             self._jump(float(times[min(max(i + step, 0), len(times) - 1)]))
@@ -226,6 +234,7 @@ class Player:
             self._now = self._time.value = moment
 
     def _arrows(self, moment: float) -> Array:
+        """Return the arrows of the contacts at a time [s] (k, 2, 3) [m]."""
         times, arrows = self._contacts
         i = _last(times, moment)
         fresh = i >= 0 and moment - times[i] < 1.5 * PERIOD
@@ -233,7 +242,7 @@ class Player:
 
 
 def _last(times: Array, moment: float) -> int:
-    """Return the index of the last of times [s] at or before another, -1 where there is none."""
+    """Return the index of the last of times [s] at or before another, -1 if there is none."""
     return int(np.searchsorted(times, moment + ROUND_OFF, side="right")) - 1
 
 
@@ -244,16 +253,16 @@ def add_controls(
 
     Args:
         gui: of viser.
-        steps: what each button gives to `move`.
+        steps: argument of `move` by the label of a button.
         move: is called by the buttons.
         speed: seconds of motion a second, to begin with.
     """
     play = gui.add_checkbox("play", True)
     buttons = gui.add_button_group("step", list(steps))
     buttons.on_click(lambda click: move(steps[click.target.value]))
-    chosen = min(max(speed, SLOWEST), FASTEST)
-    rate = gui.add_slider("speed", SLOWEST, FASTEST, 0.05, chosen)
-    return play, rate, gui.add_text("at", "", disabled=True)
+    initial = min(max(speed, SLOWEST), FASTEST)
+    slider = gui.add_slider("speed", SLOWEST, FASTEST, 0.05, initial)
+    return play, slider, gui.add_text("at", "", disabled=True)
 
 
 def line_of(event: Event) -> str:

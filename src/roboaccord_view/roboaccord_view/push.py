@@ -1,8 +1,9 @@
-"""External pushes on links of a running simulation, as extra forces beside the force law.
+"""External pushes on links of a running simulation, as forces beside the force law.
 
-What pages do to a running robot may be added here, and becomes an event of the run, of KIND, which
-stays, for bags keep it. A push must begin with a control period and last whole ones: test_push.py
-measures the impulse in each engine. An engine takes part by `push` of `EngineSimulator`.
+A push begins with a control period and lasts whole ones, and becomes an event of the run with its
+impulse: test_push.py measures that in each engine. An engine takes part by `push` of
+`EngineSimulator`. What else pages do to a running robot may be added here. KIND stays, for it is in
+bags.
 """
 
 from __future__ import annotations
@@ -15,29 +16,27 @@ from roboaccord.engines import EngineSimulator, default_names
 from roboaccord.simulators import Proxy, Simulator
 
 KIND = "push"  # of the event
-_ROUND_OFF = 1e-9  # s
+ROUND_OFF = 1e-9  # s, or control periods
 
 
 class PushedSimulator(Proxy):
-    """Push links of a simulator.
-
-    A push begins with the next control period and lasts whole periods. It is an event of the run,
-    with its impulse.
+    """A simulator whose links can be pushed.
 
     Args:
-        simulator: of an engine; others are refused when they are pushed.
+        simulator: of an engine; others refuse pushes.
     """
 
     def __init__(self, simulator: Simulator) -> None:
         super().__init__(simulator)
-        self._parts = [part for part in simulator.parts() if isinstance(part, EngineSimulator)]
-        self._asked: list[tuple[str, Array, float]] = []
-        self._end = math.inf
+        self._engines = [part for part in simulator.parts() if isinstance(part, EngineSimulator)]
+        # Pushes for the next control period: link, force (3,) [N], time [s].
+        self._requests: list[tuple[str, Array, float]] = []
+        self._end = math.inf  # of the present push [s]
 
     @property
     def links(self) -> tuple[str, ...]:
-        """Names of the links that can be pushed; none where the simulator takes no force."""
-        names = [{link.name for link in part.tree.links} for part in self._parts]
+        """Names of the links that can be pushed; none if the simulator takes no force."""
+        names = [{link.name for link in engine.tree.links} for engine in self._engines]
         return tuple(sorted(set.intersection(*names) - {"world"})) if names else ()
 
     def push(self, link: str, force: Array, duration: float) -> None:
@@ -49,7 +48,8 @@ class PushedSimulator(Proxy):
             duration: [s].
 
         Raises:
-            AccordError: where the simulator takes no force, for an unknown link, or no duration.
+            AccordError: if the simulator takes no force, the link is unknown, or there is no
+                duration.
         """
         if not self.links:
             raise AccordError(
@@ -58,29 +58,30 @@ class PushedSimulator(Proxy):
         check_known("unknown link ", link, self.links)
         if not (duration > 0.0 and np.isfinite([*force, duration]).all()):
             raise AccordError("a push needs a finite force and a duration above 0 s")
-        self._asked.append((link, np.array(force, dtype=float), duration))
+        self._requests.append((link, np.array(force, dtype=float), duration))
 
     def _start(self, state: RobotState) -> None:
-        """Begin at a state, without a push."""
-        self._asked.clear()
+        """Start at a state, without a push."""
+        self._requests.clear()
         self._let_go()
         super()._start(state)
 
     def _advance(self, command: Command, duration: float) -> None:
         time = self.state().time
-        if time > self._end - _ROUND_OFF:
+        if time > self._end - ROUND_OFF:
             self._let_go()
-        if self._asked:  # the newest replaces all others
-            link, force, length = self._asked.pop()
-            self._asked.clear()
-            self._end = time + length
-            impulse = math.ceil(length / duration - _ROUND_OFF) * duration * np.linalg.norm(force)
+        if self._requests:  # the newest replaces all others
+            link, force, push_time = self._requests.pop()
+            self._requests.clear()
+            self._end = time + push_time
+            impulse = math.ceil(push_time / duration - ROUND_OFF) * duration * np.linalg.norm(force)
             self._events.append(Event(time, KIND, link, float(impulse)))
-            for part in self._parts:
-                part.push(link, force)
+            for engine in self._engines:
+                engine.push(link, force)
         super()._advance(command, duration)
 
     def _let_go(self) -> None:
+        """End the present push."""
         self._end = math.inf
-        for part in self._parts:
-            part.push(part.tree.links[0].name, np.zeros(3))
+        for engine in self._engines:
+            engine.push(engine.tree.links[0].name, np.zeros(3))

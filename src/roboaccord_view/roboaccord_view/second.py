@@ -1,9 +1,11 @@
-"""Robots beside a first one, translucent: a bag's reference (analytical model), or further runs.
+"""Robots beside a first one, translucent: a bag's reference, or further runs.
 
-GHOSTS, their colours in turn, may be changed, and `names_of`, how runs are told apart in writing.
-How the reference looks as a cross-check goes on is recorded in the bag, as `roboaccord.bag.Look`,
-and is changed there. CLEAR must stay above 1: it keeps a robot that coincides with the first from
-flickering through it.
+A SecondRun is such a motion with its looks over time; the bag of a cross-check records the looks of
+the reference (`roboaccord.bag.Look`). Layers draw it over a picture, the shapes of each opacity as
+a layer.
+
+GHOSTS and `names_of` may be changed. CLEAR stays above 1: it keeps a robot that coincides with the
+first one from flickering through it.
 """
 
 from __future__ import annotations
@@ -18,25 +20,27 @@ from roboaccord.bag import REFERENCE, BagRun, Look
 from roboaccord.contract import Aim, Array, Trajectory
 from roboaccord.description import BLUE, Scene
 
-from roboaccord_view.annotations import moves, rgb
+from roboaccord_view.drawing.annotations import rgb
+from roboaccord_view.drawing.raster import Canvas, Mesh, Picture
+from roboaccord_view.drawing.waiting import moves
 from roboaccord_view.motion import Moved, resample
-from roboaccord_view.raster import Canvas, Mesh, Picture
 
-CLEAR = 1.005  # relative depth by which a robot that is alike has to be nearer to be seen
+CLEAR = 1.005  # relative depth by which another robot must be nearer to be seen over the first
+# Red, green and blue, 0 to 1.
 Colour = tuple[float, float, float]
+# Colours of further robots, in turn.
 GHOSTS: tuple[Colour, ...] = (BLUE, (0.05, 0.55, 0.30), (0.60, 0.25, 0.70), (0.70, 0.50, 0.0))
-"""Of robots beside a first one, in turn."""
 
 
 @dataclass(frozen=True)
 class SecondRun:
-    """A robot beside a first one: its motion, and how it looks from a time on.
+    """A robot beside a first one: its motion, and its looks over time.
 
     Args:
         trajectory, urdf: motion and description.
-        looks: in order of time.
-        name: of what made the motion, such as an engine.
-        colour: red, green and blue, 0 to 1.
+        looks: in order of time; each holds from its time on.
+        name: of the source of the motion, such as an engine.
+        colour: of the robot.
     """
 
     trajectory: Trajectory
@@ -46,20 +50,24 @@ class SecondRun:
     colour: Colour = BLUE
 
     def painted(self, look: Look) -> str:
-        """Return its description as it looks."""
+        """Return the description in the colours of a look."""
         return look.paint(self.urdf, self.colour)
 
     def look(self, moment: float) -> Look:
-        """Return how it looks at a time [s]: the link that is found in the end is red before."""
-        at = bisect_right(self.looks, moment, key=lambda each: each.time)
-        now, last = self.looks[max(at - 1, 0)], self.looks[-1]
+        """Return the look at a time [s].
+
+        A link that the last look names as the cause is red from `since` on, when the cause began,
+        although a cross-check can name it only later.
+        """
+        following = bisect_right(self.looks, moment, key=lambda look: look.time)
+        now, last = self.looks[max(following - 1, 0)], self.looks[-1]
         if not last.link or moment < last.since:
             return replace(now, link="", line="")
         return replace(now, link=last.link, line=last.line)
 
 
 def beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]:
-    """Return the further runs as robots beside the first one, each in a colour of its own."""
+    """Return all runs but the first as robots beside it, each in a colour of its own."""
     others = zip(runs[1:], urdfs, names_of(runs)[1:], strict=True)
     return [
         SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
@@ -71,37 +79,43 @@ def names_of(runs: Sequence[BagRun]) -> list[str]:
     """Return names that distinguish runs: their engines, or else their controllers."""
     engines = [run.engine or f"run {i + 1}" for i, run in enumerate(runs)]
     controllers = [run.scenario.get("controller", {}).get("name", "") for run in runs]
-    apart = len(set(engines)) == 1 and len(set(controllers)) == len(runs)
-    return controllers if apart else engines
+    differ = len(set(engines)) == 1 and len(set(controllers)) == len(runs)
+    return controllers if differ else engines
 
 
 class Layers:
-    """Draw a robot beside a first one, the shapes of each opacity as a layer.
+    """A robot beside a first one in pictures, the shapes of each opacity as a layer.
 
     Args:
-        second: its motion, and how it looks.
-        step: motion between pictures [s].
-        count: of pictures; the last pose stays where the motion is over.
-        aim: the point whose path it has; by default the centre of mass.
+        second: its motion and looks.
+        step: between pictures [s of motion].
+        count: of pictures; the last pose stays once the motion is over.
+        aim: the point of its path; by default the centre of mass.
 
     Attributes:
-        second, ink: as given, and its colour in bytes.
-        path, moving: at each picture, the place (t, 3) [m], and whether something moves (t,).
+        second: the argument.
+        ink: its colour, 0 to 255.
+        path: of the point, at each picture (t, 3) [m].
+        moving: whether something moves, at each picture (t,).
     """
 
     def __init__(self, second: SecondRun, step: float, count: int, aim: Aim | None = None) -> None:
         self.second, self._parsed = second, cache(Scene.parse)
         scene = self._parsed(second.painted(second.look(0.0)))
         self._moved = moved = Moved(scene, resample(second.trajectory, step))
-        until = np.minimum(np.arange(count), len(moved.motion) - 1)
+        samples = np.minimum(np.arange(count), len(moved.motion) - 1)
         self.ink = rgb(255.0 * np.array(second.colour))
-        self.path = moved.path(aim)[until]
-        self.moving = moves(moved.motion, moved.origins, step)[until]
+        self.path = moved.path(aim)[samples]
+        self.moving = moves(moved.motion, moved.origins, step)[samples]
 
     def draw(self, picture: Picture, canvas: Canvas, i: int, turn: Array) -> str:
-        """Draw it over a picture, in front of what a canvas holds; return the line to write.
+        """Draw the robot over a picture, and return the line of its look.
 
-        `turn` is from the world to the axes of the picture, transposed (3, 3).
+        Args:
+            picture: is changed.
+            canvas: with the depths of the first robot.
+            i: number of the sample.
+            turn: from the world to the axes of the picture, transposed (3, 3).
         """
         motion = self._moved.motion
         k = min(i, len(motion) - 1)

@@ -1,9 +1,10 @@
 """What `accord view` and `ra.view` show: runs, a simulation or a robot, on a page or as a film.
 
-A kind of view may be added: a function here, and a branch in door.py for command and function. A
-bag may name any file: which meshes are then read must be decided in `Recorded.read`, and nowhere
-else. Options of pages and films are in options.py; viser and Pillow are imported when something is
-drawn.
+A kind of view is a function here and a branch in door.py for command and function. viser and Pillow
+are imported when something is drawn.
+
+A bag may name any file, so which meshes are then read is decided in `Recorded.read` and nowhere
+else.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from roboaccord_view.stage import Stage
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recorded run as it is drawn.
+    """A recorded run to be drawn.
 
     Args:
         run, urdf: the run, and the description that is drawn.
         others: further runs or its reference, translucent.
-        name: of what made the motion, where there are others.
-        setup: of its target; None where the robot is not installed.
-        surfaces: what stands around.
+        name: of the source of the motion, if there are others.
+        setup: with its target; None if the robot is not installed.
+        surfaces: around the robot.
     """
 
     run: BagRun
@@ -50,40 +51,43 @@ class Recorded:
     def read(cls, bags: Sequence[Path], robot: Setup | None, tell: Tell) -> Recorded:
         """Read a bag, and others to be shown beside it.
 
-        A bag may name any file: meshes are read of installed packages, and those of `robot`.
+        Meshes are read from installed packages, and those that `robot` names.
 
         Raises:
-            AccordError: if one is no bag, or holds no description to draw.
+            AccordError: if a file is no bag, or has no description to draw.
         """
         run, motion, looks = read_pair(bags[0])
         runs, dropped = [run, *map(read_run, bags[1:])], set[str]()
-        own = ET.fromstring(robot.urdf()).iter("mesh") if robot else ()
-        shipped = {mesh.get("filename") for mesh in own}
+        meshes = ET.fromstring(robot.urdf()).iter("mesh") if robot else ()
+        trusted = {mesh.get("filename") for mesh in meshes}
 
-        def drawn(urdf: str) -> str:
-            Tree.parse(urdf)  # which refuses what is none
+        def without_foreign_meshes(urdf: str) -> str:
+            Tree.parse(urdf)  # raises an error for a text that is no URDF
             for mesh in (top := ET.fromstring(urdf)).iter("mesh"):
-                if (name := mesh.get("filename", "")) not in shipped and not ships(name):
+                if (name := mesh.get("filename", "")) not in trusted and not ships(name):
                     dropped.add(mesh.attrib.pop("filename", ""))
             return ET.tostring(top, encoding="unicode")
 
-        urdf, *urdfs = (drawn(_described(each, bag)) for each, bag in zip(runs, bags, strict=True))
+        urdf, *urdfs = (
+            without_foreign_meshes(_described(recording, bag))
+            for recording, bag in zip(runs, bags, strict=True)
+        )
         second = [SecondRun(motion, urdf, looks)] if motion else []
         others = beside(runs, urdfs) if urdfs else second
         if dropped:
             hint = "accord view BAG --robot FILE"
             tell(f"not drawn: {len(dropped)} meshes that only the bag names: {hint}")
         setup = _setup_of(run, tell)
-        around = surfaces_around(setup) if setup else []
-        return cls(run, urdf, others, names_of(runs)[0], setup, around)
+        surfaces = surfaces_around(setup) if setup else []
+        return cls(run, urdf, others, names_of(runs)[0], setup, surfaces)
 
     @property
     def aim(self) -> Aim | None:
-        """The point whose path is drawn, and its target."""
+        """The point whose path is drawn, with its target; None if the robot has none."""
         return self.setup.robot.aim(self.setup) if self.setup else None
 
     def play(self, page: Page, speed: float, tell: Tell, *, collision: bool) -> None:
-        """Show it in the browser."""
+        """Play the run in the browser."""
         from roboaccord_view.player import Player
 
         stage = Stage(self.urdf, page.port, page.host, self.surfaces, collision)
@@ -107,16 +111,16 @@ def write_films(
 
     Args:
         bags, robot, tell: as of `Recorded.read`.
-        film: the files, and what they are to be like.
+        film: the files and their options.
         speed: seconds of motion a second of film.
-        drawn: called with how many pictures are done, and of how many.
+        drawn: called with the number of pictures done, and in all.
         collision: draw the collision shapes, not the visual ones.
 
     Returns:
         Number of pictures.
 
     Raises:
-        AccordError: for wrong options, or what cannot be read, drawn or written.
+        AccordError: for wrong options, or a bag or film that cannot be read, drawn or written.
     """
     from roboaccord_view.film import Film
     from roboaccord_view.film_files import WRITERS, find_ffmpeg
@@ -131,18 +135,18 @@ def write_films(
         check_target(file)
     if film.mp4:
         find_ffmpeg(size)
-    shown = Recorded.read(bags, robot, tell)
+    recorded = Recorded.read(bags, robot, tell)
     pictures = Film(
-        shown.urdf,
-        shown.run.trajectory,
+        recorded.urdf,
+        recorded.run.trajectory,
         fps=fps,
         size=size,
         speed=speed,
-        surfaces=shown.surfaces,
-        beside=shown.others,
-        name=shown.name,
-        aim=shown.aim,
-        findings=shown.run.findings,
+        surfaces=recorded.surfaces,
+        beside=recorded.others,
+        name=recorded.name,
+        aim=recorded.aim,
+        findings=recorded.run.findings,
         uncut=film.uncut,
         collision=collision,
     )
@@ -172,7 +176,7 @@ def simulate(
 
 
 def pose(setup: Setup, page: Page, tell: Tell, *, collision: bool) -> None:
-    """Show a robot with a slider a joint, until interrupted."""
+    """Show a robot with a slider for each joint, until interrupted."""
     from roboaccord_view.live import view_robot
 
     with page.shown(view_robot(setup, page.port, page.host, collision=collision), tell):
@@ -180,10 +184,10 @@ def pose(setup: Setup, page: Page, tell: Tell, *, collision: bool) -> None:
 
 
 def _described(run: BagRun, path: Path) -> str:
-    """Return the description of the robot of a bag, the robot's own where the bag holds none.
+    """Return the description in a bag, or that of the installed robot.
 
     Raises:
-        AccordError: if the bag does not even name its robot.
+        AccordError: if there is neither.
     """
     if not run.urdf and run.robot not in robot_names():
         lacks = f"and {run.robot or 'its robot'} is not installed"
@@ -193,7 +197,7 @@ def _described(run: BagRun, path: Path) -> str:
 
 
 def _setup_of(run: BagRun, tell: Tell) -> Setup | None:
-    """Return the setup of a run, of which surroundings and target are drawn; None without any."""
+    """Return the setup of a run, for its surroundings and target; None if it has none."""
     if run.robot not in robot_names() or not run.scenario:
         return None
     try:

@@ -1,8 +1,10 @@
-"""Camera placement, and the backdrop of a robot: the ground, or the wall it moves on.
+"""Camera placement for a motion, and the plane behind the robot: ground, or the wall it is on.
 
-From where films and pages look, the angles below, and how near, MARGIN and CLOSER, may be changed.
-`frame` must stay exact: test_view.py projects all points to see that they fill the picture. What
-counts as motion on a wall is in `moves_on_wall`.
+`stance_of` frames all points of a motion by a camera at rest, or lets the camera follow the robot
+if it then comes CLOSER. `frame` fills the picture exactly; test_view.py projects all points to see
+that. `moves_on_wall` decides what counts as motion on a wall.
+
+Angles of the camera and margins may be changed.
 """
 
 from __future__ import annotations
@@ -14,26 +16,27 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 from roboaccord.scenario import Camera
 
-VIEW = math.radians(32.0)  # field of view
-AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)  # of the camera, over ground
-ASIDE, STEEP = math.radians(-76.0), math.radians(64.0)  # over terrain, into whose hollows it looks
-# Where the camera goes until nothing blocks the view.
+VIEW = math.radians(32.0)  # field of view [rad]
+AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)  # of the camera over ground [rad]
+ASIDE, STEEP = math.radians(-76.0), math.radians(64.0)  # over terrain, to see into hollows [rad]
+# Azimuths that are tried until nothing hides the robot [rad].
 AZIMUTHS = tuple(AZIMUTH + math.radians(turn) for turn in (0, -56, 56, 124, 180, -124))
-SMALL = 200  # pixels of a picture that shows whether something is
+SMALL = 200  # pixels of a side of a picture that shows whether something hides it
 FOLLOW = 0.6  # time constant of the camera that follows the robot [s of film]
-CLOSER = 2.5  # times nearer: then the camera follows, else it stands where it sees all
-FLAT = 1e-3  # m: motion in x that is none, so that the robot moves on a wall
-LARGEST = 1e9  # m: of a robot that is drawn
-NEAREST = 1e-2  # m: between the eye and what it sees
-MARGIN = 0.03  # of a picture's width that is free on the left and on the right
-MOST_LINES = 6  # of the grid over a picture's width
+CLOSER = 2.5  # times: the camera follows the robot if it then comes nearer by this
+FLAT = 1e-3  # m: motion in x below this is none, as on a wall
+ASCENT = 0.05  # of the robot's radius: motion in y and z above this is some
+LARGEST = 1e9  # m, of a robot that is drawn
+NEAREST = 1e-2  # m, between the eye and the nearest point
+MARGIN = 0.03  # of a picture's width, free on the left and on the right
+MOST_LINES = 6  # of the grid over a picture's width at most
 ON_GROUND = np.eye(3)
-# The picture's ground is the wall, the world's y-z plane; turned so that light comes from above.
+# The wall, the world's y-z plane, becomes the ground of the picture, with light from above.
 ON_WALL = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
-BEFORE_WALL = np.array([0.0, 0.12, 1.0])  # the camera a little below
+BEFORE_WALL = np.array([0.0, 0.12, 1.0])  # direction to the camera, a little below the robot
 
+# Parts of a picture's height above and below that are kept clear, for texts.
 Bands = tuple[float, float]
-"""Parts of a picture's height, above and below."""
 NO_BANDS: Bands = (MARGIN, MARGIN)
 
 
@@ -45,9 +48,9 @@ class Stance:
         turn: from the world to the axes in which the plane behind the robot lies below it (3, 3).
         floor: height of that plane, in those axes [m].
         grid: distance of its lines [m].
-        target: what the camera looks at, in those axes (t, 3) [m].
-        direction: from there to the camera (3,).
-        distance: from there to the camera [m].
+        target: point at which the camera looks, in those axes (t, 3) [m].
+        direction: from the target to the camera (3,).
+        distance: from the target to the camera [m].
     """
 
     turn: Array
@@ -76,18 +79,16 @@ def stance_of(
     azimuth: float = AZIMUTH,
     wall: bool = False,
 ) -> Stance:
-    """Choose how to look at a motion, such that all points are in the picture at all times.
-
-    A camera that stands still is preferred to one that follows the robot, unless that is `CLOSER`.
+    """Return the stance for a motion, such that all points are in the picture at all times.
 
     Args:
-        points: outermost ones of all that is to be seen, over time (t, m, 3) [m].
+        points: outermost ones of everything in the picture, over time (t, m, 3) [m].
         centre: of mass over time (t, 3) [m].
         fps: pictures a second.
         aspect: width of a picture over its height.
-        bands: parts of its height above and below that are kept for writing.
+        bands: kept clear for texts.
         azimuth: of the camera over ground [rad].
-        wall: whether the robot is on a wall, as it is taken to be where it moves like that.
+        wall: the robot is on a wall; without it, its motion decides.
 
     Raises:
         AccordError: if the robot is too large to be drawn.
@@ -103,34 +104,34 @@ def stance_of(
     target, distance = frame(seen.reshape(-1, 3), direction, aspect, bands)
     targets = np.tile(target, (len(points), 1))
     track = follow(middle, fps)
-    aside, near = frame((seen - track[:, None]).reshape(-1, 3), direction, aspect, bands)
+    offset, near = frame((seen - track[:, None]).reshape(-1, 3), direction, aspect, bands)
     if CLOSER * near < distance:
-        targets, distance = track + aside, near
+        targets, distance = track + offset, near
     lowest = float(seen[..., 2].min())
     floor = lowest if wall else min(lowest, 0.0)
     return Stance(turn, floor, grid_of(distance), targets, direction, distance)
 
 
 def towards(azimuth: float, elevation: float) -> Array:
-    """Return the direction to a camera (3,)."""
+    """Return the direction to a camera (3,), of angles [rad]."""
     return np.array([math.cos(azimuth), math.sin(azimuth), math.tan(elevation)])
 
 
 def moves_on_wall(points: Array, radius: float) -> bool:
-    """Return whether no point moves in x, while some go aside, and some rise or fall."""
-    moved = np.ptp(points, axis=0).max(axis=0)  # along x, y and z
-    return bool(moved[0] < FLAT and min(moved[1:]) > 0.05 * radius)
+    """Return whether no point moves in x, while some move in y and some in z."""
+    ranges = np.ptp(points, axis=0).max(axis=0)  # of motion along x, y and z
+    return bool(ranges[0] < FLAT and min(ranges[1:]) > ASCENT * radius)
 
 
 def grid_of(distance: float) -> float:
-    """Return the distance of grid lines for a camera so far away: 1, 2 or 5 times a power of 10."""
+    """Return the distance of grid lines for a camera's distance: 1, 2 or 5 times a power of 10."""
     least = 2.0 * distance * math.tan(0.5 * VIEW) / MOST_LINES
     power = 10.0 ** math.floor(math.log10(least))
     return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= least)
 
 
 def over_terrain(vertices: Array, count: int, aspect: float, bands: Bands = NO_BANDS) -> Stance:
-    """Look down at all of a terrain, steeply, without moving.
+    """Return the stance of a camera at rest that looks down steeply at all of a terrain.
 
     Args:
         vertices: of the terrain (v, 3) [m].
@@ -147,13 +148,13 @@ def over_terrain(vertices: Array, count: int, aspect: float, bands: Bands = NO_B
 def frame(
     points: Array, direction: Array, aspect: float, bands: Bands = NO_BANDS
 ) -> tuple[Array, float]:
-    """Return what to look at (3,) and from how far [m], so that points just fill the picture.
+    """Return a camera's target (3,) [m] and distance [m], so that points just fill the picture.
 
     Each edge of the picture is a plane through the eye, beyond which no point may lie: in its axes
-    x - tan(angle) z <= eye_x - tan(angle) eye_z, and with that of the edge opposite eye_z follows.
+    x - tan(angle) z <= eye_x - tan(angle) eye_z. Together with the opposite edge this gives eye_z.
 
     Args:
-        points: that are to be seen (m, 3) [m].
+        points: in the picture (m, 3) [m].
         direction: to the camera (3,).
         aspect: width of a picture over its height.
         bands: parts of its height above and below that are kept clear.
@@ -162,7 +163,7 @@ def frame(
     seen = points @ axes.T
     side = (1.0 - 2.0 * MARGIN) * math.tan(0.5 * VIEW)
     above, below = ((1.0 - 2.0 * band) * math.tan(0.5 * VIEW) / aspect for band in bands)
-    # Of x with the tangents to the left and right, of y with those above and below.
+    # Tangents of the angles to the left edge and the one above, and to those opposite.
     a, b, z = np.array([side, above]), np.array([side, below]), seen[:, 2]
     low = (-seen[:, :2] - a * z[:, None]).max(axis=0)
     high = (seen[:, :2] - b * z[:, None]).max(axis=0)
@@ -176,7 +177,7 @@ def follow(centre: Array, fps: float) -> Array:
     """Return the centre's path, smoothed without lag (t, 3) [m]."""
     reach = round(3 * FOLLOW * fps)
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / (FOLLOW * fps)) ** 2)
-    # Odd reflection about the ends keeps a steady pace steady there.
+    # Odd reflection about the ends keeps a steady speed steady there.
     wide = np.pad(centre, ((reach, reach), (0, 0)), mode="reflect", reflect_type="odd")
     columns = [np.convolve(c, weights / weights.sum(), mode="valid") for c in wide.T]
     return np.column_stack(columns)

@@ -13,7 +13,9 @@ from roboaccord.contract.fault import FOUND, REFUSED
 from roboaccord.contract.state import Aim, Event
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.scene import Scene
-from roboaccord_view.annotations import casing, failure_lines, failures, point_out, shown
+from roboaccord_view.drawing.annotations import point_out
+from roboaccord_view.drawing.failures import casing, failure_lines, failures
+from roboaccord_view.drawing.waiting import shown
 from roboaccord_view.film import Film
 from roboaccord_view.motion import Moved
 from roboaccord_view.second import SecondRun, beside, names_of
@@ -110,7 +112,7 @@ def test_waiting_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """1 s of motion, 4 s of rest, 1 s of motion: what is left out is what the pictures skip."""
     angles = np.interp(np.arange(0.0, 6.02, 0.04), [0.0, 1.0, 5.0, 6.0], [0.0, 1.0, 1.0, 2.0])
     film, whole = (Film(URDF, turned(angles), size=SIZE, uncut=uncut) for uncut in (False, True))
-    times = film._motion.time[film._shown]
+    times = film._motion.time[film._samples]
     gap = int(np.diff(times).argmax())
     assert len(whole) == len(angles)
     # Motion is looked for within half a second, and 0.4 s of film are shown before and after it.
@@ -118,7 +120,7 @@ def test_waiting_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (np.delete(np.diff(times), gap) < 0.041).all()
     written: list[str] = []
     monkeypatch.setattr(
-        "roboaccord_view.annotations.write_above",
+        "roboaccord_view.drawing.annotations.write_above",
         lambda picture, rows: written.extend(r for r, _ in rows),
     )
     film.picture(gap)

@@ -21,9 +21,9 @@ from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.camera import Camera
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
+from roboaccord_view.drawing.raster import Canvas, Mesh
 from roboaccord_view.player import Player
 from roboaccord_view.push import KIND
-from roboaccord_view.raster import Canvas, Mesh
 from roboaccord_view.second import SecondRun
 
 pytest.importorskip("viser", reason="viser is not installed")
@@ -204,9 +204,9 @@ def test_two_motions_are_shown_at_one_time_with_their_distance(tmp_path: Path) -
     second = SecondRun(resting(setup, 0.3), setup.urdf())
     player = Player(stage, resting(setup), beside=[second])
     player.show(0.5)
-    assert player._ghosts[0].distance.value == "0.300000"
+    assert player._others[0].distance.value == "0.300000"
     with page_of(stage, tmp_path) as page:
-        ghost = player._ghosts[0].figure
+        ghost = player._others[0].figure
         pose = ghost.forward(({}, setup.initial.position + 0.3 * ALONG, IDENTITY))
         shapes = ghost.parsed.shapes
         solids = [(s.vertices @ pose[1][s.link].T + pose[0][s.link], s.faces) for s in shapes]
@@ -241,7 +241,7 @@ def test_a_link_is_pushed_from_the_page(tmp_path: Path) -> None:
         thread.start()
         wait_until(page, lambda: live._pace._due > 0.0)
         click(page, "push")
-        wait_until(page, lambda: len(simulator._asked) == 1)
+        wait_until(page, lambda: len(simulator._requests) == 1)
         click(page, "▶")
         wait_until(page, lambda: live._latest.time > 0.0)
         assert live._latest.time == setup.scenario.control_period

@@ -1,10 +1,12 @@
-"""Registration of the roller sphere: brings the package into the workspace.
+"""Registration of the roller sphere in the workspace.
 
-A controller or friction law of your own may be added: an entry in `controllers` or `friction_laws`;
-its key is the name in scenarios. The bases `ball` and `free`, and ROLLERS before CARRIER, are fixed
-by the URDF and by the order of efforts in all controllers. FINE may be tuned: the reference (the
-analytical model) takes an engine's own contact as dry friction smoothed by it. The paper is Kimura,
-Ogata and Ishii (2019), docs/roller_sphere.md.
+RollerSphere names the controllers, friction laws, contacts and commands of the robot and makes its
+simulators: the ball in a bearing (base `ball`), or on the ground with a carrier (base `free`). The
+order of joints, rollers before carrier, is that of efforts in all controllers and fixed by the
+URDF. The paper is Kimura, Ogata and Ishii (2019), docs/roller_sphere.md.
+
+Entries of `controllers`, `friction_laws` and `contacts` may be added; their keys are names in
+scenarios and stay. FINE may be tuned.
 """
 
 from __future__ import annotations
@@ -19,15 +21,18 @@ from roboaccord.simulators import Simulator
 from roller_sphere.controllers import drive
 from roller_sphere.controllers.dribble import DribbleController
 from roller_sphere.dribbling.reference import DribbleReference
-from roller_sphere.model.ball import BallFigures, RollingOdometry
 from roller_sphere.model.contact import LINKS, Friction, RollerFriction, coulomb, pressed, viscous
+from roller_sphere.model.figures import BallFigures
+from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 from roller_sphere.simulators.engines import make_engine_simulator
 from roller_sphere.simulators.reference import RollerSphereReference
 
 ROLLERS = ("roller_1", "roller_2")
 CARRIER = ("carrier_x", "carrier_y", "carrier_yaw")
-FINE = 1e-3  # m/s: slip speed by which the reference stands for an engine's own Coulomb friction
+# Slip speed [m/s] of the smoothed dry friction by which the reference imitates an engine's contact;
+# slips of a run are some hundred times larger.
+FINE = 1e-3
 
 
 def bearing_odometry(setup: Setup) -> RollingOdometry | None:
@@ -72,7 +77,7 @@ class RollerSphere(Robot):
         return np.array(limits[: len(setup.joints)])
 
     def reference(self, setup: Setup) -> Simulator:
-        """Make the analytical simulator; it stands for an engine's contact by dry friction.
+        """Make the analytical simulator; dry friction imitates the contact of an engine.
 
         Raises:
             AccordError: for rollers without friction, which drive nothing.
@@ -89,14 +94,18 @@ class RollerSphere(Robot):
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         return make_engine_simulator(setup, engine)
 
+    def odometry(self, setup: Setup) -> RollingOdometry | None:
+        """Return the odometry of a ball in a bearing, None for one that really rolls."""
+        return RollingOdometry(setup.parameters.radius) if setup.scenario.base == "ball" else None
+
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Put the centre of the ball at the height of its radius; it starts at rest.
 
         Raises:
             AccordError: for another height, or a speed.
         """
-        given = setup.scenario.initial
-        if given.position[2] or any(given.twist[:3]):
+        initial = setup.scenario.initial
+        if initial.position[2] or any(initial.twist[:3]):
             raise AccordError(
                 "initial: the ball's height is its radius, and it starts without speed"
             )

@@ -11,7 +11,7 @@ from robot_commands import commands_of
 from roller_sphere.controllers.dribble import CARRIER_BANDWIDTH, moved_mass
 from roller_sphere.dribbling.dynamics import RATES, spread
 from roller_sphere.dribbling.reference import fixed_masses
-from roller_sphere.model.ball import held_time, holds, offsets, slides
+from roller_sphere.model.hold import held_time, holds, offsets, slides
 from running import run_in, setup_of
 from slow_cases import late
 

@@ -24,9 +24,10 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
-from roller_sphere.controllers.drive import figure_eight, figure_eight_time, headings, speeds_for
-from roller_sphere.model.ball import RollingOdometry, slips
+from roller_sphere.controllers.programs import figure_eight, figure_eight_time, headings
+from roller_sphere.controllers.speed_loops import speeds_for
 from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.odometry import RollingOdometry, slips
 from roller_sphere.simulators.reference import slip_matrix
 from running import run_in
 from scipy.linalg import expm

@@ -11,7 +11,7 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roller_sphere.dribbling.dynamics import RATES, gather, relax, spread
 from roller_sphere.dribbling.reference import fixed_masses
-from roller_sphere.model.ball import turned_back
+from roller_sphere.model.hold import turned_back
 
 INSTANT = 1e-14  # s: a step in which no rate changes by more than rounding
 VISCOUS, MU, SLIP_SPEED = 30.0, 0.5, 0.05  # N s/m, 1, m/s

@@ -27,9 +27,9 @@ from roboaccord_ros.gazebo.populate import populate
 from roboaccord_ros.gazebo.transport import load
 from roboaccord_ros.gazebo.world import PARTITION, RESOURCES, World, new_partition
 
+# Coordinates and rates (n,), pose of the base (7,), its twist in the world (6,); the last two are
+# empty where they are not read.
 Answer = tuple[list[float], list[float], list[float], list[float]]
-"""Coordinates and rates (n,), pose of the base (7,), its twist in the world (6,); the last two are
-empty where they are not read."""
 
 
 class InProcess:

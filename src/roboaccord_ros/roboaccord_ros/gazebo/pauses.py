@@ -35,8 +35,8 @@ PATIENCE = 10.0  # for Gazebo to confirm a switch [s]
 PICTURE = 0.05  # between iterations that serve a window [s]: 20 pictures a second
 WAITING = 1000  # for the answer of the server in this process [ms]
 RATES = ("AngularVelocityCmd", "LinearVelocityCmd")  # components of a link
+# Work in iterations, each of which sends it the components of the world.
 Work = Generator[None, Any, None]
-"""Work in iterations, each of which sends it the components of the world."""
 
 
 class Pauses:

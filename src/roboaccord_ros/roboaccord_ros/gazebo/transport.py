@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 from roboaccord.contract import AccordError
 
+# A message of Gazebo, or a class of them: Gazebo's protobuf has no type hints.
 Message: TypeAlias = Any
-"""A message of Gazebo, or a class of them: Gazebo's protobuf has no type hints."""
 # Modules that do not follow the rule of `message`.
 MODULES = {"CameraTrack": "cameratrack", "StringMsg": "stringmsg"}
 # Package of each module, for the error if it is missing.

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from roboaccord_ros.graph import names as graph
 
+# Topics with a message for each state, in the order in which outlet.py publishes them.
 IN_STEP = (graph.ODOMETRY, graph.EFFORTS, graph.STATES)
-"""Topics with a message for each state, in the order in which outlet.py publishes them."""
 
 
 class Ledger:

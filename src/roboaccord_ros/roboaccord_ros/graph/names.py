@@ -69,8 +69,8 @@ RECORDER = "recorder"  # name of the node for whose first state on disk a run wa
 CROSSCHECK = "crosscheck"  # name of the node that must not miss a state
 
 FREE = core.FREE
+# Message types of the topics of a robot, by name below /R.
 KINDS = core.KINDS | {RESULT: core.KINDS[SCENARIO], ERROR: core.KINDS[STATES]}
-"""Message types of the topics of a robot, by name below /R."""
 ALL_LATCHED = (*core.LATCHED, RESULT)
 
 InputMessage: TypeAlias = "Twist | JointState | Float64"  # sent by people

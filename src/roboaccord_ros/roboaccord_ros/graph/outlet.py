@@ -37,15 +37,9 @@ class Outlet:
     """
 
     def __init__(
-        self,
-        node: Node,
-        setup: Setup,
-        engine: str,
-        version: str,
-        transport: str,
-        *,
+        self, node: Node, setup: Setup, engine: str, version: str, transport: str, *,
         recorded: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._robot = robot = setup.robot.name
         self._key = secrets.token_hex()  # published with the result, which it authenticates
         announced = json.loads(bag.facts(setup, engine, version, transport))

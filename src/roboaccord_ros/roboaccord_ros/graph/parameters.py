@@ -18,10 +18,11 @@ from rclpy.node import Node
 from roboaccord import contract
 from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, find_robot, load_scenario
 
+# Value of a parameter.
 Value = bool | int | float | str | Sequence[str]
-"""Value of a parameter."""
+# Parameters by name, as rclpy gives them.
 Values = dict[str, Any]
-"""Parameters by name, as rclpy gives them."""
+# Default and description of each parameter.
 PARAMETERS: dict[str, tuple[Value, str]] = {
     "robot": ("", "name of the robot; topics start with it"),
     "scenario": ("", "name of a scenario of the robot, or the path of a YAML file"),
@@ -47,7 +48,6 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
     "open_page": (False, "open the page in the desktop's browser"),
     "log": ("warning", "least level of the log lines on stderr"),
 }
-"""Default and description of each parameter."""
 
 
 FAULT = "fault."  # beginning of the parameters of joints that fail (faults.py)

@@ -30,7 +30,7 @@ def require(context: LaunchContext, **packages: str) -> None:
     """
     installed = get_packages_with_prefixes()
     configurations = context.launch_configurations
-    needed = [name for name, key in packages.items() if not key or configurations[key] == "true"]
+    needed = [n for n, key in packages.items() if not key or configurations.get(key) == "true"]
     if missing := [name for name in needed if name not in installed]:
         raise RuntimeError(f"{', '.join(missing)} not installed: run `make ros` in the workspace")
 

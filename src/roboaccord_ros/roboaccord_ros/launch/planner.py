@@ -41,12 +41,12 @@ CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LI
 PLANNING = 300.0  # for the planner [s]: it may load a user's engine
 # Arguments of `ros2 launch` and its actions, for all launch files.
 TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
+# Types of parameters that are no texts.
 TYPES = {
     **dict.fromkeys("set peers".split(), list[str]),
     **dict.fromkeys("lockstep composed reference open_page use_sim_time window".split(), bool),
     **dict.fromkeys("duration pace".split(), float),
 }
-"""Types of parameters that are no texts."""
 _claims: list[socket.socket] = []  # on the names of runs, kept while this process lives
 
 
@@ -59,10 +59,17 @@ def argument(
 
 
 def parameters(*names: str, **others: str) -> dict[str, ParameterValue]:
-    """Return parameters of a node: launch configurations of the same name, and of others."""
-    both = dict(zip(names, names)) | others
-    given = {name: LaunchConfiguration(each) for name, each in both.items()}
-    return {n: ParameterValue(v, value_type=TYPES.get(n, str)) for n, v in given.items()}
+    """Return parameters of a node from launch configurations.
+
+    Args:
+        *names: of parameters and of their launch configurations.
+        **others: launch configuration by the name of a parameter.
+    """
+    configurations = dict(zip(names, names)) | others
+    return {
+        name: ParameterValue(LaunchConfiguration(source), value_type=TYPES.get(name, str))
+        for name, source in configurations.items()
+    }
 
 
 def plan(context: LaunchContext, *arguments: DeclareLaunchArgument) -> list[Action]:

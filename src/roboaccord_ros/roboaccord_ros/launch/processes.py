@@ -33,8 +33,8 @@ from launch.substitutions import LaunchConfiguration
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 from launch_ros.actions import Node
 
+# Arguments of Python to run a module (run/module.py); -P: nothing is imported from this folder.
 MODULE = ("-P", "-m", "roboaccord_ros.run.module")
-"""Arguments of Python to run a module (run/module.py); -P: nothing is imported from this folder."""
 GAZEBO = {"GZ_PARTITION": LaunchConfiguration("gz_partition", default="")}
 ENDING = 90.0  # for recorder, controller and cross-check after the run [s]
 GRACE = 5.0  # between SIGTERM and SIGKILL of the others [s]

@@ -20,12 +20,7 @@ from typing import Any, Self
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec
-from roboaccord.contract import (
-    Array,
-    Controller,
-    LockstepError,
-    RobotState,
-)
+from roboaccord.contract import Array, Controller, LockstepError, RobotState
 from roboaccord.run import RecordedInputs, answer, ask_controller, reset_controller
 from roboaccord.scenario import Setup, Watch, make_controller
 

@@ -24,12 +24,7 @@ from typing import Any, Self, TypeVar
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from roboaccord.bag import SECOND
-from roboaccord.cdr import (
-    EffortCodec,
-    JointStateCodec,
-    decode_events,
-    decode_wrench,
-)
+from roboaccord.cdr import EffortCodec, JointStateCodec, decode_events, decode_wrench
 from roboaccord.contract import Array, Event, RobotState
 from roboaccord.crosscheck import Report, StepCheck
 from roboaccord.scenario import Setup

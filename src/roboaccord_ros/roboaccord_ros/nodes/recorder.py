@@ -34,14 +34,7 @@ from roboaccord_ros.graph.reading import UNREADABLE, decoders, read_result, read
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.frames import FrameLog
-from roboaccord_ros.nodes.topics import (
-    FIRST_STAMP,
-    STAMP,
-    STAMPED,
-    OtherTopic,
-    other_topics,
-    time_of,
-)
+from roboaccord_ros.nodes.topics import STAMPED, OtherTopic, other_topics, time_of
 
 NAMING = 45.0  # for a live cross-check to finish [s]: to name a cause takes up to 30
 PATIENCE = 6.0  # for the last messages after the result, or after a signal to end [s]
@@ -163,8 +156,7 @@ class RecorderShell(Shell):
     def _read(self, name: str, data: bytes, *, stamped: bool = True) -> tuple[str, int, bytes]:
         """Return topic, time [ns] and bytes of a message, which is decoded to check it."""
         self._decoders.get(name.rpartition("/")[2], len)(data)
-        layout = FIRST_STAMP if name == graph.CONTACTS else STAMP
-        return name, time_of(data, layout) if stamped else self._ledger.now, data
+        return name, time_of(name, data) if stamped else self._ledger.now, data
 
     def _take(self, name: str, now: int, data: bytes) -> None:
         """Write a message of a time [ns]; go on when it is the first state or the last message."""

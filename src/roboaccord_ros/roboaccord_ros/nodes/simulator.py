@@ -41,8 +41,8 @@ SETTLE = 0.3  # in which another simulator would be discovered [s of wall time]
 OPTIONS = (
     "engine", "lockstep", "pace", "duration", "timeout", "start_timeout", "peers", "transport",
 )  # fmt: skip
+# Makes the simulator of a setup in an engine.
 Make = Callable[[Setup, str], Simulator]
-"""Makes the simulator of a setup in an engine."""
 
 
 class SimulatorShell(Simulation):

@@ -60,13 +60,13 @@ def other_topics(robot: Robot) -> list[OtherTopic]:
     ]
 
 
-def time_of(data: bytes, layout: struct.Struct = STAMP) -> int:
-    """Return the stamp of a message [ns].
+def time_of(name: str, data: bytes) -> int:
+    """Return the stamp of a message on a topic [ns]; of an array, that of its first message.
 
     Raises:
         AccordError: if it is before 0, which no bag can hold.
     """
-    sec, nanosec = layout.unpack_from(data)
+    sec, nanosec = (FIRST_STAMP if name == graph.CONTACTS else STAMP).unpack_from(data)
     if sec < 0:
         raise AccordError(f"its time is {sec} s")
     return int(sec) * NANOSECONDS + int(nanosec)

@@ -29,8 +29,8 @@ from roboaccord_ros.plan.sight import Sight
 from roboaccord_ros.plan.simulator import GAZEBO, Choice, choose, speed
 
 REAL = 1.0  # simulated seconds a second; 0 is as fast as possible
+# A decision, before it becomes a text.
 Decision = bool | float | str | Sequence[str]
-"""A decision, before it becomes a text."""
 
 
 def make_plan(request: Request) -> dict[str, str]:
@@ -91,10 +91,7 @@ def _peers(*, steered: bool, recorded: bool, crosscheck: bool) -> dict[str, Deci
     controller = [graph.CONTROLLER] if steered else []
     recorder = [graph.RECORDER] if recorded else []
     check = [graph.CROSSCHECK] if crosscheck else []
-    return {
-        "peers": [*controller, *recorder, *check],
-        "controller_peers": ["simulator", *recorder],
-    }
+    return {"peers": [*controller, *recorder, *check], "controller_peers": ["simulator", *recorder]}
 
 
 def _windows(robot: str, sight: Sight) -> dict[str, Decision]:

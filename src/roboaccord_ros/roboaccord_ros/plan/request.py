@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from roboaccord.contract import AccordError
+from roboaccord.contract import AccordError, plugins
 from roboaccord.engines import REFERENCE, engine_names
 from roboaccord.run import RecordedInputs
 from roboaccord.scenario import RELEASED, Setup, is_file
 
 from roboaccord_ros.graph.parameters import setup_of
-from roboaccord_ros.plan.displays import displays_of_launches
 
 SIMULATORS = tuple(dict.fromkeys(["auto", "gz", *engine_names(), REFERENCE]))
 NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)  # as ROS allows it
@@ -139,3 +138,9 @@ class Request:
         if not seconds >= 0:
             raise AccordError(f"duration:={self['duration']} is not a length of a run in seconds")
         return seconds or (self.recorded.duration if self.recorded else 0.0)
+
+
+def displays_of_launches() -> dict[str, str]:
+    """Return the module of the node of each installed display, by the name of the display."""
+    nodes = [entry for name, entry in plugins.entries("displays").items() if name.endswith(".node")]
+    return {entry.name.removesuffix(".node"): entry.module for entry in nodes}

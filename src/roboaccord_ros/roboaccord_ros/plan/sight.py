@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from roboaccord.contract import AccordError, plugins
 
 from roboaccord_ros.gazebo.prepare import is_installed
-from roboaccord_ros.plan.displays import displays_of_launches
-from roboaccord_ros.plan.request import Request
+from roboaccord_ros.plan.request import Request, displays_of_launches
 from roboaccord_ros.plan.simulator import GAZEBO
 
 BROWSER, PAGE = "browser", "the browser view"  # the display of `view:=true`

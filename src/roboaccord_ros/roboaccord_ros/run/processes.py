@@ -40,8 +40,8 @@ GRACE = 1.5  # for a process to end after SIGINT [s], less than `accord` has its
 ENDING = 90.0  # for a process to end after another has [s]
 GOOD = (0, -signal.SIGALRM)  # statuses of good ends; the latter if ROS hung after all was done
 NODES = ("recorder", "controller", "simulator")
+# Command of each node, by its name.
 Commands = Mapping[str, Sequence[str]]
-"""Command of each node, by its name."""
 
 
 def run_ros_processes(request: RunRequest) -> RunResult:

@@ -1,5 +1,7 @@
-"""The roller sphere beyond figures 3 of the paper: claims, surveys of rigs, contact in engines.
+"""The roller sphere beyond figures 3 of the paper: claims, surveys of rigs, contact, dribblers.
 
-Studies may be added, as modules here and commands in setup.cfg; what the paper shows or claims in
-its figures 3 must stay in `roller_sphere.source`.
+claims.py tests the paper's sentences; survey.py with reach.py, builder_maps.py and rig_figures.py
+surveys rigs; contact.py compares engines with the model; statics.py, dribblers.py and dribble.py
+are about dribbling. Studies may be added, as modules here and commands in setup.cfg; figures 3 of
+the paper stay in `roller_sphere.source`. Tests: test_roller_*.py and test_dribblers.py.
 """

@@ -1,11 +1,11 @@
-"""Command `accord roller-sphere claims`: what section 3 of the paper claims, by its own model.
+"""Command `accord roller-sphere claims`: the sentences of the paper's section 3, by its model.
 
-PRINTED_NU and PRINTED_SLIP are fixed by the paper, as are the sentences: test_roller_survey and the
-table of docs/roller_sphere.md have each with what became of it. STEP, how densely headings are
-tried, and ZERO, what counts as rounding, may be tuned. A claim is added by a line of the function
-of its figure.
+Kimura, Ogata and Ishii 2019; the rig is the paper's, at its four roller angles. Each figure has a
+function that yields its claims in order: a sentence that must hold at all headings, a quantity that
+must be 0, or a printed number.
 
-Kimura, Ogata and Ishii 2019; the rig is the paper's, at its four roller angles.
+PRINTED_NU, PRINTED_SLIP and the sentences are the paper's: test_roller_survey and the table of
+docs/roller_sphere.md have each with its result. A claim is added in the function of its figure.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from roller_sphere.source.figures import Case, cases
 
 BoolArray = NDArray[np.bool_]
 
-STEP = 0.1  # degrees between the headings on which sentences are tried
-ZERO = 1e-12  # m/s, rad: rounding
-PRINTED_NU = (0.91, 0.93, 0.96, 1.03)
-PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)
+STEP = 0.1  # degrees between the headings at which sentences are tried
+ZERO = 1e-12  # m/s or rad: smaller values are round-off
+PRINTED_NU = (0.91, 0.93, 0.96, 1.03)  # m/s at the four roller angles, section 3
+PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)  # m/s, the same
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim: its text, the printed value, the computed value, and whether it holds."""
+    """A claim: its text, the value that is printed, the one computed, and whether it holds."""
 
     claim: Annotated[str, Quantity("", form="text")]
     printed: Annotated[str, Quantity("", form="s")]
@@ -41,8 +41,8 @@ class Claim:
 def claims() -> list[Claim]:
     """Return all claims of section 3 in its order."""
     phi = np.round(np.arange(0.0, 360.0, STEP), 6)
-    found = cases(phi)
-    return [*_trajectories(found), *_axes(phi, found), *_speeds(phi, found), *_slips(phi, found)]
+    rigs = cases(phi)
+    return [*_trajectories(rigs), *_axes(phi, rigs), *_speeds(phi, rigs), *_slips(phi, rigs)]
 
 
 def _trajectories(cases: Sequence[Case]) -> Iterator[Claim]:
@@ -54,15 +54,15 @@ def _trajectories(cases: Sequence[Case]) -> Iterator[Claim]:
         f"ratio of the axes {axes}",
         bool((np.diff(heights) > 0.0).all()),
     )
-    # All planes of the ellipses hold the x-axis where no normal X x Y has an x-component.
+    # The planes of all ellipses contain the x axis if no normal X x Y has an x component.
     tilt = max(abs(_normal(case)[0]) for case in cases)
     words = "it is the x-axis: x of the unit normals {:.1e} at most"
     yield _zero("3a: they have a common line parallel to x", tilt, words)
 
 
-def _axes(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
+def _axes(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
     """Figure 3b: the angle of the axis."""
-    rho = np.array([case.motion.rho for case in found])
+    rho = np.array([case.motion.rho for case in cases])
     ahead = np.isin(phi, (90.0, 270.0))
     order = _ordered(rho) | ahead
     yield _everywhere("3b: |rho| grows with alpha for all phi, but where it is 0", phi, order)
@@ -97,26 +97,27 @@ def _slips(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
         ("face to face for 0 < phi < 180", (phi > 0.0) & (phi < 180.0), 1.0),
         ("back to back for 180 < phi < 360", phi > 180.0, -1.0),
     ):
-        least = min((sign * _towards(case)[component]).min() for case in cases[1:])
+        smallest = min((sign * _towards(case)[component]).min() for case in cases[1:])
         claim = f"3d: zeta1 and zeta2 are {words}"
-        yield _sentence(claim, f"{least:.2g} m/s in that direction at least", bool(least > 0.0))
-    most = "{:.1e} m/s at most"
-    yield _zero("3d: no slip at phi 0 and 180", np.abs(slip[:, aside]).max(), most, "0")
+        text = f"{smallest:.2g} m/s in that direction at least"
+        yield _sentence(claim, text, bool(smallest > 0.0))
+    bound = "{:.1e} m/s at most"
+    yield _zero("3d: no slip at phi 0 and 180", np.abs(slip[:, aside]).max(), bound, "0")
     largest = np.abs(slip).max(axis=1)
     gap = np.abs(largest[:, None] - np.abs(slip[:, ahead])).max()
     claim = "3d: |S1| and |S2| are largest at phi 90 and 270"
     yield _zero(claim, gap, "{:.1e} m/s below the largest at most")
     for case, values, printed in zip(cases, slip[:, ahead], PRINTED_SLIP, strict=True):
         yield _number(f"3d: largest |S1| and |S2|, alpha {case.alpha:g}", values, printed)
-    yield _zero("3d: no slip for any phi at alpha 0", np.abs(slip[0]).max(), most, "0")
+    yield _zero("3d: no slip for any phi at alpha 0", np.abs(slip[0]).max(), bound, "0")
     straight = cases[0].kinematics
     number = f"condition number {straight.condition:.3f}"
     yield _sentence("every heading can be driven at alpha 0", number, straight.remaining is None)
 
 
-def _sentence(claim: str, found: str, holds: bool) -> Claim:
-    """Return a claim that is a sentence."""
-    return Claim(claim, "sentence", found, holds)
+def _sentence(claim: str, computed: str, holds: bool) -> Claim:
+    """Return a claim that is a sentence, with its reason."""
+    return Claim(claim, "sentence", computed, holds)
 
 
 def _everywhere(claim: str, phi: Array, holds: BoolArray) -> Claim:
@@ -125,24 +126,24 @@ def _everywhere(claim: str, phi: Array, holds: BoolArray) -> Claim:
 
 
 def _zero(claim: str, largest: float, words: str, printed: str = "sentence") -> Claim:
-    """Return the claim that something is 0 whose largest size is given, with what was found."""
+    """Return the claim that a quantity is 0, by its largest absolute value."""
     return Claim(claim, printed, words.format(largest), bool(largest < ZERO))
 
 
 def _number(claim: str, values: Array, printed: float) -> Claim:
     """Return the claim that all |values| are a number printed with two decimals."""
-    found = np.abs(values)
-    holds = bool((np.round(found, 2) == printed).all())
-    return Claim(claim, f"{printed:g}", f"{found.max():.6f}", holds)
+    sizes = np.abs(values)
+    holds = bool((np.round(sizes, 2) == printed).all())
+    return Claim(claim, f"{printed:g}", f"{sizes.max():.6f}", holds)
 
 
 def _ordered(values: Array) -> BoolArray:
-    """Return where |values| (4, m) grow from case to case (m,)."""
+    """Return the headings (m,) at which |values| (4, m) grow from case to case."""
     return np.asarray((np.diff(np.abs(values), axis=0) > ZERO).all(axis=0))
 
 
 def _where(phi: Array, holds: BoolArray) -> str:
-    """Return the headings where a sentence fails, in words."""
+    """Return the headings at which a sentence fails, in words."""
     if holds.all():
         return f"at all headings, every {STEP:g} degrees"
     edges = np.flatnonzero(np.diff(np.r_[False, ~holds, False].astype(int)))
@@ -161,16 +162,16 @@ def _normal(case: Case) -> Array:
 
 
 def _towards(case: Case) -> Array:
-    """Return how fast each contact slips towards the other (m, 2) [m/s]."""
+    """Return the speed with which each contact slips towards the other (m, 2) [m/s]."""
     first, second = case.kinematics.rig.contacts
-    apart = (second - first) / np.linalg.norm(second - first)
+    direction = (second - first) / np.linalg.norm(second - first)
     zeta = case.kinematics.zeta(case.motion.nu)
-    return np.column_stack([zeta[:, 0] @ apart, -zeta[:, 1] @ apart])
+    return np.column_stack([zeta[:, 0] @ direction, -zeta[:, 1] @ direction])
 
 
 @dataclass(frozen=True)
 class Claims:
-    """The claims."""
+    """All claims, for printing."""
 
     table: Annotated[list[Claim], Quantity("", "the claims of section 3")]
 

@@ -1,14 +1,13 @@
-"""Command `accord roller-sphere contact`: the ball's turning in engines against the model.
-
-ALLOWED and CLEAR decide whether DART passes, and must not be widened; STEADY, the time left out in
-which the speed loops settle, may be tuned. A case may be added in `cases`. Fields of
-`ContactFinding`, keys of the JSON output, stay; benchmarks/campaigns/settings.py compares engine
-settings by it.
+"""Command `accord roller-sphere contact`: the ball's angular velocity in engines against the model.
 
 The paper's w minimises the squared slip, as viscous friction does. Dry friction of two equally
-pressed rollers only has to balance: both slips oppose each other along X_i, so that the part w_t of
-w in the plane of the contacts is the model's, while the part w_s along their normal e may settle
-anywhere between the heights of both rollers' lines, nu_i sin(alpha_i) / r (9).
+pressed rollers only has to balance: both slips oppose each other along X_i. So the component w_t of
+w in the plane of the contacts is the model's, while the component w_s along their normal e may
+settle anywhere between the heights of both rollers' lines, nu_i sin(alpha_i) / r (9).
+
+ALLOWED and CLEAR decide whether DART passes and must not be widened; STEADY may be tuned. A case
+may be added in `cases`. Fields of `ContactFinding` are JSON keys and stay;
+benchmarks/campaigns/settings.py compares engine settings by them.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ from roboaccord.contract import AccordError, Quantity, Trajectory
 from roboaccord.engines import REFERENCE, engine_names, spec
 from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, load_scenario
-from roller_sphere.model.ball import ball_spin
 from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.odometry import ball_spin
 
-STEADY = (0.5, 0.75)  # part of each heading's time over which the ball turns steadily
-ALLOWED = 0.02  # of w_t, in DART with its z axis along e
-# rad/s: where the interval is a point, what the speed loops, of 40 rad/s, have left after 0.3 s of
-# speeds of some 5 rad/s.
+STEADY = (0.5, 0.75)  # shares of each heading's time between which the ball turns steadily
+ALLOWED = 0.02  # relative deviation of w_t in DART with its z axis along e
+# Allowed distance of w_s beyond the interval [rad/s]. At a start of some 5 rad/s the speed loops,
+# of 40 rad/s, have an error of 5 exp(-12) = 3e-5 rad/s left after 0.3 s.
 CLEAR = 1e-4
 
 
 @dataclass(frozen=True)
 class ContactCase:
-    """Specify a run.
+    """A run to be compared.
 
     Args:
         engine: `reference`, or the name of an engine.
         law: of friction: `contact`, the engine's own, or `viscous`.
-        axis: direction of DART's z axis: `e`, or `up`; nothing for others.
+        axis: direction of DART's z axis, `e` or `up`; "" for other engines.
         alpha: of the first roller, minus that of the second [deg].
     """
 
@@ -83,18 +82,18 @@ class ContactFinding(ContactCase):
 
 def cases(engines: Sequence[str], alphas: Sequence[float]) -> list[ContactCase]:
     """Return every engine with both laws, and DART with both directions of its axis."""
-    listed = []
+    all_cases = []
     for alpha in alphas:
         for engine in engines:
-            turns = engine != REFERENCE and spec(engine).has_setting("z_axis")
-            axes = ("e", "up") if turns else ("",)
-            listed += [ContactCase(engine, "contact", axis, alpha) for axis in axes]
-            listed.append(ContactCase(engine, "viscous", "", alpha))
-    return listed
+            has_axis = engine != REFERENCE and spec(engine).has_setting("z_axis")
+            axes = ("e", "up") if has_axis else ("",)
+            all_cases += [ContactCase(engine, "contact", axis, alpha) for axis in axes]
+            all_cases.append(ContactCase(engine, "viscous", "", alpha))
+    return all_cases
 
 
 def run_case(case: ContactCase) -> ContactFinding:
-    """Run the scenario `headings` for a case, and compare."""
+    """Run the scenario `headings` for a case, and compare it with the model."""
     angle = math.radians(case.alpha)
     changes = [
         f"parameters.alpha_1={angle:.17f}",
@@ -111,20 +110,20 @@ def run_case(case: ContactCase) -> ContactFinding:
 def compare(case: ContactCase, setup: Setup, trajectory: Trajectory) -> ContactFinding:
     """Compare the steady samples of a run with the model at the rollers' measured speeds."""
     rig = setup.parameters.rig
-    keep = steady(setup, trajectory)
-    nu = setup.parameters.roller_radius * trajectory.qd[keep, :2]
-    omega = ball_spin(trajectory)[keep]
+    samples = steady(setup, trajectory)
+    nu = setup.parameters.roller_radius * trajectory.qd[samples, :2]
+    omega = ball_spin(trajectory)[samples]
     model = nu @ Kinematics(rig).turning.T
     (w_t, w_s), (model_t, model_s) = rig.split(omega), rig.split(model)
-    off = np.linalg.norm(w_t - model_t, axis=1) / np.linalg.norm(model_t, axis=1)
+    deviation = np.linalg.norm(w_t - model_t, axis=1) / np.linalg.norm(model_t, axis=1)
     heights = nu * np.sin(rig.alpha) / rig.radius
     w_s_along = w_s @ rig.pole
     beyond = np.maximum(w_s_along - heights.max(axis=1), heights.min(axis=1) - w_s_along)
-    follows = bool(off.max() <= ALLOWED and beyond.max() <= CLEAR)
+    follows = bool(deviation.max() <= ALLOWED and beyond.max() <= CLEAR)
     return ContactFinding(
         **vars(case),
-        w_t_worst=float(off.max()),
-        w_t_mean=float(off.mean()),
+        w_t_worst=float(deviation.max()),
+        w_t_mean=float(deviation.mean()),
         w_s_offset=float(np.abs(w_s_along - model_s @ rig.pole).max()),
         w_s_beyond=float(np.maximum(beyond, 0.0).max()),
         w_s_interval=float(0.5 * np.ptp(heights, axis=1).max()),
@@ -133,14 +132,14 @@ def compare(case: ContactCase, setup: Setup, trajectory: Trajectory) -> ContactF
 
 
 def steady(setup: Setup, trajectory: Trajectory) -> NDArray[np.bool_]:
-    """Return which samples are steady (k,)."""
-    part = np.mod(trajectory.time / setup.scenario.controller["hold"], 1.0)
-    return np.asarray((part > STEADY[0]) & (part < STEADY[1]))
+    """Return whether each sample is steady (k,)."""
+    share = np.mod(trajectory.time / setup.scenario.controller["hold"], 1.0)
+    return np.asarray((share > STEADY[0]) & (share < STEADY[1]))
 
 
 @dataclass(frozen=True)
 class ContactFindings:
-    """Deviations of an engine from the model, a row a case."""
+    """Deviations of engines from the model, one for each case."""
 
     findings: Annotated[
         list[ContactFinding],
@@ -176,7 +175,8 @@ def contact_command(
     for name in names:
         if name not in available:
             raise AccordError(f"unknown engine {name}; available: {', '.join(available)}")
-    chosen = cases(names, numbers(alphas, "--alpha-deg"))
-    with counted(len(chosen), "12 headings each") as done:
-        found = run_pieces(run_case, ((case,) for case in chosen), done=lambda finding: done(1))
-    return Result(ContactFindings(found), ok=all(finding.passed is not False for finding in found))
+    runs = [(case,) for case in cases(names, numbers(alphas, "--alpha-deg"))]
+    with counted(len(runs), "12 headings each") as done:
+        findings = run_pieces(run_case, runs, done=lambda finding: done(1))
+    ok = all(finding.passed is not False for finding in findings)
+    return Result(ContactFindings(findings), ok=ok)

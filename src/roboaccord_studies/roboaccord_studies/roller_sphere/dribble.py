@@ -1,10 +1,10 @@
 """Command `accord roller-sphere dribble`: where a ball is held, over speed and turn rate.
 
-LAST, the window of the means, and CELLS, the columns that are printed, may be changed. Fields of
-`Cell`, `SlipFigures` and `Limits`, keys of the JSON output explained in docs/roller_dribble.md,
-stay. When a ball counts as lost is decided by `hold_of` of `roller_sphere.model.ball`, not here.
+Each cell of the map is a run, and is compared with statics (statics.py) and with the model of slip.
+A ball counts as lost by `hold_of` of `roller_sphere.model.hold`.
 
-Each cell of the map is a run; statics and the model of slip are beside it.
+LAST, SETTLING, TURNING and CELLS may be changed. Fields of `Cell`, `SlipFigures` and `Limits` are
+JSON keys, explained in docs/roller_dribble.md, and stay.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from roboaccord.contract import AccordError, Array, Contact, Json, Quantity, Sec
 from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, make_scenario
 from roller_sphere.dribbling.dynamics import scratch, spread
-from roller_sphere.model.ball import ball_spin, geometry, hold_of, turned_back
 from roller_sphere.model.contact import LINKS
+from roller_sphere.model.hold import geometry, hold_of, turned_back
 from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.odometry import ball_spin
 from roller_sphere.model.parameters import RollerSphereParameters
 
 from roboaccord_studies.roller_sphere.statics import (
@@ -43,20 +44,30 @@ from roboaccord_studies.roller_sphere.statics import (
     largest_turn_rate,
 )
 
+LAST = 1.0  # s at the end, over which slips are averaged
+SETTLING = 0.5  # s straight ahead at the full speed, before the turn
+TURNING = 2.0  # s of the turn before that, at least
+NO_SLIP = 1e-12  # m/s, so that a share of no slip is no division by 0
+# Columns of the printed table, fields of Cell.
+CELLS = (
+    "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.slip", "slip.model",
+    "slip.spin", "slip.model_spin", "slip.share",
+)  # fmt: skip
+
 
 def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) -> Array:
-    """Return the slips of the ball against the rollers where they touch it (k, 2, 3) [m/s].
+    """Return the slips of the ball against the rollers at their contacts (k, 2, 3) [m/s].
 
-    From the rates of rollers, ball and carrier, the ball rolling on the ground.
+    They follow from the rates of rollers, ball and carrier, for a ball that rolls on the ground.
     """
     p, t = parameters, trajectory
     row, along = geometry(p)
     rates = np.column_stack([ball_spin(t), t.qd])
-    places = np.column_stack([t.position[:, :2], t.q[:, 2] - p.ball_ahead, t.q[:, 3], t.q[:, 4]])
+    positions = np.column_stack([t.position[:, :2], t.q[:, 2] - p.ball_ahead, t.q[:, 3], t.q[:, 4]])
     J, G, *others = scratch()
     slips = np.empty((len(t), 2, 3))
     for i in range(len(t)):
-        spread(row, along, places[i], rates[i], True, J, G, *others)
+        spread(row, along, positions[i], rates[i], True, J, G, *others)
         slips[i] = G @ rates[i]
     return slips
 
@@ -75,9 +86,9 @@ class SlipFigures:
 
     Args:
         slip: sizes of the slips of both rollers (2,) [m/s].
-        model: what the model gives for the same velocity of the ball: |S|, alike for both.
-        spin, model_spin: w_z of the ball in the carrier's frame, as it was and by (18).
-        share: roller 1's of the sum of both slips; the model gives 0.5. At 0 the roller grips.
+        model: |S| of the model for the same velocity of the ball, equal for both [m/s].
+        spin, model_spin: w_z of the ball in the carrier's frame, measured and by (18) [rad/s].
+        share: roller 1's share of both slips; 0.5 in the model, 0 if the roller grips.
     """
 
     slip: Annotated[list[float], Quantity("m/s", "of both rollers", "slips", ".3f")]
@@ -98,11 +109,8 @@ def slip_figures(parameters: RollerSphereParameters, trajectory: Trajectory) -> 
         model=float(np.abs(nu @ kinematics.slipping.T).mean()),
         spin=float(turning[:, 2].mean()),
         model_spin=float((nu @ kinematics.turning[2]).mean()),
-        share=float(sizes[0] / max(sizes.sum(), 1e-12)),
+        share=float(sizes[0] / max(sizes.sum(), NO_SLIP)),
     )
-
-
-LAST = 1.0  # s at the end, over which slips are averaged
 
 
 @dataclass(frozen=True)
@@ -110,12 +118,12 @@ class Cell:
     """One run: straight ahead, then a continuous turn.
 
     Args:
-        speed, turn_rate: that were asked.
+        speed, turn_rate: commanded.
         held: until when the ball was held.
-        kept: whether to the end.
-        largest_offset: of the ball from its place while it was held.
-        grip: share of friction that statics ask of the rollers in the turn; above 1 they cannot.
-        slip: means over the last second, None where the ball was lost.
+        kept: whether the ball was held to the end.
+        largest_offset: of the ball while it was held.
+        grip: share of friction that the turn needs by statics; above 1 no friction is enough.
+        slip: means over the last second, None if the ball was lost.
     """
 
     speed: Annotated[float, Quantity("m/s", form="g")]
@@ -137,12 +145,12 @@ class Cell:
 
 
 def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float) -> Cell:
-    """Run one cell of the map: straight on until the speed is reached and half a second more."""
+    """Run one cell of the map: straight ahead to the speed and for SETTLING, then the turn."""
     setup = Setup.of(make_scenario(data))
     controller = {**setup.scenario.controller, "speed": speed, "turn_rate": turn_rate}
     ramp = speed / float(controller.get("acceleration", 2.0))
-    controller.update(straight=ramp + 0.5, alternate=0.0)
-    duration = math.ceil(ramp + 0.5) + LAST + 2.0
+    controller.update(straight=ramp + SETTLING, alternate=0.0)
+    duration = math.ceil(ramp + SETTLING) + LAST + TURNING
     setup = Setup.of(make_scenario({**data, "controller": controller, "duration": duration}))
     p = setup.parameters
     motion = run_setup(setup, make_simulator(setup, engine))
@@ -168,15 +176,9 @@ def coefficients(contact: Contact) -> tuple[float, float]:
     return contact.mu((ball, roller)), contact.mu((ball, contact.fixtures[0].name))
 
 
-CELLS = (
-    "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.slip", "slip.model",
-    "slip.spin", "slip.model_spin", "slip.share",
-)  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Limits:
-    """What statics allow: gain and loss of speed, and by speed the turn rate."""
+    """Limits by statics: gain and loss of speed, and the turn rate by the speed."""
 
     acceleration: Annotated[float, Quantity("m/s^2", "straight ahead, by statics", form=".2f")]
     braking: Annotated[float, Quantity("m/s^2", "likewise", form=".2f")]
@@ -241,6 +243,6 @@ def dribble_command(
         largest_gain(setup.parameters, mu, ground, -1.0),
         {f"{s:g}": largest_turn_rate(setup.parameters, mu, ground, s) for s in v},
     )
-    shown = [*tables_of(cells, *CELLS, title=f"dribbling in {engine}"), *lines_of(limits)]
+    tables = [*tables_of(cells, *CELLS, title=f"dribbling in {engine}"), *lines_of(limits)]
     used = used_by(setup, "physics_step", "seed")
-    return Result(Dribbling(engine, limits, cells), shown, used=used)
+    return Result(Dribbling(engine, limits, cells), tables, used=used)

@@ -1,11 +1,11 @@
-"""A dribbler in one call: what its rollers do to keep a ball in its place, by statics.
+"""A dribbler in one call: what its rollers do to keep a ball in its position, by statics.
 
-Fields of `Dribbler` and of the result are what users of docs/dribblers.md call: they stay, and
-test_dribblers runs the page. SHELL, which takes the ball for hollow, stays. PRESSES, TRIED and
-LARGEST_SHARE, where bounds of the press force are looked for, may be tuned.
+`hold_ball` takes a dribbler and a motion of its robot and returns roller speeds, by the inverse
+map, and the shares of friction that the motion needs. Friction is shared out such that the largest
+share is least.
 
-Roller speeds are those of the inverse map; friction is shared out so that the largest share is
-least.
+Fields of `Dribbler` and `Hold` are what users of docs/dribblers.md call: they stay, and
+test_dribblers runs the page. PRESSES, TRIED and LARGEST_SHARE may be tuned.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from roller_sphere.model.parameters import RollerSphereParameters
 
 from roboaccord_studies.roller_sphere.statics import Statics
 
-SHELL = 2.0 / 3.0  # inertia of a hollow ball, in m r^2
-PRESSES = 1e-3, 1e4  # N: between which bounds are looked for
-TRIED = 33  # of them, at first
-LARGEST_SHARE = 1e6  # a share beyond it is as bad as none
+SHELL = 2.0 / 3.0  # inertia of a hollow ball over m r^2: balls of the league are hollow
+PRESSES = 1e-3, 1e4  # press forces between which bounds are looked for [N]
+TRIED = 33  # press forces that are tried before a bound is refined, about five a decade
+LARGEST_SHARE = 1e6  # share of friction that stands for a ball without contact
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dribbler:
-    """Specify a dribbler: two driven rollers that press a ball on the ground.
+    """A dribbler: two driven rollers that press a ball on the ground.
 
     The robot's frame has x forwards, y to the left and z up. Defaults are those of the workspace.
 
     Args:
         ball_radius, ball_mass: [m, kg].
-        azimuth: where the rollers touch the ball, about z from x (2,) [degrees].
-        latitude: likewise from the ball's equator up (2,) [degrees].
+        azimuth: of the contacts of rollers and ball, about z from x (2,) [degrees].
+        latitude: of the same, from the ball's equator up (2,) [degrees].
         alpha: from the plane through the ball's centre and both contacts to the axis of each
             roller (2,) [degrees].
         roller_radius: [m].
-        holder_mass: of a roller with what it is pressed by (2 alike) [kg].
+        holder_mass: of each roller with its holder [kg].
         press_force: of each roller towards the ball's centre [N].
         ball_ahead: from the robot's middle to the ball [m].
         mu, mu_ground: coefficients of friction at the rollers and on the ground.
@@ -91,17 +91,17 @@ class Dribbler:
 
 @dataclass(frozen=True)
 class Hold:
-    """Means of a dribbler to keep the ball in its place.
+    """What a dribbler does to keep the ball in its position.
 
     Args:
         surface_speeds: of the rollers where they touch the ball (2,) [m/s].
         roller_rates: of the rollers about their axes (2,) [rad/s].
         slip: of the ball against either roller, along X_i (2,) [m/s].
         spin: of the ball about the vertical [rad/s].
-        loads: by which the rollers press on the ball (2,) [N].
-        roller_share, ground_share: of the friction there is, that the motion needs.
+        loads: of the rollers on the ball (2,) [N].
+        roller_share, ground_share: friction that the motion needs over the available one.
         press_bounds: least and largest press force with which friction can hold the ball [N];
-            NaN where none can, infinite where more is never too much.
+            NaN if none can, infinite without an upper bound.
     """
 
     surface_speeds: Array
@@ -115,9 +115,9 @@ class Hold:
 
     @property
     def held(self) -> bool:
-        """True if friction can hold the ball, in whichever direction the rollers slip."""
-        pressed = bool((self.loads > 0.0).all())
-        return pressed and max(self.roller_share, self.ground_share) <= 1.0
+        """Whether friction can hold the ball, in whichever direction the rollers slip."""
+        touches = bool((self.loads > 0.0).all())
+        return touches and max(self.roller_share, self.ground_share) <= 1.0
 
 
 def hold_ball(
@@ -130,17 +130,17 @@ def hold_ball(
 ) -> Hold:
     """Return what a dribbler does for a motion of its robot.
 
-    The ball is to stay in its place, rolling on the ground: its velocity is v + w z x d, with d
-    from the robot's middle to it, its acceleration dv/dt + w z x v + dw/dt z x d - w^2 d. Roller
-    speeds are those of the inverse map (22). The friction is shared out between both rollers and
-    the ground so that the largest share of what there is is least.
+    The ball is to keep its position in the robot, rolling on the ground: its velocity is v + w z x
+    d, with d from the robot's middle to it, its acceleration dv/dt + w z x v + dw/dt z x d - w^2 d.
+    Roller speeds are those of the inverse map (22). Friction is shared out between both rollers and
+    the ground such that the largest share of the available one is least.
 
     Args:
         dribbler: geometry, masses, press force and friction.
         velocity: v of the robot's middle, forwards and to the left [m/s].
         turn_rate: w of the robot, to the left [rad/s].
-        acceleration: how `velocity` changes, in the robot's frame [m/s^2].
-        turn_acceleration: how `turn_rate` changes [rad/s^2].
+        acceleration: rate of `velocity` in the robot's frame [m/s^2].
+        turn_acceleration: rate of `turn_rate` [rad/s^2].
 
     Raises:
         AccordError: for numbers that make no dribbler, a motion that is not finite, or rollers that
@@ -151,11 +151,13 @@ def hold_ball(
         raise AccordError(f"the motion {motion} is not finite")
     p = dribbler.parameters()
     (vx, vy), (ax, ay), w, ahead = velocity, acceleration, turn_rate, p.ball_ahead
-    ball = np.array([vx, vy + w * ahead])
-    push = np.array([ax - w * vy - w * w * ahead, ay + w * vx + turn_acceleration * ahead, 0.0])
+    ball_velocity = np.array([vx, vy + w * ahead])
+    ball_acceleration = np.array(
+        [ax - w * vy - w * w * ahead, ay + w * vx + turn_acceleration * ahead, 0.0]
+    )
     kinematics = Kinematics(p.rig)
-    nu = kinematics.driving @ (np.array([-ball[1], ball[0]]) / p.radius)
-    statics = Statics(p, dribbler.mu, dribbler.mu_ground, push)
+    nu = kinematics.driving @ (np.array([-ball_velocity[1], ball_velocity[0]]) / p.radius)
+    statics = Statics(p, dribbler.mu, dribbler.mu_ground, ball_acceleration)
     rollers, ground = best_shares(statics)
     return Hold(
         surface_speeds=nu,
@@ -165,24 +167,25 @@ def hold_ball(
         loads=statics.loads,
         roller_share=rollers,
         ground_share=ground,
-        press_bounds=_press_bounds(dribbler, push),
+        press_bounds=_press_bounds(dribbler, ball_acceleration),
     )
 
 
 def best_shares(statics: Statics) -> tuple[float, float]:
-    """Return the fractions of friction at rollers and ground where the larger one is least."""
+    """Return the shares of friction at rollers and ground whose larger one is least."""
     return statics.shares(statics.least(lambda amount: max(statics.shares(amount))))
 
 
-def _press_bounds(dribbler: Dribbler, push: Array) -> tuple[float, float]:
-    """Return between which press forces friction can hold the ball under an acceleration (3,).
+def _press_bounds(dribbler: Dribbler, acceleration: Array) -> tuple[float, float]:
+    """Return the least and largest press force [N] that hold the ball under an acceleration (3,).
 
-    Cones are convex, and forces linear in the press force: what holds is one interval.
+    Friction cones are convex and forces linear in the press force, so it is one interval.
     """
 
     def excess(logarithm: float) -> float:
+        """Return the largest share less 1, by the logarithm of the press force."""
         p = dribbler.parameters(math.exp(logarithm))
-        statics = Statics(p, dribbler.mu, dribbler.mu_ground, push)
+        statics = Statics(p, dribbler.mu, dribbler.mu_ground, acceleration)
         if not (statics.loads > 0.0).all():
             return LARGEST_SHARE
         return min(max(best_shares(statics)) - 1.0, LARGEST_SHARE)

@@ -1,10 +1,9 @@
 """Command `accord roller-sphere reach`: along which headings a rig drives its ball, and how fast.
 
-`gains`, `slip_gains`, `top_speed` and `blocked` are fixed, closed forms, which test_roller_reach
-compares with all headings one by one; `survey` uses them, too. Defaults and words may be changed;
-fields of `Reach` and `Driving`, keys of the JSON output, stay.
-
-At a ball's speed v roller i runs at nu_i = v g_i cos(phi - psi_i).
+At a speed v of the ball roller i runs at nu_i = v g_i cos(phi - psi_i). From this `gains`,
+`slip_gains`, `top_speed` and `blocked` follow in closed form; test_roller_reach compares them with
+all headings one by one, and survey.py uses them, too. Fields of `Reach` and `Driving` are JSON keys
+and stay.
 """
 
 from __future__ import annotations
@@ -20,6 +19,8 @@ from roboaccord.contract import IF_ANY, INLINE, Array, MetresPerSecond, Quantity
 from roller_sphere.cli.rig import PAIRS, PAPER, Condition, RigOptions, Rollers
 from roller_sphere.model.kinematics import ANGLE, TURN, Kinematics
 from roller_sphere.model.rig import RigError
+
+EQUAL = 1e-12  # relative difference of speeds that are equal but for round-off
 
 
 @by_option("roller", "", PAIRS, "radius limit speed")
@@ -55,7 +56,7 @@ def reach_command(
 
 @dataclass(frozen=True)
 class Driving:
-    """How a rig drives that reaches every heading."""
+    """How a rig drives its ball, if it reaches every heading."""
 
     roller_speed_over_speed: Annotated[
         Array, Quantity("1", "of each roller over the ball's speed, at most", form=".6f")
@@ -75,7 +76,7 @@ class Driving:
 
 @dataclass(frozen=True)
 class Reach:
-    """Where a rig can drive its ball: the headings that remain, or None where all do."""
+    """Where a rig can drive its ball: the headings that remain, or None if all do."""
 
     condition: Condition
     remaining_deg: Annotated[
@@ -90,11 +91,11 @@ class Reach:
         remaining = kinematics.remaining
         if remaining is not None:
             return cls(kinematics.condition, np.degrees(remaining).tolist())
-        fastest, most = fastest_heading(kinematics), gains(kinematics)
+        best, largest = fastest_heading(kinematics), gains(kinematics)
         spans = np.degrees(blocked(kinematics, speed, limit)).reshape(-1, 2).tolist()
         driving = Driving(
-            most, slip_gains(kinematics), limit / most.max(),
-            float(top_speed(kinematics, fastest, limit)), float(np.degrees(fastest)),
+            largest, slip_gains(kinematics), limit / largest.max(),
+            float(top_speed(kinematics, best, limit)), float(np.degrees(best)),
             [(start, stop) for start, stop in spans],
         )  # fmt: skip
         return cls(kinematics.condition, driving=driving)
@@ -123,8 +124,8 @@ def top_speed(kinematics: Kinematics, heading: ArrayLike, limit: float) -> Array
         heading: phi (...) [rad].
         limit: largest |nu_i| [m/s].
     """
-    fastest = np.abs(kinematics.inverse(1.0, heading).nu).max(axis=-1)
-    return np.asarray(limit / fastest)
+    roller_speed = np.abs(kinematics.inverse(1.0, heading).nu).max(axis=-1)  # at 1 m/s
+    return np.asarray(limit / roller_speed)
 
 
 def fastest_heading(kinematics: Kinematics) -> float:
@@ -134,13 +135,13 @@ def fastest_heading(kinematics: Kinematics) -> float:
     equal, or where one is zero.
     """
     rows = kinematics.driving
-    one, other = np.triu_indices(len(rows), 1)
-    zeros = np.concatenate([rows, rows[one] - rows[other], rows[one] + rows[other]])
-    # (w_x, w_y) normal to a row is along (-row_y, row_x), and the heading a quarter turn behind.
+    i, j = np.triu_indices(len(rows), 1)
+    zeros = np.concatenate([rows, rows[i] - rows[j], rows[i] + rows[j]])
+    # (w_x, w_y) normal to a row is along (-row_y, row_x); the heading is a quarter turn behind it.
     headings = np.mod(np.arctan2(zeros[:, 1], zeros[:, 0]), np.pi)
     headings[headings > np.pi - ANGLE] = 0.0
     speeds = top_speed(kinematics, headings, 1.0)
-    return float(headings[speeds >= speeds.max() * (1.0 - 1e-12)].min())
+    return float(headings[speeds >= speeds.max() * (1.0 - EQUAL)].min())
 
 
 def blocked(kinematics: Kinematics, speed: float, limit: float) -> list[tuple[float, float]]:
@@ -152,7 +153,7 @@ def blocked(kinematics: Kinematics, speed: float, limit: float) -> list[tuple[fl
         limit: largest |nu_i| [m/s].
 
     Returns:
-        intervals, from start (in [0, 2 pi)) to stop (beyond 2 pi where it holds 0) [rad].
+        intervals, from a start in [0, 2 pi) to a stop, beyond 2 pi for one that contains 0 [rad].
     """
     spans: list[tuple[float, float]] = []
     for row, gain in zip(kinematics.driving, gains(kinematics), strict=True):
@@ -169,7 +170,7 @@ def blocked(kinematics: Kinematics, speed: float, limit: float) -> list[tuple[fl
 def _union(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Join spans on a circle that touch; each starts in [0, 2 pi)."""
     joined: list[tuple[float, float]] = []
-    # Twice around, so that a span over 2 pi meets those behind 0.
+    # Twice around, so that a span beyond 2 pi meets those after 0.
     for start, stop in sorted(spans + [(a + TURN, b + TURN) for a, b in spans]):
         if joined and start <= joined[-1][1]:
             joined[-1] = joined[-1][0], max(joined[-1][1], stop)
@@ -177,6 +178,6 @@ def _union(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
             joined.append((start, stop))
     if any(stop - start >= TURN for start, stop in joined):
         return [(0.0, TURN)]
-    # A span that ends beyond a whole turn holds the first ones again.
-    over = max((stop for start, stop in joined if start < TURN), default=0.0) - TURN
-    return [(start, stop) for start, stop in joined if over < start < TURN]
+    # A span that ends beyond a whole turn contains the first ones again.
+    covered = max((stop for start, stop in joined if start < TURN), default=0.0) - TURN
+    return [(start, stop) for start, stop in joined if covered < start < TURN]

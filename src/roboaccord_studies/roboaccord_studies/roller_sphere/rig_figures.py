@@ -1,8 +1,12 @@
-"""The rig, the rollers' lines and w: the paper's figures 1, 2, 4 and 5 for any rig.
+"""The rig, the rollers' lines and w: the paper's figures 1, 2, 4 and 5, for any rig.
 
-Colours and the sizes below, as drawn, may be changed. What a figure shows is fixed by the paper;
-that w of least squares is halfway between the lines is checked by test_roller_survey. The names of
-the files, those of docs/images, stay.
+Angular velocities are drawn as lengths in the space of the ball (`_shrink`). Each figure is a
+function that writes an SVG and returns it with its caption; helpers below draw lines, rollers and
+dots.
+
+What a figure shows is the paper's; test_roller_survey checks that w of least squares is halfway
+between the lines. Colours and sizes may be changed. Names of the files are those of docs/images and
+stay.
 """
 
 from __future__ import annotations
@@ -34,14 +38,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#3366cc", "#12a594", "#8e7cc3", "#c9a227")  # of the rollers, in turn
-SLIP = "#ee7733"
-WIDTH, THICKNESS = 0.28, 0.16  # of a roller as drawn, over the ball's radius
-REACH = 1.5  # of the longest w as drawn, likewise
-BEYOND = 0.35  # of the lines beyond what they lead to
+SLIP = "#ee7733"  # of distances from lines
+WIDTH, THICKNESS = 0.28, 0.16  # of a drawn roller, over the ball's radius
+REACH = 1.5  # of the longest drawn w, over the ball's radius
+BEYOND = 0.35  # of lines beyond their ends, over the ball's radius
 
 
 def write_roller(kinematics: Kinematics, heading: float, folder: Path) -> Still:
-    """Write figure 1: one roller, and the line on which it lets w end, at 1 m/s."""
+    """Write figure 1: one roller, and the line on which w may end, at 1 m/s."""
     rig, nu = kinematics.rig, kinematics.inverse(1.0, heading).nu
     shrink, path = _shrink(kinematics, nu), folder / "figure_1.svg"
     with picture(path, SQUARE) as axes:
@@ -105,7 +109,7 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[St
     motion = kinematics.inverse(1.0, heading)
     shortest, _ = _feet(kinematics, motion.nu, motion.omega)
     spacing = float(np.linalg.norm(shortest[0] - shortest[1]))
-    # Any other point: a bit along both lines, and aside of their plane.
+    # Some other point: along both lines from w.
     _, directions = kinematics.lines(motion.nu)
     other = motion.omega + spacing * (0.9 * directions[0] + 0.5 * directions[1])
     feet, _ = _feet(kinematics, motion.nu, other)
@@ -167,44 +171,50 @@ def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> Still:
     )
 
 
-def _distances(axes: Axes, least: float, given: Array) -> None:
-    """Draw the plane of both distances: what is reached, and the circle that touches it."""
-    far = 1.15 * max(float(given.max()), least)
+def _distances(axes: Axes, least: float, point: Array) -> None:
+    """Draw the plane of both distances: its reachable part, and the circle that touches it.
+
+    Args:
+        axes: of the figure.
+        least: shortest distance of both lines, k0 [rad/s].
+        point: distances of some point from the lines (2,) [rad/s].
+    """
+    far = 1.15 * max(float(point.max()), least)
     corners = np.array([(least, 0.0), (far, 0.0), (far, far), (0.0, far), (0.0, least)])
     axes.fill(*corners.T, color="#dfe6f3", label="d1 + d2 >= k0")
     axes.plot([0.0, least], [least, 0.0], color=RED, label="d1 + d2 = k0")
     turn = np.linspace(0.0, 0.5 * np.pi, 91)
-    size = least / np.sqrt(2.0)
-    axes.plot(size * np.cos(turn), size * np.sin(turn), color=INK, ls="--",
+    radius = least / np.sqrt(2.0)
+    axes.plot(radius * np.cos(turn), radius * np.sin(turn), color=INK, ls="--",
               label="d1^2 + d2^2 = k0^2 / 2")  # fmt: skip
     axes.set(xlabel="d1 [rad/s]", ylabel="d2 [rad/s]", xlim=(0.0, far), ylim=(0.0, far))
     axes.set_aspect("equal")
     legend(axes)
-    for (x, y), colour in ((0.5 * least * np.ones(2), RED), (given, AMBER)):
+    for (x, y), colour in ((0.5 * least * np.ones(2), RED), (point, AMBER)):
         axes.plot(x, y, "o", color=colour, mec=INK)
-    label_dots(axes, [(0.5 * least, 0.5 * least), (given[0], given[1])], ["Q0", "Q"])
+    label_dots(axes, [(0.5 * least, 0.5 * least), (point[0], point[1])], ["Q0", "Q"])
 
 
 def _feet(kinematics: Kinematics, nu: Array, point: Array) -> tuple[Array, Array]:
-    """Return the point of each line that is nearest to one (n, 3), and its place on it (n,)."""
+    """Return the point of each line nearest to `point` (n, 3), and its coordinate there (n,)."""
     points, directions = kinematics.lines(nu)
     along = np.einsum("ij,ij->i", point - points, directions)
     return points + along[:, None] * directions, along
 
 
 def _shrink(kinematics: Kinematics, nu: Array) -> float:
-    """Return what makes angular velocities lengths on the drawing [m s]."""
+    """Return the length of an angular velocity on the drawing [m s]."""
     ends = [np.linalg.norm(kinematics.omega(nu)), *np.abs(nu) / kinematics.rig.radius]
     return float(REACH * kinematics.rig.radius / max(ends))
 
 
 def _line(axes: Axes, kinematics: Kinematics, nu: Array, i: int, shrink: float, to: Array) -> None:
-    """Draw the line of roller i, from beyond its start to beyond some of its places."""
+    """Draw the line of roller i, from beyond its start to beyond coordinates `to` on it."""
     points, directions = kinematics.lines(nu)
     ends = shrink * np.concatenate([to, [0.0]])
     room = BEYOND * kinematics.rig.radius
-    places = np.array([min(ends.min(), 0.0) - room, ends.max() + room])
-    path = shrink * points[i] + places[:, None] * directions[i]
+    along = np.array([min(ends.min(), 0.0) - room, ends.max() + room])
+    path = shrink * points[i] + along[:, None] * directions[i]
     line(axes, path, COLOURS[i % 4], f"line {i + 1}", ls="--")
 
 
@@ -221,7 +231,7 @@ def _roller(axes: Axes, rig: Rig, i: int) -> None:
 
 
 def _dots(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:
-    """Mark points in space with their names; last, when the limits are those of the figure."""
+    """Mark points in space with their names; called last, when the limits are final."""
     seen = [see(point)[:2] for point in points.values()]
     for (x, y), colour in zip(seen, colours, strict=True):
         axes.plot(x, y, "o", color=colour, mec="#ffffff", ms=6.5, zorder=4)

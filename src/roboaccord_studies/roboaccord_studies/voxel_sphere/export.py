@@ -1,9 +1,9 @@
 """Commands `accord voxel-sphere mesh` and `world`: terrain as files for other programs.
 
-FORMATS may be extended: the endings that `voxel_sphere.terrain.mesh` can write, DETECTORS the
-collision detectors of Gazebo's DART that take a mesh; one more must be known there. FEWEST may be
-tuned. The error that is printed is that of `mesh_error`, also after decimation (test_voxel_export).
-Fields of the results, JSON keys, stay.
+Both mesh a terrain, decimate the mesh if that is asked for, and print its error (mesh_error.py),
+which test_voxel_export checks after decimation, too. FORMATS are endings that
+`voxel_sphere.terrain.mesh` can write, DETECTORS the collision detectors of Gazebo's DART that take
+a mesh. Fields of the results are JSON keys and stay.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from voxel_sphere.terrain.workspace import Terrain, open_workspace
 from roboaccord_studies.voxel_sphere.mesh_error import Deviation, deviation, exact_distance
 
 FORMATS = (".glb", ".obj", ".ply", ".stl")
-FEWEST = 100  # triangles
+FEWEST = 100  # triangles of a decimated mesh at least: fewer make no terrain
 DETECTORS = ("ode", "bullet")
 Smooth = Annotated[
     float,
@@ -86,7 +86,7 @@ def mesh_command(
     if heights is not None:
         check_ending(heights, [".npy"])
     check_target(heights)
-    terrain, mesh, figures = meshed(folder, smooth, triangles, names)
+    terrain, mesh, figures = make_mesh(folder, smooth, triangles, names)
     columns = {} if heights is None else {heights: height_field(terrain).heights}
     write_whole(file, mesh_file(mesh, file.suffix.lower()[1:], terrain.voxel_size))
     for path, values in columns.items():
@@ -122,8 +122,8 @@ def world_command(
 
       accord voxel-sphere world terrains --surface bowl --out gazebo
     """
-    with results(place, "", force=force, adds=is_own(place)):
-        terrain, mesh, figures = meshed(folder, smooth, triangles, names)
+    with results(place, "", force=force, known=is_own(place)):
+        terrain, mesh, figures = make_mesh(folder, smooth, triangles, names)
         name = world_name(terrain.name) if name is None else name
         check_world(place, name, friction, detector, force=force)
         files = write_world(
@@ -135,10 +135,10 @@ def world_command(
 def check_world(
     out_folder: Path, name: str, friction: float, detector: str, *, force: bool
 ) -> None:
-    """Refuse options of which no world is made, and a place that is taken.
+    """Check the options of a world, and that its files can be written.
 
     Raises:
-        AccordError: naming the first.
+        AccordError: that names the first problem.
     """
     if not re.fullmatch(r"[A-Za-z]\w*", name, flags=re.ASCII):
         raise AccordError(f"{name!r} is not a name for a world: letters, digits and _")
@@ -157,7 +157,7 @@ def check_world(
 
 @dataclass(frozen=True)
 class Before:
-    """The mesh before it was decimated."""
+    """A mesh before it was decimated; errors in voxels."""
 
     triangles: int
     mean_error: float
@@ -182,18 +182,19 @@ class Meshed:
 
     @property
     def metres(self) -> Annotated[Array, Quantity("m", "its size")]:
-        """The size of the mesh in the world."""
+        """Size of the mesh in metres."""
         return self.size * self.voxel_size
 
     @property
     def decimated(self) -> Annotated[str | None, Quantity("", "from how many triangles")]:
-        """What the mesh was before."""
-        old = self.before
-        words = "{0.triangles}, with a mean error of {0.mean_error:.4f} voxels"
-        return words.format(old) if old else None
+        """The mesh before it was decimated, in words."""
+        if self.before is None:
+            return None
+        error = self.before.mean_error
+        return f"{self.before.triangles}, with a mean error of {error:.4f} voxels"
 
 
-def meshed(
+def make_mesh(
     folder: Path, smooth: float, triangles: int | None, names: Names
 ) -> tuple[Terrain, Mesh, Meshed]:
     """Return a terrain, its mesh and the figures of both.
@@ -224,10 +225,10 @@ def meshed(
 
 
 def decimate(mesh: Mesh, triangles: int) -> Mesh:
-    """Return a mesh with about as many triangles as asked for, by quadric error.
+    """Return a mesh with about `triangles` triangles, simplified by quadric error.
 
     Raises:
-        AccordError: if fast-simplification is missing, or so few cannot be watertight.
+        AccordError: if fast-simplification is missing, or so few triangles leave holes.
     """
     if triangles < FEWEST:
         raise AccordError(f"a mesh has {FEWEST} triangles at least, not {triangles}")
@@ -235,17 +236,17 @@ def decimate(mesh: Mesh, triangles: int) -> Mesh:
         return mesh
     simplify = load("fast_simplification", "fast-simplification").simplify
     vertices, faces = simplify(mesh.vertices, mesh.faces.astype(np.int32), target_count=triangles)
-    fewer = Mesh(vertices.astype(float), faces.astype(np.int64))
-    if not fewer.watertight:
+    decimated = Mesh(vertices.astype(float), faces.astype(np.int64))
+    if not decimated.watertight:
         raise AccordError(f"with {triangles} triangles the mesh has holes: ask for more")
-    return fewer
+    return decimated
 
 
 def check_ending(path: Path, endings: Sequence[str]) -> None:
-    """Complain about the name of a file.
+    """Check the ending of a file's name.
 
     Raises:
-        AccordError: unless it has one of the endings.
+        AccordError: if it is none of the endings.
     """
     if path.suffix.lower() not in endings:
         raise AccordError(f"{path}: its name must end with {' or '.join(endings)}")

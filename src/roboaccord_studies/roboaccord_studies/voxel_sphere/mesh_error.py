@@ -1,11 +1,11 @@
 """Error of a terrain's mesh: its distance from the closed form, or from the slices.
 
-FINE is how densely triangles are looked at, BORDER what is left out beside the cut, STEP that of
-the differences: they may be tuned, smaller is slower, but every error in docs/voxel_terrain.md is
-with these. The values of `against`, part of the JSON output, stay. test_voxel_export tests the
-distance of a plane.
+Points are spread evenly over the triangles, and their distances are averaged by area. Lengths are
+in voxels from the grid's corner.
 
-Lengths in voxels from the grid's corner.
+FINE, BORDER and STEP may be tuned, but every error in docs/voxel_terrain.md is with these. The
+values of `against` are in the JSON output and stay. test_voxel_export tests the distance of a
+plane.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from voxel_sphere.terrain.recipes import sheet_of, surface_of
 from voxel_sphere.terrain.surfaces import Distance, Surface
 from voxel_sphere.terrain.workspace import Terrain, Workspace
 
-BORDER = 1.0  # voxels from the faces of the grid, where the mesh is cut
-FINE = 1.0  # voxels: longest edge of the parts of a triangle that are looked at
-STEP = 1e-3  # voxels, of the differences of heights
+BORDER = 1.0  # voxels from the faces of the grid, where the mesh is cut: left out
+FINE = 1.0  # voxels, longest edge of the parts of a triangle with a point each
+STEP = 1e-3  # voxels, of the differences of heights: their error is of its square
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Deviation:
 
 
 def deviation(mesh: Mesh, terrain: Terrain, exact: Distance | None) -> Deviation:
-    """Measure a mesh on points spread evenly over its triangles, the cut by the grid left out.
+    """Return the deviation of a mesh from a terrain, without the cut by the grid.
 
     Args:
         mesh: of the terrain.
-        terrain: is the reference where there is no closed form: the surface on which its slices,
-            not smoothed, are half filled. The steps of binary slices count as error then.
-        exact: signed distance to what the terrain was generated from; None if that is not known.
+        terrain: the reference without a closed form: the surface on which its slices, not
+            smoothed, are half filled. The steps of binary slices then count as error.
+        exact: signed distance to the closed form of the terrain; None if that is unknown.
     """
     points, areas = map(np.concatenate, zip(*spread(mesh), strict=True))
     inner = ((points > BORDER) & (points < terrain.n - BORDER)).all(axis=1)
@@ -57,16 +57,16 @@ def deviation(mesh: Mesh, terrain: Terrain, exact: Distance | None) -> Deviation
     if not len(points):
         return Deviation(0.0, 0.0, "nothing")
     if exact is not None:
-        far, against = np.abs(exact(*points.T)), "closed form"
+        errors, against = np.abs(exact(*points.T)), "closed form"
     else:
-        far, against = distance_to(terrain_mesh(terrain, smoothing=0.0), points), "slices"
-    return Deviation(float(np.average(far, weights=areas)), float(far.max()), against)
+        errors, against = distance_to(terrain_mesh(terrain, smoothing=0.0), points), "slices"
+    return Deviation(float(np.average(errors, weights=areas)), float(errors.max()), against)
 
 
 def spread(mesh: Mesh) -> Iterator[tuple[Array, Array]]:
-    """Give points (m, 3) [voxels] and the area (m,) that each stands for.
+    """Yield points (m, 3) [voxels] on the triangles, and the area (m,) of each.
 
-    A triangle with a longest edge of k voxels is looked at in the middle of k^2 equal parts.
+    A triangle with a longest edge of k voxels has a point in the middle of each of k^2 equal parts.
     """
     corners = mesh.corners
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
@@ -89,7 +89,7 @@ def middles(order: int) -> Array:
 
 
 def distance_to(reference: Mesh, points: Array) -> Array:
-    """Return the distance of points to a fine mesh: to the plane of the nearest triangle."""
+    """Return the distances (m,) of points from the planes of the nearest triangles of a mesh."""
     corners = reference.corners
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
@@ -98,26 +98,27 @@ def distance_to(reference: Mesh, points: Array) -> Array:
 
 
 def exact_distance(workspace: Workspace, names: Sequence[str]) -> Distance | None:
-    """Return the signed distance to what volumes were generated from, negative inside.
+    """Return the signed distance to the closed forms of volumes, negative inside.
 
     Returns:
-        None where that is not known of one of them.
+        None if one of them has none.
 
     Raises:
-        AccordError: if a recipe cannot be made.
+        AccordError: if a recipe makes no volume.
     """
-    known = [_of_volume(workspace, name) for name in names]
-    distances = [each for each in known if each is not None]
-    if not distances or len(distances) < len(known):
+    of_volumes = [_of_volume(workspace, name) for name in names]
+    distances = [of_volume for of_volume in of_volumes if of_volume is not None]
+    if not distances or len(distances) < len(of_volumes):
         return None
 
     def distance(x: Array, y: Array, z: Array) -> Array:
-        return np.asarray(np.minimum.reduce([each(x, y, z) for each in distances]))
+        return np.asarray(np.minimum.reduce([of_volume(x, y, z) for of_volume in distances]))
 
     return distance
 
 
 def _of_volume(workspace: Workspace, name: str) -> Distance | None:
+    """Return the signed distance to the closed form of a volume, None without one."""
     recipe, n = workspace.settings.recipe(name), workspace.n
     radius = n / workspace.size_workspace
     if "xyz" in recipe:
@@ -129,9 +130,10 @@ def _of_volume(workspace: Workspace, name: str) -> Distance | None:
 
 
 def ground_of(surface: Surface) -> Distance:
-    """Return the signed distance to the ground of a surface, to first order where that is a graph.
+    """Return the signed distance to the ground of a surface.
 
-    (z - f) / sqrt(1 + |grad f|^2), the gradient by central differences.
+    For a graph it is of the first order, (z - f) / sqrt(1 + |grad f|^2), with the gradient by
+    central differences.
     """
     height = surface.height
 

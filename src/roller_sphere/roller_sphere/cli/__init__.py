@@ -1,5 +1,5 @@
-"""`accord roller-sphere`: the roller sphere's own commands, one module each.
+"""Commands of `accord roller-sphere`, one module each.
 
-Commands may be added, as modules here and entries in `cli` of robot.py; names and options that
-exist stay.
+A command is a module here and an entry in `cli` of robot.py. Names, options and keys of `--json`
+that exist stay, for scripts rely on them. Tests: test_roller_cli.
 """

@@ -1,9 +1,9 @@
 """Commands `accord roller-sphere inverse`, `forward` and `figures`: a rig and its ball.
 
-Options, keys of Motion and Figures, and their units stay, by test_roller_cli; so do RigOptions,
-Rollers and PAPER, which other packages use. ALPHA, the paper's second angle, used where none is
-given, and AZIMUTHS and LATITUDES (source/figures.py) are fixed by the paper. A quantity of a motion
-may be added: a field of Motion with its unit, filled in `Motion.of`.
+Options describe a rig, the paper's by default; `inverse` and `forward` print a Motion of it, and
+`figures` draws the paper's. A quantity of a motion is a field of Motion with its unit, filled in
+`Motion.of`. Keys and units stay (test_roller_cli); so do RigOptions, Rollers and PAPER, which other
+packages use.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from roller_sphere.model.kinematics import Kinematics, RollerMotion
 from roller_sphere.model.rig import Rig, RigError
 from roller_sphere.source.figures import AZIMUTHS, LATITUDES, write_figures
 
-# The paper's rig is at its second angle.
-ALPHA = (10.0, -10.0)
+ALPHA = (10.0, -10.0)  # degrees: the second of the paper's four angles
 
 Pair = tuple[float, float]
 Angles = Annotated[Pair, Quantity("deg")]
@@ -32,7 +31,7 @@ Angles = Annotated[Pair, Quantity("deg")]
 
 @dataclass(frozen=True)
 class RigOptions:
-    """Describe a rig of two rollers by pairs of angles."""
+    """A rig of two rollers, by pairs of angles."""
 
     radius: Annotated[si.Metres, Option(help="Radius of the ball.")] = 1.0
     azimuth: Annotated[
@@ -58,20 +57,20 @@ class RigOptions:
     ] = ALPHA
 
     def kinematics(self, rollers: list[str] | None) -> Kinematics:
-        """Return the kinematics of the rig, or of rollers, with a warning on stderr.
+        """Return the kinematics of the rig, or of rollers; warn on stderr if it is nearly singular.
 
         Raises:
-            RigError: for what makes no rig.
+            RigError: for angles that make no rig.
         """
         triples = [cli.numbers(words, "--roller") for words in rollers or ()]
         for words, triple in zip(rollers or (), triples):
             if len(triple) != 3:
                 raise RigError(f"--roller takes azimuth, latitude and alpha, not {words!r}")
         angles = list(zip(*triples)) if triples else [self.azimuth, self.latitude, self.alpha]
-        solved = Kinematics(Rig.degrees(self.radius, *angles))
-        if solved.warning:
-            cli.warn(solved.warning)
-        return solved
+        kinematics = Kinematics(Rig.degrees(self.radius, *angles))
+        if kinematics.warning:
+            cli.warn(kinematics.warning)
+        return kinematics
 
 
 Rollers = Annotated[
@@ -123,17 +122,17 @@ class Motion:
     condition: Condition
 
     @classmethod
-    def of(cls, kinematics: Kinematics, motion: RollerMotion, *, found: bool) -> Motion:
-        """Return a motion with the velocity where that was found, or else with what makes it."""
+    def of(cls, kinematics: Kinematics, motion: RollerMotion, *, of_speeds: bool) -> Motion:
+        """Return a motion: the velocity if it is of given roller speeds, or else the speeds."""
         nu, lines = motion.nu, zip(*kinematics.lines(motion.nu), strict=True)
         return cls(
-            nu=None if found else nu,
-            speed=float(motion.speed) if found else None,
-            heading_deg=float(np.degrees(motion.heading)) if found else None,
+            nu=None if of_speeds else nu,
+            speed=float(motion.speed) if of_speeds else None,
+            heading_deg=float(np.degrees(motion.heading)) if of_speeds else None,
             rho_deg=float(np.degrees(motion.rho)),
             omega=motion.omega,
             slip=motion.slip,
-            lines=None if found else [Line(*each) for each in lines],
+            lines=None if of_speeds else [Line(*line) for line in lines],
             slip_speed=np.linalg.norm(kinematics.zeta(nu), axis=-1),
             condition=kinematics.condition,
         )
@@ -169,7 +168,7 @@ def inverse_command(
     """
     kinematics = rig.kinematics(rollers)
     motion = kinematics.inverse(speed, np.radians(heading), spin=spin)
-    return cli.Result(Motion.of(kinematics, motion, found=False))
+    return cli.Result(Motion.of(kinematics, motion, of_speeds=False))
 
 
 @by_option("roller", "", PAIRS, "nu radius")
@@ -193,7 +192,7 @@ def forward_command(
     """
     kinematics = rig.kinematics(rollers)
     motion = kinematics.forward(cli.numbers(nu, "--nu"))
-    return cli.Result(Motion.of(kinematics, motion, found=True))
+    return cli.Result(Motion.of(kinematics, motion, of_speeds=True))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Controllers that drive the ball by its rollers.
 
-Controllers may be added, as classes here and entries of `controllers` in robot.py; the keys there
-are in scenarios and stay.
+drive.py drives a ball in its bearing along the programs of programs.py, with the speed loops of
+speed_loops.py; dribble.py drives a carrier with a ball on the ground. A controller is a class here
+and an entry of `controllers` in robot.py, whose keys are in scenarios and stay. Tests:
+test_roller_driving, test_roller_dribble.
 """

@@ -1,9 +1,12 @@
-"""Dribbling controller: velocity of the carrier, inverse kinematics and PI loop of the ball.
+"""Dribbling controller: velocity of the carrier, inverse kinematics, and a PI loop on the ball.
 
-All five constants may be tuned, as keys of the scenario first. CARRIER_BANDWIDTH and both
-accelerations are usual values of such robots; with a stronger PROPORTIONAL_GAIN or INTEGRAL_GAIN
-the ball is lost. The inverse map (22), which comes from `speeds_for`, is fixed; test_roller_dribble
-tests that the ball stays within the stroke, and limits. Another path is a function like `slalom`.
+The ball is to move over the ground as its nominal position in the carrier does. So the rollers get
+the speeds of the inverse map (22) for that velocity, in the carrier's frame. A PI loop on the
+ball's offset, which a dribbler measures by how far its rollers are pressed out, brings it back. The
+carrier follows a program, or `cmd_vel`, with limited accelerations.
+
+The constants are defaults of a scenario's keys and may be tuned. Another path is a function like
+`slalom`. test_roller_dribble shows that the ball stays within the stroke.
 """
 
 from __future__ import annotations
@@ -18,18 +21,18 @@ from roboaccord.contract import AccordError, Array, Command, RobotState, Target,
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
-from roller_sphere.controllers.drive import BANDWIDTH, SpeedLoops, speeds_for
-from roller_sphere.model.ball import offsets, turned_back
+from roller_sphere.controllers.speed_loops import BANDWIDTH, SpeedLoops, speeds_for
+from roller_sphere.model.hold import offsets, turned_back
 from roller_sphere.model.parameters import RollerSphereParameters
 
-# Time [s] to forward and sideways velocity [m/s] and turn rate [rad/s] (3,).
+# Forward and sideways velocity [m/s] and turn rate [rad/s] (3,), by the time [s].
 CarrierProgram = Callable[[float], Array]
 CARRIER_BANDWIDTH = 10.0  # rad/s of the carrier's speed loops; heavy robots reach 5 to 20
-ACCELERATION = 2.0  # m/s^2: usual for robots of the middle-size league
-TURN_ACCELERATION = 4.0  # rad/s^2
-# Stronger ones push the ball on when it changes from one roller to the other, and lose it.
-PROPORTIONAL_GAIN = 10.0  # 1/s: velocity asked of the ball over its offset
-INTEGRAL_GAIN = 15.0  # 1/s^2: likewise over the integral of the offset
+ACCELERATION = 2.0  # m/s^2, usual for robots of RoboCup's middle-size league
+TURN_ACCELERATION = 4.0  # rad/s^2, that of a wheel 0.5 m from the middle of such a robot
+# Stronger gains push the ball on when it changes from one roller to the other, and lose it.
+PROPORTIONAL_GAIN = 10.0  # 1/s: velocity of the ball over its offset
+INTEGRAL_GAIN = 15.0  # 1/s^2: the same over the integral of the offset
 
 
 def moved_mass(parameters: RollerSphereParameters) -> float:
@@ -40,25 +43,20 @@ def moved_mass(parameters: RollerSphereParameters) -> float:
 
 @dataclass(eq=False, repr=False)
 class DribbleController:
-    """Dribble along a program of speed and turns, or at the velocity of `cmd_vel`.
-
-    The ball is to move over the ground as its place in the carrier does, so the rollers get the
-    speeds of the inverse map (22) for that velocity, in the carrier's frame. A PI loop on the
-    ball's offset, which a dribbler measures by how far its rollers are pressed out, brings the
-    ball back.
+    """Dribble along a program of speed and turns, or with the velocity of `cmd_vel`.
 
     Args:
         setup: robot and scenario.
         speed: forward.
         turn_rate: to the left.
         straight: time before the first turn.
-        alternate: time of each turn, left and right in turn; 0 for one that goes on.
+        alternate: time of each turn, left and right by turns; 0 for one turn without end.
         acceleration: at most, of the forward and sideways velocity.
-        turn_acceleration: at most.
+        turn_acceleration: at most, of the turn rate.
         proportional_gain: of the loop on the ball's offset [1/s].
         integral_gain: of the same loop [1/s^2].
         bandwidth: of the rollers' speed loops.
-        carrier_bandwidth: of the carrier's.
+        carrier_bandwidth: of the carrier's speed loops.
     """
 
     renamed_keys: ClassVar = {"recall": "proportional_gain", "learning": "integral_gain"}
@@ -84,23 +82,26 @@ class DribbleController:
             raise ValueError("proportional_gain and integral_gain must not be negative")
         self._parameters = p = self.setup.parameters
         self._program = slalom(self.speed, self.turn_rate, self.straight, self.alternate)
-        self._most = np.array([self.acceleration, self.acceleration, self.turn_acceleration])
+        # Accelerations at most, as in the set-point (3,).
+        self._limits = np.array([self.acceleration, self.acceleration, self.turn_acceleration])
         self._speeds = speeds_for(self._parameters.rig, compensation=True)
         self._rollers = SpeedLoops(self._parameters, self.bandwidth)
-        ahead = 2.0 * (p.roller_mass + p.holder_mass) * p.ball_ahead**2
-        self._mass, self._inertia = moved_mass(p), p.carrier_inertia + ahead
+        of_rollers = 2.0 * (p.roller_mass + p.holder_mass) * p.ball_ahead**2
+        self._mass, self._inertia = moved_mass(p), p.carrier_inertia + of_rollers
         self.reset(0)
 
     def reset(self, seed: int) -> None:
         """Forget the run; nothing is random."""
         self._rollers.reset()
-        self._goal, self._sum, self._time = np.zeros(3), np.zeros(2), 0.0
+        self._goal = np.zeros(3)  # set-point of the carrier: velocity (2,) [m/s], turn rate [rad/s]
+        self._integral = np.zeros(2)  # of the ball's offset [m s]
+        self._time = 0.0  # of the last state [s]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts of rollers and carrier."""
         step, self._time = state.time - self._time, state.time
-        asked = self._program(state.time) if target is None else target.twist[[0, 1, 5]]
-        change = self._approach(asked, step)
+        velocity = self._program(state.time) if target is None else target.twist[[0, 1, 5]]
+        change = self._approach(velocity, step)
         nu = self._speeds @ self._ball_velocity(state, step)
         rollers = self._rollers.efforts(state.time, state.qd[:2], nu)
         return Command(np.concatenate([rollers, self._carrier_efforts(state, change)]))
@@ -108,32 +109,33 @@ class DribbleController:
     def _carrier_efforts(self, state: RobotState, change: Array) -> Array:
         """Return the forces along the world's x and y [N] and the torque [N m] (3,).
 
-        By feed-forward of the set-point's time derivative (3,), and proportional feedback.
+        They are the feed-forward of the set-point's time derivative (3,), in the carrier's frame,
+        and a proportional feedback.
         """
         yaw, rate = float(state.q[4]), float(state.qd[4])
         velocity, along = turned_back(-yaw, self._goal[:2]), turned_back(-yaw, change[:2])  # world
-        forward = along + rate * np.array([-velocity[1], velocity[0]])
-        force = self._mass * (forward + self.carrier_bandwidth * (velocity - state.qd[2:4]))
+        acceleration = along + rate * np.array([-velocity[1], velocity[0]])
+        force = self._mass * (acceleration + self.carrier_bandwidth * (velocity - state.qd[2:4]))
         torque = self._inertia * (change[2] + self.carrier_bandwidth * (self._goal[2] - rate))
         return np.array([*force, torque])
 
-    def _approach(self, asked: Array, step: float) -> Array:
-        """Limit the rate of the set-point, and return its time derivative (3,)."""
+    def _approach(self, velocity: Array, step: float) -> Array:
+        """Move the set-point towards a velocity (3,), and return its time derivative (3,)."""
         if step <= 0.0:
             return np.zeros(3)
-        change = np.minimum(np.maximum((asked - self._goal) / step, -self._most), self._most)
+        change = np.minimum(np.maximum((velocity - self._goal) / step, -self._limits), self._limits)
         self._goal = self._goal + change * step
         return np.asarray(change)
 
     def _ball_velocity(self, state: RobotState, step: float) -> Array:
         """Return the desired velocity of the ball over ground, in the carrier's frame (2,)."""
         p = self._parameters
-        away = offsets(p, state.q, state.position)[:2]
-        self._sum = self._sum + away * step
+        offset = offsets(p, state.q, state.position)[:2]
+        self._integral = self._integral + offset * step
         carrier = turned_back(state.q[4], state.qd[2:4])
-        place = carrier + np.array([0.0, state.qd[4] * p.ball_ahead])
-        asked = place - self.proportional_gain * away - self.integral_gain * self._sum
-        return np.asarray(asked)
+        nominal = carrier + np.array([0.0, state.qd[4] * p.ball_ahead])
+        velocity = nominal - self.proportional_gain * offset - self.integral_gain * self._integral
+        return np.asarray(velocity)
 
 
 def slalom(speed: float, turn_rate: float, straight: float, alternate: float) -> CarrierProgram:
@@ -142,9 +144,9 @@ def slalom(speed: float, turn_rate: float, straight: float, alternate: float) ->
     Args:
         speed: forward [m/s].
         turn_rate: of the turns, the first to the left [rad/s].
-        straight: time before the first [s].
-        alternate: time of each [s], the first of half that length so that the path goes on in its
-            direction; 0 for one that goes on.
+        straight: time before the first turn [s].
+        alternate: time of each turn [s]; the first has half of it, so that the path keeps its
+            direction on average. 0 for one turn without end.
     """
     if not all(math.isfinite(value) for value in (speed, turn_rate)):
         raise ValueError("speed and turn_rate must be numbers")

@@ -1,5 +1,6 @@
-"""Dribbling: a carrier that keeps a ball on the ground by two rollers.
+"""Dribbling: a carrier that keeps a ball on the ground between two rollers.
 
-Forces may be added in reference.py; the equations of dynamics.py are fixed by mechanics
-(test_roller_newton_euler).
+dynamics.py has the equations and the scheme as compiled kernels, reference.py the simulator. Forces
+may be added in reference.py. The equations are fixed by mechanics: test_roller_newton_euler
+compares them with Newton's and Euler's, test_roller_dribble measures the order of the scheme.
 """

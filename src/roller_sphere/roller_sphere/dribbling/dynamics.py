@@ -1,24 +1,28 @@
 """Dynamics of a dribbled ball between the rollers of a carrier: compiled kernels.
 
-The equations are fixed: test_roller_newton_euler compares accelerations and loads with Newton's and
-Euler's of the URDF to rounding. GAMMA belongs to the scheme, PASSES makes it of the second order
-(test_roller_dribble): both stay. Friction may be changed in model/contact.py, `rub`.
-
-With the rates y = (omega, nu rates, carrier rates), eight numbers, the ball's centre moves at
-v = r omega x z, since it rolls on the ground, and roller i with its holder at
+The rates y are eight numbers: omega of the ball, the rates of both rollers, and those of the
+carrier. The ball rolls on the ground, so its centre moves with v = r omega x z. Roller i with its
+holder moves with
 
     c_i' = V + psi' z x rho_i - s_i' n_i,   (c_i' - v) u_i = 0
 
 rho_i from the carrier's middle to the roller's centre, n_i its slide's direction and u_i the
-direction from the ball's centre to it. The second line, contact, gives the slides' rates s_i'. So
-c_i' = J_i y, the slips zeta_i = G_i y, and with forces that act along y (Kane)
+direction from the ball's centre to it. The second equation, contact, gives the slides' rates s_i'.
+So c_i' = J_i y, the slips are zeta_i = G_i y, and with forces Q along y (Kane)
 
     M y' + sum m J_i' (dJ_i/dt y) = Q + sum G_i' f_i(N_i, zeta_i)
 
-M, J and G depend on the configuration, f on the load of the contact, which is what presses the
-roller, with its weight and inertia:
+M, J and G depend on the configuration; the friction f depends on the load N_i of the contact, which
+is the pressing force F with the roller's weight and inertia:
 
     N_i u_i n_i = F + m (c_i'' n_i + g z n_i) + f_i n_i.
+
+`spread` fills J, G and the rest of the configuration, `gather` M and the forces, and `relax` takes
+a step of them; `advance` repeats this. A step is of the second order and L-stable.
+
+Friction may be changed in model/contact.py, `rub`. test_roller_newton_euler compares accelerations
+and loads with Newton's and Euler's of the URDF to round-off, test_roller_dribble measures the
+order.
 """
 
 from __future__ import annotations
@@ -30,14 +34,16 @@ from roboaccord.numerics import cross, factor, kernel, solve
 
 from roller_sphere.model.contact import dot, rub
 
-RATES = 8
-PASSES = 3  # of a step; the second has loads and accelerations in its middle, the third refines
-GAMMA = 1.0 - math.sqrt(0.5)  # of the L-stable diagonally implicit scheme of second order
+RATES = 8  # entries of y: omega (3), rollers (2), carrier_x, carrier_y and carrier_yaw
+YAW = 7  # the last of them
+# Passes of a step: the second has loads and accelerations at its middle, the third refines them.
+PASSES = 3
+GAMMA = 1.0 - math.sqrt(0.5)  # of the L-stable, diagonally implicit scheme of the second order
 
 
 @kernel
 def to_world(c, s, vector, out):
-    """Fill a vector of the carrier's frame in the world, of its yaw's cosine and sine."""
+    """Fill `out` with a vector (3,) of the carrier's frame in the world; c, s are of its yaw."""
     out[0] = c * vector[0] - s * vector[1]
     out[1] = s * vector[0] + c * vector[1]
     out[2] = vector[2]
@@ -45,21 +51,25 @@ def to_world(c, s, vector, out):
 
 @kernel
 def slide_of(row, direction, offset, at):
-    """Fill the roller's centre in the carrier's frame (3,); return whether it reaches the ball."""
+    """Fill `at` (3,) with the roller's centre in the carrier's frame.
+
+    Returns whether the roller reaches the ball. `row` is that of `spread`; the slide has a
+    direction (3,), the ball an offset (3,) [m].
+    """
     reach = row[0] + row[1]
     projected = dot(direction, offset)
     square = projected * projected - dot(offset, offset) + reach * reach
-    left = projected + math.sqrt(max(square, 0.0))
+    distance = projected + math.sqrt(max(square, 0.0))  # R - s_i, model/hold.py
     for d in range(3):
-        at[d] = left * direction[d]
+        at[d] = distance * direction[d]
     at[0] += row[2]
-    return square > 0.0 and abs(reach - left) <= row[3]
+    return square > 0.0 and abs(reach - distance) <= row[3]
 
 
 @kernel
 def touch(row, i, u, n, axis, y, J, G, k, bias):
-    """Add to what `spread` fills for roller i what it is made to do by contact."""
-    r, small = row[0], row[1]
+    """Add the motion that contact imposes to J, G, k and bias of roller i; see `spread`."""
+    r, r_roller = row[0], row[1]
     facing = dot(n, u)
     rolling = np.zeros((3, RATES))
     rolling[0, 1], rolling[1, 0] = r, -r
@@ -68,14 +78,15 @@ def touch(row, i, u, n, axis, y, J, G, k, bias):
             k[j] += (J[d, j] - rolling[d, j]) * u[d] / facing
         for d in range(3):
             J[d, j] -= k[j] * n[d]
-    rate, apart, lean = dot(k, y), 0.0, 0.0
-    bias[0] += 2.0 * y[7] * rate * n[1]
-    bias[1] -= 2.0 * y[7] * rate * n[0]
+    # Slide's rate; squared speed of the centre against the ball's; bias along u.
+    rate, relative, normal_bias = dot(k, y), 0.0, 0.0
+    bias[0] += 2.0 * y[YAW] * rate * n[1]
+    bias[1] -= 2.0 * y[YAW] * rate * n[0]
     for d in range(3):
-        apart += dot(J[d] - rolling[d], y) ** 2
-        lean += bias[d] * u[d]
+        relative += dot(J[d] - rolling[d], y) ** 2
+        normal_bias += bias[d] * u[d]
     for d in range(3):
-        bias[d] -= (lean + apart / (r + small)) / facing * n[d]
+        bias[d] -= (normal_bias + relative / (r + r_roller)) / facing * n[d]
         for j in range(RATES):
             G[d, j] = rolling[d, j] - J[d, j]
     unit, arm = np.zeros(3), np.empty(3)
@@ -87,28 +98,28 @@ def touch(row, i, u, n, axis, y, J, G, k, bias):
             G[e, d] += arm[e]
     cross(axis, u, arm)
     for e in range(3):
-        G[e, 3 + i] += small * arm[e]
-    G[0, 7] -= small * u[1]
-    G[1, 7] += small * u[0]
+        G[e, 3 + i] += r_roller * arm[e]
+    G[0, YAW] -= r_roller * u[1]
+    G[1, YAW] += r_roller * u[0]
 
 
 @kernel
-def spread(row, along, place, y, held, J, G, k, bias, u, n):
-    """Fill what depends on the configuration; return whether both rollers reach the ball.
+def spread(row, along, positions, y, holds, J, G, k, bias, u, n):
+    """Fill the matrices of a configuration; return whether both rollers reach the ball.
 
     Args:
         row: radius, roller_radius, ball_ahead and stroke [m].
         along: directions of slides (2, 3) and of rollers' axes (2, 3), in the carrier's frame.
-        place: x and y of ball and carrier [m], yaw [rad] (5,).
+        positions: x and y of ball and carrier [m], yaw [rad] (5,).
         y: rates (8,).
-        held: whether the rollers touch the ball.
+        holds: whether the rollers touch the ball.
         J, G: velocities of the rollers' centres, and slips, by the rates (2, 3, 8).
         k: rates of the slides by the rates (2, 8).
         bias: accelerations of the rollers' centres at constant rates (2, 3).
         u, n: directions to the rollers, and of their slides, in the world (2, 3).
     """
-    c, s = math.cos(place[4]), math.sin(place[4])
-    dx, dy = place[0] - place[2], place[1] - place[3]
+    c, s = math.cos(positions[4]), math.sin(positions[4])
+    dx, dy = positions[0] - positions[2], positions[1] - positions[3]
     offset, at = np.zeros(3), np.empty(3)
     axis, rho = np.empty(3), np.empty(3)
     offset[0] = c * dx + s * dy - row[2]
@@ -119,7 +130,7 @@ def spread(row, along, place, y, held, J, G, k, bias, u, n):
     reached = True
     for i in range(2):
         reached = slide_of(row, along[0, i], offset, at) and reached
-        if not held:  # pressed out as far as it goes
+        if not holds:  # the slide is at its stop
             for d in range(3):
                 at[d] = (row[0] + row[1] - row[3]) * along[0, i, d]
             at[0] += row[2]
@@ -131,19 +142,20 @@ def spread(row, along, place, y, held, J, G, k, bias, u, n):
         for d in range(3):
             u[i, d] /= size
         J[i, 0, 5] = J[i, 1, 6] = 1.0
-        J[i, 0, 7], J[i, 1, 7] = -rho[1], rho[0]
-        bias[i, 0], bias[i, 1], bias[i, 2] = -y[7] * y[7] * rho[0], -y[7] * y[7] * rho[1], 0.0
-        if held:
+        J[i, 0, YAW], J[i, 1, YAW] = -rho[1], rho[0]
+        bias[i, 0], bias[i, 1] = -y[YAW] * y[YAW] * rho[0], -y[YAW] * y[YAW] * rho[1]
+        bias[i, 2] = 0.0
+        if holds:
             touch(row, i, u[i], n[i], axis, y, J[i], G[i], k[i], bias[i])
     return reached
 
 
 @kernel
 def relax(M, slope, pull, step, change):
-    """Fill the change of rates in a step, of M y' = pull + slope (y - y_0).
+    """Fill the change of rates in a step [s] of M y' = pull + slope (y - y_0).
 
-    The slope is symmetric and nowhere positive. The scheme is of the second order and L-stable, so
-    friction may be as stiff as it likes.
+    The slope is symmetric and negative semidefinite. The scheme is L-stable, so friction may be
+    arbitrarily stiff.
     """
     L = M - GAMMA * step * slope
     factor(L, L)
@@ -158,10 +170,17 @@ def relax(M, slope, pull, step, change):
 
 @kernel
 def press(forces, friction, J, G, bias, u, n, middle, change, step, force, slope):
-    """Compute the friction on the ball at the start of a step, for the load at its middle.
+    """Fill the friction on the ball at the start of a step, for the load at its middle.
 
-    What friction itself adds to the load is taken to the first order of mu sin(u, n). `middle`
-    holds the rates there, `force` (2, 3) what is filled, in row 0, and a row of use.
+    The load that friction itself adds is taken to the first order of mu sin(u, n).
+
+    Args:
+        forces, friction: see `advance`.
+        J, G, bias, u, n: of the roller, see `spread`.
+        middle, change: rates at the middle of the step, and their change in it (8,).
+        step: [s].
+        force: row 0 is filled with the force (3,); row 1 is scratch.
+        slope: is filled with the slope of the force by the slip (3, 3).
     """
     slip = force[1]
     facing, rise = dot(u, n), forces[2] * n[2]
@@ -177,17 +196,17 @@ def press(forces, friction, J, G, bias, u, n, middle, change, step, force, slope
 
 
 @kernel
-def gather(forces, fixed, along, friction, held, drive, spreads, middle, change, step, M, S, pull):
-    """Fill M, the slope S of the forces by the rates, and the forces, of `relax`."""
+def gather(forces, fixed, along, friction, holds, drive, spreads, middle, change, step, M, S, pull):
+    """Fill M (8, 8), the slope S (8, 8) of the forces by the rates, and the forces `pull` (8,)."""
     J, G, k, bias, u, n = spreads
     force, slope = np.zeros((2, 3)), np.zeros((3, 3))
     M[:] = fixed
     S[:] = 0.0
     pull[:] = drive
     for i in range(2):
-        M[3 + i, 7] += forces[3] * along[1, i, 2]
-        M[7, 3 + i] += forces[3] * along[1, i, 2]
-        if held:
+        M[3 + i, YAW] += forces[3] * along[1, i, 2]
+        M[YAW, 3 + i] += forces[3] * along[1, i, 2]
+        if holds:
             press(
                 forces, friction, J[i], G[i], bias[i], u[i], n[i], middle, change, step, force,
                 slope,
@@ -211,39 +230,39 @@ def scratch():
 
 
 @kernel
-def mass_matrix(row, along, forces, fixed, place, y, held):
+def mass_matrix(row, along, forces, fixed, positions, y, holds):
     """Return M (8, 8) in a state; the arguments are those of `advance`."""
     J, G, k, bias, u, n = scratch()
     M, S, pull = np.empty((RATES, RATES)), np.empty((RATES, RATES)), np.empty(RATES)
-    spread(row, along, place, y, held, J, G, k, bias, u, n)
+    spread(row, along, positions, y, holds, J, G, k, bias, u, n)
     none = np.zeros(RATES)
     gather(
-        forces, fixed, along, (0.0, 0.0, 1.0), held, none, (J, G, k, bias, u, n), y, none, 1.0,
+        forces, fixed, along, (0.0, 0.0, 1.0), holds, none, (J, G, k, bias, u, n), y, none, 1.0,
         M, S, pull,
     )  # fmt: skip
     return M
 
 
 @kernel
-def drift(place, y, radius, step):
-    """Move the places on at constant rates."""
-    place[0] += step * radius * y[1]
-    place[1] -= step * radius * y[0]
+def drift(positions, y, radius, step):
+    """Advance the positions by a step [s] at constant rates."""
+    positions[0] += step * radius * y[1]
+    positions[1] -= step * radius * y[0]
     for j in range(3):
-        place[2 + j] += step * y[5 + j]
+        positions[2 + j] += step * y[5 + j]
 
 
 @kernel
-def advance(row, along, forces, fixed, friction, drive, place, y, held, step, turns):
-    """Advance the rates y (8,) and the places by as many steps as `turns` has rows.
+def advance(row, along, forces, fixed, friction, drive, positions, y, holds, step, turns):
+    """Advance the rates y (8,) and the positions by as many steps as `turns` has rows.
 
     Args:
-        row, along, place, held: see `spread`; the place is moved on.
+        row, along, positions, holds: see `spread`; the positions are changed.
         forces: press_force [N], mass of a roller with its holder [kg], gravity, inertia.
-        fixed: mass matrix of what does not depend on the configuration (8, 8).
+        fixed: constant part of the mass matrix (8, 8).
         friction: viscous, dry over load, slip speed.
         drive: efforts of rollers and carrier (8,), 0 for the ball.
-        y: rates; are moved on.
+        y: rates; they are changed.
         step: [s].
         turns: is filled with the integrals of the first five rates (count, 5).
 
@@ -255,20 +274,20 @@ def advance(row, along, forces, fixed, friction, drive, place, y, held, step, tu
     pull, change = np.empty(RATES), np.empty(RATES)
     lost = -1
     for index in range(len(turns)):
-        drift(place, y, row[0], 0.5 * step)
+        drift(positions, y, row[0], 0.5 * step)
         change[:] = 0.0
         for _ in range(PASSES):
             middle = y + 0.5 * change
-            if not spread(row, along, place, middle, held, J, G, k, bias, u, n) and held:
-                held, lost = False, index
-                spread(row, along, place, middle, held, J, G, k, bias, u, n)
+            if not spread(row, along, positions, middle, holds, J, G, k, bias, u, n) and holds:
+                holds, lost = False, index
+                spread(row, along, positions, middle, holds, J, G, k, bias, u, n)
             gather(
-                forces, fixed, along, friction, held, drive, (J, G, k, bias, u, n), middle, change,
+                forces, fixed, along, friction, holds, drive, (J, G, k, bias, u, n), middle, change,
                 step, M, S, pull,
             )  # fmt: skip
             relax(M, S, pull, step, change)
         for j in range(5):
             turns[index, j] = step * (y[j] + 0.5 * change[j])
         y += change
-        drift(place, y, row[0], 0.5 * step)
+        drift(positions, y, row[0], 0.5 * step)
     return lost

@@ -1,21 +1,17 @@
-"""Analytical simulator of the ball on the ground and the carrier that dribbles it.
+"""Reference simulator of the ball on the ground and the carrier that dribbles it.
 
-STAGE_MASS and HOLDER_INERTIA repeat numbers of urdf/roller_sphere.urdf.xacro and must equal them,
-which the cross-check and test_conformance show. The order of the two half steps stays:
-test_roller_dribble measures the second order. Forces and events may be added in `_advance`, masses
-in `fixed_masses` and `masses`.
+- The ball rolls on the ground without slip and does not leave it; it spins on it freely. - Each
+roller is pressed along its slide by a constant force and touches the ball as a sphere does, so
+  the contact moves with the ball. Its load is that force with the roller's weight and inertia.
+  Friction is the scenario's, dry friction smoothed.
+- Carrier, rollers and ball act on each other in full: M y' = Q in dynamics.py.
 
-What is in it and what is not:
+Positions take half a step, rates a whole one, positions the other half, which is of the second
+order (test_roller_dribble). Once the ball is out of reach of a roller it is lost: both rollers let
+go of it for good, their slides at the stops, and it rolls on.
 
-- the ball rolls on the ground without slip, and does not leave it; it spins on it freely;
-- each roller is pressed along its slide by a constant force and touches the ball as a sphere does,
-  so the contact moves with the ball's place; its load is the press, and the roller's weight and
-  inertia; friction is the scenario's, dry friction smoothed;
-- carrier, rollers and ball act on each other in full: M y' = Q in `dribbling/dynamics`.
-
-Places take half a step, the rates a whole one, the places the other half: of the second order.
-Once the ball is out of reach of a roller it is lost: both let go of it for good, pressed out as far
-as they go, and it rolls on.
+Forces and events may be added in `_advance`, masses in `fixed_masses` and `masses`. STAGE_MASS and
+HOLDER_INERTIA equal numbers of urdf/roller_sphere.urdf.xacro (test_conformance).
 """
 
 from __future__ import annotations
@@ -31,21 +27,21 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference
 
 from roller_sphere.dribbling.dynamics import RATES, advance, mass_matrix
-from roller_sphere.model.ball import geometry, holds, offsets
 from roller_sphere.model.contact import Friction
+from roller_sphere.model.hold import geometry, holds, offsets
 from roller_sphere.model.parameters import RollerSphereParameters
 
-STAGE_MASS = 0.01  # kg: of the links between the carrier's joints in the description
-HOLDER_INERTIA = 1e-5  # kg m^2: likewise
+STAGE_MASS = 0.01  # kg, of the links between the carrier's joints in the URDF
+HOLDER_INERTIA = 1e-5  # kg m^2, of the rollers' holders in the URDF
 UP = np.array([0.0, 0.0, 1.0])
 
 
 class DribbleReference(Reference):
-    """Simulate the ball on the ground and the carrier that dribbles it.
+    """The ball on the ground and the carrier that dribbles it.
 
     Args:
         setup: robot and scenario.
-        friction: of rollers pressed by `press_force`; a dry one goes with the load.
+        friction: of rollers pressed by `press_force`; dry friction grows with the load.
     """
 
     version = f"roboaccord-roller-sphere {roboaccord.__version__}"
@@ -55,20 +51,21 @@ class DribbleReference(Reference):
     def __init__(self, setup: Setup, friction: Friction) -> None:
         super().__init__(setup)
         p: RollerSphereParameters = setup.parameters
+        # Arguments of the kernels, dynamics.py.
         self._row, self._along = geometry(p)
         self._forces = (p.press_force, p.roller_mass + p.holder_mass, p.gravity, p.roller_inertia)
         self._fixed = fixed_masses(p)
         self._friction = (friction.viscous, friction.dry / p.press_force, friction.slip_speed)
-        self._turns = np.zeros((1, 5))
+        self._turns = np.zeros((1, 5))  # of ball and rollers in each step of a period [rad]
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
-        """Begin at a state; the ball's speed is that with which it rolls."""
+        """Begin at a state; the ball's velocity follows from its spin."""
         p = self.parameters
         self._rates = rates_of(state)
         middle = state.q[2:4] - np.array([p.ball_ahead, 0.0])
-        self._places = np.array([*state.position[:2], *middle, state.q[4]])
-        self._held = bool(holds(p, offsets(p, state.q, state.position)))
+        self._positions = np.array([*state.position[:2], *middle, state.q[4]])
+        self._holds = bool(holds(p, offsets(p, state.q, state.position)))
         self._now = self._complete(state, state.orientation, state.q[:2])
 
     def _place(self, state: RobotState) -> None:
@@ -79,35 +76,42 @@ class DribbleReference(Reference):
             self._turns = np.zeros((self._steps, 5))
         lost = advance(
             self._row, self._along, self._forces, self._fixed, self._friction,
-            np.concatenate([np.zeros(3), self._effort]), self._places, self._rates, self._held,
+            np.concatenate([np.zeros(3), self._effort]), self._positions, self._rates, self._holds,
             self.physics_step, self._turns,
         )  # fmt: skip
         before, orientation = self._now, self._now.orientation
         if lost >= 0:
-            self._held = False
+            self._holds = False
             time = round(before.time + lost * self.physics_step, 9)
             self._events.append(Event(time, "ball_lost", "base_link"))
         for turn in self._turns:
             orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
         rollers = before.q[:2] + self._turns[:, 3:].sum(axis=0)
-        moved = replace(before, effort=self._effort)
-        self._now = self._complete(moved, orientation, rollers)
+        after = replace(before, effort=self._effort)
+        self._now = self._complete(after, orientation, rollers)
 
     def lock(self, joint: int, locked: bool) -> None:
         place = 3 + joint, 3 + joint
         self._fixed[place] = LOCK_INERTIA if locked else fixed_masses(self.parameters)[place]
 
     def _response(self, state: RobotState, joint: int) -> Acceleration:
-        """Return the change of the velocities by an impulse on a joint, the ball rolling."""
+        """Return the change of velocities by a unit impulse on a joint, while the ball rolls."""
         M = mass_matrix(
-            self._row, self._along, self._forces, self._fixed, self._places, self._rates, self._held
+            self._row,
+            self._along,
+            self._forces,
+            self._fixed,
+            self._positions,
+            self._rates,
+            self._holds,
         )
         change = np.linalg.solve(M, np.eye(RATES)[3 + joint])
         rolling = self.parameters.radius * np.array([change[1], -change[0], 0.0])
         return Acceleration(np.concatenate([rolling, change[:3]]), change[3:])
 
     def _complete(self, state: RobotState, orientation: Array, rollers: Array) -> RobotState:
-        p, y, place = self.parameters, self._rates, self._places
+        """Return a state with the present rates and positions, and those of ball and rollers."""
+        p, y, place = self.parameters, self._rates, self._positions
         rotation = quaternion_matrix(orientation)
         velocity = p.radius * np.array([y[1], -y[0], 0.0])
         middle = place[2:4] + np.array([p.ball_ahead, 0.0])
@@ -138,7 +142,7 @@ def rates_of(state: RobotState) -> Array:
 
 
 def fixed_masses(parameters: RollerSphereParameters) -> Array:
-    """Return the part of M (8, 8) that does not depend on where anything is."""
+    """Return the part of M (8, 8) that does not depend on the configuration."""
     p = parameters
     rolling = p.ball_inertia + p.ball_mass * p.radius**2
     carrier = [p.carrier_mass + 2.0 * STAGE_MASS, p.carrier_mass + STAGE_MASS]
@@ -149,26 +153,27 @@ def fixed_masses(parameters: RollerSphereParameters) -> Array:
 def untouched(
     parameters: RollerSphereParameters, fixed: Array, state: RobotState, effort: Array
 ) -> Array:
-    """Return the accelerations of the joints (5,) where nothing touches, the slides being free.
+    """Return the accelerations of the joints (5,) without contact, with free slides.
 
-    `fixed` is the part of M that does not depend on where anything is. The slides are at their
-    middles and at rest, and nothing presses: as engines are asked.
+    `fixed` is the constant part of M. The slides are at their middles and at rest, and nothing
+    presses them, as in the comparison with engines.
     """
     p, mass = parameters, parameters.roller_mass + parameters.holder_mass
     turn, rate = yaw_matrix(state.q[4]), float(state.qd[4])
     normals, axes = p.rig.normals @ turn.T, -p.rig.axes @ turn.T
     centres = (p.radius + p.roller_radius) * normals + turn @ np.array([p.ball_ahead, 0.0, 0.0])
-    # Rates: rollers, carrier x, y and yaw, slides.
+    # Rates: rollers 0 and 1, carrier x, y and yaw, slides 5 and 6.
+    yaw = 4
     M = np.zeros((7, 7))
     M[:5, :5] = fixed[RATES - 5 :, RATES - 5 :]
     forces = np.concatenate([effort, np.zeros(2)])
     for i, (n, a, rho) in enumerate(zip(normals, axes, centres)):
         J = np.zeros((3, 7))
         J[:2, 2:4] = np.eye(2)
-        J[:, 4], J[:, 5 + i] = np.cross(UP, rho), -n
+        J[:, yaw], J[:, 5 + i] = np.cross(UP, rho), -n
         M += mass * J.T @ J
-        M[i, 4] += p.roller_inertia * a[2]
-        M[4, i] += p.roller_inertia * a[2]
+        M[i, yaw] += p.roller_inertia * a[2]
+        M[yaw, i] += p.roller_inertia * a[2]
         swing = rate * rate * np.cross(UP, np.cross(UP, rho))
         forces -= mass * J.T @ (swing + p.gravity * UP)
     return np.asarray(np.linalg.solve(M, forces)[:5])

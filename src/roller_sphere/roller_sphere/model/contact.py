@@ -1,18 +1,17 @@
 """Friction between the rollers and the ball, as a force law that is the same in every simulator.
 
-The laws below are our choice, for the paper has kinematics alone. Coefficients, defaults of
-`viscous`, `coulomb` and `pressed`, may be changed under `friction` of a scenario. A new law is a
-function of that kind with an entry in robot.py, and its force and slope in `rub`, which both
-references (analytical models) call. Engines must get the same numbers. LINKS, names of the URDF,
-stay.
-
 With the slip zeta of the ball against a roller, tangential to both, the force on the ball is
 
     viscous   f = -c zeta
     coulomb   f = -mu N zeta / sqrt(|zeta|^2 + slip_speed^2)
 
-The paper's model minimises the summed squared slip. That is where the moments of viscous friction
-with equal coefficients balance on a ball that is free to turn.
+The paper has kinematics alone, so the laws are our choice. Its model minimises the summed squared
+slip, which is where the moments of viscous friction with equal coefficients balance on a ball that
+is free to turn.
+
+Coefficients are defaults of keys below `friction` of a scenario. A new law is a function like
+`viscous`, entered in robot.py, with its force and slope in `rub`, which both references call. LINKS
+are names of the URDF.
 """
 
 from __future__ import annotations
@@ -29,7 +28,10 @@ from roboaccord.scenario import Setup
 
 from roller_sphere.model.parameters import RollerSphereParameters
 
-LINKS = ("base_link", "roller_1_link", "roller_2_link")
+LINKS = ("base_link", "roller_1_link", "roller_2_link")  # the ball, and the rollers
+GROUND = Fixture(
+    name="ground", size=np.array([200.0, 200.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
+)  # a box whose top is z = 0 [m]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +41,7 @@ class Friction:
     Args:
         viscous: c [N s/m].
         dry: mu N, the largest dry friction [N].
-        slip_speed: below which dry friction falls to 0 [m/s].
+        slip_speed: of a slip with 0.71 of the dry friction, which is 0 at rest [m/s].
     """
 
     viscous: float = 0.0
@@ -55,7 +57,7 @@ class Friction:
 
     @property
     def row(self) -> tuple[float, float, float]:
-        """Arguments of the kernels."""
+        """Viscous, dry and slip_speed, for kernels."""
         return self.viscous, self.dry, self.slip_speed
 
 
@@ -70,7 +72,10 @@ def dot(a, b):
 
 @kernel
 def rub(friction, load, slip, force, slope):
-    """Fill the force on the ball (3,) [N] and its slope by the slip (3, 3); dry is per load."""
+    """Fill the force on the ball (3,) [N] and its slope by the slip (3, 3) [N s/m].
+
+    `friction` is a row of `Friction`, its dry part per unit of the load.
+    """
     viscous, dry, speed = friction
     square = dot(slip, slip) + speed * speed
     size = math.sqrt(square)
@@ -84,7 +89,7 @@ def rub(friction, load, slip, force, slope):
 
 @kernel
 def _wrenches(position, linear, angular, radius, row, forces, torques):
-    """Fill forces and torques of the links, the ball first."""
+    """Fill forces [N] and torques [N m] of the links (3, 3), the ball first."""
     n, slip, f, slope = np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3))
     forces[:] = 0.0
     torques[:] = 0.0
@@ -105,7 +110,7 @@ def _wrenches(position, linear, angular, radius, row, forces, torques):
 
 
 class RollerFriction:
-    """Apply a friction law at the contacts of rollers and ball (ForceLaw).
+    """A friction law at the contacts of rollers and ball (ForceLaw).
 
     Args:
         radius: of the ball [m].
@@ -127,15 +132,10 @@ class RollerFriction:
         return self._forces, self._torques
 
 
-GROUND = Fixture(
-    name="ground", size=np.array([200.0, 200.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
-)
-
-
 def viscous(
     setup: Setup, coefficient: Annotated[float, si.Quantity("N s/m")] = 20.0
 ) -> RollerFriction:
-    """Make viscous friction, by which the ball turns as in the paper's model.
+    """Return viscous friction, by which the ball turns as in the paper's model.
 
     Args:
         setup: robot and scenario.
@@ -145,24 +145,24 @@ def viscous(
 
 
 def coulomb(setup: Setup, mu: float = 0.5, slip_speed: si.MetresPerSecond = 0.05) -> RollerFriction:
-    """Make dry friction of the pressed rollers, smoothed below a slip speed.
+    """Return dry friction of the pressed rollers, smoothed below a slip speed.
 
     Args:
         setup: robot and scenario.
         mu: coefficient.
-        slip_speed: at which friction is whole.
+        slip_speed: see `Friction`.
     """
     p: RollerSphereParameters = setup.parameters
     return RollerFriction(p.radius, Friction(dry=mu * p.press_force, slip_speed=slip_speed))
 
 
 def pressed(setup: Setup, mu: float = 0.5, mu_ground: float = 0.8) -> Contact:
-    """Let the engine deal with the rollers pressed on the ball, and the ball on the ground.
+    """Return the contact of an engine: rollers pressed on the ball, and the ball on the ground.
 
     Args:
         setup: robot and scenario.
         mu: coefficient between rollers and ball.
-        mu_ground: between ball and ground, where it lies there.
+        mu_ground: between ball and ground, for a ball that lies there.
     """
     if min(mu, mu_ground) < 0:
         raise ValueError("a friction coefficient is negative")

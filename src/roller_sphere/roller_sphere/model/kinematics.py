@@ -1,12 +1,12 @@
 """Forward and inverse kinematics of a ball driven by n rollers, with slip.
 
-The equations are fixed by the paper, by their numbers (test_roller_kinematics: its appendix, and a
-search by scipy); so are signs and the order of rollers. REFUSED and WARNED, when a rig counts as
-singular (test_roller_rigs), may be changed. STILL, SLIPLESS and ANGLE are bounds of rounding and
-stay. A quantity of a rig may be added as a method of Kinematics.
-
 The ball turns such that the sum of the squared slips is least. For two rollers that is the point
-halfway between their lines (4), and all of Kimura, Ogata and Ishii (2019) follows.
+halfway between their lines (4), and all of Kimura, Ogata and Ishii (2019) follows; equations in
+docstrings are theirs. All is linear in the rollers' speeds nu: w = M nu and S = L nu.
+
+REFUSED and WARNED, when a rig counts as singular, may be tuned (test_roller_rigs). A quantity of a
+rig may be added as a method of Kinematics. test_roller_kinematics compares with the paper's
+appendix and with a search by scipy, signs and order of rollers included.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from roller_sphere.model.rig import Rig, RigError
 # 1e-4 degrees hit the singular angle of the paper's rig within 2e6; at 100 some headings ask for
 # a hundred times the roller speed of others.
 REFUSED, WARNED = 1e5, 1e2
-STILL = 1e-12  # of the ball's speed to the rollers': rounding
-SLIPLESS = 1e-9  # of the slip to the rollers' speeds, likewise
-ANGLE = 1e-9  # rad: a heading that is 0 but for rounding
+# Bounds of round-off: speed of the ball, and slip, over the rollers' speeds; a heading [rad].
+STILL = 1e-12
+SLIPLESS = 1e-9
+ANGLE = 1e-9
 TURN = 2.0 * np.pi
 
 
@@ -52,12 +53,14 @@ class RollerMotion:
 
 
 class Kinematics:
-    """Map roller speeds of a rig to motions of its ball, and back.
-
-    Everything is linear in the speeds: w = `turning` nu, S = `slipping` nu.
+    """Maps from roller speeds of a rig to motions of its ball, and back.
 
     Args:
-        rig: the rig.
+        rig: geometry of ball and rollers.
+
+    Attributes:
+        turning: M of w = M nu (3, n) [rad/m]; for two rollers its columns are Y and X of (17).
+        slipping: L of S = L nu (n, n).
     """
 
     def __init__(self, rig: Rig) -> None:
@@ -66,16 +69,14 @@ class Kinematics:
         # The squared slip of roller i is |r (I - p p') (w - nu eta / r)|^2, and p is normal to eta.
         least = rig.count * np.eye(3) - p.T @ p
         self.turning: Array = np.asarray(np.linalg.solve(least, axes.T) / r)
-        """M of w = M nu (3, n) [rad/m]; its columns are Y and X of (17) for two rollers."""
         surface = np.eye(rig.count)[..., None] * rig.directions[:, None]
         slips = r * np.cross(self.turning.T[:, None], p) - surface
         self._zeta: Array = slips.transpose(1, 2, 0)
         self.slipping: Array = np.einsum("icj,ic->ij", self._zeta, rig.across)
-        """L of S = L nu (n, n)."""
 
     @cached_property
     def condition(self) -> float:
-        """Condition number of the inverse map, infinite where some headings are out of reach."""
+        """Condition number of the inverse map, infinite if some headings are out of reach."""
         return np.inf if self._only_spins() else _condition(self.turning[:2])
 
     @property
@@ -91,7 +92,7 @@ class Kinematics:
 
     @cached_property
     def remaining(self) -> tuple[float, ...] | None:
-        """Headings of a degenerate rig, two opposite ones or none [rad]; None where all are."""
+        """Headings that a degenerate rig can drive [rad], two opposite ones or none; else None."""
         if self.condition <= REFUSED:
             return None
         return () if self._only_spins() else self._best()
@@ -171,6 +172,7 @@ class Kinematics:
         return RollerMotion(nu, omega, speed, _wrapped(heading), rho, nu @ self.slipping.T)
 
     def _with_spin(self, planar: Array, spin: Array) -> Array:
+        """Return roller speeds (..., n) for (w_x, w_y) (..., 2) and w_z (...)."""
         self._check()
         if _condition(self.turning) > REFUSED:
             raise RigError(
@@ -181,46 +183,55 @@ class Kinematics:
         return np.concatenate([planar, spin[..., :1]], axis=-1) @ self._invert(self.turning).T
 
     def _invert(self, turning: Array) -> Array:
-        """Return K of nu = K d, the least of slip and then of speed with `turning` nu = d."""
+        """Return K of nu = K d, the speeds with `turning` nu = d.
+
+        Among those they slip least, and among equals they are least.
+        """
         particular = np.linalg.pinv(turning)
         free = np.linalg.svd(turning)[2][len(turning) :].T
         slip = self._zeta.reshape(-1, self.rig.count)
         u, sizes, v = np.linalg.svd(slip @ free, full_matrices=False)
-        slips = sizes > SLIPLESS  # what is free and slips not stays 0: the least speeds
+        # Combinations that do not slip stay 0, which gives the least speeds
+        slips = sizes > SLIPLESS
         change = v[slips].T @ ((u[:, slips].T @ slip @ particular) / sizes[slips, None])
         return np.asarray(particular - free @ change)
 
     def _speeds(self, nu: ArrayLike) -> Array:
+        """Return roller speeds (..., n) as an array, checked."""
         speeds = np.asarray(nu, dtype=float)
         if speeds.ndim == 0 or speeds.shape[-1] != self.rig.count:
-            given = speeds.shape[-1] if speeds.ndim else 1
-            raise RigError(f"{given} roller speeds for {self.rig.count} rollers")
+            number = speeds.shape[-1] if speeds.ndim else 1
+            raise RigError(f"{number} roller speeds for {self.rig.count} rollers")
         if not np.isfinite(speeds).all():
             raise RigError("roller speeds must be finite numbers")
         return speeds
 
     def _only_spins(self) -> bool:
-        """Return whether the ball can only spin about z; what is planar is rounding then."""
-        planar, whole = (np.linalg.norm(part, 2) for part in (self.turning[:2], self.turning))
+        """Return whether the ball can only spin about z: planar motion is round-off then."""
+        planar, whole = (np.linalg.norm(matrix, 2) for matrix in (self.turning[:2], self.turning))
         return bool(planar * REFUSED < whole)
 
     def _best(self) -> tuple[float, float]:
         """Return the two headings along which the rollers drive the ball best [rad]."""
         x, y = np.linalg.svd(self.turning[:2])[0][:, 0]
-        one = float(np.arctan2(-x, y)) % np.pi
-        one = 0.0 if one > np.pi - ANGLE else one
-        return one, one + np.pi
+        heading = float(np.arctan2(-x, y)) % np.pi
+        heading = 0.0 if heading > np.pi - ANGLE else heading
+        return heading, heading + np.pi
 
     def _check(self) -> None:
-        """Refuse a rig that cannot drive the ball in every direction."""
+        """Check that the rig can drive the ball in every direction.
+
+        Raises:
+            RigError: if it cannot.
+        """
         if self.remaining is None:
             return
         number = f"condition number {self.condition:.2g}"
         words = " and ".join(f"{np.degrees(heading):.4f}" for heading in self.remaining)
-        left = f"the headings {words} degrees remain" if words else "no heading remains"
+        remaining = f"the headings {words} degrees remain" if words else "no heading remains"
         if _condition(self.turning, 2) > REFUSED:
-            raise RigError(f"X x Y = 0 ({number}): all rollers turn the ball alike; {left}")
-        raise RigError(f"(X x Y)_z = 0 ({number}): some headings are out of reach; {left}")
+            raise RigError(f"X x Y = 0 ({number}): all rollers turn the ball alike; {remaining}")
+        raise RigError(f"(X x Y)_z = 0 ({number}): some headings are out of reach; {remaining}")
 
 
 def _condition(matrix: Array, rank: int | None = None) -> float:

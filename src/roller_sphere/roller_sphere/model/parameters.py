@@ -1,9 +1,9 @@
-"""Physical parameters of the roller sphere, which config/parameters.yaml declares.
+"""Physical parameters of the roller sphere.
 
-No value is here: config/parameters.yaml has them with their sources. The angles of the contacts and
-axes are fixed by the paper (section 3), ball and carrier by RoboCup's rules; what is marked
-"estimate" may be changed. For a new parameter add it there and in the docstring below, and to
-POSITIVE if 0 makes no robot.
+config/parameters.yaml declares their values with the sources. The angles of the contacts and axes
+are the paper's (section 3); ball and carrier follow RoboCup's rules; values marked "estimate" there
+may be changed. A new parameter is added there and in the docstring below, and to POSITIVE if 0
+makes no robot.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from roboaccord.description import Parameters
 
 from roller_sphere.model.rig import Rig
 
-# What must be above 0; the angles may be anything that makes a rig, gravity may be 0.
+# Parameters that must be above 0. Angles are checked by the rig, and gravity may be 0.
 POSITIVE = (
     "ball_mass", "ball_inertia", "roller_radius", "roller_mass", "roller_inertia", "holder_mass",
     "press_force", "effort_limit", "carrier_mass", "carrier_inertia", "carrier_force",
@@ -30,12 +30,12 @@ class RollerSphereParameters(Parameters):
         azimuth_1, azimuth_2, latitude_1, latitude_2: of the contacts, theta_1i and theta_2i [rad].
         alpha_1, alpha_2: of the rollers' axes to the plane of the contacts [rad].
         roller_radius, roller_mass, roller_inertia: of a roller, about its axis [m, kg, kg m^2].
-        holder_mass: of what carries a roller [kg].
-        press_force: by which each roller is pressed on the ball [N].
+        holder_mass: of the part that carries a roller [kg].
+        press_force: of each roller on the ball [N].
         effort_limit: of a roller's motor [N m].
         ball_ahead: from the middle of the carrier to the ball that it dribbles [m].
         carrier_mass, carrier_inertia: of the carrier [kg, kg m^2].
-        carrier_force, carrier_torque: limits of what drives it [N, N m].
+        carrier_force, carrier_torque: limits of its drive [N, N m].
         gravity: [m/s^2].
     """
 
@@ -51,8 +51,8 @@ class RollerSphereParameters(Parameters):
         """Mass of each link that a ball in a bearing and one on the ground have [kg]."""
         rollers = {f"roller_{i}_link": self.roller_mass for i in (1, 2)}
         holders = {f"holder_{i}_link": self.holder_mass for i in (1, 2)}
-        own = {"base_link": self.ball_mass, "carrier_link": self.carrier_mass}
-        return own | rollers | holders
+        bodies = {"base_link": self.ball_mass, "carrier_link": self.carrier_mass}
+        return bodies | rollers | holders
 
     @property
     def rig(self) -> Rig:

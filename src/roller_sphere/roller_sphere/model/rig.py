@@ -1,12 +1,9 @@
 """Geometry of a rig: a ball, the contact points of its rollers, and their axes.
 
-Nothing to tune: vectors are fixed by the paper, by equation number, and test_roller_rigs checks
-lengths and right angles. CLOSE and ROUNDING stay: they follow from angles given to 1e-4 degrees. A
-rig of your own may be made by `Rig.degrees(radius, azimuth, latitude, alpha)` with two or more
-rollers, and needs no change here.
-
 Symbols and equation numbers are those of Kimura, Ogata and Ishii (2019), "Novel Mathematical
-Modeling and Motion Analysis of a Sphere Considering Slipping", doi 10.2991/jrnal.k.190531.006.
+Modeling and Motion Analysis of a Sphere Considering Slipping", doi 10.2991/jrnal.k.190531.006. A
+rig of your own is made by `Rig.degrees(radius, azimuth, latitude, alpha)` with two or more rollers.
+test_roller_rigs checks lengths and right angles.
 """
 
 from __future__ import annotations
@@ -19,14 +16,14 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 # Sine of the smallest angle between the first two contacts, or between a further one and the
-# pole: below it, e or X_i is made of rounding errors of angles given to 1e-4 degrees.
+# pole. Below it, e or X_i consists of rounding errors of angles given to 1e-4 degrees, 2e-6 rad.
 CLOSE = 1e-5
 RIGHT = 0.5 * np.pi
-ROUNDING = 1e-12  # rad: 90 degrees, turned to radians somewhere, are no more than 90 degrees
+ROUNDING = 1e-12  # rad: 90 degrees in radians are not more than 90 degrees
 
 
 class RigError(AccordError, ValueError):
-    """Report in one line that a rig is singular, or a motion impossible."""
+    """A rig that is singular, or a motion that is impossible, in one line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +57,7 @@ class Rig:
     @classmethod
     def degrees(cls, radius: float, *angles: Sequence[float]) -> Rig:
         """Return a rig whose azimuths, latitudes and alphas are given in degrees."""
-        return cls(radius, *(np.radians(np.asarray(each, float)) for each in angles))
+        return cls(radius, *(np.radians(np.asarray(values, float)) for values in angles))
 
     @property
     def count(self) -> int:
@@ -114,6 +111,11 @@ class Rig:
         return omega - up, up
 
     def _check_numbers(self) -> None:
+        """Check number and range of radius and angles.
+
+        Raises:
+            RigError: for the first that is wrong.
+        """
         angles = (self.azimuth, self.latitude, self.alpha)
         sizes = [len(a) for a in angles]
         if any(a.ndim != 1 for a in angles) or len(set(sizes)) > 1:
@@ -130,6 +132,11 @@ class Rig:
                 raise RigError(f"{name} is {worst:g} degrees, and must be within +-90")
 
     def _check_places(self) -> None:
+        """Check that the contacts define a plane, and no further one is at its pole.
+
+        Raises:
+            RigError: if they do not.
+        """
         first, second = self.normals[:2]
         if np.linalg.norm(np.cross(first, second)) < CLOSE:
             how = "the same point" if first @ second > 0.0 else "antipodal"

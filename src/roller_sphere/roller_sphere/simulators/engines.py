@@ -1,9 +1,9 @@
 """The roller sphere in a physics engine: force laws on the rollers, or the engine's own contact.
 
-SOFT, found by measurement (docs/roller_sphere.md), may be tuned, and so may DART's z axis, along
-the paper's e; a scenario overrides both by `engine_options`. PRESSES, joints of the URDF, stay. An
-engine's special need goes into `model_of`; its results must not be tuned towards the reference (the
-analytical model), with which they are compared.
+`model_of` states what an engine is to simulate. Defaults for single engines, a soft contact for
+MuJoCo and an axis for DART's friction, are overridden by a scenario's `engine_options`.
+
+SOFT may be tuned. Results must not be tuned towards the reference, with which they are compared.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from roboaccord.contract import Acceleration, AccordError, AnyEngine, Array, Com
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Proxy, Simulator
 
-from roller_sphere.model.ball import RollingOdometry
+from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 
-PRESSES = ("press_1", "press_2")
-SOFT = 0.05  # s: time constant of MuJoCo's contacts; docs/roller_sphere.md has figures
+PRESSES = ("press_1", "press_2")  # joints of the URDF along which rollers are pressed
+SOFT = 0.05  # s, time constant of MuJoCo's contacts (measured, docs/roller_sphere.md)
 
 
 def model_of(setup: Setup) -> engines.EngineModel:
-    """Return the model of a setup; rollers are pressed on the ball where the engine does contact.
+    """Return the model of a setup, with rollers pressed on the ball if the engine makes contact.
 
-    Unless the scenario states otherwise an engine's own z axis (DART) is laid along the normal e of
-    both contacts, so that its box of friction has sides along and across the slip; and contacts
-    that can be softened (MuJoCo) are soft enough not to hop as they slide.
+    DART limits friction by a box. Its z axis is laid along e, the normal of the plane of both
+    contacts (rig.py), so that the sides of the box are along and across the slip. MuJoCo's contacts
+    are so soft that they do not hop as they slide.
     """
     p: RollerSphereParameters = setup.parameters
     contact, scenario, defaults = setup.contact, setup.scenario, dict[str, object]()
@@ -61,7 +61,7 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
 
 
 class InBearing(Proxy):
-    """Add odometry to the ball in an engine's bearing.
+    """An engine's ball in a bearing, with odometry.
 
     Args:
         simulator: the engine's.
@@ -86,9 +86,9 @@ class InBearing(Proxy):
         return self._now
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
-        """Return the accelerations without contact or friction; the bearing stands still."""
-        found = self._inner.acceleration(state, effort)
-        return found and Acceleration(np.append(np.zeros(3), found.base[3:]), found.joints)
+        """Return the accelerations without contact or friction; the ball's centre is at rest."""
+        inner = self._inner.acceleration(state, effort)
+        return inner and Acceleration(np.append(np.zeros(3), inner.base[3:]), inner.joints)
 
     def contacts(self) -> None:
-        """Return nothing: the engine has them where the bearing stands, and not the odometry."""
+        """Return nothing: the engine's contacts are at the bearing, not where the odometry is."""

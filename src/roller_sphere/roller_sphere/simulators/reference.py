@@ -1,8 +1,4 @@
-"""Analytical simulator of the ball in its bearing.
-
-Nothing here may be changed: the scheme is fixed. test_roller_driving compares a step with the
-matrix exponential, and steady slips with the paper's. NEAR_ZERO, which only chooses a series that
-is as exact, stays. Friction comes from model/contact.py, masses from config/parameters.yaml.
+"""Reference simulator of the ball in its bearing.
 
 With the rates x = (omega, nu rates) of the ball in the world and of both rollers, the slips are
 zeta = G x, and with the masses M = diag(I, I, I, J, J)
@@ -10,7 +6,11 @@ zeta = G x, and with the masses M = diag(I, I, I, J, J)
     M x' = B tau + G' f(G x),
 
 f the friction of each contact. An exponential Rosenbrock step is exact for viscous friction, of the
-second order for dry friction, and stable however stiff either is.
+second order for dry friction, and stable however stiff either is. Friction comes from
+model/contact.py, masses from config/parameters.yaml.
+
+The scheme is fixed: test_roller_driving compares a step with the matrix exponential, and steady
+slips with the paper's.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from roboaccord.numerics import kernel, quaternion_matrix, quaternion_product, t
 from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference
 
-from roller_sphere.model.ball import RollingOdometry
 from roller_sphere.model.contact import Friction, rub
+from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 
-NEAR_ZERO = 1e-4  # below which phi_1 and phi_2 are taken from their series
+NEAR_ZERO = 1e-4  # of z, below which the series of phi_1 and phi_2 are exact to 1e-13
 
 
 def slip_matrix(parameters: RollerSphereParameters) -> Array:
@@ -46,7 +46,18 @@ def slip_matrix(parameters: RollerSphereParameters) -> Array:
 def advance_in_bearing(G, mass, row, x, drive, step, count, turn):
     """Advance the rates x (5,) by `count` steps; fill `turn` (count, 5) with their integrals.
 
-    The Jacobian is symmetric when weighed with the roots of the masses.
+    Weighted by the roots of the masses the Jacobian is symmetric, so its eigenvectors are
+    orthogonal. In their basis a step is x += h phi_1(h J) x'.
+
+    Args:
+        G: slips by the rates (6, 5).
+        mass: of each rate (5,).
+        row: of the friction.
+        x: rates; they are changed.
+        drive: efforts (5,), 0 for the ball.
+        step: h [s].
+        count: number of steps.
+        turn: is filled.
     """
     root = np.sqrt(mass)
     force = np.empty(6)
@@ -74,7 +85,7 @@ def advance_in_bearing(G, mass, row, x, drive, step, count, turn):
 
 
 class RollerSphereReference(Reference):
-    """Simulate the ball in its bearing and the rollers on it.
+    """The ball in its bearing and the rollers on it.
 
     Args:
         setup: robot and scenario.
@@ -94,7 +105,7 @@ class RollerSphereReference(Reference):
         self._matrix = slip_matrix(p)
         self._mass = np.array([p.ball_inertia] * 3 + [p.roller_inertia] * 2)
         self._odometry = RollingOdometry(p.radius)
-        self._turns = np.zeros((1, 5))
+        self._turns = np.zeros((1, 5))  # of ball and rollers in each step of a period [rad]
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
@@ -137,6 +148,6 @@ class RollerSphereReference(Reference):
         return Acceleration(np.zeros(6), effort / self._mass[3:])
 
     def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link [kg], those of the carrier, which stands, among them."""
+        """Return the mass of each link [kg], with those of the carrier, which stands still."""
         masses: Mapping[str, float] = self.parameters.masses
         return masses

@@ -1,4 +1,4 @@
-"""The source: the paper's rig, figures and claims.
+"""The paper's rig and figures, as it has them; how they are drawn may be changed.
 
-The paper's rig and figures stay as it has them; how they are drawn may be changed (figures.py).
+Tests: test_roller_figures.
 """

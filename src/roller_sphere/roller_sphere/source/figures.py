@@ -1,11 +1,9 @@
 """Figures 3a to 3d of the paper: its rig at four roller angles, along all headings.
 
-AZIMUTHS, LATITUDES and ALPHAS are the paper's rig, and COLOURS follow its figures: they stay.
-HEADINGS, FLAT and QUARTERS, for the drawing, may be changed. A further figure is a call in
-`write_paper`; columns of the CSV files are fixed by test_roller_figures, and `accord roller-sphere
-figures` shows them all.
-
 Kimura, Ogata and Ishii 2019, section 3. Each figure is an SVG with its numbers as CSV beside it.
+AZIMUTHS, LATITUDES and ALPHAS are the paper's rig, COLOURS those of its figures; HEADINGS, FLAT and
+QUARTERS may be changed. A further figure is a call in `write_paper`. test_roller_figures reads the
+columns of the CSV files.
 """
 
 from __future__ import annotations
@@ -25,18 +23,18 @@ from roller_sphere.model.rig import Rig
 SOURCE = "Kimura, Ogata and Ishii 2019, doi 10.2991/jrnal.k.190531.006"
 AZIMUTHS, LATITUDES = (215.0, 325.0), (60.0, 60.0)  # degrees
 ALPHAS = (0.0, 10.0, 20.0, 30.0)  # of roller 1, degrees; roller 2 has the opposite
-COLOURS = ("#d1495b", "#3366cc", "#12a594", "#e377c2")  # red, blue, green and pink, as there
+COLOURS = ("#d1495b", "#3366cc", "#12a594", "#e377c2")  # red, blue, green and pink, as in the paper
 SPEED = 1.0  # m/s
 HEADINGS = np.arange(361.0)  # degrees
 PHI = "heading phi [degrees]"
-FLAT = 0.15  # of the height of figure 3a, which would be eleven times its depth
+FLAT = 0.15  # scale of heights in figure 3a, which would be eleven times as high as deep
 TITLES = "wx [rad/s]", "wy [rad/s]", "wz [rad/s]"
 QUARTERS = np.arange(0.0, 361.0, 45.0)  # degrees
 
 
 @dataclass(frozen=True)
 class Case:
-    """Rig at one roller angle, with its motions along all headings."""
+    """A rig at one roller angle [degrees], with its motions along all headings."""
 
     alpha: float
     kinematics: Kinematics
@@ -45,11 +43,13 @@ class Case:
 
 def cases(heading_deg: Array) -> list[Case]:
     """Return the four cases at headings (m,) [degrees]: roller 2 has the opposite angle."""
-    cases = []
+    all_cases = []
     for alpha in ALPHAS:
         kinematics = Kinematics(Rig.degrees(1.0, AZIMUTHS, LATITUDES, (alpha, -alpha)))
-        cases.append(Case(alpha, kinematics, kinematics.inverse(SPEED, np.radians(heading_deg))))
-    return cases
+        all_cases.append(
+            Case(alpha, kinematics, kinematics.inverse(SPEED, np.radians(heading_deg)))
+        )
+    return all_cases
 
 
 def write_figures(folder: Path, command: str, facts: Mapping[str, str]) -> list[Path]:
@@ -71,7 +71,7 @@ def write_figures(folder: Path, command: str, facts: Mapping[str, str]) -> list[
 
 
 def write_paper(folder: Path) -> list[report.Still]:
-    """Write each figure as SVG, with its table as CSV: columns by name, a row a heading."""
+    """Write each figure as SVG, with its table as CSV: a column for each curve, a row a heading."""
     rig_cases = cases(HEADINGS)
     return [
         write_trajectories(rig_cases, folder),
@@ -100,8 +100,8 @@ def write_trajectories(rig_cases: list[Case], folder: Path) -> report.Still:
     with report.picture(path, report.SQUARE, subplot_kw={"projection": "3d"}) as axes:
         for case, colour in zip(rig_cases, COLOURS, strict=True):
             axes.plot(*case.motion.omega.T, color=colour, label=f"alpha {case.alpha:g} deg")
-        for x, word, fill in ((-1.0, "90", report.INK), (1.0, "270", report.PAGE)):
-            axes.plot(x, 0.0, 0.0, "o", color=fill, mec=report.INK, label=f"phi {word} deg")
+        for x, heading, fill in ((-1.0, "90", report.INK), (1.0, "270", report.PAGE)):
+            axes.plot(x, 0.0, 0.0, "o", color=fill, mec=report.INK, label=f"phi {heading} deg")
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=TITLES[2])
         axes.set(xticks=(-1.0, 0.0, 1.0), yticks=(-1.0, 0.0, 1.0))
         spans = np.array([np.ptp(ends()) for ends in (axes.get_xlim, axes.get_ylim, axes.get_zlim)])

@@ -71,13 +71,9 @@ def list_command(folder: Folder) -> cli.Result:
     with cli.counted(len(contents.kinds) * contents.n, "reading") as done:
         rows = [volume_row(contents, name, done) for name in contents.kinds]
     listed = Listed(
-        path=str(contents.path),
-        n=contents.n,
-        radius=contents.radius,
-        size_workspace=contents.size_workspace,
-        voxel_size=contents.voxel_size,
-        volumes=rows,
-    )
+        path=str(contents.path), n=contents.n, radius=contents.radius, volumes=rows,
+        size_workspace=contents.size_workspace, voxel_size=contents.voxel_size,
+    )  # fmt: skip
     return cli.Result(listed)
 
 

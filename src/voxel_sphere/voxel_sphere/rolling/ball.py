@@ -17,6 +17,7 @@ from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.state import CENTRE, ORIENTATION
 
 DONE, LEFT = "done", "left"  # the statuses that are no failures
+# Statuses of a run, with what they mean.
 MESSAGES = {
     DONE: "rolled for the whole time",
     LEFT: "the sphere left the workspace",
@@ -26,7 +27,6 @@ MESSAGES = {
     "stuck": "the sphere does not get out of a corner",
     "lifted": "the sphere has left the ground",
 }
-"""Statuses of a run, with what they mean."""
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,12 @@ from roboaccord.contract import Array
 
 from voxel_sphere.terrain.slices import Done, nothing
 
+# A solid (n, n, n), bool, or grey from 0 to 255; indexed [x, y, z].
 Solid = npt.NDArray[np.bool_] | npt.NDArray[np.uint8]
-"""A solid (n, n, n), bool, or grey from 0 to 255; indexed [x, y, z]."""
+# A number for each voxel (n, n, n).
 Grid = npt.NDArray[np.float32]
-"""A number for each voxel (n, n, n)."""
+# Indices of voxels or of pieces of the surface.
 Indices = npt.NDArray[np.integer]
-"""Indices of voxels or of pieces of the surface."""
 
 SURFACE = 2.0  # voxels, Gaussian of a binary solid; 1.5 was measured and is worse
 GREY_SURFACE = 1.0  # voxels, the same where the slices are grey and so are smooth already

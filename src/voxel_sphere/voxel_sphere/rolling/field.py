@@ -33,10 +33,10 @@ HALVINGS = 50  # of such an interval, to round-off
 NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)  # the grid of a closed form
 NO_PARAMS = np.zeros(7)  # the params of a GRID
 
+# Three numbers, or as many as stated.
 Vector = Sequence[float] | Array
-"""Three numbers, or as many as stated."""
+# Distance and normal (n, n, n, 4).
 Grid = npt.NDArray[np.float32]
-"""Distance and normal (n, n, n, 4)."""
 
 
 @kernel

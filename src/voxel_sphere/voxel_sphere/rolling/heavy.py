@@ -22,17 +22,17 @@ from voxel_sphere.rolling.state import SPIN, VELOCITY
 from voxel_sphere.rolling.walls import in_ground
 
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0])  # orientation x y z w without a turn
+# Kind and description of the event that a code of the kernels stands for.
 EVENTS = {
     kernels.SLIPS: ("slip", "friction is at its limit: the sphere slides"),
     kernels.ROLLS: ("roll", "the sphere rolls again"),
     kernels.LIFTS: ("lift", "the normal force is gone: the sphere flies"),
     kernels.LANDS: ("land", "the sphere is back on the ground"),
 }
-"""Kind and description of the event that a code of the kernels stands for."""
 
+# Radius [voxels], mass [M], moment of inertia [M voxel^2], gravity downwards [voxels/s^2], and the
+# coefficient of Coulomb friction of the ground, which may be infinite.
 Body = tuple[float, float, float, float, float]
-"""Radius [voxels], mass [M], moment of inertia [M voxel^2], gravity downwards [voxels/s^2], and the
-coefficient of Coulomb friction of the ground, which may be infinite."""
 
 
 class HeavyRoller(Ball):

@@ -38,8 +38,8 @@ HITS = 50  # after this many hits in one place the sphere is stuck: it does not 
 SAME_PLACE = 0.01  # r of travel between hits that are in one place
 SCHEMES = {"exact": EXACT, "local_plane": LOCAL_PLANE}
 
+# Angular velocity (3,) [rad/s] in the world frame, by the time [s].
 Omega = Callable[[float], Vector]
-"""Angular velocity (3,) [rad/s] in the world frame, by the time [s]."""
 
 
 class Roller(Ball):
@@ -217,17 +217,17 @@ def roll(
         raise AccordError(f"the time is {duration:g} s, and must be positive")
     if not 1 <= samples <= 1_000_000:
         raise AccordError(f"{samples} samples: 1 to 1000000")
-    taken: list[Sample] = []
+    path: list[Sample] = []
     for begin, end in pairwise(np.linspace(0.0, duration, samples + 1)):
         command = omega(0.5 * (begin + end)) if callable(omega) else omega
         roller.take(command)
-        taken.append(_sample(roller))
+        path.append(_sample(roller))
         roller.advance(command, end - roller.time)
         done(1)
         if roller.status != DONE:
             break
-    taken.append(_sample(roller))
-    return RolledPath.of(taken, roller.field.radius, roller.travel, roller.status, roller.events)
+    path.append(_sample(roller))
+    return RolledPath.of(path, roller.field.radius, roller.travel, roller.status, roller.events)
 
 
 def check_scheme(name: str, schemes: Iterable[str] = SCHEMES) -> str:

@@ -17,11 +17,11 @@ from roboaccord.contract import Array, writing
 from voxel_sphere.rolling.ball import DONE, LEFT, MESSAGES, RollEvent
 from voxel_sphere.rolling.montana import coordinates
 
+# Columns of a .csv file.
 HEADING = (
     "time_s,x,y,z,contact_x,contact_y,contact_z,qx,qy,qz,qw,wx_rad_s,wy_rad_s,wz_rad_s,"
     "montana_x,montana_y,montana_u_rad,montana_v_rad,montana_psi_rad,chart"
 )
-"""Columns of a .csv file."""
 
 
 class Sample(NamedTuple):

@@ -18,8 +18,8 @@ from functools import reduce
 import numpy as np
 from roboaccord.contract import AccordError, Array
 
+# A part of an expression: its value, by the values of names.
 Evaluated = Callable[[Mapping[str, Array | float]], Array | float]
-"""A part of an expression: its value, by the values of names."""
 
 LONGEST = 1000  # characters of a text, far more than a surface needs
 CONSTANTS = {"pi": np.pi, "e": np.e}

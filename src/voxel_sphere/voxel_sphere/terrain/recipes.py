@@ -16,8 +16,8 @@ from voxel_sphere.terrain.expressions import expression
 from voxel_sphere.terrain.sheets import Sheet
 from voxel_sphere.terrain.surfaces import Surface, make_surface
 
+# What a volume was made from, as `workspace.yaml` has it.
 Recipe = Mapping[str, Any]
-"""What a volume was made from, as `workspace.yaml` has it."""
 
 
 def surface_of(recipe: Recipe, n: int, radius: float) -> Surface:

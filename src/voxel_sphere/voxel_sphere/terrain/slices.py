@@ -17,10 +17,10 @@ import numpy.typing as npt
 from PIL import Image
 from roboaccord.contract import AccordError, read_bytes
 
+# A volume (n, n, n), 0 empty to 255 solid.
 Volume = npt.NDArray[np.uint8]
-"""A volume (n, n, n), 0 empty to 255 solid."""
+# Called with the number of steps that are done, for progress bars.
 Done = Callable[[int], None]
-"""Called with the number of steps that are done, for progress bars."""
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"  # of PNG files
 HEADER = 24  # bytes: signature, length and name of the chunk IHDR, width, height

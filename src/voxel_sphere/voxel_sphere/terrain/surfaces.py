@@ -18,10 +18,10 @@ from inspect import Parameter, signature
 import numpy as np
 from roboaccord.contract import AccordError, Array
 
+# z = f(x, y), of arrays of one shape [voxels].
 Height = Callable[[Array, Array], Array]
-"""z = f(x, y), of arrays of one shape [voxels]."""
+# Signed distance at (x, y, z), negative inside, of arrays of one shape [voxels].
 Distance = Callable[[Array, Array, Array], Array]
-"""Signed distance at (x, y, z), negative inside, of arrays of one shape [voxels]."""
 KEYWORD = Parameter.KEYWORD_ONLY
 
 

@@ -149,15 +149,12 @@ class Workspace:
         """
         names = self.chosen(surface=surface, walls=walls, workspace=workspace)
         volumes = [self.volume(name) for name in names]
+        grey = all(map(self.is_grey, names, volumes))
+        walls_volume = volumes[1] if len(volumes) > 1 else None
         return Terrain(
-            n=self.n,
-            radius=self.radius,
-            voxel_size=self.voxel_size,
-            surface=volumes[0],
-            walls=volumes[1] if len(volumes) > 1 else None,
-            name="+".join(names),
-            grey=all(map(self.is_grey, names, volumes)),
-        )
+            n=self.n, radius=self.radius, voxel_size=self.voxel_size, surface=volumes[0],
+            walls=walls_volume, name="+".join(names), grey=grey,
+        )  # fmt: skip
 
     def is_grey(self, name: str, volume: Volume) -> bool:
         """Return whether a volume is grey, by `workspace.yaml` or else by its values."""

@@ -1,8 +1,10 @@
 """Rasterise faces with a depth buffer, at a multiple of the picture's resolution.
 
-AMBIENT, LIGHT and OVERSAMPLING (3 is 9 samples a pixel) may be changed. `_fill` is compiled, for it
-is most of a film's time. Faces must be seen from both sides, for meshes need not be closed. Each
-pixel keeps the nearest: 1/depth of a plane is affine in the picture, which makes that exact.
+1 / depth of a plane is affine in the picture, so each pixel keeps the nearest face exactly. Faces
+are seen from both sides, because meshes need not be closed. `_fill` is compiled, for it takes most
+of a film's time; `Canvas` keeps its result and mixes it into a picture, means of 3 x 3 samples.
+
+AMBIENT, LIGHT and OVERSAMPLING may be changed. test_view.py compares pixels with geometry.
 """
 
 from __future__ import annotations
@@ -18,26 +20,26 @@ from roboaccord.description import Shape, Surface
 from roboaccord.numerics import kernel
 from roboaccord.scenario import Camera
 
-AMBIENT = 0.62
+AMBIENT = 0.62  # share of light that comes from all around
 LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])  # towards the light
-OVERSAMPLING = 3
-NEAR = 1e-3  # [m]
+OVERSAMPLING = 3  # samples of a pixel in each direction, 9 in all
+NEAR = 1e-3  # m: nearer faces are not drawn
 BEHIND = 1.02  # relative depth from which a point is behind a face
-EMPTY = np.zeros(4, dtype=np.int64)
+EMPTY = np.zeros(4, dtype=np.int64)  # box without pixels
 
+# Red, green and blue (height, width, 3).
 Picture = NDArray[np.uint8]
-"""Red, green and blue (height, width, 3)."""
 
+# 1 / depth (height, width) [1/m]; 0 is infinitely far.
 Depths = NDArray[np.float32]
-"""1 / depth (height, width) [1/m]; 0 is infinitely far."""
 
+# Index of the face that is seen in each pixel (height, width), -1 for none.
 Owners = NDArray[np.int32]
-"""Index of the face that is seen in each pixel (height, width), -1 for none."""
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """Convex polygons.
+    """Faces that are convex polygons.
 
     Args:
         points: in the world (v, 3) [m].
@@ -68,16 +70,21 @@ class Mesh:
         )
 
     def at(self, points: Array) -> Mesh:
-        """Return the mesh with its points elsewhere."""
+        """Return the mesh with its points at (v, 3) [m]."""
         return replace(self, points=np.ascontiguousarray(points))
 
 
 class Canvas:
-    """Which face is seen in each pixel, and how near.
+    """The face that is seen in each pixel, and its depth.
 
     Args:
-        camera: whose picture it is; its size is that of the canvas.
-        hidden: of what stands there already.
+        camera: of the picture, with the size of the canvas.
+        hidden: 1 / depth of what is drawn there already.
+
+    Attributes:
+        depths, owner: 1 / depth [1/m] and face of each pixel; -1 for none.
+        paint: colour of each face (f, 3).
+        box: left, top, right and bottom of the pixels that were touched.
     """
 
     def __init__(self, camera: Camera, hidden: Depths | None = None) -> None:
@@ -90,7 +97,7 @@ class Canvas:
         self.box = EMPTY
 
     def draw(self, mesh: Mesh) -> None:
-        """Clear the canvas and draw a mesh: `owner`, `depths` [1/m], `paint` and `box` tell it."""
+        """Clear the canvas, and draw a mesh."""
         camera = self.camera
         left, top, right, bottom = self.box
         self.owner[top:bottom, left:right] = -1
@@ -104,17 +111,17 @@ class Canvas:
         self.paint = np.clip(255.0 * mesh.colours * shades[:, None], 0, 255).astype(np.uint8)
 
     def lay_over(self, picture: Picture) -> None:
-        """Mix means over squares of OVERSAMPLING pixels into a picture, by how much they cover."""
+        """Mix the means over squares of OVERSAMPLING pixels into a picture, by their cover."""
         n = OVERSAMPLING
         x_first, top, right, bottom = *(self.box[:2] // n), *(-(-self.box[2:] // n))
         owner = self.owner[n * top : n * bottom, n * x_first : n * right]
         paint = np.zeros((len(self.paint) + 1, 4), dtype=np.uint16)
-        paint[:-1, :3], paint[-1, 3] = self.paint, 1  # the last is what is free
+        paint[:-1, :3], paint[-1, 3] = self.paint, 1  # the last row counts pixels without a face
         mixed = np.zeros((bottom - top, right - x_first, 4), dtype=np.uint16)
         for j, i in np.ndindex(n, n):
             mixed += paint[owner[j::n, i::n]]
-        part = picture[top:bottom, x_first:right]
-        part[:] = (mixed[..., :3] + mixed[..., 3:] * part) // (n * n)
+        touched = picture[top:bottom, x_first:right]
+        touched[:] = (mixed[..., :3] + mixed[..., 3:] * touched) // (n * n)
 
 
 def finer(camera: Camera) -> Camera:
@@ -124,7 +131,7 @@ def finer(camera: Camera) -> Camera:
 
 
 def hidden(camera: Camera, mesh: Mesh, points: Array) -> int:
-    """Return how many points (m, 3) [m] a mesh hides."""
+    """Return the number of points (m, 3) [m] that a mesh hides."""
     canvas = Canvas(camera)
     canvas.draw(mesh)
     last = np.array([camera.width, camera.height]) - 1
@@ -137,68 +144,45 @@ def _fill(
     seen: Array, corners: Index, starts: Index, lens: Array, light: Array,
     depths: Depths, owner: Owners,
 ) -> tuple[Index, Array]:  # fmt: skip
-    """Fill all faces where they are nearest.
+    """Fill the pixels of all faces where they are nearest.
 
     Args:
         seen: points in the camera's axes (v, 3) [m].
         corners, starts: of the faces.
-        lens: focal length and middle [pixels].
+        lens: focal length and middle of the picture [pixels].
         light: direction to it in the camera's axes (3,).
         depths, owner: 1 / depth [1/m] and face of each pixel (height, width), changed.
 
     Returns:
-        the box that was touched, and how much of the light each face has (f,).
+        the box that was touched, and the share of the light that each face has (f,).
     """
     height, width = depths.shape
     focal, middle_x, middle_y = lens
     box, shades = np.array([width, height, 0, 0]), np.zeros(len(starts) - 1)
-    flat = np.empty((len(seen), 2))  # in the picture [pixels]
+    flat = np.empty((len(seen), 2))  # the points in the picture [pixels]
     for v in range(len(seen)):
         scale = focal / max(seen[v, 2], NEAR)
         flat[v, 0], flat[v, 1] = middle_x + scale * seen[v, 0], middle_y + scale * seen[v, 1]
     for face in range(len(shades)):
-        begin, end = starts[face], starts[face + 1]
-        a, b, c, x, y, z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0  # normal by Newell's sum, and middle
-        nearest, low, high = np.inf, np.inf, -np.inf
-        p = corners[end - 1]
-        for k in range(begin, end):
-            q = corners[k]
-            a += seen[p, 1] * seen[q, 2] - seen[p, 2] * seen[q, 1]
-            b += seen[p, 2] * seen[q, 0] - seen[p, 0] * seen[q, 2]
-            c += seen[p, 0] * seen[q, 1] - seen[p, 1] * seen[q, 0]
-            x, y, z = x + seen[q, 0], y + seen[q, 1], z + seen[q, 2]
-            nearest = min(nearest, seen[q, 2])
-            low, high = min(low, flat[q, 1]), max(high, flat[q, 1])
-            p = q
-        distance = (a * x + b * y + c * z) / (end - begin)
+        ring = corners[starts[face] : starts[face + 1]]
+        a, b, c, distance, nearest, low, high = _plane(seen, flat, ring)
         if distance == 0.0 or nearest < NEAR:
             continue
-        side = 1.0 if distance < 0.0 else -1.0  # that is seen, the outer or the inner one
+        side = 1.0 if distance < 0.0 else -1.0  # the one that is seen: the outer, or the inner
         towards = side * (a * light[0] + b * light[1] + c * light[2])
         shades[face] = max(towards / np.sqrt(a * a + b * b + c * c), 0.0)
         top = max(int(np.ceil(low - 0.5)), 0)
         bottom = min(int(np.floor(high - 0.5)) + 1, height)
+        # On the plane a x + b y + c z = distance, with x = z (i - middle_x) / focal and y alike,
+        # 1 / depth = (a (i - middle_x) / focal + b (j - middle_y) / focal + c) / distance.
+        slope = a / (focal * distance)
         for row in range(top, bottom):
-            x_first, right = -0.5, width - 0.5
-            p = corners[end - 1]
-            for k in range(begin, end):
-                q = corners[k]
-                # Outward faces run clockwise on the picture, whose y points downwards.
-                rise = flat[q, 1] - flat[p, 1]
-                if rise != 0.0:
-                    part = (row + 0.5 - flat[p, 1]) / rise
-                    cut = flat[p, 0] + part * (flat[q, 0] - flat[p, 0]) - 0.5
-                    if rise * side > 0.0:
-                        x_first = max(x_first, cut)
-                    else:
-                        right = min(right, cut)
-                p = q
-            first, last = max(int(np.ceil(x_first)), 0), min(int(np.floor(right)) + 1, width)
+            x_first, x_last = _span(flat, ring, side, row, width)
+            first, last = max(int(np.ceil(x_first)), 0), min(int(np.floor(x_last)) + 1, width)
             if last <= first:
                 continue
             box[0], box[2] = min(box[0], first), max(box[2], last)
             box[1], box[3] = min(box[1], row), max(box[3], row + 1)
-            slope = a / (focal * distance)
             start = (b * (row + 0.5 - middle_y) / focal + c) / distance
             for i in range(first, last):
                 inverse = start + slope * (i + 0.5 - middle_x)
@@ -206,3 +190,50 @@ def _fill(
                     depths[row, i] = inverse
                     owner[row, i] = face
     return (box if box[2] > box[0] else np.zeros(4, dtype=np.int64)), shades
+
+
+@kernel
+def _plane(seen, flat, ring):
+    """Return normal, distance, nearest depth [m], and lowest and highest row of a face.
+
+    The normal (a, b, c) is Newell's sum; `distance` is its product with the middle of the corners.
+
+    Args:
+        seen: points in the camera's axes (v, 3) [m].
+        flat: the same in the picture (v, 2) [pixels].
+        ring: indices of the corners of the face.
+    """
+    a, b, c, x, y, z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    nearest, low, high = np.inf, np.inf, -np.inf
+    p = ring[len(ring) - 1]
+    for q in ring:
+        a += seen[p, 1] * seen[q, 2] - seen[p, 2] * seen[q, 1]
+        b += seen[p, 2] * seen[q, 0] - seen[p, 0] * seen[q, 2]
+        c += seen[p, 0] * seen[q, 1] - seen[p, 1] * seen[q, 0]
+        x, y, z = x + seen[q, 0], y + seen[q, 1], z + seen[q, 2]
+        nearest = min(nearest, seen[q, 2])
+        low, high = min(low, flat[q, 1]), max(high, flat[q, 1])
+        p = q
+    return a, b, c, (a * x + b * y + c * z) / len(ring), nearest, low, high
+
+
+@kernel
+def _span(flat, ring, side, row, width):
+    """Return the first and last x [pixels] of a convex face in a row of the picture.
+
+    Edges that rise on the side that is seen bound it on the left, the others on the right: outward
+    faces run clockwise on the picture, whose y points downwards.
+    """
+    x_first, x_last = -0.5, width - 0.5
+    p = ring[len(ring) - 1]
+    for q in ring:
+        rise = flat[q, 1] - flat[p, 1]
+        if rise != 0.0:
+            share = (row + 0.5 - flat[p, 1]) / rise
+            cut = flat[p, 0] + share * (flat[q, 0] - flat[p, 0]) - 0.5
+            if rise * side > 0.0:
+                x_first = max(x_first, cut)
+            else:
+                x_last = min(x_last, cut)
+        p = q
+    return x_first, x_last

@@ -1,8 +1,11 @@
-"""Level ground and terrain behind a robot: a grid, its path, and shadows.
+"""Level ground and terrain behind a robot: a grid, the robot's path, and shadows.
 
-Colours and widths below may be changed: pages take GROUND, LINE and TRACE from here. GAP and DETAIL
-belong together: the coarser the depth map, the farther behind must be what a shadow falls on.
-test_view.py computes where grid lines and a ball's shadow must lie.
+Grid lines are antialiased in closed form; a shadow on level ground is the mesh projected along the
+light. On terrain a depth map from the light (`Relief`) shows which pixels are in shadow.
+
+Colours and widths may be changed; pages take GROUND, LINE and TRACE from here. GAP and DETAIL
+belong together: the coarser the depth map, the larger the gap. test_view.py computes where grid
+lines and a ball's shadow must lie.
 """
 
 from __future__ import annotations
@@ -14,43 +17,54 @@ from PIL import Image, ImageDraw, ImageFilter
 from roboaccord.contract import Array, Index
 from roboaccord.scenario import Camera
 
-from roboaccord_view.raster import LIGHT, NEAR, OVERSAMPLING, Canvas, Depths, Mesh, Picture, finer
+from roboaccord_view.drawing.raster import (
+    LIGHT,
+    NEAR,
+    OVERSAMPLING,
+    Canvas,
+    Depths,
+    Mesh,
+    Picture,
+    finer,
+)
 
+# Colours, 0 to 255: of the ground, its grid, what lies far away, the path and shadows.
 GROUND = np.array([233.0, 236.0, 240.0])
 LINE = np.array([196.0, 203.0, 212.0])
 HAZE = np.array([247.0, 248.0, 250.0])
 TRACE, BLACK = np.array([214.0, 106.0, 60.0]), np.zeros(3)
-TONES = 6  # of the ground as it fades into the haze: few make small files
+TONES = 6  # of the ground as it fades into the haze: few tones make small files
 LINE_WIDTH = 1.3  # of the grid [pixels]
 PATH_WIDTH = 2  # [pixels]
-FARTHEST = 1e6  # pixels from the corner of a picture: farther is drawn there
-NEARLY = 1.02  # relative depth within which a path lies on what it is drawn on
-SHADOW = 0.28  # how much of the light a shadow takes
+FARTHEST = 1e6  # pixels from the corner of a picture, where farther points are drawn
+NEARLY = 1.02  # relative depth up to which a path on a surface is not hidden by it
+SHADOW = 0.28  # share of the light that a shadow takes
 SOFT = 1.5  # standard deviation of a shadow's edge [pixels]
-MARGIN = 6  # pixels past which no edge is soft any more
-FAR = 300.0  # of a scene's size: from there the light's rays are as good as parallel
-DETAIL = 1024  # pixels of a depth map, in each direction
-GAP = 1e-2  # of a scene's size: what is less far behind is not in the shadow of itself
+MARGIN = 6  # pixels, 4 SOFT: the width of a shadow's soft edge
+FAR = 300.0  # distance of the light over a scene's size: its rays are nearly parallel
+DETAIL = 1024  # pixels of a depth map in each direction
+GAP = 1e-2  # of a scene's size: a surface less far behind the map is not in its own shadow
+HAZE_DEPTH = 18.0  # 2 (3)^2: the ground fades with a Gaussian of 3 nearest depths
 
 
 def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
     """Return level ground with its grid, antialiased, fading into haze.
 
-    Where a line of the grid is on the picture is affine in x along a row.
+    Along a row of the picture the coordinates of the ground are affine in x.
 
     Args:
-        camera: whose picture is drawn; its picture is not tilted.
+        camera: of the picture, which is not tilted.
         floor: height of the ground [m].
         grid: distance of its lines [m].
     """
     height, width, focal = camera.height, camera.width, camera.focal
     right, down, forward = camera.axes
     x, y = np.arange(width) + 0.5, (np.arange(height)[:, None] + 0.5 - 0.5 * height) / focal
-    fall = -(forward[2] + y * down[2])  # of a ray, per metre of depth; right is horizontal
+    fall = -(forward[2] + y * down[2])  # of a ray per metre of depth; `right` is horizontal
     above = camera.eye[2] - floor
     depth = np.where(fall > 1e-9, above / np.maximum(fall, 1e-9), np.inf)
     nearest = above / max(float(fall.max()), 1e-9)
-    clear = np.exp(-(np.maximum(depth / nearest - 1.0, 0.0) ** 2) / 18.0)
+    clear = np.exp(-(np.maximum(depth / nearest - 1.0, 0.0) ** 2) / HAZE_DEPTH)
     tones = (HAZE + (GROUND - HAZE) * np.round(clear * TONES) / TONES)[:, None]
     depth = np.where(np.isfinite(depth), depth, 0.0)
     slant = depth**2 / above * down[2]  # of depth against y
@@ -58,52 +72,53 @@ def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
     for k in range(2):
         ahead = forward[k] + y * down[k] - 0.5 * width / focal * right[k]
         along = depth * right[k] / focal / grid
-        at = (camera.eye[k] + depth * ahead) / grid + x * along
+        # Coordinate k in lines of the grid, and its rates along x and y of the picture.
+        line = (camera.eye[k] + depth * ahead) / grid + x * along
         across = (slant * ahead + depth * down[k]) / focal / grid
         across = across + x * (slant * right[k] / focal / focal / grid)
         with np.errstate(divide="ignore", invalid="ignore"):
-            away = np.abs(at - np.rint(at)) / np.sqrt(along**2 + across**2)  # in pixels
-        cover = np.fmax(cover, 0.5 * LINE_WIDTH + 0.5 - away)
+            gap = np.abs(line - np.rint(line)) / np.sqrt(along**2 + across**2)  # [pixels]
+        cover = np.fmax(cover, 0.5 * LINE_WIDTH + 0.5 - gap)
     cover = np.minimum(cover, 1.0) * clear
     return np.asarray(tones + (LINE - tones) * cover[..., None]).astype(np.uint8)
 
 
 def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) -> None:
-    """Draw a path over a picture, but for what is behind something.
+    """Draw the visible part of a path over a picture.
 
     Args:
-        picture: to be drawn on.
-        camera: whose picture it is.
+        picture: is changed.
+        camera: of the picture.
         trace: points of the path (m, 3) [m].
-        hidden: 1 / depth of what stands there, OVERSAMPLING times as fine [1/m].
+        hidden: 1 / depth of surfaces before it, OVERSAMPLING times as fine [1/m].
     """
     ahead = trace[camera.local(trace)[:, 2] > NEAR]
     flat = np.clip(OVERSAMPLING * camera.project(ahead), -FARTHEST, FARTHEST)
     height, width = hidden.shape
     x, y = np.clip(flat.astype(int), 0, (width - 1, height - 1)).T
-    clear = hidden[y, x] * camera.local(ahead)[:, 2] <= NEARLY
+    visible = hidden[y, x] * camera.local(ahead)[:, 2] <= NEARLY
     sheet = Image.new("L", (width, height))
     pen = ImageDraw.Draw(sheet)
-    for part in np.split(np.arange(len(flat)), np.flatnonzero(np.diff(clear)) + 1):
-        if len(part) > 1 and clear[part[0]]:
-            pen.line(flat[part].ravel().tolist(), fill=255, width=OVERSAMPLING * PATH_WIDTH)
+    for piece in np.split(np.arange(len(flat)), np.flatnonzero(np.diff(visible)) + 1):
+        if len(piece) > 1 and visible[piece[0]]:
+            pen.line(flat[piece].ravel().tolist(), fill=255, width=OVERSAMPLING * PATH_WIDTH)
     _mix(picture, TRACE, np.asarray(sheet.reduce(OVERSAMPLING)))
 
 
 def _mix(picture: Picture, colour: Array, cover: Picture, share: float = 1.0) -> None:
-    """Mix a colour into a picture by how much of each pixel it covers, 0 to 255."""
+    """Mix a colour into a picture by its cover of each pixel, 0 to 255, times a share."""
     where = np.nonzero(cover)
     before = picture[where]
     picture[where] = before + share * (colour - before) * (cover[where][:, None] / 255.0)
 
 
 def shade_ground(picture: Picture, canvas: Canvas, mesh: Mesh, floor: float) -> None:
-    """Darken a picture where a mesh keeps the light from level ground.
+    """Darken level ground in a picture where a mesh casts its shadow.
 
     Args:
-        picture: to be darkened.
-        canvas: a spare one of the picture's size.
-        mesh: what stands on the ground.
+        picture: is changed.
+        canvas: scratch, of the picture's size.
+        mesh: over the ground.
         floor: height of the ground [m].
     """
     drop = np.maximum(mesh.points[:, 2:] - floor, 0.0) / LIGHT[2]
@@ -117,12 +132,16 @@ def shade_ground(picture: Picture, canvas: Canvas, mesh: Mesh, floor: float) -> 
 
 
 class Relief:
-    """Terrain that stands still before a still camera, and the light on it.
+    """Terrain before a camera at rest, and the shadows on it.
 
     Args:
         mesh: the terrain.
-        camera: whose pictures are drawn.
-        picture: of what is behind the terrain, which is drawn over it.
+        camera: of the pictures.
+        picture: of the backdrop; the terrain is drawn over it.
+
+    Attributes:
+        picture: the terrain on the backdrop.
+        hidden: 1 / depth of the terrain, OVERSAMPLING times as fine [1/m].
     """
 
     def __init__(self, mesh: Mesh, camera: Camera, picture: Picture) -> None:
@@ -134,20 +153,21 @@ class Relief:
         canvas.draw(mesh)
         canvas.lay_over(picture)
         self.picture, self.hidden = picture, canvas.depths
-        places = _places(camera, canvas.depths[::OVERSAMPLING, ::OVERSAMPLING])
-        seen = self._sun.camera.local(places)
+        points = _points(camera, canvas.depths[::OVERSAMPLING, ::OVERSAMPLING])
+        seen = self._sun.camera.local(points)
+        # 1 / depth of each pixel from the light [1/m], and where it is on the map [pixels].
         self._inverse = np.nan_to_num(1.0 / seen[..., 2])
-        self._flat = np.nan_to_num(self._sun.camera.project(places)).astype(int)
+        self._flat = np.nan_to_num(self._sun.camera.project(points)).astype(int)
         self.shade(picture, mesh)
 
     def shade(self, picture: Picture, mesh: Mesh) -> None:
-        """Darken a picture where a mesh keeps the light from the terrain."""
+        """Darken the terrain in a picture where a mesh casts its shadow."""
         self._sun.draw(mesh)
         gap = 1.0 + GAP / FAR
         _mix(picture, BLACK, _hidden(self._sun.depths, self._flat, self._inverse * gap), SHADOW)
 
     def under(self, points: Array) -> Array:
-        """Return points (m, 3) lowered onto the terrain [m]; where there is none, as they are."""
+        """Return points (m, 3) [m] lowered onto the terrain, unchanged where there is none."""
         above = Canvas(self._above(np.array([1e-6, 0.0, 1.0])))
         above.draw(self._mesh)
         x, y = np.clip(above.camera.project(points).astype(int), 0, DETAIL - 1).T
@@ -157,13 +177,13 @@ class Relief:
         return np.column_stack([points[:, :2], heights])
 
     def _above(self, direction: Array) -> Camera:
-        """Return a camera that sees all of the terrain from afar."""
+        """Return a camera far away in a direction (3,), which sees all of the terrain."""
         distance = FAR * self._size
         view = 2.0 * math.atan(0.55 / FAR)
         return Camera.aim(self._middle, direction, distance, view, (DETAIL, DETAIL))
 
 
-def _places(camera: Camera, inverse: Depths) -> Array:
+def _points(camera: Camera, inverse: Depths) -> Array:
     """Return the points (height, width, 3) [m] that have 1 / depth `inverse`; nan where 0."""
     x = (np.arange(camera.width) + 0.5 - 0.5 * camera.width) / camera.focal
     y = (np.arange(camera.height) + 0.5 - 0.5 * camera.height) / camera.focal
@@ -173,12 +193,12 @@ def _places(camera: Camera, inverse: Depths) -> Array:
 
 
 def _hidden(depths: Depths, flat: Index, inverse: Array) -> Picture:
-    """Return how much of what is around a pixel lies behind a depth map, 0 to 255.
+    """Return the share, 0 to 255, of 3 x 3 pixels of a depth map that hide each pixel of a picture.
 
     Args:
         depths: the map, 1 / depth [1/m].
-        flat: where each pixel of the picture is on it (height, width, 2) [pixels].
-        inverse: 1 / depth there (height, width) [1/m], or a little more; 0 for no place.
+        flat: position of each pixel of the picture on it (height, width, 2) [pixels].
+        inverse: 1 / depth of the pixel from there (height, width) [1/m]; 0 for none.
     """
     inside = ((flat >= 1) & (flat < np.array(depths.shape[::-1]) - 1)).all(axis=-1)
     seen = inside & (inverse > 0.0)

@@ -1,0 +1,158 @@
+"""Texts in pictures of a motion: beside points of the robot, at the upper and at the lower edge.
+
+`point_out` writes beside points without covering others, `write_above` and `write_below` write
+lines on a pale band. Colours, sizes and the order of places in BESIDE may be changed;
+test_annotations reads the texts of pictures.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+from roboaccord.contract import Array
+
+from roboaccord_view.drawing.ground import GROUND
+from roboaccord_view.drawing.raster import Picture
+
+# Red, green and blue, 0 to 255.
+Ink = tuple[int, int, int]
+
+
+class Mark(NamedTuple):
+    """A point (2,) [pixels], its text and colour, and whether a ring is drawn around it."""
+
+    point: Array
+    text: str
+    ink: Ink
+    ring: bool
+
+
+# Left, top, right and bottom [pixels].
+Box = tuple[float, float, float, float]
+
+HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (240, 242, 245)}  # of letters
+WARNING, GREEN = (190, 20, 20), (0, 120, 60)
+INK, MUTED = (45, 52, 62), (110, 120, 132)
+PALE = 0.2  # contrast that is left of the picture behind lines
+LITTLE = 0.15  # of a text's area: covering less of the robot makes no text jump elsewhere
+# Places of a text beside its point, in order: right or left, and heights of letters downwards.
+BESIDE = ((1, -1), (1, 1), (-1, -1), (-1, 1), (1, -2.5), (1, 2.5), (-1, -2.5))
+
+
+def rgb(colour: Array) -> Ink:
+    """Return a colour (3,) of 0 to 255 as whole numbers."""
+    red, green, blue = np.rint(colour).astype(int).tolist()
+    return red, green, blue
+
+
+def letters(width: int) -> int:
+    """Return the height of letters in a picture of a width, both in pixels."""
+    return max(10, width // 40)
+
+
+@cache
+def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """Return the font of all pictures, with letters of a height [pixels]."""
+    return ImageFont.load_default(size)
+
+
+def point_out(
+    picture: Picture, marks: Sequence[Mark], robot: NDArray[np.bool_] | None = None
+) -> None:
+    """Write the texts of points beside them in a picture, none over another.
+
+    Args:
+        picture: is changed.
+        marks: points and texts.
+        robot: pixels of the robot (height, width), which texts cover as little as possible.
+    """
+    if not marks:
+        return
+    width = picture.shape[1]
+    size = letters(width)
+    sheet = Image.fromarray(picture)
+    pen = ImageDraw.Draw(sheet)
+    margin = 0.7 * size
+    taken = [(x - margin, y - margin, x + margin, y + margin) for (x, y), *_ in marks]
+    for (x, y), text, ink, ring in marks:
+        if ring:
+            for radius in (0.15 * size, 0.5 * size):
+                pen.ellipse((x - radius, y - radius, x + radius, y + radius), outline=ink, width=2)
+        length = pen.textlength(text, font=font(size))
+        boxes = [_box(x, y, side, down, size, length) for side, down in BESIDE]
+        box = min(boxes, key=lambda box: _cost(box, taken, robot, picture, length * size))
+        taken.append(box)
+        pen.text((box[0] + 2, box[1] + 2), text, fill=ink, font=font(size), **HALO)
+    picture[:] = np.asarray(sheet)
+
+
+def _box(x: float, y: float, side: int, down: float, size: int, length: float) -> Box:
+    """Return the box of a text at a side of a point, so many heights of letters below it."""
+    x_text = x + side * size if side > 0 else x - size - length
+    top = y + down * size - 0.5 * size
+    return x_text - 2, top - 2, x_text + length + 2, top + size + 2
+
+
+def _cost(
+    box: Box, taken: Sequence[Box], robot: NDArray[np.bool_] | None, picture: Picture, area: float
+) -> tuple[bool, int]:
+    """Order boxes of a text: free and within the picture first, then by the robot behind them."""
+    height, width, _ = picture.shape
+    size = letters(width)
+    inside = min(box[:2]) > 0 and box[2] < width and box[3] < height - 2 * size
+    left, top, right, bottom = np.maximum(np.array(box), 0).astype(int)
+    share = 0.0 if robot is None else robot[top:bottom, left:right].sum() / area
+    is_taken = not inside or any(_meet(box, other) for other in taken)
+    return is_taken, int(share / LITTLE)
+
+
+def _meet(a: Box, b: Box) -> bool:
+    """Return whether two boxes overlap."""
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def write_above(picture: Picture, lines: Sequence[tuple[str, Ink]]) -> None:
+    """Write lines at the upper edge of a picture, each in its colour, and wrapped."""
+    size = letters(picture.shape[1])
+    columns = 2 * picture.shape[1] // size - 8  # letters are half as wide as high
+    rows = [(row, ink) for line, ink in lines for row in textwrap.wrap(line, columns)]
+    if rows:
+        _write(picture, size // 2, size // 2, rows)
+
+
+def write_below(picture: Picture, line: str, right: Sequence[str]) -> None:
+    """Write a line at the lower edge of a picture, and on its right the first text with room."""
+    height, width, _ = picture.shape
+    size = letters(width)
+    top, free = height - 9 * size // 4, width - 4 * size - font(size).getlength(line)
+    _write(picture, size // 2, top, [(line, INK)])
+    for text in [text for text in right if font(size).getlength(text) < free][:1]:
+        x = width - 3 * size // 2 - round(font(size).getlength(text))
+        _write(picture, x, top, [(text, MUTED)])
+
+
+def _write(picture: Picture, x: int, y: int, rows: Sequence[tuple[str, Ink]]) -> None:
+    """Write lines on a pale band with its upper left corner at (x, y) [pixels]."""
+    size = letters(picture.shape[1])
+    width = size + round(max(font(size).getlength(text) for text, _ in rows))
+    band = picture[y : y + (5 * len(rows) + 2) * size // 4, max(x, 0) : max(x, 0) + width]
+    band[:] = GROUND + (band - GROUND) * PALE
+    strip = Image.fromarray(np.ascontiguousarray(band))
+    pen = ImageDraw.Draw(strip)
+    for k, (text, ink) in enumerate(rows):
+        pen.text((size // 2, (5 * k + 5) * size // 4), text, ink, font(size), "ls")
+    band[:] = np.asarray(strip)
+
+
+def length(value: float) -> str:
+    """Return a length in a unit that fits it, to two digits."""
+    # The font has no Greek letters for micrometres.
+    units = ((1.0, "m", 1.0), (1e-6, "mm", 1e3), (0.0, "nm", 1e9))
+    unit, scale = next((unit, scale) for smallest, unit, scale in units if value >= smallest)
+    return f"{float(f'{value * scale:.2g}'):g} {unit}"

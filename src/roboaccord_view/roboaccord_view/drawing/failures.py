@@ -1,0 +1,120 @@
+"""Joints that fail in a motion: where they are on the robot, and what is written about them.
+
+Films and pages take their lines from `failure_lines`; the words may be changed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract import FOUND, IDENTITY, REFUSED, Array, Event, fault_of
+from roboaccord.description import Scene
+
+INSIDE = 2e-3  # m by which a joint may lie outside of its casing: meshes are not exact
+SMALLEST = 1e-300  # so that a polygon without area divides by no 0
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A joint that fails.
+
+    Args:
+        joint, kind: its name, and the kind of the fault.
+        time: of the fault [s].
+        link: index of the link that the joint moves; its origin is the joint.
+        shape: index of the shape that is the joint's casing.
+    """
+
+    joint: str
+    kind: str
+    time: float
+    link: int
+    shape: int
+
+    @property
+    def name(self) -> str:
+        """Joint and kind, in words."""
+        return f"{self.joint} {self.kind}"
+
+
+def failures(scene: Scene, events: Sequence[Event]) -> list[Failure]:
+    """Return the joints of a scene that fail by the events of a motion."""
+    child = {joint.name: joint.child for joint in scene.tree.moving}
+    links = [link.name for link in scene.tree.links]
+    return [
+        Failure(
+            joint=fault.joint,
+            kind=fault.kind,
+            time=fault.time,
+            link=links.index(child[fault.joint]),
+            shape=casing(scene, fault.joint),
+        )
+        for fault in map(fault_of, events)
+        if fault and fault.joint in child
+    ]
+
+
+def casing(scene: Scene, joint: str) -> int:
+    """Return the index of the shape around a joint: the smallest on its two links that contains it.
+
+    If none does, it is the nearest one.
+    """
+    tree = scene.tree
+    moving = next(candidate for candidate in tree.moving if candidate.name == joint)
+    names = [link.name for link in tree.links]
+    ends = names.index(moving.parent), names.index(moving.child)
+    q = np.zeros(len(tree.moving))
+    origins, turns = tree.forward(tuple(j.name for j in tree.moving), q, np.zeros(3), IDENTITY)
+
+    def rank(index: int) -> tuple[bool, float, float]:
+        """Order shapes: of the two links first, then by distance of the joint, then by size."""
+        shape = scene.shapes[index]
+        point = (origins[ends[1]] - origins[shape.link]) @ turns[shape.link]
+        if shape.link not in ends:
+            return True, math.inf, math.inf
+        height = max(_height(point, shape.vertices[list(face)]) for face in shape.faces)
+        return False, max(height, INSIDE), float(np.prod(np.ptp(shape.vertices, 0)))
+
+    return min(range(len(scene.shapes)), key=rank)
+
+
+def _height(point: Array, ring: Array) -> float:
+    """Return the height [m] of a point over a polygon, counter-clockwise seen from above."""
+    normal = np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0)
+    return float((point - ring[0]) @ normal / max(float(np.linalg.norm(normal)), SMALLEST))
+
+
+def failure_lines(
+    failed: Sequence[Failure], findings: Sequence[Event], moment: float
+) -> Iterator[str]:
+    """Yield a line for each joint that has failed by a time, or is found to have failed.
+
+    Args:
+        failed: joints that fail in the motion.
+        findings: of the controller.
+        moment: the time [s].
+    """
+    verdicts = {
+        finding.subject: finding
+        for finding in findings
+        if finding.kind.startswith(FOUND) and finding.time <= moment
+    }
+    for failure in failed:
+        if failure.time <= moment:
+            line = f"{failure.name} at {failure.time:.2f} s"
+            finding = verdicts.pop(failure.joint, None)
+            if finding and finding.time >= failure.time:
+                verdict = finding.kind.removeprefix(FOUND)
+                word = "found" if verdict == failure.kind else verdict
+                line += f", {word} at {finding.time:.2f} s"
+            yield line
+    for finding in verdicts.values():
+        verdict = finding.kind.removeprefix(FOUND)
+        yield f"{finding.subject} healthy, but found {verdict} at {finding.time:.2f} s"
+    for finding in findings:
+        if finding.kind == REFUSED and finding.time <= moment:
+            reason = finding.subject.replace("_", " ")
+            yield f"target refused at {finding.time:.2f} s: {reason}"

@@ -1,0 +1,68 @@
+"""Programs of the ball: velocity over time, along headings and a figure of eight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from roboaccord.contract import Array
+
+# Velocity in the plane (2,) [m/s], by the time [s].
+Program = Callable[[float], Array]
+
+
+def trapezoid(time: float, duration: float, ramp: float) -> float:
+    """Return a share that rises from 0 to 1 in `ramp`, and is 0 again at `duration` [s]."""
+    return min(max(min(time, duration - time) / ramp, 0.0), 1.0)
+
+
+def headings(speed: float, count: int, hold: float, ramp: float) -> Program:
+    """Return a program of `count` headings, evenly around, each from rest to rest.
+
+    Args:
+        speed: [m/s].
+        count: number of headings, the first along x.
+        hold: time of each, the ramps included [s].
+        ramp: time to gain the speed, and to lose it [s].
+    """
+
+    def velocity(time: float) -> Array:
+        index = math.floor(time / hold)
+        share = trapezoid(time - index * hold, hold, ramp) if index < count else 0.0
+        heading = 2.0 * math.pi * index / count
+        return speed * share * np.array([math.cos(heading), math.sin(heading)])
+
+    return velocity
+
+
+def figure_eight(speed: float, radius: float, ramp: float) -> Program:
+    """Return a program of two circles, the first to the left, from rest to rest where they touch.
+
+    Args:
+        speed: [m/s].
+        radius: of both circles [m].
+        ramp: time to gain the speed, and to lose it [s].
+    """
+    length = 4.0 * math.pi * radius
+    duration = figure_eight_time(speed, radius, ramp)
+
+    def velocity(time: float) -> Array:
+        share = trapezoid(time, duration, ramp)
+        remaining = max(duration - time, 0.0)
+        if time < ramp:  # it gains speed,
+            distance = 0.5 * speed * time * time / ramp
+        elif remaining > ramp:  # keeps it,
+            distance = length - speed * (remaining - 0.5 * ramp)
+        else:  # and loses it
+            distance = length - 0.5 * speed * remaining * remaining / ramp
+        angle = distance / radius
+        heading = angle if angle < 2.0 * math.pi else 4.0 * math.pi - angle
+        return speed * share * np.array([math.cos(heading), math.sin(heading)])
+
+    return velocity
+
+
+def figure_eight_time(speed: float, radius: float, ramp: float) -> float:
+    """Return the duration of a figure of eight [s]."""
+    return 4.0 * math.pi * radius / speed + ramp

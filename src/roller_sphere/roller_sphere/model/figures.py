@@ -1,0 +1,54 @@
+"""Figures of a run of the ball: path, slip, and how long and how well it was held.
+
+A figure may be added as a key in `BallFigures.figures`. Keys that exist are those of `accord run
+--json` and stay; scenarios/dribble.yaml compares `largest_offset`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from roboaccord.contract import Array, Event, Tally, Trajectory
+from roboaccord.scenario import Setup
+
+from roller_sphere.model.hold import hold_of
+from roller_sphere.model.odometry import slips
+
+
+class BallFigures(Tally):
+    """Path length of the ball and its distance from the start [m], and how the rollers hold it.
+
+    In a bearing this is the largest slip of either roller [m/s]; on the ground, until when the ball
+    was held [s], and its largest offset until then [m].
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._base, self._parameters = setup.scenario.base, setup.parameters
+        self._start: Array | None = None  # first position (3,) [m]
+        self._length = self._slip = self._held_time = self._offset = 0.0  # so far
+        self._lost = False
+
+    def add(self, part: Trajectory) -> None:
+        """Take the next part of the motion."""
+        if self._start is None:
+            self._start = part.position[0]
+        steps = np.diff(part.position[:, :2], axis=0)
+        self._length += float(np.linalg.norm(steps, axis=1).sum())
+        self._distance = float(np.linalg.norm(part.position[-1] - self._start))
+        if self._base == "ball":
+            sizes = np.linalg.norm(slips(self._parameters, part), axis=2)
+            self._slip = max(self._slip, float(sizes.max()))
+        if self._base == "free" and not self._lost:
+            self._held_time, offset = hold_of(self._parameters, part)
+            self._lost = self._held_time < part.time[-1]
+            self._offset = max(self._offset, offset)
+
+    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
+        """Return the figures."""
+        measured = {"path_length": self._length, "closure": self._distance}
+        if self._base == "ball":
+            measured["largest_slip"] = self._slip
+        if self._base == "free":
+            measured |= {"held": self._held_time, "largest_offset": self._offset}
+        return measured
