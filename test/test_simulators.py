@@ -14,12 +14,9 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.run.loop import make_simulator
+from roboaccord.scenario import Setup, find_robot, load_scenario
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.proxy import Proxy
-from roboaccord.testing.robot_runs import simulator_of
-from roboaccord.scenario import Setup, find_robot, load_scenario
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.proxy import Proxy
 from roboaccord.testing.robot_runs import simulator_of

@@ -14,9 +14,9 @@ from roboaccord.cli.result import words_of
 from roboaccord.contract.plugins import added
 from roboaccord.contract.results import Quantity, plain_type
 from roboaccord.contract.results import unit_in as unit_of
+from roboaccord.scenario import find_robot, robot_names
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.setup import find_robot
-from roboaccord.scenario import find_robot, robot_names
 
 UNIT = re.compile(r"\bin (rad/s|rad|s|Hz|N m|m/s|mm|m|kg/m\^3|kg|min|voxels|seconds|degrees|deg)\b")
 

@@ -1,11 +1,11 @@
 """Registration of the roller sphere in the workspace.
 
-RollerSphere names the controllers, friction laws, contacts and commands of the robot and makes its
+RollerSphere names the controllers, friction laws and commands of the robot and makes its
 simulators: the ball in a bearing (base `ball`), or on the ground with a carrier (base `free`). The
 order of joints, rollers before carrier, is that of efforts in all controllers and fixed by the
 URDF. The paper is Kimura, Ogata and Ishii (2019), docs/roller_sphere.md.
 
-Entries of `controllers`, `friction_laws` and `contacts` may be added; their keys are names in
+Entries of `controllers`, and `friction_laws` may be added; their keys are names in
 scenarios and stay. FINE may be tuned.
 """
 
@@ -93,10 +93,6 @@ class RollerSphere(Robot):
 
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         return make_engine_simulator(setup, engine)
-
-    def odometry(self, setup: Setup) -> RollingOdometry | None:
-        """Return the odometry of a ball in a bearing, None for one that really rolls."""
-        return RollingOdometry(setup.parameters.radius) if setup.scenario.base == "ball" else None
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Put the centre of the ball at the height of its radius; it starts at rest.

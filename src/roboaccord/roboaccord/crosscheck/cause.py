@@ -22,9 +22,6 @@ from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.twin_ticks import check_twin
 from roboaccord.engines import engine_names
 from roboaccord.numerics.isolation import isolated
-from roboaccord.run.answer import answer, reset_controller
-from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 
 RECENT = 200  # control periods that are stored for the regression, whose time grows with them

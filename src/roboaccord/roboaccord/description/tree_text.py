@@ -41,6 +41,8 @@ class Converted:
         notes: a line for each thing that is left out because URDF cannot express it.
         made: massless links that only the URDF has.
         lacks: a line for each thing that changes the motion and that URDF cannot express.
+        missing: paths of meshes and textures that do not exist.
+        unweighed: links whose mass comes from a missing mesh; their mass in the text is wrong.
     """
 
     name: str

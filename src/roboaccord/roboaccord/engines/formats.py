@@ -57,7 +57,7 @@ def read_robot(
     whole = path != urdf_file.STANDARD_INPUT and path.suffix != ".xacro"
     version = engine.load(engine.version)
     try:
-        urdf, notes, links, lacks = apart(
+        urdf, notes, links, *lines = apart(
             convert_apart, form, text, str(path.absolute()) if whole else "",
             {name: str(folder) for name, folder in folders.items()},
             seconds=SECONDS, memory=MEMORY,
@@ -69,19 +69,21 @@ def read_robot(
     without = tuple(f"{line}: left out" for line in lacks)
     notes = (read, *notes, *without)
     file = urdf_file.check_urdf(path, urdf, folders, notes, frozenset(links))
-    return replace(file, lacks=tuple(lacks), form=form, origin=text)
+    return replace(file, lacks=lacks, form=form, origin=text, missing=missing, unweighed=unweighed)
 
 
 def convert_apart(
     form: str, text: str, path: str, packages: Mapping[str, str]
-) -> tuple[str, Sequence[str], Sequence[str], Sequence[str]]:
+) -> tuple[str, *tuple[Sequence[str], ...]]:
     """Return the fields of `Converted` for a robot in a format; it runs in a fenced process."""
     engine = formats()[form]
     convert = engine.load(engine.formats[form])
     fence()
     folders = {name: Path(folder) for name, folder in packages.items()}
     robot = convert(text, Path(path) if path else None, folders)
-    return robot.text, robot.notes, sorted(robot.made), robot.lacks
+    return (
+        robot.text, robot.notes, sorted(robot.made), robot.lacks, robot.missing, robot.unweighed
+    )  # fmt: skip
 
 
 def formats() -> dict[str, EngineSpec]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.friction import JointFriction
-from roboaccord.simulators.friction import JointFriction
 
 
 def friction_of(setup: Setup) -> JointFriction | None:

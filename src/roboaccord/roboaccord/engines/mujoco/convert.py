@@ -8,7 +8,6 @@ be tuned.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,17 +18,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link
 from roboaccord.description.tree_text import HERE, UP, WORLD, Converted, Pose, make_tree, write_tree
-from roboaccord.engines.mujoco.mjcf import lacks, left_out, mimics, name_of, servos
-from roboaccord.description.tree_text import (
-    HERE,
-    UP,
-    WORLD,
-    Converted,
-    Pose,
-    make_tree,
-    write_tree,
-)
 from roboaccord.engines.mujoco.missing import compile_file
+from roboaccord.engines.mujoco.mjcf import lacks, left_out, mimics, name_of, servos
 from roboaccord.engines.mujoco.model import of_drives
 from roboaccord.numerics.rotations import axis_angle_matrix
 
@@ -60,7 +50,7 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     if model.nbody == 1:
         raise AccordError("it holds no bodies")
     made = _Conversion(model).result()
-    unweighed = tuple(_name(model, OBJECT.mjOBJ_BODY, body.id) for body in weightless)
+    unweighed = tuple(name_of(model, OBJECT.mjOBJ_BODY, body.id) for body in weightless)
     lacks = (*made.lacks, *(f"mass of {name}, whose mesh is missing" for name in unweighed))
     if missing:
         files = ", ".join(Path(name).name for name in missing[:MOST])

@@ -173,7 +173,10 @@ def _of_mjcf(text: str, question: Question, _settings: str, file: Path | None) -
 
     Bodies and joints without a name are named by their numbers; a fixed base is at the origin.
     """
-    spec = mujoco.MjSpec.from_file(str(file)) if file else mujoco.MjSpec.from_string(text)
+    named = file is not None and file.suffix == ".xml"  # MjSpec reads no other file
+    spec = mujoco.MjSpec.from_file(str(file)) if named else mujoco.MjSpec.from_string(text)
+    spec.modelfiledir = str(file.parent) if file else ""
+    replace_missing(spec)
     spec.compile()  # to number bodies and joints
     for kind, elements in (("body", spec.bodies), ("joint", spec.joints)):
         for element in elements:
