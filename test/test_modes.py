@@ -22,7 +22,6 @@ from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import FLAGS, SETUP, Modes, added_modes, by_option, with_added
 from roboaccord.contract.plugins import added, entries
-from roboaccord.scenario import find_robot, robot_names
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.setup import find_robot
 from roboaccord.scenario.setups import load_setup

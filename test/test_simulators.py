@@ -14,7 +14,6 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario import Setup, find_robot, load_scenario
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Simulator

@@ -10,7 +10,7 @@ from roboaccord.description.resources import share
 from roboaccord.engines import REFERENCE, default_names, spec
 from roboaccord.gazebo.form import contact_shapes
 from roboaccord.gazebo.twin import gazebo_engine, gazebo_footing
-from roboaccord.scenario import Setup, find_robot, load_scenario, robot_names, scenario_names
+from roboaccord.scenario import Setup, find_robot, robot_names
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.gazebo_contacts import by_contacts
 

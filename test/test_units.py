@@ -14,7 +14,6 @@ from roboaccord.cli.result import words_of
 from roboaccord.contract.plugins import added
 from roboaccord.contract.results import Quantity, plain_type
 from roboaccord.contract.results import unit_in as unit_of
-from roboaccord.scenario import find_robot, robot_names
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.setup import find_robot
 

@@ -5,8 +5,8 @@ simulators: the ball in a bearing (base `ball`), or on the ground with a carrier
 order of joints, rollers before carrier, is that of efforts in all controllers and fixed by the
 URDF. The paper is Kimura, Ogata and Ishii (2019), docs/roller_sphere.md.
 
-Entries of `controllers`, and `friction_laws` may be added; their keys are names in
-scenarios and stay. FINE may be tuned.
+Entries of `controllers` and `friction_laws` may be added; their keys are names in scenarios and
+stay. FINE may be tuned.
 """
 
 from __future__ import annotations

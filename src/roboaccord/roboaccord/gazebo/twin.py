@@ -96,8 +96,8 @@ def recorded_twin(contacts: str, *, started: bool) -> EngineSpec:
 
 
 def gazebo_case(setup: Setup, contacts: str, *, started: bool = False) -> Case:
-    """Return what Gazebo's twin is made of; arguments and errors as in `gazebo_engine`."""
-    engine = gazebo_engine(setup, contacts, started=started)
+    """Return what Gazebo's twin is made of; arguments and errors as of `gazebo_footing`."""
+    footing = gazebo_footing(setup, contacts, started=started)
     misreadings = misread(setup, contacts, started=started)
     law = by_contacts(setup, contacts)[0]
     return Case(law, gazebo_engine(footing), misreadings, footing)
@@ -126,7 +126,7 @@ def _scheme(model: EngineModel, footing: Footing | None) -> Scheme:
         raise AccordError("in Gazebo dry friction of joints is a constraint of its solver")
     scheme = spec("dart").scheme
     assert scheme
-    return replace(scheme(model), damping=True)
+    return replace(scheme(model), damping=True, footing=footing)
 
 
 def misread(setup: Setup, contacts: str, *, started: bool) -> Array:

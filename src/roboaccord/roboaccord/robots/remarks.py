@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from roboaccord.description.rotors import rotor_inertias
-from roboaccord.description.tree import rotor_inertias, rotors_of
+from roboaccord.description.tree import rotors_of
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.robots.controllers import inertias
 from roboaccord.scenario.setup import Setup

@@ -237,8 +237,8 @@ def make_command(
     target = check_place(folder, n, [name], **scale, replace=force)
     ours = target == folder or cli.is_own(folder) or any(folder.glob("Bitmaps_*"))
     with (
-        results(folder, "terrain", force=force, adds=known),
-        counted(6 * n, f"making {name}") as done,
+        cli.results(folder, "terrain", force=force, adds=ours),
+        cli.counted(6 * n, f"making {name}") as done,
     ):
         if xyz:
             volume = sheet_of(recipe, n, radius).fill(n, binary=binary, done=done)
