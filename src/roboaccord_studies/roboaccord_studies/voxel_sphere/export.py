@@ -122,7 +122,7 @@ def world_command(
 
       accord voxel-sphere world terrains --surface bowl --out gazebo
     """
-    with results(place, "", force=force, known=is_own(place)):
+    with results(place, "", force=force, adds=is_own(place)):
         terrain, mesh, figures = make_mesh(folder, smooth, triangles, names)
         name = world_name(terrain.name) if name is None else name
         check_world(place, name, friction, detector, force=force)
