@@ -17,6 +17,7 @@ from typer.main import get_command
 
 from roboaccord.contract import errors
 from roboaccord.contract.plugins import added, entries, lacking, load
+from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.user_code import place_of
 
 if TYPE_CHECKING:
@@ -60,13 +61,11 @@ class Group(TyperGroup):
 
     def list_commands(self, ctx: Context) -> list[str]:
         """Return the names, in the order of the help."""
-        from roboaccord.scenario.installed import robot_names
-
         others = sorted(name for name in entries("commands") if "." not in name)
         return [*COMMANDS, *others, *robot_names()]
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
-        """Return a command for the help's list; of a robot's group the name is enough for that."""
+        """Return a command for the list in the help, which needs only the name of a group."""
         if words := errors.missing(*NEEDS.get(cmd_name, ())):
             return _group(TyperGroup, cmd_name, f"Needs {words.partition(':')[0]}.")
         if not _is_robot(cmd_name):
@@ -79,7 +78,7 @@ class Group(TyperGroup):
         """Return the command to run.
 
         Raises:
-            AccordError: for an unknown one, or a robot's that need a library that is missing.
+            AccordError: for an unknown command, or one that needs a missing library.
         """
         name, *others = args
         if found := self.load(name):
@@ -91,17 +90,15 @@ class Group(TyperGroup):
 
 
 def _is_robot(name: str) -> bool:
-    from roboaccord.scenario.installed import robot_names
-
     return name.replace("-", "_") in robot_names()
 
 
 def _group(kind: type[TyperGroup], name: str, words: str) -> Command:
     group = typer.Typer(cls=kind, help=words, no_args_is_help=True, add_completion=False)
     group.callback()(lambda: None)
-    made = get_command(group)
-    made.name = name
-    return made
+    command = get_command(group)
+    command.name = name
+    return command
 
 
 def command_at(name: str, place: str, robot: str = "") -> Command:
