@@ -93,6 +93,6 @@ def run(
 
 def read_bag(recording: arguments.Recording) -> BagRun:
     """Read a run from its folder or bag; errors as in `bag.reader.read_run`."""
-    from roboaccord.report.signals import find_bag
+    from roboaccord.bag.folder import find_bag
 
     return read_run(find_bag(arguments.bag_of(recording)))
