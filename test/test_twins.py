@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.levels.scheme import NoTwin, check_scheme
+from roboaccord.crosscheck.measures.scheme import NoTwin, check_scheme
 from roboaccord.crosscheck.runs import Job, run_job
 from roboaccord.description.resources import share
 from roboaccord.engines import REFERENCE, default_names, spec

@@ -17,7 +17,8 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis
 from roboaccord.crosscheck.causes.resolution import resolution_of
 from roboaccord.crosscheck.levels.events import EventsCheck, EventsLevel
-from roboaccord.crosscheck.levels.scheme import SchemeCheck, SchemeLevel
+from roboaccord.crosscheck.levels.scheme import SchemeLevel
+from roboaccord.crosscheck.measures.scheme import SchemeCheck
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.run.loop import make_simulator, run_setup

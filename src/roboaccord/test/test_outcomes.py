@@ -26,12 +26,12 @@ from roboaccord.crosscheck.extrapolation import (
 from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.acceleration import AccelerationCheck, ModelCheck, relative
-from roboaccord.crosscheck.levels.scheme import SchemeCheck
 from roboaccord.crosscheck.levels.statistics import compare_cells
 from roboaccord.crosscheck.levels.trajectory import Seeds
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck, uncertainty_of
 from roboaccord.crosscheck.measures.event_ticks import EventTicks
 from roboaccord.crosscheck.measures.one_step import OneStepCheck
+from roboaccord.crosscheck.measures.scheme import SchemeCheck
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.report import remarks
 from roboaccord.crosscheck.run import judge_case

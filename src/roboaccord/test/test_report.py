@@ -24,9 +24,9 @@ from roboaccord.crosscheck.levels.energy import EnergyCheck
 from roboaccord.crosscheck.levels.events import EventDifference, EventsCheck
 from roboaccord.crosscheck.levels.invariance import InvarianceCheck, Shift
 from roboaccord.crosscheck.levels.repeat import RepeatCheck
-from roboaccord.crosscheck.levels.scheme import SchemeCheck
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.measures.one_step import OneStepCheck
+from roboaccord.crosscheck.measures.scheme import SchemeCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.report import Report
 from roboaccord.engines.differences import Difference

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
+from roboaccord.crosscheck.measures.scheme import SchemeCheck, check_scheme
 from roboaccord.numerics.ranking import descending, first_largest, ranked
 from roboaccord.report.cause_words import text_of
 from slow_cases import late

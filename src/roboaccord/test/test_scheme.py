@@ -17,7 +17,8 @@ from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution, sh
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
 from roboaccord.crosscheck.levels.repeat import RepeatLevel, check_repeat
-from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck, SchemeLevel, check_scheme
+from roboaccord.crosscheck.levels.scheme import SchemeLevel
+from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, check_scheme
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import default_names, spec

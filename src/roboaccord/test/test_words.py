@@ -15,7 +15,7 @@ from roboaccord.crosscheck.causes.explain import Conclusion, Explanation
 from roboaccord.crosscheck.engines import make_engines
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.one_step import Rates
-from roboaccord.crosscheck.levels.scheme import NoTwin
+from roboaccord.crosscheck.measures.scheme import NoTwin
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.report import RUN_LEVELS, remarks
 from roboaccord.crosscheck.run import conclude, measure_one

@@ -15,7 +15,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.crosscheck.extrapolation import go
 from roboaccord.crosscheck.levels.invariance import check_invariance
-from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
+from roboaccord.crosscheck.measures.scheme import SchemeCheck, check_scheme
 from roboaccord.engines import default_names, engine_names, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.gazebo.twin import on_ground

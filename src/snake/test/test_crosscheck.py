@@ -10,12 +10,12 @@ from roboaccord.contract.outcome import Code
 from roboaccord.crosscheck.beside import Beside
 from roboaccord.crosscheck.engines import make_engines
 from roboaccord.crosscheck.levels.one_step import judge_step
-from roboaccord.crosscheck.levels.scheme import check_scheme
 from roboaccord.crosscheck.levels.trajectory import TrajectoryLevel, judge_runs
 from roboaccord.crosscheck.measures.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.measures.event_ticks import EventTicks
 from roboaccord.crosscheck.measures.one_step import check_one_step, check_steps
 from roboaccord.crosscheck.measures.predictions import predict
+from roboaccord.crosscheck.measures.scheme import check_scheme
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import QUIET, run_jobs

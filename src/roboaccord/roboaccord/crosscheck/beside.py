@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
-from roboaccord.crosscheck.levels.scheme import SchemeCheck, is_twin
+from roboaccord.crosscheck.measures.scheme import SchemeCheck, is_twin
 from roboaccord.crosscheck.motion import CheckCase
 
 FEWEST = 5  # ticks with an event from which their median is judged, by three of them at least

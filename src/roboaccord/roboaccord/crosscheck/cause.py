@@ -17,7 +17,7 @@ from functools import partial
 from roboaccord.contract.outcome import Code, Outcome, Reason, because
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.levels.scheme import SchemeCheck
+from roboaccord.crosscheck.measures.scheme import SchemeCheck
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.twin_ticks import check_twin
 from roboaccord.engines import engine_names

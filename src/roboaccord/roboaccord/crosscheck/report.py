@@ -32,7 +32,8 @@ from roboaccord.crosscheck.causes.resolution import Resolved, shown_of
 from roboaccord.crosscheck.level import AnyLevel, Rows
 from roboaccord.crosscheck.levels.drive import DriveLevel
 from roboaccord.crosscheck.levels.recorded_step import RecordedStep, RecordedStepLevel
-from roboaccord.crosscheck.levels.scheme import SchemeCheck, SchemeLevel
+from roboaccord.crosscheck.levels.scheme import SchemeLevel
+from roboaccord.crosscheck.measures.scheme import SchemeCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.scenario.scenario import Tolerances

@@ -1,7 +1,7 @@
 """Level `scheme` of a single run, live or from a bag: control periods against the engine's twin.
 
 MEASURED may be tuned: the number of ticks at which round-off is measured, which costs time. Floor
-and judgement must stay those of levels/scheme.py, so that a recorded run gets the finding of a
+and judgement must stay those of measures/scheme.py, so that a recorded run gets the finding of a
 fresh one; test_recorded (snake) and test_live_crosscheck test that.
 
 In a live run round-off is measured only where a difference exceeds the floor so far. A sound run
@@ -24,7 +24,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.samples import delayed
 from roboaccord.crosscheck.causes.ticks import parts_of, spread
-from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck, check_scheme
+from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, check_scheme
 from roboaccord.crosscheck.measures.twin_comparison import TwinComparison
 from roboaccord.crosscheck.ticks import difference, names
 from roboaccord.engines import spec

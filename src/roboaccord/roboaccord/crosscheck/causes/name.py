@@ -18,8 +18,9 @@ from roboaccord.crosscheck.causes.explain import LEFT, Conclusion, Explanation
 from roboaccord.crosscheck.causes.reference import bounded, rms
 from roboaccord.crosscheck.causes.resolution import Resolved, resolution_of
 from roboaccord.crosscheck.causes.ticks import explain_ticks, spread
-from roboaccord.crosscheck.levels.scheme import SchemeCheck, explain_drawn, explained
+from roboaccord.crosscheck.levels.scheme import explained
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
+from roboaccord.crosscheck.measures.scheme import SchemeCheck, explain_drawn
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.special_ticks import left_out
 from roboaccord.crosscheck.ticks import by_group

@@ -39,8 +39,8 @@ from roboaccord.crosscheck.extrapolation import (
     rms,
 )
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.levels.scheme import NoTwin, SchemeCheck, is_twin
 from roboaccord.crosscheck.links import link_centres
+from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, is_twin
 from roboaccord.crosscheck.measures.twin_comparison import ROUNDINGS, SHAKEN
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.special_ticks import at_stops, left_out

@@ -2,6 +2,5 @@
 
 Functions may be changed as their tests in src/roboaccord/test allow. Fields of checks
 (`OneStepCheck`, `SchemeCheck`, `ConvergenceCheck`, ...) are keys of summary.json and stay. A check
-is plain data, since levels are measured in other processes. Of levels/ only `scheme` is imported
-here, by way of beside.py.
+is plain data, since levels are measured in other processes. Nothing here imports levels/.
 """

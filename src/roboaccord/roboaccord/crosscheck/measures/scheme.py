@@ -1,0 +1,223 @@
+"""Ticks of an engine's run beside its twin's, the explanation of differences, and the resolution.
+
+SAMPLED, PROBED, NAMED and SPARSE may be tuned; more ticks cost time. The tolerance is set in
+twin_comparison.py. Names of `SchemeCheck` are keys of summary.json and stay.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, TypeGuard
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Code, Reason, because
+from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.causes.explain import Explanation
+from roboaccord.crosscheck.causes.resolution import Resolved, largest, resolution_of
+from roboaccord.crosscheck.causes.samples import MOST_LATE
+from roboaccord.crosscheck.causes.ticks import TwinProblem, explain_ticks, spread
+from roboaccord.crosscheck.drawn import draw_states
+from roboaccord.crosscheck.measures.event_ticks import EventTicks, check_event_ticks
+from roboaccord.crosscheck.measures.twin_comparison import TwinComparison, compare
+from roboaccord.crosscheck.special_ticks import left_out, touching
+from roboaccord.crosscheck.ticks import Index, by_group, evenly, names
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.numerics.ranking import descending, first_largest
+from roboaccord.run.loop import make_simulator
+from roboaccord.scenario.setup import Setup
+
+SAMPLED = 40  # ticks at which round-off is measured: the worst half of them, and others evenly
+PROBED = 8  # ticks at which parameters are changed
+NAMED = 12  # ticks in the regression that names an error, whose time grows with them
+SPARSE = 0.5  # share of all ticks: an error in fewer is intermittent, and counted
+NOTHING = Explanation()
+
+
+@dataclass(frozen=True)
+class NoTwin:
+    """Why there is no twin to compare with."""
+
+    reason: str
+
+    @property
+    def why(self) -> Reason:
+        """The text as a reason."""
+        return because(Code.NO_TWIN, text=self.reason)
+
+
+@dataclass(frozen=True)
+class SchemeCheck:
+    """Largest difference from the twin, relative to what round-off explains.
+
+    Args:
+        error, floor: that difference, and what round-off explains, in the unit of the coordinate.
+        quantity, where: the coordinate, and its joint or link.
+        time: when the tick begins.
+        judged: number of ticks from which those that are compared are drawn.
+        left_out: number of ticks with an event, a contact, or a joint at its stop.
+        touching: number of those with a contact.
+        others: errors of the ticks left out; only where nothing touches and the rest is the twin's.
+        explanation: of differences that round-off does not explain.
+        resolution: smallest errors of parameters that would be outside, largest effects first.
+        looked_at: number of ticks that are compared; infinite for all that are judged.
+    """
+
+    error: Annotated[float, Quantity("", "largest difference of a tick from the twin")]
+    floor: Annotated[float, Quantity("", "what round-off explains of it")]
+    quantity: str
+    where: str
+    time: Seconds
+    judged: int
+    left_out: int
+    touching: int = 0
+    others: EventTicks | None = None
+    explanation: Explanation = NOTHING
+    resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
+    looked_at: float = math.inf
+
+
+def is_twin(check: object) -> TypeGuard[SchemeCheck]:
+    """Return whether every tick without an event is as the twin has it, and nothing touches.
+
+    Errors are then the twin's, which has our equations under a scheme of known order: time stepping
+    explains all of them, in the asymptotic range or not.
+    """
+    return isinstance(check, SchemeCheck) and check.error <= check.floor and not check.touching
+
+
+def check_scheme(
+    setup: Setup,
+    engine: EngineSpec,
+    run: Trajectory,
+    picked: Callable[[Index], Index] = lambda ticks: ticks,
+    *,
+    named: bool = True,
+    resolved: bool = True,
+) -> SchemeCheck | NoTwin:
+    """Compare ticks of an engine's run with its twin's.
+
+    Args:
+        setup: robot and scenario.
+        engine: to compare.
+        run: of the engine.
+        picked: selects ticks to compare from those in which nothing happens; all by default.
+        named: whether a difference is explained.
+        resolved: whether the resolution is computed, which takes a third of the time.
+    """
+    if any(joint.mimic for joint in setup.tree.moving):
+        return NoTwin("joints mimic others, which each engine holds by a law of its own")
+    try:
+        comparison = TwinComparison.of(setup, engine)
+    except AccordError as error:
+        return NoTwin(str(error))
+    setup, engine = comparison.setup, comparison.engine
+    touched = touching(setup, engine, run)
+    if touched is None:
+        return NoTwin(f"{engine.name} does not report its contacts")
+    special = left_out(run, setup.scenario.control_period) | touched
+    free = np.flatnonzero(~special)
+    looked_at = picked(free)
+    chosen, errors = compare(comparison.twin, run, looked_at)
+    if not len(chosen):
+        return NoTwin("every tick has an event, a contact or a joint at its stop")
+    stopped = len(free) * (1.0 - len(chosen) / len(looked_at))
+    aside = round((len(run) - 1 - len(free)) + stopped)
+    check = replace(
+        _judge_ticks(comparison, run, chosen, errors, named=named, resolved=resolved),
+        judged=len(run) - 1 - aside,
+        left_out=aside,
+        touching=int(touched.sum()),
+    )
+    with_events = np.union1d(np.flatnonzero(special), np.setdiff1d(looked_at, chosen))
+    if len(with_events) and engine.simulator and is_twin(check):
+        return replace(check, others=check_event_ticks(setup, engine, run, with_events))
+    return check
+
+
+def _judge_ticks(
+    comparison: TwinComparison,
+    run: Trajectory,
+    chosen: Index,
+    errors: Array,
+    *,
+    named: bool,
+    resolved: bool,
+) -> SchemeCheck:
+    """Return the largest error relative to its floor, with explanation and resolution.
+
+    Args:
+        comparison: of engine and twin.
+        run: of the engine.
+        chosen: indices of the ticks that are compared (k,).
+        errors: of these ticks, by coordinate (k, 2 n + 12).
+        named, resolved: as of `check_scheme`.
+    """
+    sizes = by_group(np.abs(errors))
+    worst = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
+    even = evenly(len(sizes), SAMPLED)
+    sampled = np.unique([*worst[: SAMPLED // 2], *even])
+    floors = spread(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
+    ratios = np.abs(errors) / floors
+    tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
+    twin, engine = comparison.twin, comparison.engine
+    problem = TwinProblem(comparison.setup, twin, run, chosen, 1.0 / floors, engine=engine)
+    resolution: Sequence[Resolved] = ()
+    if resolved:
+        probed = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
+        resolution = resolution_of(largest(replace(problem, ticks=chosen[probed])), "scheme")
+    outside = named and ratios[tick, column] > 1.0
+    quantity, where = names(run.joints)[column]
+    return SchemeCheck(
+        error=float(np.abs(errors[tick, column])),
+        floor=float(floors[column]),
+        quantity=quantity,
+        where=where,
+        time=float(run.time[chosen[tick]]),
+        judged=len(sizes),
+        left_out=0,
+        explanation=explain_chosen(problem, ratios.max(axis=1)) if outside else NOTHING,
+        resolution=resolution,
+        looked_at=len(sizes),
+    )
+
+
+def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
+    """Explain the ticks that are outside, by the worst of them and others at even distances.
+
+    Args:
+        problem: the comparison with the twin, of k ticks.
+        ratios: largest error of each tick over its floor (k,).
+    """
+    chosen, run = problem.ticks, problem.run
+    outside = np.flatnonzero(ratios > 1.0)
+    inside = (chosen >= MOST_LATE) & (chosen < len(run) - 1 - MOST_LATE)
+    if (inside & (ratios > 1.0)).any():  # a late command can be recognised there
+        outside = np.flatnonzero(inside & (ratios > 1.0))
+    worst = outside[descending(ratios[outside])][: NAMED // 2]
+    others = outside[np.linspace(0, len(outside) - 1, NAMED // 2).astype(int)]
+    few = chosen[list(dict.fromkeys([*worst.tolist(), *others.tolist()]))]
+    explanation = explain_ticks(replace(problem, ticks=few))
+    count = int(np.count_nonzero(ratios > 1.0))
+    counted = (count, len(ratios)) if count < SPARSE * len(ratios) else ()
+    return replace(explanation, counted=counted)
+
+
+def explain_drawn(setup: Setup, engine: EngineSpec) -> Explanation:
+    """Explain differences from the twin in ticks from random states under random efforts."""
+    simulator, period = make_simulator(setup, engine), setup.scenario.control_period
+    if setup.contact is not None or simulator.unplaced:  # random states would touch the ground
+        return NOTHING
+    states, before = list[RobotState](), np.zeros(len(setup.joints))
+    for state, effort in draw_states(setup, NAMED, 1):
+        begin = replace(state, time=len(states) * period, effort=before)
+        states += [simulator.reset(begin), simulator.step(Command(effort), period)]
+        before = effort
+    run = Trajectory.from_states(setup.joints, states)
+    check = check_scheme(setup, engine, run, lambda ticks: ticks[ticks % 2 == 0], resolved=False)
+    return check.explanation if isinstance(check, SchemeCheck) else NOTHING
