@@ -9,7 +9,7 @@ from roboaccord.crosscheck.runs import Job, run_job
 from roboaccord.description.resources import share
 from roboaccord.engines import REFERENCE, default_names, spec
 from roboaccord.gazebo.form import contact_shapes
-from roboaccord.gazebo.twin import gazebo_engine
+from roboaccord.gazebo.twin import gazebo_engine, gazebo_footing
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, by_contacts, find_robot, robot_names
 
@@ -81,7 +81,7 @@ def none_in_gazebo(setup: Setup) -> str:
     """
     shape = contact_shapes(setup, "").get("contacts", "")
     try:
-        engine = gazebo_engine(setup, shape)
+        engine = gazebo_engine(gazebo_footing(setup, shape))
     except AccordError as none:
         return str(none)
     job = Job(REFERENCE, setup.scenario.physics_step)
@@ -103,4 +103,4 @@ def test_a_run_in_gazebo_has_a_twin_or_a_reason(robot: str, name: str) -> None:
 def test_boxes_of_the_snake_in_gazebo_have_no_twin() -> None:
     setup = Setup.of(load_scenario("snake", "snake", "serpenoid"))
     with pytest.raises(AccordError, match="with boxes, of which only the contact solver knows"):
-        gazebo_engine(setup, "boxes")
+        gazebo_footing(setup, "boxes")

@@ -18,7 +18,7 @@ from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.engines.grip import ERP, Grip
 from roboaccord.engines.spec import Footing
 from roboaccord.engines.twin import twin_of
-from roboaccord.gazebo.twin import gazebo_engine, misplaced
+from roboaccord.gazebo.twin import gazebo_engine, gazebo_footing, misplaced
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup, by_contacts
@@ -61,13 +61,13 @@ def test_what_gazebo_has_otherwise_is_named(key: str, value: dict[str, float], n
 
 def test_the_carriages_of_a_level_base_are_known_from_the_description(setup: Setup) -> None:
     """1 mg each, of which that of x carries those of y and z; and the run is not without them."""
-    engine, run = gazebo_engine(setup, "spheres"), read_run(BAG).trajectory
-    assert engine.footing == Footing(0.050000001, (3e-6, 2e-6, 1e-6))
+    footing, run = gazebo_footing(setup, "spheres"), read_run(BAG).trajectory
+    assert footing == Footing(0.050000001, (3e-6, 2e-6, 1e-6))
     law, ticks = by_contacts(setup, "spheres")[0], np.arange(len(run) - 1)
-    bare = replace(engine, footing=Footing(0.050000001, (0.0, 0.0, 0.0)))
+    bare = Footing(0.050000001, (0.0, 0.0, 0.0))
     with_them, without = (
-        by_group(np.abs(compare(make_simulator(law, twin_of(each)), run, ticks)[1])).max(axis=0)
-        for each in (engine, bare)
+        by_group(np.abs(compare(make_simulator(law, twin), run, ticks)[1])).max(axis=0)
+        for twin in (twin_of(gazebo_engine(stands)) for stands in (footing, bare))
     )
     assert (without[[1, 5]] > 1e3 * with_them[[1, 5]]).all()  # rates, of joints and of turning
 
@@ -86,8 +86,8 @@ def test_links_that_gazebo_misplaces_start_turned_by_less_than_a_milliradian() -
     assert {*misplaced(setup, started=True)} == expected
     assert not misplaced(setup, started=False)
     with pytest.raises(AccordError, match="which starts turned by less than"):
-        gazebo_engine(setup, "spheres", started=True)
-    assert gazebo_engine(setup, "spheres").footing
+        gazebo_footing(setup, "spheres", started=True)
+    assert gazebo_footing(setup, "spheres")
 
 
 def test_a_robot_sinks_until_its_depth_carries_its_weight(setup: Setup) -> None:
@@ -112,10 +112,9 @@ def test_a_robot_sinks_until_its_depth_carries_its_weight(setup: Setup) -> None:
 def test_without_carriages_a_step_is_the_references(setup: Setup) -> None:
     """Two programs: absolute headings there, a tree of any shape here; at the depth at rest."""
     law = by_contacts(setup, "spheres")[0]
-    engine = gazebo_engine(setup, "spheres")
     count = len(setup.joints) + 1
     depth = CFM * 9.81 * STEP**2 / (count * ERP)
-    rests = replace(engine, footing=Footing(setup.initial.position[2] + depth, (0.0, 0.0, 0.0)))
+    rests = gazebo_engine(Footing(setup.initial.position[2] + depth, (0.0, 0.0, 0.0)))
     reference, twin = make_simulator(law), make_simulator(law, twin_of(rests))
     rng, n = np.random.default_rng(0), len(setup.joints)
     for _ in range(10):

@@ -200,7 +200,7 @@ def on_ground_of(setup: Setup, engines: Sequence[Engine]) -> Setup:
     """
     others = [spec(each) for each in engines if each != REFERENCE]
     for engine in others:
-        laid = engine.ground(setup) if engine.ground else setup
+        laid = engine.grounded(setup)
         if laid is not setup and len(others) > 1:
             raise AccordError(f"{engine.name} has its own law of ground contact: check it alone")
         setup = laid

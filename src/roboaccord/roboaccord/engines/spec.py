@@ -47,8 +47,21 @@ def imported(name: str) -> Callable[[], Any]:
 
 
 @dataclass(frozen=True)
+class Footing:
+    """What a level robot touches the ground with in an engine.
+
+    Args:
+        radius: of the spheres at the links' centres [m].
+        carriages: mass that goes with `base_link` along x, y and z of the world [kg].
+    """
+
+    radius: float
+    carriages: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
 class Scheme:
-    """Describe how an engine steps a model where no contact and no stop acts.
+    """How an engine steps a model where no contact and no stop acts.
 
     Args:
         kind: semi-implicit Euler, v' = v + h a(x, v) and then x' = x + h v'; or the classical
@@ -61,6 +74,7 @@ class Scheme:
         turning: what is stepped of a free base's orientation: the rotation vector since the start
             of the step; that with a turn of less than 1e-3 rad cut off after its second order; or
             the numbers of the quaternion.
+        footing: of a level robot whose friction sticks; its force law is then that of the contacts.
     """
 
     kind: Literal["semi-implicit Euler", "Runge-Kutta 4"]
@@ -69,49 +83,42 @@ class Scheme:
     linear: Literal["world", "own"] = "world"
     angular: Literal["world", "own"] = "world"
     turning: Literal["rotation vector", "cut off", "quaternion"] = "rotation vector"
-
-
-@dataclass(frozen=True)
-class Footing:
-    """Describe with what a level robot touches the ground in an engine.
-
-    Args:
-        radius: of the spheres at the links' centres [m].
-        carriages: mass that goes with `base_link` along x, y and z of the world [kg].
-    """
-
-    radius: float
-    carriages: tuple[float, float, float]
+    footing: Footing | None = None
 
 
 class Case(NamedTuple):
-    """Hold what a twin is made of: setup, specification, and what may be misread.
+    """What the twin of an engine is made of in a setup.
 
-    `misread` are angles by which the origins of the joints may be off (n,) [rad].
+    Attributes:
+        setup: robot and scenario as the engine has them.
+        engine: the specification, with a scheme if there is a twin.
+        misread: angles by which the engine may misread the joints' origins (n,) [rad].
+        footing: of a level robot.
     """
 
     setup: Setup
     engine: EngineSpec
     misread: Array
+    footing: Footing | None = None
 
 
 @dataclass(frozen=True)
 class Available:
-    """Hold the version of an engine that can be used here."""
+    """An engine that can be used here, by its version."""
 
     version: str
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Hold the line that names what to install for an engine."""
+    """An engine that cannot be used here, with the line that says why."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class NoSettings:
-    """Hold nothing: the settings of an engine that has none."""
+    """Settings of an engine that has none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,10 +138,7 @@ class EngineSpec:
         default: whether it takes part where no engines are named.
         changes: how it differs from the engine that is installed, for results.
         scheme: returns how it steps a model; None where that is not known.
-        footing: of a level robot; None where there is none.
-        expert: the settings that its authors would choose, one for all problems.
-        ground: returns a setup with the engine's own law of the ground, to be compared with.
-        case: returns what the engine's twin is made of in a setup, where that depends on it.
+        expert: the settings that its authors would choose, the same for all problems.
         plain: name of an engine that is held to its expert settings; "" for one that is not.
         also: what people type for its name, for hints.
     """
@@ -151,10 +155,7 @@ class EngineSpec:
     default: bool = False
     changes: tuple[str, ...] = ()
     scheme: Callable[[EngineModel], Scheme] | None = None
-    footing: Footing | None = None
     expert: Mapping[str, object] = field(default_factory=dict)
-    ground: Callable[[Setup], Setup] | None = None
-    case: Callable[[Setup], Case] | None = None
     plain: str = ""
     also: tuple[str, ...] = ()
 
@@ -234,6 +235,20 @@ class EngineSpec:
     def complete(self, simulator: Simulator) -> Simulator:
         """Return what a robot has made of the engine's simulators as it is used: unchanged."""
         return simulator
+
+    def grounded(self, setup: Setup) -> Setup:
+        """Return a setup under the engine's own law of ground contact: unchanged."""
+        return setup
+
+    def case(self, setup: Setup) -> Case:
+        """Return what the engine's twin is made of in a setup: what is given, exactly read.
+
+        Raises:
+            AccordError: with the reason why there is no twin, in an engine that depends on it.
+        """
+        import numpy as np  # not above: names of engines are listed without it
+
+        return Case(setup, self, np.zeros(len(setup.joints)))
 
     def refuse(self, feature: Feature) -> None:
         """Refuse a feature that the engine lacks.

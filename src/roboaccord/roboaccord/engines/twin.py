@@ -39,7 +39,7 @@ from roboaccord.engines.deviations import (
 )
 from roboaccord.engines.grip import Grip
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.spec import EngineSpec, Footing, Scheme
+from roboaccord.engines.spec import EngineSpec, Scheme
 from roboaccord.numerics.jit import COMPILES
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
@@ -105,7 +105,6 @@ class Twin(EngineSimulator):
         scheme: of the engine.
         shaken: seed by which all numbers of the bodies, and the mass matrix, are changed by a
             rounding; 0 for none.
-        footing: where friction sticks.
         off: numbers that are otherwise.
 
     Attributes:
@@ -123,10 +122,9 @@ class Twin(EngineSimulator):
         model: EngineModel,
         scheme: Scheme,
         shaken: int = 0,
-        footing: Footing | None = None,
         off: Sequence[ModelChange] = (),
     ) -> None:
-        self._described = model, footing
+        self._described, footing = model, scheme.footing
         law, tree, shares = model.force_law if footing else None, None, dict[str, float]()
         model = replace(model, force_law=None) if law else model
         for one in off:
@@ -165,8 +163,7 @@ class Twin(EngineSimulator):
 
     def otherwise(self, off: Sequence[ModelChange]) -> Twin:
         """Return another twin of the model, with numbers that are otherwise."""
-        model, footing = self._described
-        return Twin(model, self.scheme, footing=footing, off=off)
+        return Twin(self._described, self.scheme, off=off)
 
     @property
     def links(self) -> list[str]:
@@ -450,7 +447,7 @@ class TwinSpec(EngineSpec):
         if self.scheme is None:
             raise AccordError(f"the integration scheme of {self.name} is not specified")
         scheme = self.scheme(self.configured(model))
-        return Twin(model, scheme, self.shaken, self.footing, self.off)
+        return Twin(model, scheme, self.shaken, self.off)
 
 
 def twin_of(engine: Engine, shaken: int = 0, off: Sequence[ModelChange] = ()) -> TwinSpec:

@@ -9,7 +9,7 @@ holds a recorded run. setup.cfg names `recorded_twin`.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -25,8 +25,13 @@ from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup, by_contacts
 
 
-def gazebo_engine(setup: Setup, contacts: str, *, started: bool = False) -> EngineSpec:
-    """Return Gazebo as an engine that has a twin, and simulates nothing here.
+def gazebo_engine(footing: Footing | None) -> EngineSpec:
+    """Return Gazebo as an engine that has a twin, and simulates nothing here."""
+    return replace(GAZEBO_ENGINE, scheme=partial(_scheme, footing=footing))
+
+
+def gazebo_footing(setup: Setup, contacts: str, *, started: bool = False) -> Footing | None:
+    """Return what a robot touches the ground with in Gazebo; None where no force law acts.
 
     Args:
         setup: robot and scenario.
@@ -38,16 +43,15 @@ def gazebo_engine(setup: Setup, contacts: str, *, started: bool = False) -> Engi
     """
     if setup.robot.switches:
         raise AccordError("in Gazebo magnets hold by constraints of its solver")
-    footing = None
-    if setup.force_law is not None:
-        if not is_level(setup, contacts):
-            by = f"{contacts or 'its shape'}, of which only the contact solver knows the loads"
-            raise AccordError(f"in Gazebo {setup.robot.name} touches the ground with {by}")
-        if links := misplaced(setup, started=started):
-            turned = f"turned by less than {CUT:g} rad"
-            raise AccordError(f"Gazebo misplaces {links[0]}, which starts {turned}")
-        footing = footing_of(describe(setup, contacts))
-    return replace(GAZEBO_ENGINE, scheme=_scheme, footing=footing)
+    if setup.force_law is None:
+        return None
+    if not is_level(setup, contacts):
+        by = f"{contacts or 'its shape'}, of which only the contact solver knows the loads"
+        raise AccordError(f"in Gazebo {setup.robot.name} touches the ground with {by}")
+    if links := misplaced(setup, started=started):
+        turned = f"turned by less than {CUT:g} rad"
+        raise AccordError(f"Gazebo misplaces {links[0]}, which starts {turned}")
+    return footing_of(describe(setup, contacts))
 
 
 def misplaced(setup: Setup, *, started: bool) -> list[str]:
@@ -73,16 +77,28 @@ GAZEBO_ENGINE = EngineSpec(name="gz", package="gz-sim", version=lambda: "")
 """Gazebo as an engine that has a twin, and simulates nothing here."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecordedGazebo(EngineSpec):
+    """Gazebo as it made a recorded run: with a twin where there can be one; arguments as above."""
+
+    contacts: str
+    started: bool
+
+    def case(self, setup: Setup) -> Case:
+        return gazebo_case(setup, self.contacts, started=self.started)
+
+
 def recorded_twin(contacts: str, *, started: bool) -> EngineSpec:
-    """Return Gazebo as it made a recorded run: with a twin if that can be; arguments as above."""
-    return replace(GAZEBO_ENGINE, case=partial(gazebo_case, contacts=contacts, started=started))
+    """Return Gazebo as it made a recorded run; arguments as above."""
+    return RecordedGazebo.of(GAZEBO_ENGINE, contacts=contacts, started=started)
 
 
 def gazebo_case(setup: Setup, contacts: str, *, started: bool = False) -> Case:
-    """Return what Gazebo's twin is made of; arguments and errors as of `gazebo_engine`."""
-    engine = gazebo_engine(setup, contacts, started=started)
+    """Return what Gazebo's twin is made of; arguments and errors as of `gazebo_footing`."""
+    footing = gazebo_footing(setup, contacts, started=started)
     misreadings = misread(setup, contacts, started=started)
-    return Case(by_contacts(setup, contacts)[0], engine, misreadings)
+    law = by_contacts(setup, contacts)[0]
+    return Case(law, gazebo_engine(footing), misreadings, footing)
 
 
 def on_ground(setup: Setup, contacts: str) -> Setup:
@@ -98,7 +114,7 @@ def on_ground(setup: Setup, contacts: str) -> Setup:
     return Setup.of(Scenario(**data))
 
 
-def _scheme(model: EngineModel) -> Scheme:
+def _scheme(model: EngineModel, footing: Footing | None) -> Scheme:
     """Return DART's scheme; in Gazebo DART damps the joints itself.
 
     Raises:
@@ -106,9 +122,9 @@ def _scheme(model: EngineModel) -> Scheme:
     """
     if model.friction and model.friction.any_dry:
         raise AccordError("in Gazebo dry friction of joints is a constraint of its solver")
-    found = spec("dart").scheme
-    assert found
-    return replace(found(model), damping=True)
+    dart_scheme = spec("dart").scheme
+    assert dart_scheme
+    return replace(dart_scheme(model), damping=True, footing=footing)
 
 
 def misread(setup: Setup, contacts: str, *, started: bool) -> Array:

@@ -79,25 +79,28 @@ def contacts(setup: Setup) -> str:
     return contacts_of(setup, "direct")
 
 
-def _case(setup: Setup) -> Case:
-    from roboaccord.contract import HOLDING
-    from roboaccord.crosscheck import HELD
-    from roboaccord.gazebo import gazebo_case
+@dataclass(frozen=True, kw_only=True)
+class GazeboSpec(EngineSpec):
+    """Specify Gazebo: it has a ground of its own, and a twin for some robots."""
 
-    if any(fault.kind in HOLDING for fault in setup.faults):
-        raise AccordError(HELD)
-    if (physics := settings(setup).physics) not in ("", "dartsim"):
-        raise AccordError(f"there is no twin of Gazebo's physics {physics}")
-    return gazebo_case(setup, contacts(setup))
+    def grounded(self, setup: Setup) -> Setup:
+        from roboaccord.gazebo import on_ground
+
+        return on_ground(setup, contacts(setup))
+
+    def case(self, setup: Setup) -> Case:
+        from roboaccord.contract import HOLDING
+        from roboaccord.crosscheck import HELD
+        from roboaccord.gazebo import gazebo_case
+
+        if any(fault.kind in HOLDING for fault in setup.faults):
+            raise AccordError(HELD)
+        if (physics := settings(setup).physics) not in ("", "dartsim"):
+            raise AccordError(f"there is no twin of Gazebo's physics {physics}")
+        return gazebo_case(setup, contacts(setup))
 
 
-def _ground(setup: Setup) -> Setup:
-    from roboaccord.gazebo import on_ground
-
-    return on_ground(setup, contacts(setup))
-
-
-SPEC = EngineSpec(
+SPEC = GazeboSpec(
     name="gz", package="ros_gz", version=_version, whole=_whole, settings=GazeboSettings,
-    ground=_ground, case=_case, also=("gazebo", "ignition"),
+    also=("gazebo", "ignition"),
 )  # fmt: skip

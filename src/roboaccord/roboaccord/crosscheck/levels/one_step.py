@@ -370,7 +370,7 @@ def settling(setup: Setup, engine: EngineSpec) -> Array:
     """
     found = np.zeros(len(setup.joints) + 12)
     try:
-        footing = engine.case(setup).engine.footing if engine.case else None
+        footing = engine.case(setup).footing
     except AccordError:  # there is no twin
         return found
     if footing:

@@ -129,11 +129,9 @@ class TwinComparison:
         Raises:
             AccordError: with the reason why there is none.
         """
-        misread = np.zeros(0)
         if not setup.joints and not setup.base.moves:
             raise AccordError("nothing can move")
-        if engine.case:
-            setup, engine, misread = engine.case(setup)
+        setup, engine, misread, _ = engine.case(setup)
         return cls(setup, engine, misread, make_simulator(setup, twin_of(engine)))
 
     @cached_property
