@@ -24,7 +24,8 @@ from roboaccord.engines import default_names, spec
 from roboaccord.engines.deviations import ModelChange
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
-from roboaccord.engines.twin import Twin, inverse_differential, twin_of
+from roboaccord.engines.twin import Twin, twin_of
+from roboaccord.engines.twin_coordinates import inverse_differential
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.report.cause_words import summary_of
 from roboaccord.run.energy_book import energy_of

@@ -1,20 +1,22 @@
-"""Deviations: a model of which one number is otherwise, made anew from the model as it is.
+"""Deviations: copies of a model in which one number is changed.
 
-A parameter that a cause may be sought in is a name in GROUND, OF_JOINTS, OF_LINKS or OF_FEET, a
-branch of `deviating`, and a unit in UNITS of crosscheck/causes/hypotheses.py. Those names stay, for
-reports have them. CREEP may be tuned. Nothing is changed in place: a twin, and a robot along a log,
-is made of what these functions return.
+To let the search for causes try another parameter, add its name to GROUND, OF_JOINTS, OF_LINKS or
+OF_FEET, a branch of `deviating`, and a unit in UNITS of crosscheck/causes/hypotheses.py. Existing
+names stay: reports contain them. CREEP may be tuned. Nothing is changed in place: twins, and robots
+that follow a log, are made from what these functions return.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from roboaccord.contract.contact import EllipseFriction
+from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.base import PushedLaw, ScaledLaw
@@ -22,26 +24,28 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import axis_angle_matrix
 from roboaccord.simulators.joints import JointFriction
 
-EVERY = "*"  # joint or link
+EVERY = "*"  # stands for all joints or links
 GROUND = ("friction along", "friction across", "slip speed")
 OF_JOINTS = ("gear", "damping", "dry friction", "armature", "origin")
 OF_LINKS = ("mass", "centre", "inertia")
 OF_FEET = ("friction",)  # of links on which a force law acts
 PLACED = ("origin", "axis")  # joints of a tree
-UPWARDS = 2  # axis
-CREEP = 1e-3  # rad/s: below it dry friction falls to 0 where the model has none
+UPWARDS = 2  # index of z
+# rad/s: below it dry friction fades to 0 in a model that has none of its own. May be tuned: slow
+# beside the rates of joints, and still large enough for a physics step to follow.
+CREEP = 1e-3
 TRIANGLE = np.triu_indices(3)
-PRODUCTS = "products of inertia"  # whose sign drawing programs reverse
+PRODUCTS = "products of inertia"  # CAD programs may export them with the other sign
 
 
 class ModelChange(NamedTuple):
-    """Name a number that is off, and by how much.
+    """Change of one number of a model.
 
     Args:
         quantity: `gravity`, `axis`, or one of OF_LINKS, OF_FEET, OF_JOINTS or GROUND.
-        where: joint or link, EVERY; "" for what there is one of.
-        axis: of a link's centre, a joint's origin or gravity, component of an inertia.
-        size: part of the parameter, or an addend in its unit.
+        where: joint or link, or EVERY; "" for what exists once.
+        axis: of a link's centre, a joint's origin or gravity; component of an inertia.
+        size: relative, or an addend in the parameter's unit.
     """
 
     quantity: str
@@ -50,8 +54,35 @@ class ModelChange(NamedTuple):
     size: float
 
 
+def deviate(
+    model: EngineModel, off: Sequence[ModelChange], *, sticks: bool
+) -> tuple[EngineModel, Tree | None, ForceLaw | None, dict[str, float]]:
+    """Return a model with several changes.
+
+    Args:
+        model: to copy.
+        off: changes.
+        sticks: whether friction on the ground sticks; its law is then returned beside the model.
+
+    Returns:
+        model; its tree, None where nothing is changed; the law of sticking friction, None where
+        none sticks; and factors on that friction by link, 1 where there is none.
+    """
+    law, tree, shares = model.force_law if sticks else None, None, dict[str, float]()
+    model = replace(model, force_law=None) if law else model
+    for one in off:
+        tree = deviating_tree(tree or model.tree, one)
+        if law and one.quantity in OF_FEET:
+            shares[one.where] = shares.get(one.where, 1.0) * (1.0 + one.size)
+        elif isinstance(law, EllipseFriction) and one.quantity in GROUND:
+            law = scaled_ground(law, one.quantity, 1.0 + one.size)
+        else:
+            model = deviating(model, tree, one)
+    return model, tree, law, shares
+
+
 def deviating_tree(tree: Tree, off: ModelChange) -> Tree:
-    """Return a tree of which a number of links or joints is otherwise."""
+    """Return a tree with a changed number of its links or joints."""
     if off.quantity in (*OF_LINKS, PRODUCTS):
         links = (_link(x, off) if off.where in (x.name, EVERY) else x for x in tree.links)
         return replace(tree, links=tuple(links))
@@ -61,32 +92,32 @@ def deviating_tree(tree: Tree, off: ModelChange) -> Tree:
     return tree
 
 
-def loaded(link: Link, mass: float, place: Array) -> Link:
-    """Return a link that carries a point of a mass [kg] at a place in its frame (3,) [m]."""
+def loaded(link: Link, mass: float, point: Array) -> Link:
+    """Return a link that carries a point mass [kg] at a point in its frame (3,) [m]."""
     whole = link.mass + mass
-    centre = (link.mass * link.centre + mass * place) / whole
-    arm = place - link.centre
+    centre = (link.mass * link.centre + mass * point) / whole
+    arm = point - link.centre
     more = mass * link.mass / whole * (arm @ arm * np.eye(3) - np.outer(arm, arm))
     return replace(link, mass=whole, centre=centre, inertia=link.inertia + more)
 
 
 def _link(link: Link, off: ModelChange) -> Link:
-    """Return a link with another mass, whose inertia is kept, centre [m] or moment of inertia.
+    """Return a link with another mass (its inertia is kept), centre [m] or moment of inertia.
 
-    The moment xx xy xz yy yz zz about the centre changes by a part of itself, or of the mean of
-    two.
+    A moment of inertia about the centre, of xx xy xz yy yz zz, changes by `size` times itself, a
+    product of inertia by `size` times the geometric mean of its two moments.
     """
     if off.quantity == "mass":
         return replace(link, mass=link.mass * (1.0 + off.size))
     if off.quantity == "centre":
         return replace(link, centre=link.centre + off.size * np.eye(3)[off.axis])
     if off.quantity == PRODUCTS:
-        own = np.diag(np.diag(link.inertia))
-        return replace(link, inertia=own + (1.0 + off.size) * (link.inertia - own))
+        moments = np.diag(np.diag(link.inertia))
+        return replace(link, inertia=moments + (1.0 + off.size) * (link.inertia - moments))
     i, j = (half[off.axis] for half in TRIANGLE)
     inertia = link.inertia.copy()
-    part = off.size * np.sqrt(abs(link.inertia[i, i] * link.inertia[j, j]))
-    inertia[i, j] = inertia[j, i] = inertia[i, j] + part
+    addend = off.size * np.sqrt(abs(link.inertia[i, i] * link.inertia[j, j]))
+    inertia[i, j] = inertia[j, i] = inertia[i, j] + addend
     return replace(link, inertia=inertia)
 
 
@@ -99,12 +130,12 @@ def _joint(joint: Joint, off: ModelChange) -> Joint:
 
 
 def deviating(model: EngineModel, tree: Tree, off: ModelChange) -> EngineModel:
-    """Return a model of which a number that is not the tree's is otherwise.
+    """Return a model with a changed number that is not one of its tree.
 
     Args:
         model: n joints.
         tree: of the model.
-        off: by how much.
+        off: the change.
     """
     quantity, where, axis, size = off
     joint = size * np.array([where in (name, EVERY) for name in model.joints], float)
@@ -142,10 +173,10 @@ def _braked(law: JointFriction | None, more: Array, viscous: bool) -> JointFrict
 
 
 def scaled_ground(law: EllipseFriction, quantity: str, factor: float) -> EllipseFriction:
-    """Return a friction law of which one quantity of GROUND is larger by a factor."""
-    found = copy.deepcopy(law)
+    """Return a friction law with one quantity of GROUND multiplied by a factor."""
+    scaled = copy.deepcopy(law)
     if quantity == "slip speed":
-        found.slip_speed *= factor
+        scaled.slip_speed *= factor
     else:
-        found.mu[GROUND.index(quantity)] *= factor
-    return found
+        scaled.mu[GROUND.index(quantity)] *= factor
+    return scaled

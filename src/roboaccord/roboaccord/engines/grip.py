@@ -1,25 +1,25 @@
 """Friction that sticks on level ground, in the time steps of DART's contact solver [Moreau 1988].
 
-Nothing here may be tuned: it is a copy of what DART does in Gazebo, so that a run there is compared
+Nothing here may be tuned: it repeats what DART does in Gazebo, so that runs there can be compared
 to round-off. ERP here and CFM in contract/contact.py are fixed by DART, the equations below by its
-solver (test_gazebo_twin, and test_sticking of the snake). engines/twin.py alone uses it.
+solver (test_gazebo_twin, and test_sticking of the snake). Only engines/twin.py uses it.
 
 Each link touches the ground with a sphere; `base_link` slides on carriages along x, y and z, and
-turns about z. Nothing tilts, so that vertical and horizontal velocities do not act on each other.
-In a step of h [s] all c contact points get the same impulse p upwards: with the mass m of all that
-rises, a point's own entry 1 / m of the solver's matrix is larger by its part CFM, and a depth d is
-taken back by its part ERP,
+turns about z. Nothing tilts, so vertical and horizontal velocities do not act on each other. In a
+step of h [s] all c contact points get the same upward impulse p. With the mass m of all that rises,
+the diagonal entry 1 / m of the solver's matrix is larger by the fraction CFM, and the fraction ERP
+of the depth d is taken back:
 
     v' = v - h g + c p / m,     v' + CFM p / m = ERP d / h
 
-It bounds the impulses f of friction along and across the links, |f_i| <= mu_i p. With the slips
-s = J u of the points, at velocities u, and A = J M^-1 J' whose diagonal is larger by its part CFM,
-too,
+The impulse p bounds the impulses f of friction along and across the links, |f_i| <= mu_i p. With
+the slip velocities s = J u of the points, at velocities u, and A = J M^-1 J', whose diagonal is
+larger by the fraction CFM, too:
 
     s' = s + A f,     f_i = -mu_i p sign(s'_i) where s'_i != 0
 
 M and J are those at the start of the step. A carriage moves with `base_link` along some axes of the
-world, where its mass adds to M; so does that of z to m.
+world, where its mass adds to M; the carriage of z adds its mass to m.
 """
 
 from __future__ import annotations
@@ -32,21 +32,25 @@ from roboaccord.contract.contact import CFM, EllipseFriction
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
+from roboaccord.description.base_kinds import KINDS
+from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.kinematics import REVOLUTE, TreeKinematics
 from roboaccord.engines.spec import Footing
+from roboaccord.engines.twin_coordinates import Coordinates
 from roboaccord.numerics.complementarity import solve_in_box
 
-ERP = 0.01  # of the depth, that DART takes back in a step
+ERP = 0.01  # fraction of the depth that DART takes back in a step, its own default
+LEVEL = KINDS["planar"]
 
 
 class Grip:
     """Take steps of friction that sticks.
 
     Args:
-        footing: with what the links touch the ground.
-        law: of friction; its load does not count.
-        kinematics: of the tree, whose links are moved when a step is taken.
-        rounding: returns errors of the entries of a positive definite matrix, or zeros.
+        footing: what the links touch the ground with.
+        law: of friction; its load is not used.
+        kinematics: of the tree; a step moves its links.
+        rounding: returns roundings to add to a positive definite matrix, or zeros.
 
     Raises:
         AccordError: for another law.
@@ -62,22 +66,23 @@ class Grip:
         if not law.pyramid or law.slip_speed or law.gyration.any() or len(law.points) > 1:
             raise AccordError("friction sticks here as a pyramid at one point of each link")
         self.law, self._footing = law, footing
-        self.shares = np.ones(len(law.links))  # of the friction, by link
+        self.shares = np.ones(len(law.links))  # factors on the friction of each link
         self._kinematics, self._rounding = kinematics, rounding
         self._links = np.array([kinematics.names.index(name) for name in law.links])
         self._moves = np.array([self._path(link) for link in self._links])
-        joints = range(len(kinematics.joints))  # the link that each moves, and whether it turns it
+        # The link that each joint moves, and whether the joint turns it.
+        joints = range(len(kinematics.joints))
         self._children = np.array([int(np.argmax(kinematics.column == j)) for j in joints], int)
         self._turns = kinematics.kind[self._children] == REVOLUTE
 
     def _path(self, link: int) -> list[bool]:
         """Return which joints move a link (n,)."""
-        known, found = self._kinematics, np.zeros(len(self._kinematics.joints), bool)
+        kinematics, moves = self._kinematics, np.zeros(len(self._kinematics.joints), bool)
         while link >= 0:
-            if known.column[link] >= 0:
-                found[known.column[link]] = True
-            link = int(known.parent[link])
-        return found.tolist()
+            if kinematics.column[link] >= 0:
+                moves[kinematics.column[link]] = True
+            link = int(kinematics.parent[link])
+        return moves.tolist()
 
     @property
     def carried(self) -> Array:
@@ -86,27 +91,61 @@ class Grip:
 
     def rows(self, motion: LinkMotion) -> Array:
         """Return J (2 c, 3 + n) for the base's x, y and yaw and the joints; all along x first."""
-        at, known = motion.position[self._links], self._kinematics
+        at, kinematics = motion.position[self._links], self._kinematics
         heading = motion.rotation[self._links, :2, 0]
         along = heading / np.linalg.norm(heading, axis=1)[:, None]
         across = along[:, ::-1] * np.array([-1.0, 1.0])
-        x, y, z = known.axes[self._children, :, None].swapaxes(0, 1)  # (n, 1); with places (n, c)
-        dx, dy, dz = (at.T - known.origin[self._children, :, None]).swapaxes(0, 1)
+        # Components (n, 1) of axes, and (n, c) of points relative to origins.
+        x, y, z = kinematics.axes[self._children, :, None].swapaxes(0, 1)
+        dx, dy, dz = (at.T - kinematics.origin[self._children, :, None]).swapaxes(0, 1)
         turned = np.array([y * dz - z * dy, z * dx - x * dz])
         by = np.where(self._turns[:, None], turned, np.array([x, y])) * self._moves.T
-        lever = at - known.origin[0]
+        lever = at - kinematics.origin[0]
         about = np.array([-lever[:, 1], lever[:, 0]])
         return np.vstack([
             np.column_stack([a, (a.T * about).sum(axis=0), np.einsum("cd,dnc->cn", a, by)])
             for a in (along, across)
         ])  # fmt: skip
 
+    def advance(
+        self,
+        bodies: TreeDynamics,
+        x: Coordinates,
+        v: Array,
+        slope: Array,
+        h: float,
+        drag: Array | None,
+    ) -> Array:
+        """Return the rates (6 + n,) after a step.
+
+        Args:
+            bodies: equations of motion, without the carriages.
+            x, v: coordinates and rates at the start of the step; the base's in the world.
+            slope: how the rates would change without the ground (6 + n,).
+            h: step [s].
+            drag: viscous damping (n,) of which the mass matrix of `bodies` contains h times.
+        """
+        v, turn, moving = v.copy(), x.turn, [*LEVEL.axes, *range(6, len(v))]
+        mass = bodies.mass_matrix(x.q, x.position, turn)
+        v[2], impulses = self.rise(x.position[2], v[2], mass[0, 0], bodies.gravity, h)
+        added = self._rounding(mass)
+        added[[0, 1], [0, 1]] += self.carried
+        mass = mass + added
+        free = slope[moving] - np.linalg.solve(mass, added @ slope[moving])
+        motion = self._kinematics.move(x.q, v[6:], x.position, turn, v[:6])
+        v[moving] += h * free
+        if drag is not None:  # impulses meet the bodies without it
+            joints = np.arange(len(LEVEL.axes), len(moving))
+            mass[joints, joints] -= h * drag
+        v[moving] += self.hold(motion, mass, v[moving], impulses)
+        return v
+
     def rise(
         self, height: float, speed: float, mass: float, gravity: float, h: float
     ) -> tuple[float, Array]:
         """Return the vertical speed [m/s] after a step, and the impulses of the points (c,) [N s].
 
-        The solver's matrix is nearly singular, so that roundings share the weight out unequally.
+        The solver's matrix is nearly singular, so that roundings distribute the weight unequally.
 
         Args:
             height, speed: of the base [m], [m/s].
@@ -129,7 +168,7 @@ class Grip:
             motion: of the links at the start of the step.
             mass: matrix (3 + n, 3 + n), the carriages among it.
             v: at the end of the step without friction.
-            impulses: upwards, of the points (c,) [N s].
+            impulses: upward, of the points (c,) [N s].
         """
         law, rows = self.law, self.rows(motion)
         mu = np.tile(law.mu[:, None], len(self._links))
@@ -141,6 +180,6 @@ class Grip:
         matrix = rows @ response
         matrix += self._rounding(matrix)
         matrix[np.diag_indices_from(matrix)] *= 1.0 + CFM
-        found = np.empty_like(high)
-        solve_in_box(matrix, rows @ v, -high, high, found)
-        return np.asarray(response @ found)
+        friction = np.empty_like(high)
+        solve_in_box(matrix, rows @ v, -high, high, friction)
+        return np.asarray(response @ friction)

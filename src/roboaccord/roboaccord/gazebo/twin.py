@@ -19,7 +19,7 @@ from roboaccord.contract.state import Array
 from roboaccord.engines import spec
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import Case, EngineSpec, Footing, Scheme
-from roboaccord.engines.twin import ROUNDING
+from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.gazebo.form import LEVEL, describe, is_level
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup, by_contacts

@@ -37,7 +37,7 @@ from roboaccord.crosscheck.ticks import by_group, difference, names, vector
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.symmetries import HALF_RIGHT, MOVES, RIGHT, Move, moved
-from roboaccord.engines.twin import ROUNDING
+from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.run.loop import make_simulator

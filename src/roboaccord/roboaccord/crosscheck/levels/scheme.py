@@ -46,7 +46,8 @@ from roboaccord.crosscheck.ticks import (
 )
 from roboaccord.engines import REFERENCE
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.engines.twin import ROUNDING, twin_of
+from roboaccord.engines.twin import twin_of
+from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.scenario import Tolerances

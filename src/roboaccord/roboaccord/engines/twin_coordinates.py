@@ -1,0 +1,199 @@
+"""Coordinates of a twin: which of a tree's numbers a scheme steps, in which axes, and how.
+
+A scheme may be added, by a value of `Scheme` in spec.py and a branch of `SteppedAxes`, exact to
+round-off (test_scheme runs each engine beside its twin). CUT_OFF is fixed by DART, SMALL by
+round-off. On rotations the Runge-Kutta method is that of Munthe-Kaas [1999], or it steps the
+components of the quaternion.
+
+Vectors may have leading dimensions, one of samples for instance, which are written as `...`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.base_kinds import FixedBase
+from roboaccord.engines.spec import Scheme
+from roboaccord.numerics.rotations import (
+    matrix_quaternion,
+    quaternion_matrix,
+    quaternion_product,
+    turn_quaternion,
+)
+
+WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0  # of the stages of the classical Runge-Kutta method
+STAGES = (0.5, 0.5, 1.0)  # its stages after the first, as fractions of the step
+# rad: below it the first term of a series is used. There the next, angle^2 / 720, times the square
+# of the angle is below a rounding of 1, and the whole formula would lose as much by cancellation.
+SMALL = 1e-4
+CUT_OFF = 1e-3  # rad: below it DART takes two orders of the exponential (dart/math/Geometry.cpp)
+
+
+class Coordinates(NamedTuple):
+    """Coordinates of a tree of n joints, or how they change by time.
+
+    Attributes:
+        q: of the joints (..., n) [rad or m].
+        position: of the base in the world (..., 3) [m].
+        orientation: quaternion x y z w of any length (..., 4); as a change, rotation vector (3,)
+            or quaternion by time.
+    """
+
+    q: Array
+    position: Array
+    orientation: Array
+
+    @property
+    def turn(self) -> Array:
+        """Rotation of the base, whatever the length of its quaternion (..., 3, 3)."""
+        return quaternion_matrix(unit(self.orientation))
+
+
+Motion = tuple[Array, Array, Array, Array, Array]
+"""q, qd, position, orientation, and twist in the base's own axes."""
+
+
+def unit(vectors: Array) -> Array:
+    """Return vectors (..., m) of length 1."""
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
+
+
+def turned(turn: Array, vector: Array) -> Array:
+    """Return vectors (..., 3) turned by matrices (..., 3, 3)."""
+    return np.asarray((turn @ vector[..., None])[..., 0])
+
+
+def turned_back(turn: Array, vector: Array) -> Array:
+    """Return vectors (..., 3) turned by the inverses of matrices (..., 3, 3)."""
+    return np.asarray((vector[..., None, :] @ turn)[..., 0, :])
+
+
+def inverse_differential(since: Array, rate: Array) -> Array:
+    """Return how a rotation vector (3,) changes at an angular velocity in its own axes (3,)."""
+    angle = float(np.linalg.norm(since))
+    once = np.cross(since, rate)
+    share = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2 if angle > SMALL else 1.0 / 12.0
+    return np.asarray(rate + 0.5 * once + share * np.cross(since, once))
+
+
+class SteppedAxes:
+    """Convert between motions and the coordinates and rates that a scheme steps.
+
+    Rates (..., 6 + n) are linear and angular velocity of the base, in the world's axes or its own
+    as the scheme has them, and the joints' rates.
+
+    Args:
+        scheme: of the engine.
+        base: how the base moves.
+    """
+
+    def __init__(self, scheme: Scheme, base: FixedBase) -> None:
+        self.linear_own = scheme.linear == "own" and base.tilts
+        self._own = self.linear_own, scheme.angular == "own"
+        self._tilts = base.tilts
+        self._turning = scheme.turning if base.tilts else "rotation vector"
+
+    def of(self, motion: RobotState | Trajectory) -> tuple[Coordinates, Array]:
+        """Return coordinates and rates of a state, or of samples."""
+        turn, twist = quaternion_matrix(motion.orientation), motion.twist
+        both = (turned(turn, twist[..., half]) for half in (slice(3), slice(3, 6)))
+        rates = np.concatenate([*self.from_world(turn, *both), motion.qd], axis=-1)
+        return Coordinates(*map(np.array, (motion.q, motion.position, motion.orientation))), rates
+
+    def motion(self, x: Coordinates, v: Array) -> Motion:
+        """Return the motion of coordinates and rates."""
+        turn = x.turn
+        both = (turned_back(turn, velocity) for velocity in self.in_world(turn, v))
+        twist = np.concatenate([*both], axis=-1)
+        return x.q, v[..., 6:].copy(), x.position, unit(x.orientation), twist
+
+    def from_world(self, turn: Array, linear: Array, angular: Array) -> tuple[Array, Array]:
+        """Return vectors (..., 3) in the world in the axes in which they are stepped."""
+        both = zip((linear, angular), self._own, strict=True)
+        linear, angular = (turned_back(turn, vector) if own else vector for vector, own in both)
+        return linear, angular
+
+    def in_world(self, turn: Array, v: Array) -> tuple[Array, Array]:
+        """Return linear and angular velocity (..., 3) in the world, of rates."""
+        both = zip((v[..., :3], v[..., 3:6]), self._own, strict=True)
+        linear, angular = (turned(turn, vector) if own else vector for vector, own in both)
+        return linear, angular
+
+    def change(self, x: Coordinates, v: Array, since: Array) -> Coordinates:
+        """Return how coordinates change at rates (6 + n,).
+
+        Args:
+            x: coordinates.
+            v: rates.
+            since: rotation vector since the start of the step, in the base's own axes (3,).
+        """
+        turn = x.turn
+        linear, angular = self.in_world(turn, v)
+        if self._turning == "quaternion":
+            turning = 0.5 * quaternion_product(np.array([*angular, 0.0]), x.orientation)
+        else:
+            in_base = angular @ turn
+            turning = inverse_differential(since, in_base) if self._tilts else in_base
+        return Coordinates(v[6:], linear, turning)
+
+    def moved(self, x: Coordinates, change: Coordinates, h: float) -> Coordinates:
+        """Return coordinates after h [s] of a change."""
+        q, position = x.q + h * change.q, x.position + h * change.position
+        if self._turning == "quaternion":
+            return Coordinates(q, position, x.orientation + h * change.orientation)
+        turn = h * change.orientation
+        if self._turning == "cut off" and np.linalg.norm(turn) < CUT_OFF:
+            cross = np.cross(np.eye(3), turn)
+            orientation = matrix_quaternion(x.turn @ (np.eye(3) + cross + 0.5 * cross @ cross))
+        else:
+            orientation = quaternion_product(x.orientation, turn_quaternion(turn))
+        return Coordinates(q, position, orientation)
+
+    def runge_kutta(
+        self, slope: Callable[[Coordinates, Array], Array], x: Coordinates, v: Array, h: float
+    ) -> tuple[Coordinates, Array]:
+        """Return coordinates and rates after a step of h [s] of the classical Runge-Kutta method.
+
+        Args:
+            slope: returns how the rates change (6 + n,), at coordinates and rates.
+            x, v: coordinates and rates at the start of the step.
+            h: step [s].
+        """
+        changes, slopes = [self.change(x, v, np.zeros(3))], [slope(x, v)]
+        for fraction in STAGES:
+            step = fraction * h
+            stage, rates = self.moved(x, changes[-1], step), v + step * slopes[-1]
+            since = step * changes[-1].orientation[:3]
+            changes.append(self.change(stage, rates, since))
+            slopes.append(slope(stage, rates))
+        columns = (np.array(column) for column in zip(*changes, strict=True))
+        mean = Coordinates(*(WEIGHTS @ column for column in columns))
+        return self.moved(x, mean, h), v + h * (WEIGHTS @ np.array(slopes))
+
+
+def at_the_end(
+    free_slope: Callable[[Array], Array], slope: Array, v: Array, moving: list[int], h: float
+) -> Array:
+    """Return a slope (6 + n,) with Coriolis forces at the end of the step.
+
+    They are quadratic in the rates, so central differences of any length are exact.
+
+    Args:
+        free_slope: returns how rates change without loads, at rates (6 + n,).
+        slope: how the rates change at the start of the step, with loads.
+        v: rates there.
+        moving: indices of the rates that can change.
+        h: step [s].
+    """
+    derivative = np.zeros((len(v), len(v)))
+    for i in moving:
+        unit_rate = np.zeros(len(v))
+        unit_rate[i] = 1.0
+        ends = (free_slope(v + side * unit_rate) for side in (0.5, -0.5))
+        derivative[:, i] = np.subtract(*ends)
+    return np.asarray(np.linalg.solve(np.eye(len(v)) - h * derivative, slope))
