@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.engines.reading import free_motion
+from roboaccord.engines.charts import free_motion
 
 
 def test_the_motion_of_a_floating_joint_is_the_slope_of_its_pose() -> None:

@@ -21,7 +21,8 @@ from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import spec
-from roboaccord.engines.base import PushedLaw, engine_parts
+from roboaccord.engines.base import engine_parts
+from roboaccord.engines.force_laws import PushedLaw
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.numerics.rotations import (

@@ -2,10 +2,9 @@
 
 An engine derives from `EngineSimulator` and writes `_substeps`, `contacts`, `_constraint_losses`
 and what `Simulator` asks for; `EngineConformance` of roboaccord.testing tests what all of them must
-keep. Do not put calls of one engine here. APART, which decides what counts as one contact event,
-may be tuned. The order of the mass matrix, and that a force law acts in every stage of a step, are
-fixed: twins (the same schemes on our own equations), levels and the kernels of compiled.py hang on
-both. Contact events are of pairs by name, where they begin to touch.
+do. Calls of one engine do not belong here. Two things are fixed: the order of the mass matrix, and
+that a force law acts in every stage of a step. Twins (the same schemes on our own equations),
+levels and the kernels of compiled.py depend on both. Contact events are in touch_events.py.
 """
 
 from __future__ import annotations
@@ -17,15 +16,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from roboaccord.contract.contact import Contact, ContactPoint, Index
+from roboaccord.contract.contact import ContactPoint, Index
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
+from roboaccord.contract.interfaces import Acceleration, ForceLaw
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_world, warn_massless
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
+from roboaccord.engines.force_laws import PushedLaw
+from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import (
     BASE_LINK,
     WORLD,
@@ -34,7 +34,7 @@ from roboaccord.engines.model import (
     Properties,
     braking,
 )
-from roboaccord.engines.reading import Mechanism
+from roboaccord.engines.touch_events import TouchWatch
 from roboaccord.numerics.jit import COMPILES
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import StopWatch
@@ -43,57 +43,13 @@ from roboaccord.simulators.losses import CHANNELS, Losses, StepMeter
 if TYPE_CHECKING:
     from roboaccord.engines.compiled import CompiledForces
 
-APART = 0.01  # s: two things that part for less do not begin to touch again
-
-
-class PushedLaw:
-    """Add constant forces on links' centres of mass to a force law (ForceLaw).
-
-    Args:
-        law: that goes on to act, or None.
-        pushes: by link, in the world (3,) [N].
-    """
-
-    def __init__(self, law: ForceLaw | None, pushes: Mapping[str, Array]) -> None:
-        own = tuple(law.links) if law else ()
-        self.links = (*own, *(link for link in pushes if link not in own))
-        self._law, self._count = law, len(own)
-        self._pushes = np.array([pushes.get(link, np.zeros(3)) for link in self.links], float)
-
-    def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
-        """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
-        forces, torques = self._pushes.copy(), np.zeros((len(self.links), 3))
-        if self._law:
-            first = slice(self._count)
-            own, torques[first] = self._law.wrenches(motion.at(first))
-            forces[first] += own
-        return forces, torques
-
-
-class ScaledLaw:
-    """Let a force law do more or less to some links (ForceLaw).
-
-    Args:
-        law: of the forces.
-        factors: by link; 1 for the others.
-    """
-
-    def __init__(self, law: ForceLaw, factors: Mapping[str, float]) -> None:
-        self.links, self._law = tuple(law.links), law
-        self._factors = np.array([[factors.get(link, 1.0)] for link in self.links])
-
-    def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
-        """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
-        forces, torques = self._law.wrenches(motion)
-        return self._factors * forces, self._factors * torques
-
 
 class EngineSimulator(Simulator):
-    """Advance a model in an engine; subclasses hold the engine's own calls.
+    """Advance a model in an engine; subclasses make the engine's own calls.
 
     Args:
         model: what is simulated.
-        tree: in place of the description's, of a twin of which a number is otherwise.
+        tree: in place of the description's, for a twin with changed numbers.
 
     Attributes:
         mechanism: the engine's own model.
@@ -152,20 +108,20 @@ class EngineSimulator(Simulator):
         )
 
     def _joint(self, name: str) -> JointProperties:
-        """Return the properties of a joint, the friction of the model's own law among them."""
-        found, (viscous, dry) = self.mechanism.joint(name), self._braking.get(name, (0.0, 0.0))
-        return replace(found, damping=viscous + found.damping, friction=dry + found.friction)
+        """Return the properties of a joint, with the friction of the model's own law added."""
+        joint, (viscous, dry) = self.mechanism.joint(name), self._braking.get(name, (0.0, 0.0))
+        return replace(joint, damping=viscous + joint.damping, friction=dry + joint.friction)
 
     def parts(self) -> Sequence[EngineSimulator]:
-        """Return the simulators of its models: itself alone."""
+        """Return the simulators of its models: only itself."""
         return (self,)
 
     @abstractmethod
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
         """Return the losses in stops, contacts and their friction in the last physics step [J].
 
-        An impulse P takes -P . (v0 + v1) / 2: that is the change of kinetic energy which is its
-        own, where it has changed the velocities from v0 to v1 among others.
+        An impulse P takes -P . (v0 + v1) / 2. That is its share of the change of kinetic energy
+        where several impulses together change the velocities from v0 to v1.
         """
 
     def masses(self) -> Mapping[str, float]:
@@ -226,33 +182,33 @@ class EngineSimulator(Simulator):
         return self._statics_at(state)[1]
 
     def _statics_at(self, state: RobotState) -> tuple[Array, Array]:
-        kept = self.state()
-        found = self.mechanism.statics_at(state)
-        self._place(kept)
-        return found
+        present = self.state()
+        statics = self.mechanism.statics_at(state)
+        self._place(present)
+        return statics
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        kept = self.state()
-        found = self.mechanism.acceleration_at(state, self._geared(effort))
-        self._place(kept)
-        return found
+        present = self.state()
+        acceleration = self.mechanism.acceleration_at(state, self._geared(effort))
+        self._place(present)
+        return acceleration
 
     def push(self, link: str, force: Array) -> None:
-        """Hold a force (3,) [N], in the world, on a link's centre of mass; zeros end it."""
-        own = self._own_law
-        self._take_law(PushedLaw(own, {link: force}) if np.any(force) else own)
+        """Apply a force (3,) [N], in the world, on a link's centre of mass until the next call."""
+        law = self._own_law
+        self._take_law(PushedLaw(law, {link: force}) if np.any(force) else law)
         self._compile()
 
     def _place_forces(self, *indices: Array | Index) -> None:
-        """Take where joints and base are in the engine's arrays, and compile what acts there.
+        """Record where joints and base are in the engine's arrays, and compile the forces on them.
 
         Args:
-            indices: as `CompiledForces` has them: at_q, at_v, rows_q, rows_v; none for an engine
-                whose forces Python computes.
+            indices: at_q, at_v, rows_q and rows_v of `CompiledForces`; none for an engine whose
+                forces Python computes.
         """
         self._indices = indices
         self._compile()
-        if self._law and not self._compiled:  # compiles its kernels before the first tick
+        if self._law and not self._compiled:  # to compile its kernels before the first tick
             rest = np.zeros(len(self.joints))
             self._law_efforts(rest, rest, np.zeros(3), np.eye(3), np.zeros(6))
 
@@ -266,7 +222,7 @@ class EngineSimulator(Simulator):
             )
 
     def _forces_at(self, effort: Array) -> CompiledForces | None:
-        """Return the kernel of the forces with these efforts held; None where Python adds to it."""
+        """Return the kernel of the forces under held efforts; None where Python computes some."""
         compiled = self._compiled
         if compiled is None or self._wrench is not None:
             return None
@@ -285,10 +241,10 @@ class EngineSimulator(Simulator):
     def _law_efforts(
         self, q: Array, qd: Array, position: Array, rotation: Array, twist: Array
     ) -> tuple[Array, Array]:
-        """Return what the force law does: a wrench on the base and efforts on the joints.
+        """Return the force law's wrench on the base and its efforts on the joints (n,).
 
-        Takes the base's pose and its twist in the world; the wrench (6,), force first, is about
-        the base's origin and in the world too.
+        Pose and twist of the base are in the world; so is the wrench (6,), force first, about the
+        base's origin.
         """
         assert self._law is not None
         motion, at = self._kinematics.move(q, qd, position, rotation, twist), self._links
@@ -311,84 +267,5 @@ class EngineSimulator(Simulator):
 
 
 def engine_parts(simulator: Simulator) -> Sequence[EngineSimulator]:
-    """Return the simulators of a simulator's models in an engine; none of other equations."""
+    """Return a simulator's models in an engine; none where the equations are ours."""
     return [part for part in simulator.parts() if isinstance(part, EngineSimulator)]
-
-
-class Pairs:
-    """Know the pairs of a contact in either order.
-
-    Args:
-        contact: whose pairs they are.
-    """
-
-    def __init__(self, contact: Contact) -> None:
-        self._pairs = {frozenset(pair): pair for pair in contact.pairs}
-
-    def has(self, one: str, other: str) -> bool:
-        """Return whether two bodies can touch."""
-        return frozenset((one, other)) in self._pairs
-
-    def check(self, shaped: Sequence[str]) -> None:
-        """Refuse pairs of what has no shape.
-
-        Args:
-            shaped: names of all links and fixtures that have one.
-
-        Raises:
-            AccordError: naming the first.
-        """
-        for pair in self._pairs.values():
-            for name in pair:
-                if name not in shaped:
-                    raise AccordError(f"contact of {pair[0]} and {pair[1]}: {name} has no shape")
-
-    def point(
-        self, names: tuple[str, str], position: Array, normal: Array, force: float, depth: float
-    ) -> ContactPoint:
-        """Return a contact point, turned round where the contact names its pair so.
-
-        Takes names and normal in the engine's order; the normal is from its first into its second.
-        """
-        pair = self._pairs[frozenset(names)]
-        return ContactPoint(pair, position, normal if pair == names else -normal, force, depth)
-
-
-class TouchWatch:
-    """Make an event of each pair that begins to touch.
-
-    Args:
-        physics_step: [s].
-    """
-
-    def __init__(self, physics_step: float) -> None:
-        self._step = physics_step
-        self._last: dict[tuple[str, str], float] = {}
-        self._begun: dict[tuple[str, str], tuple[float, float]] = {}
-
-    def reset(self) -> None:
-        """Forget what touched."""
-        self._last.clear()
-        self._begun.clear()
-
-    def see(self, time: float, points: Sequence[ContactPoint]) -> None:
-        """Take the contacts of the physics step that began at `time` [s]."""
-        impulses = dict[tuple[str, str], float]()
-        for point in points:
-            impulses[point.pair] = impulses.get(point.pair, 0.0) + self._step * point.force
-        for pair, impulse in impulses.items():
-            if time - self._last.get(pair, -1.0) > APART:
-                self._begun.setdefault(pair, (time, 0.0))
-            self._last[pair] = time
-            if pair in self._begun:
-                start, so_far = self._begun[pair]
-                self._begun[pair] = start, so_far + impulse
-
-    def take(self) -> list[Event]:
-        """Return the pairs that began to touch, with their normal impulses since [N s]."""
-        events = [
-            Event(round(time, 9), "contact", " ".join(pair), impulse)
-            for pair, (time, impulse) in self._begun.items()
-        ]
-        self._begun.clear()
-        return events

@@ -1,12 +1,13 @@
 """Forces of a physics step as one kernel: friction of sliding links and friction of joints.
 
-It is the fast form of `EngineSimulator._law_efforts` and `JointFriction.efforts`, and must give the
-same bits: a term is changed in both, or here left out by `compile_forces`, which returns None for
-what the kernel does not know. Entries of the table may be added, numbered without gaps: in the
-group of SIZES, indices or numbers, with ENTRIES raised.
+It is the fast form of `EngineSimulator._law_efforts` and `JointFriction.efforts` and must give the
+same bits. Change a term in both, or exclude it in `compile_forces`, which returns None for what the
+kernel does not know. Entries of the table may be added, numbered without gaps: in the group of
+SIZES, indices or numbers, with ENTRIES raised.
 
-An engine evaluates them in every stage of every step. In Python that costs more than the engine's
-own step; here it is one call, with all that stays the same in a table of addresses (native.py).
+An engine evaluates these forces in every stage of every step. In Python that costs more than the
+engine's own step. Here it is one call, and everything constant is in a table of addresses
+(native.py).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from roboaccord.numerics.native import (
 from roboaccord.simulators.joints import JointFriction
 
 SIZES = (LINKS, JOINTS, SLIDERS, POINTS, BEYOND, PYRAMID, PLANAR, BRAKED, ALL_Q, ALL_V) = range(10)
-"""Entries of a table: numbers of items, and flags."""
+"""Entries of a table: counts, and flags."""
 (AT_Q, AT_V, ROWS_Q, ROWS_V, PARENT, KIND, COLUMN, SLIDING) = range(10, 18)
 """Entries of a table: addresses of indices."""
 (
@@ -41,19 +42,19 @@ SIZES = (LINKS, JOINTS, SLIDERS, POINTS, BEYOND, PYRAMID, PLANAR, BRAKED, ALL_Q,
 ) = range(18, 45)  # fmt: skip
 """Entries of a table: addresses of numbers."""
 (POSITIONS, VELOCITIES, FORCES) = range(45, 48)
-"""Entries of a table: addresses of the engine's own arrays, of one that calls back."""
+"""Entries of a table: addresses of the arrays of an engine that calls back."""
 ENTRIES = 48
 
 
 class CompiledForces:
-    """Compute the generalised forces of held efforts, a friction law and friction of joints.
+    """Generalised forces of held efforts, a friction law and friction of joints.
 
     Args:
         kinematics: of the links.
-        law: of friction, or None.
+        law: of friction of links, or None.
         friction: of the joints, or None.
-        at_q, at_v: the joints' coordinates and rates among the engine's (n,).
-        rows_q, rows_v: those of the base, which count where it is planar: x, y and yaw.
+        at_q, at_v: indices of the joints' coordinates and rates among the engine's (n,).
+        rows_q, rows_v: those of the base, used where it is planar: x, y and yaw.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class CompiledForces:
     ) -> None:
         k, n = len(kinematics.names), len(at_q)
         self.table = np.zeros(ENTRIES, np.int64)
-        self._kept: list[Array] = []
+        self._arrays: list[Array] = []  # the table has only their addresses
         self.held = np.zeros(n)
         """Efforts on the joints (n,)."""
         ints: dict[int, Array | Index] = {AT_Q: at_q, AT_V: at_v, ROWS_Q: rows_q, ROWS_V: rows_v}
@@ -103,11 +104,11 @@ class CompiledForces:
             self._enter(entry, np.ascontiguousarray(array, float))
 
     def _enter(self, entry: int, array: Array) -> None:
-        self._kept.append(array)
+        self._arrays.append(array)
         self.table[entry] = address(array)
 
     def attach(self, positions: Array, velocities: Array, forces: Array) -> None:
-        """Take an engine's own arrays, on which its callback works."""
+        """Record the engine's arrays on which its callback works."""
         self.table[[ALL_Q, ALL_V]] = positions.size, velocities.size
         for entry, array in zip((POSITIONS, VELOCITIES, FORCES), (positions, velocities, forces)):
             self._enter(entry, array)
@@ -130,10 +131,14 @@ def compile_forces(
     base: FixedBase,
     *indices: Array | Index,
 ) -> CompiledForces | None:
-    """Return the kernel of what acts on a robot whose base is of a kind; None where none is.
+    """Return the kernel of the forces on a robot; None where it does not know one of them.
 
-    The exponential of stiction, and the turned base of a free body, are numpy's, which rounds
-    differently. Friction that sticks is refused by the law itself.
+    It has no exponential of stiction and no tilted base: numpy, which computes these, rounds
+    differently. A friction law that sticks refuses by itself.
+
+    Args:
+        kinematics, law, friction, indices: as of `CompiledForces`.
+        base: how the base moves.
     """
     if config.DISABLE_JIT or (friction and friction.stiction is not None):
         return None
@@ -169,13 +174,13 @@ def slide(table, x, y, yaw, vx, vy, rate):
     )  # fmt: skip
     centres(R, O, V, W, carray(doubles_at(table[CENTRE]), (k, 3)), P, C)
     force, torque = np.zeros((m, 3)), np.zeros((m, 3))
-    rotation, place, linear, angular = R, P, C, W
+    rotation, centre, linear, angular = R, P, C, W
     for i in range(k):
         if i >= m or at[i] != i:  # not all links in the order of the tree
-            rotation, place, linear, angular = R[at], P[at], C[at], W[at]
+            rotation, centre, linear, angular = R[at], P[at], C[at], W[at]
             break
     sliding_wrenches(
-        table[PYRAMID] > 0, rotation, place, linear, angular,
+        table[PYRAMID] > 0, rotation, centre, linear, angular,
         carray(doubles_at(table[PLACES]), (count, 2)), carray(doubles_at(table[MU]), 2),
         carray(doubles_at(table[GROUND]), table[BEYOND]), numbers[0], numbers[1],
         carray(doubles_at(table[GYRATION]), 2), force, torque,
@@ -195,7 +200,7 @@ def apply_forces(table, positions, velocities, forces):
     n = table[JOINTS]
     at_q, at_v = carray(ints_at(table[AT_Q]), n), carray(ints_at(table[AT_V]), n)
     q, qd = carray(doubles_at(table[Q]), n), carray(doubles_at(table[QD]), n)
-    held, own = carray(doubles_at(table[HELD]), n), carray(doubles_at(table[OWN]), n)
+    held, law_effort = carray(doubles_at(table[HELD]), n), carray(doubles_at(table[OWN]), n)
     for j in range(n):
         q[j] = positions[at_q[j]]
         qd[j] = velocities[at_v[j]]
@@ -211,7 +216,7 @@ def apply_forces(table, positions, velocities, forces):
         else:
             slide(table, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for j in range(n):
-        forces[at_v[j]] = held[j] + own[j]
+        forces[at_v[j]] = held[j] + law_effort[j]
     if table[BRAKED] > 0:
         viscous, dry = carray(doubles_at(table[VISCOUS]), n), carray(doubles_at(table[DRY]), n)
         speed = carray(doubles_at(table[NUMBERS]), 3)[2]
@@ -225,7 +230,7 @@ def apply_forces(table, positions, velocities, forces):
 
 
 def _call_back(_model: int, _data: int) -> None:
-    """Apply the forces of the table of the call to the arrays of an engine."""
+    """Apply the forces of the current table to the arrays of an engine."""
     table = carray(table_now(), ENTRIES)
     apply_forces(
         table,

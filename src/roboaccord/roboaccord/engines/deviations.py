@@ -19,7 +19,7 @@ from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link, Tree
-from roboaccord.engines.base import PushedLaw, ScaledLaw
+from roboaccord.engines.force_laws import PushedLaw, ScaledLaw
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import axis_angle_matrix
 from roboaccord.simulators.joints import JointFriction

@@ -1,9 +1,8 @@
-"""Differences of a model from what it should be, in an engine and in a reader of files alike.
+"""Differences of a model from what it should be, for engines and readers of files alike.
 
-How much is allowed is not set here: each caller passes it (`allowed`).
-To compare another quantity, call `compare_value` with its name. What must stay are the keys of
-`Difference.to_json`, which scripts read, and that a limit of ENDLESS or more is none: SDFormat
-writes 1e16.
+Callers pass how much is allowed. To compare another quantity, call `compare_value` with its name.
+Two things stay: the keys of `Difference.to_json`, which scripts read, and that a limit of ENDLESS
+or more counts as none, because SDFormat writes 1e16.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ UNSTATED = because(Code.TEXT, text="")
 
 @dataclass(frozen=True)
 class Difference:
-    """Hold how far a quantity of a link or joint is off.
+    """Difference of a quantity of a link or joint from what it should be.
 
     Args:
         quantity: link, mass, centre, inertia, joint, origin, axis, limit, damping, gravity, ...
-        where: link or joint; "" where there is one of it.
+        where: link or joint; "" for a quantity of the whole robot.
         error: infinite where something is missing or not finite.
-        allowed: that error.
-        how: much it is off.
+        allowed: largest error that is accepted.
+        how: the difference in words.
     """
 
     quantity: str
@@ -46,12 +45,12 @@ class Difference:
 
     @property
     def text(self) -> str:
-        """How much it is off, in words."""
+        """The difference in words."""
         return str(self.how)
 
     @property
     def excess(self) -> float:
-        """The error over what is allowed."""
+        """The error divided by what is allowed."""
         return self.error / self.allowed
 
     @property
@@ -60,21 +59,21 @@ class Difference:
         return self.error if math.isfinite(self.error) else None
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return it without what is allowed."""
+        """Return it without the allowed error."""
         return {"quantity": self.quantity, "where": self.where, "error": self.finite}
 
 
-def relative_at(found: Array, expected: Array) -> tuple[float, int]:
-    """Return the largest difference over the largest expected value, and its last index.
+def relative_at(measured: Array, expected: Array) -> tuple[float, int]:
+    """Return the largest difference relative to the largest expected value, and its index.
 
-    Over 1 where that is 0; infinite where anything is not finite.
+    Relative to 1 where that value is 0; infinite where anything is not finite.
     """
     with np.errstate(invalid="ignore"):
-        apart = np.abs(found - expected)
+        errors = np.abs(measured - expected)
         size = float(np.abs(expected).max(initial=0.0)) or 1.0
-    if not np.isfinite(apart).all():
-        return np.inf, int(np.argmax(~np.isfinite(apart)))
-    return float(apart.max(initial=0.0)) / size, first_largest(apart) if apart.size else 0
+    if not np.isfinite(errors).all():
+        return np.inf, int(np.argmax(~np.isfinite(errors)))
+    return float(errors.max(initial=0.0)) / size, first_largest(errors) if errors.size else 0
 
 
 def compare_value(
@@ -86,11 +85,11 @@ def compare_value(
     whole: float = 1.0,
     unit: str = "",
 ) -> Difference:
-    """Return the difference of a quantity as a part of `whole`, stated in a unit or in %."""
+    """Return the difference of a quantity relative to `whole`, worded in a unit or in %."""
     one, two = np.atleast_1d(want), np.atleast_1d(have)
     with np.errstate(invalid="ignore"):  # limits at infinity
-        apart = np.where(one == two, 0.0, np.abs(one - two))
-    size = float(np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(initial=0.0))
+        errors = np.where(one == two, 0.0, np.abs(one - two))
+    size = float(np.nan_to_num(errors, nan=np.inf, posinf=np.inf).max(initial=0.0))
     error = size / whole if math.isfinite(size) else math.inf
     share = because(Code.OFF_BY_SHARE, share=error)
     how = because(Code.OFF_BY, size=size, unit=unit) if unit else share
@@ -105,7 +104,7 @@ def compare_axis(where: str, want: Array, have: Array, allowed: float) -> Differ
 
 
 def compare_limits(where: str, want: Value, have: Value, allowed: float) -> Difference:
-    """Return the difference of lower and upper limits, as a part of the largest if over 1."""
+    """Return the difference of lower and upper limits, relative to the largest if it is over 1."""
     ends = np.array([want, have], dtype=float)
     ends = np.where(np.abs(ends) >= ENDLESS, np.copysign(np.inf, ends), ends)
     whole = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
@@ -124,9 +123,9 @@ def compare_link(
 
     Args:
         name: of the link.
-        want, have: what it should be, and is; None for a link that is missing.
+        want, have: what it should be, and what it is; None for a missing link.
         allowed: relative error.
-        length: of which the error of a centre of mass is a part [m].
+        length: to which the error of a centre of mass is relative [m].
         noise: round-off of an inertia, per unit of mass [m^2].
     """
     if have is None:
@@ -140,19 +139,19 @@ def compare_link(
         if want.mass and have.mass:
             unit = unit_of(LinkProperties, "centre")
             yield compare_value("centre", name, want.centre, have.centre, allowed, length, unit)
-    apart = float(np.abs(want.inertia - have.inertia).max())
-    if not apart <= noise * heavier:  # also if it is NaN
+    error = float(np.abs(want.inertia - have.inertia).max())
+    if not error <= noise * heavier:  # also if it is NaN
         mine, other = (float(np.abs(x.inertia).max()) for x in (want, have))
-        found = compare_value(
+        difference = compare_value(
             "inertia", name, want.inertia, have.inertia, allowed, max(mine, other)
         )
-        yield replace(found, how=because(Code.OFF_BY_SHARE, share=apart / (mine or other)))
+        yield replace(difference, how=because(Code.OFF_BY_SHARE, share=error / (mine or other)))
 
 
 def compare_mass(name: str, want: float, have: float, allowed: float) -> Difference:
-    """Return the difference of masses that are not both 0, as a part of the heavier."""
+    """Return the difference of masses that are not both 0, relative to the larger."""
     how = because(Code.INSTEAD, have=have, want=0.0, unit="kg")
     if want:
         how = because(Code.OFF_BY_SHARE, share=have / want - 1.0, signed=True)
-    found = compare_value("mass", name, want, have, allowed, max(want, have))
-    return replace(found, how=how)
+    difference = compare_value("mass", name, want, have, allowed, max(want, have))
+    return replace(difference, how=how)

@@ -1,9 +1,9 @@
-"""Robots in any format: URDF and xacro read here, others by the engine that has the format.
+"""Robots in any format: URDF and xacro are read here, others by the engine that knows the format.
 
-A format may be added: an entry of `formats` in an engine's `EngineSpec`, by the first element of
-its files, not a branch here. MEMORY may be tuned. What must stay: a stranger's file is converted
-behind a fence and apart from this process (test_readers, test_formats), and what URDF cannot
-express is a note for the user.
+To add a format, add an entry to `formats` of an engine's `EngineSpec`, by the first element of its
+files; no branch is needed here. MEMORY may be tuned. Two things stay: a file of a stranger is
+converted in a fenced process of its own (test_readers, test_formats), and what URDF cannot express
+becomes a note for the user.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from roboaccord.engines import specs
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.fence import fence
 
-MEMORY = 4 << 30  # bytes of address space; Drake's libraries take 1.5 GB of it
+# bytes of address space of the converting process: Drake's libraries alone take 1.5 GB of it
+MEMORY = 4 << 30
 NAMED = re.compile(r"(?:model|package)://([\w.-]+)")
 
 
@@ -47,16 +48,16 @@ def read_robot(
     form = format_of(text)
     engine = formats().get(form)
     if engine is None:
-        return urdf_file.check_urdf(path, text, packages)  # which names its kind
+        return urdf_file.check_urdf(path, text, packages)  # its error names the kind of file
     folders = dict(packages)
     for name in {*NAMED.findall(text)}:
-        found = package_folders(name, path.absolute(), packages)
-        if folder := next(filter(Path.is_dir, found), None):
+        candidates = package_folders(name, path.absolute(), packages)
+        if folder := next(filter(Path.is_dir, candidates), None):
             folders[name] = folder
     whole = path != urdf_file.STANDARD_INPUT and path.suffix != ".xacro"
     version = engine.load(engine.version)
     try:
-        made, notes, links, lacks = apart(
+        urdf, notes, links, lacks = apart(
             convert_apart, form, text, str(path.absolute()) if whole else "",
             {name: str(folder) for name, folder in folders.items()},
             seconds=SECONDS, memory=MEMORY,
@@ -66,25 +67,25 @@ def read_robot(
     read = f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
     without = tuple(f"{line}: left out" for line in lacks)
     notes = (read, *notes, *without)
-    file = urdf_file.check_urdf(path, made, folders, notes, frozenset(links))
+    file = urdf_file.check_urdf(path, urdf, folders, notes, frozenset(links))
     return replace(file, lacks=tuple(lacks), form=form, origin=text)
 
 
 def convert_apart(
     form: str, text: str, path: str, packages: Mapping[str, str]
 ) -> tuple[str, Sequence[str], Sequence[str], Sequence[str]]:
-    """Return what `Converted` holds of a robot in a format, in a process that is fenced."""
+    """Return the fields of `Converted` for a robot in a format; it runs in a fenced process."""
     engine = formats()[form]
     convert = engine.load(engine.formats[form])
     fence()
     folders = {name: Path(folder) for name, folder in packages.items()}
-    made = convert(text, Path(path) if path else None, folders)
-    return made.text, made.notes, sorted(made.made), made.lacks
+    robot = convert(text, Path(path) if path else None, folders)
+    return robot.text, robot.notes, sorted(robot.made), robot.lacks
 
 
 def formats() -> dict[str, EngineSpec]:
     """Return the engines that read other formats, by the first element of a file."""
-    return {form: each for each in specs().values() for form in each.formats}
+    return {form: engine for engine in specs().values() for form in engine.formats}
 
 
 def format_of(text: str) -> str:

@@ -1,9 +1,9 @@
-"""The engines that are installed, by name: each an `EngineSpec` of group `roboaccord.engines`.
+"""The installed engines by name: each an `EngineSpec` of entry point group `roboaccord.engines`.
 
-Engines may be added, by an entry point of their package; nothing here lists names. GROUP and
-REFERENCE are fixed, other packages and scenarios have them. The order (default engines first, then
-by the alphabet) is that of tables and reports. An engine that cannot be loaded must refuse only its
-own use (test_engine_spec: a broken package hides no other).
+Engines may be added, by an entry point of their package; no list of names is here. GROUP and
+REFERENCE are fixed: other packages and scenarios use them. The order (default engines first, then
+alphabetical) is that of tables and reports. An engine that cannot be loaded must fail only when it
+is used itself (test_engine_spec: a broken package hides no other).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ REFERENCE = "reference"
 
 @cache
 def specs() -> Mapping[str, EngineSpec]:
-    """Return what is installed, by name: what takes part by default first, then by the alphabet."""
-    found = [_load(entry) for entry in entry_points(group=GROUP)]
-    found.sort(key=lambda each: (not each.default, each.name))
-    return {each.name: each for each in found}
+    """Return the installed engines by name: default engines first, then alphabetically."""
+    engines = [_load(entry) for entry in entry_points(group=GROUP)]
+    engines.sort(key=lambda engine: (not engine.default, engine.name))
+    return {engine.name: engine for engine in engines}
 
 
 def name_of(engine: Engine) -> str:
@@ -62,17 +62,17 @@ def simulate_model(model: EngineModel, engine: Engine) -> EngineSimulator:
 
 def engine_names() -> tuple[str, ...]:
     """Return the names of the engines that simulate."""
-    return tuple(each.name for each in specs().values() if each.simulates)
+    return tuple(engine.name for engine in specs().values() if engine.simulates)
 
 
 def names_for_models() -> tuple[str, ...]:
-    """Return the names of the engines that simulate any model, and not a setup as a whole."""
-    return tuple(each.name for each in specs().values() if each.simulator)
+    """Return the names of the engines that simulate single models, not only whole setups."""
+    return tuple(engine.name for engine in specs().values() if engine.simulator)
 
 
 def default_names() -> tuple[str, ...]:
     """Return the names of the engines that take part where none are named."""
-    return tuple(each.name for each in specs().values() if each.default)
+    return tuple(engine.name for engine in specs().values() if engine.default)
 
 
 def installed_names(tell: Callable[[str], None]) -> list[str]:
@@ -89,40 +89,40 @@ def simulator_names() -> tuple[str, ...]:
     return REFERENCE, *engine_names()
 
 
-def check_engine(name: str, known: Collection[str] = ()) -> None:
-    """Refuse what is not among the known names, by default those of all simulators.
+def check_engine(name: str, accepted: Collection[str] = ()) -> None:
+    """Refuse what is not among the accepted names, by default those of all simulators.
 
     Raises:
         AccordError: with a hint.
     """
-    known = known or simulator_names()
-    if name not in known:
-        meant = next((each.name for each in specs().values() if name.lower() in each.also), name)
-        raise AccordError(f"unknown engine {name}{did_you_mean(meant, known)}")
+    accepted = accepted or simulator_names()
+    if name not in accepted:
+        meant = next((e.name for e in specs().values() if name.lower() in e.also), name)
+        raise AccordError(f"unknown engine {name}{did_you_mean(meant, accepted)}")
 
 
 def preset(
     options: Mapping[str, Mapping[str, Any]], **values: object
 ) -> dict[str, Mapping[str, Any]]:
-    """Return engine options in which each engine that has a setting gets a robot's own default.
+    """Return engine options with a robot's defaults, for each engine that has such settings.
 
     Args:
-        options: of a scenario, which come first.
-        values: by the name of the setting.
+        options: of a scenario; they take precedence.
+        values: defaults by the name of the setting.
     """
-    found = dict(options)
-    for name, each in specs().items():
-        if own := {key: value for key, value in values.items() if each.has_setting(key)}:
-            found[name] = {**own, **options.get(name, {})}
-    return found
+    merged = dict(options)
+    for name, engine in specs().items():
+        if defaults := {key: value for key, value in values.items() if engine.has_setting(key)}:
+            merged[name] = {**defaults, **options.get(name, {})}
+    return merged
 
 
 def _load(entry: EntryPoint) -> EngineSpec:
-    """Return the engine of an entry point; one that cannot be loaded refuses to be used."""
+    """Return the engine of an entry point; one that cannot be loaded raises when it is used."""
     try:
-        found = entry.load()
-        if isinstance(found, EngineSpec) and found.name == entry.name:
-            return found
+        engine = entry.load()
+        if isinstance(engine, EngineSpec) and engine.name == entry.name:
+            return engine
         reason = f"entry point {GROUP}:{entry.name} gives no EngineSpec of that name"
     except Exception as error:  # noqa: BLE001 - whatever somebody's package raises
         words = (str(error).splitlines() or [""])[0]

@@ -1,11 +1,11 @@
 """Engine models: one description with its forces, and its properties as intended.
 
-What engines simulate may be added, as a field of `EngineModel` with a default; an engine that
-cannot do it gets a name in `Feature` of spec.py and a line in its `lacks`. BASE_LINK and WORLD,
-names of URDF that all engines share, stay. `intended_properties` is what crosscheck/models.py
+To let engines simulate more, add a field with a default to `EngineModel`; an engine that cannot do
+it gets a name in `Feature` of spec.py and a line in its `lacks`. BASE_LINK and WORLD, names of URDF
+that all engines share, stay. `intended_properties` is what crosscheck/models.py
 compares an engine's properties with: it reads the model alone and must never ask an engine.
 
-A ball that is base_link and floats in another link is put into an engine by hand.
+A ball that is base_link and floats inside another link is added to each engine separately.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WORLD = "world"
 
 @dataclass(frozen=True)
 class Ball:
-    """Hold a ball about its own origin: mass [kg], inertia (3, 3) [kg m^2] and radius [m]."""
+    """A ball: mass [kg], inertia about its centre (3, 3) [kg m^2] and radius [m]."""
 
     mass: float
     inertia: Array
@@ -47,7 +47,7 @@ class Ball:
 def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
     """Return a URDF without the `base_link` that floats in it, and that ball.
 
-    Engines differ in what they make of a link that floats beside others; so it is put in by hand.
+    Engines differ in how they load a link that floats beside others, so each adds the ball itself.
 
     Raises:
         AccordError: if `base_link` has no sphere to collide with, or its mass is off its origin.
@@ -67,12 +67,12 @@ def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineModel:
-    """Hold everything that an engine needs to simulate a mechanism.
+    """A mechanism as engines get it.
 
     Args:
-        urdf: the description; damping and friction of its joints are left out.
-        base: how `base_link` moves: with its joints alone, in the plane, freely, or as a ball that
-            turns about its centre, which stays.
+        urdf: the description; damping and friction of its joints are ignored.
+        base: how `base_link` moves: only with its joints, in the plane, freely, or as a ball that
+            turns about its fixed centre.
         joints: names, in the order of every array; n of them.
         effort_limits: what efforts are clipped to (n,) [N m].
         physics_step: [s].
@@ -80,17 +80,17 @@ class EngineModel:
         root: where the tree starts: `world` where a joint named above is a hinge to the world.
         force_law: external forces on the links, or None.
         friction: of the joints, or None.
-        armature: what rotors of the drives that the description does not have add to the inertia
-            of the joints (n,) [kg m^2]; None for none.
+        armature: reflected inertia of drives that the description does not have (n,) [kg m^2];
+            None for none.
         faults: joints that fail.
         preload: efforts of uncommanded joints, such as springs, by name [N m or N].
-        contact: what can touch what, by the engine's own solver; None where nothing can.
+        contact: what can touch what, in the engine's own solver; None where nothing can.
         contact_events: whether a pair that begins to touch makes an event.
         options: engine options, by engine.
-        gear: factors on the efforts that act (n,); None for 1.
+        gear: factors on the efforts (n,); None for 1.
         damping: viscous damping that the engine itself adds to `friction` (n,) [N m s/rad].
         stop_softness: factor on the softness of joint stops.
-        restitution: of impacts that the robot itself computes; None where it computes none.
+        restitution: of impacts that the robot computes itself; None where it computes none.
     """
 
     urdf: str
@@ -120,12 +120,12 @@ class EngineModel:
 
     @property
     def rotors(self) -> Array:
-        """What all rotors add to the inertia of the joints (n,) [kg m^2].
+        """Reflected inertia of all rotors (n,) [kg m^2].
 
-        DART takes none where contacts or stops can act.
+        DART accepts none where contacts or stops can act.
         """
-        own = rotors_of(self.tree, self.joints)
-        return own if self.armature is None else own + self.armature
+        described = rotors_of(self.tree, self.joints)
+        return described if self.armature is None else described + self.armature
 
     @classmethod
     def of(cls, setup: Setup, **more: Any) -> EngineModel:
@@ -136,7 +136,7 @@ class EngineModel:
             more: what the description lacks, such as `friction` and `armature`.
         """
         scenario = setup.scenario
-        described: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "urdf": setup.urdf(),
             "base": scenario.base,
             "joints": setup.joints,
@@ -148,7 +148,7 @@ class EngineModel:
             "contact": setup.contact,
             "options": scenario.engine_options,
         }
-        return cls(**(described | more))
+        return cls(**(fields | more))
 
 
 @lru_cache(maxsize=8)
@@ -159,7 +159,7 @@ def described(urdf: str, root: str) -> Tree:
 
 @dataclass(frozen=True)
 class LinkProperties:
-    """Hold the mass, centre of mass (3,) and inertia about it (3, 3) of a link, in its axes."""
+    """Mass, centre of mass (3,) and inertia about it (3, 3) of a link, in the link's axes."""
 
     mass: Annotated[float, Quantity("kg", "mass")]
     centre: Annotated[Array, Quantity("m", "centre of mass")]
@@ -168,7 +168,7 @@ class LinkProperties:
 
 @dataclass(frozen=True)
 class JointProperties:
-    """Hold origin, axis, limits, friction and reflected inertia of a joint.
+    """Origin, axis, limits, friction and reflected inertia of a joint.
 
     Args:
         origin: in the parent's frame (3,).
@@ -187,7 +187,7 @@ class JointProperties:
 
 @dataclass(frozen=True)
 class Properties:
-    """Hold the properties of links and joints by name, and gravity in the world (3,) [m/s^2]."""
+    """Properties of links and joints by name, and gravity in the world (3,) [m/s^2]."""
 
     links: Mapping[str, LinkProperties]
     joints: Mapping[str, JointProperties]

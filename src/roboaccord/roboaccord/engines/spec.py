@@ -1,10 +1,9 @@
-"""Specification of an engine: all that the rest of the workspace knows of it.
+"""Specification of an engine: all that the rest of the workspace knows about it.
 
-Abilities of engines may be added, as fields of `EngineSpec` with a default, so that engines of
-others go on; a new limit of engines a name in `Feature` and how a model shows it in FEATURES.
-Engines of others use these names (docs/new_engine.md, whose code test_engine_spec runs): they stay.
-FAR may be tuned. Import no physics library here, nor in any specification: every command reads
-them.
+Fields may be added to `EngineSpec`, with a default, so that engines of other packages stay valid. A
+new limit of engines is a name in `Feature`, with a test for it in FEATURES. Existing names stay:
+engines of others use them (docs/new_engine.md, whose code test_engine_spec runs). FAR may be tuned.
+Specifications import no physics library: every command reads them.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ if TYPE_CHECKING:
     from roboaccord.simulators.base import Simulator
 
 Convert: TypeAlias = "Callable[[str, Path | None, Mapping[str, Path]], Converted]"
-"""From text, its file if it is of one, and folders of packages."""
+"""From a text, its file or None, and folders of packages by name."""
 T = TypeVar("T")
-FAR = 1e6  # rad, m: a stop that no joint comes to
+FAR = 1e6  # rad or m: no joint reaches a stop this far away
 
 Feature = Literal[
     "armature", "armature_impacts", "bearing", "contact", "soft_stops", "terrain_mesh"
 ]
-"""Of a model: rotors, rotors whose joints contacts or stops act on, a ball in a bearing, contacts,
-softened stops, a mesh that is not convex."""
+"""Features of a model: rotors; rotors of joints on which contacts or stops act; a ball in a bearing;
+contacts; softened stops; a mesh that is not convex."""
 
 
 def imported(name: str) -> Callable[[], Any]:
@@ -66,15 +65,15 @@ class Scheme:
     Args:
         kind: semi-implicit Euler, v' = v + h a(x, v) and then x' = x + h v'; or the classical
             Runge-Kutta method of order 4. Efforts are held, force laws act in every stage.
-        implicit: whether Coriolis and gyroscopic forces are those at the end of the step, by their
-            derivative at its start, in semi-implicit Euler.
-        damping: whether viscous damping of joints is at the rates of the end of the step, in
-            semi-implicit Euler; else it acts as an effort.
+        implicit: in semi-implicit Euler, whether Coriolis and gyroscopic forces are those at the
+            end of the step, by their derivative at its start.
+        damping: in semi-implicit Euler, whether viscous damping of joints acts at the rates of the
+            end of the step, instead of as an effort.
         linear, angular: axes in which the rates of a free base are stepped.
-        turning: what is stepped of a free base's orientation: the rotation vector since the start
-            of the step; that with a turn of less than 1e-3 rad cut off after its second order; or
-            the numbers of the quaternion.
-        footing: of a level robot whose friction sticks; its force law is then that of the contacts.
+        turning: what of a free base's orientation is stepped: the rotation vector since the start
+            of the step; the same, with turns of less than 1e-3 rad taken to second order only; or
+            the components of the quaternion.
+        footing: of a level robot whose friction sticks; the force law then acts through it.
     """
 
     kind: Literal["semi-implicit Euler", "Runge-Kutta 4"]
@@ -130,17 +129,17 @@ class EngineSpec:
         package: to install with pip.
         version: returns the version of the library, which it imports.
         simulator: imports the class that simulates models; None where there is none.
-        whole: imports what simulates a setup as a whole, ground included, in place of its models.
+        whole: imports what simulates a whole setup, ground included, instead of single models.
         reader: imports the class that reads descriptions for `accord parity`; None without one.
-        formats: imports what makes a URDF of a robot in another format, by its first element.
+        formats: imports what converts another format to a URDF, by the first element of its files.
         settings: dataclass of the keys below `engine_options.NAME`, which checks their values.
         lacks: features of a model that the engine refuses, each with the reason.
         default: whether it takes part where no engines are named.
-        changes: how it differs from the engine that is installed, for results.
+        changes: deliberate differences from the installed engine, for results.
         scheme: returns how it steps a model; None where that is not known.
         expert: the settings that its authors would choose, the same for all problems.
         plain: name of an engine that is held to its expert settings; "" for one that is not.
-        also: what people type for its name, for hints.
+        also: other names that people type, for hints.
     """
 
     name: str
@@ -161,8 +160,8 @@ class EngineSpec:
 
     @classmethod
     def of(cls, engine: EngineSpec, **more: Any) -> Self:
-        """Return a specification that stands in the place of another, by further fields."""
-        return cls(**{each.name: getattr(engine, each.name) for each in fields(EngineSpec)} | more)
+        """Return a specification that takes the place of another, with further fields."""
+        return cls(**{item.name: getattr(engine, item.name) for item in fields(EngineSpec)} | more)
 
     @property
     def simulates(self) -> bool:
@@ -176,14 +175,14 @@ class EngineSpec:
         return replace(self, name=f"{self.name}{EXPERT}", plain=self.name)
 
     def configured(self, model: EngineModel) -> EngineModel:
-        """Return a model with the expert settings in place of its own, where it is held to them."""
+        """Return a model, with expert settings where the engine is held to them."""
         if not self.plain:
             return model
-        own = {**model.options.get(self.plain, {}), **self.expert}
-        return replace(model, options={**model.options, self.plain: own})
+        settings = {**model.options.get(self.plain, {}), **self.expert}
+        return replace(model, options={**model.options, self.plain: settings})
 
     def describe(self, version: str) -> str:
-        """Return a version with the expert settings, where it is held to them."""
+        """Return a version, with the expert settings where the engine is held to them."""
         held = self.expert if self.plain else {}
         return " ".join([version, *(f"{key}={value}" for key, value in held.items())])
 
@@ -198,15 +197,15 @@ class EngineSpec:
         except AccordError as error:
             return Missing(str(error))
 
-    def load(self, part: Callable[[], T]) -> T:
-        """Return what one of the functions above returns.
+    def load(self, function: Callable[[], T]) -> T:
+        """Return what one of the fields above returns.
 
         Raises:
             AccordError: naming what to install, where the engine's library cannot be imported.
         """
         try:
             with safe_path():
-                return part()
+                return function()
         except ImportError as error:
             needs = f"{self.package}: pip install {self.package}"
             if "libGL" in str(error):
@@ -233,7 +232,7 @@ class EngineSpec:
         return self.load(self.whole)(setup)
 
     def complete(self, simulator: Simulator) -> Simulator:
-        """Return what a robot has made of the engine's simulators as it is used: unchanged."""
+        """Return the simulator that a robot has made with the engine, as it is used: unchanged."""
         return simulator
 
     def grounded(self, setup: Setup) -> Setup:
@@ -285,7 +284,7 @@ FEATURES: Mapping[Feature, Callable[[EngineModel], bool]] = {
     "armature_impacts": lambda m: _has_rotors(m) and (m.contact is not None or _has_stops(m)),
     "soft_stops": lambda model: model.stop_softness != 1.0,
 }
-"""How a model shows a feature that the engine would have to have."""
+"""Whether a model needs a feature; of `terrain_mesh` the terrain decides."""
 
 
 def read_settings(options: Mapping[str, Mapping[str, Any]], engine: str, kind: type[T]) -> T:
@@ -300,4 +299,4 @@ def read_settings(options: Mapping[str, Mapping[str, Any]], engine: str, kind: t
 
 
 def _keys(kind: type) -> list[str]:
-    return [each.name for each in fields(kind)]
+    return [item.name for item in fields(kind)]

@@ -1,137 +1,30 @@
-"""An engine in a world that is turned, mirrored, shifted, or described in another order.
+"""An engine in a moved world, which must give the same motion: `moved` and its simulator `Moved`.
 
-A move may be added to MOVES, by the fields of `Move`; names stay, for results have them. The
-numbers of the shift may be any that are not round in binary, so that rounding differs. A new kind
-of force law or fixture must move in `move_law` or `_move_fixture`, and a new field of EngineModel
-in `move_model`: what stays behind condemns sound engines. test_invariance moves the description and
-compares sound engines.
-
-Everything that a model has in the world goes along: what stands still, force laws and hinges. A
-mirror reflects y. There a link's frame is the mirror image of what it was, so that all its vectors
-have another sign of y, and those of rotations (angular velocity, torque) of x and z. The axis of a
-hinge gets both signs, so that angles and efforts of joints keep theirs. Friction that differs along
-and across a link keeps its coefficients, and its contact points change sides.
+What a move does to numbers is in moves.py, what it does to a model in moved_model.py. A simulator
+in the moved world is shown as it is without the move, so that the two runs can be compared
+(test_invariance).
 """
 
 from __future__ import annotations
 
-import copy
-import xml.etree.ElementTree as ET
 from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 
-from roboaccord.contract.contact import EllipseFriction, Fixture, HeightField, Index, MeshFixture
+from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
+from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.base_kinds import KINDS
-from roboaccord.description.tree import Tree
-from roboaccord.description.xml_numbers import edit_numbers, numbers, write_numbers
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.model import BASE_LINK, EngineModel
+from roboaccord.engines.model import EngineModel
+from roboaccord.engines.moved_model import move_model
+from roboaccord.engines.moves import Move
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.numerics.rotations import quaternion_product, yaw_matrix, yaw_quaternion
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Proxy, Simulator
-from roboaccord.simulators.joints import JointFriction
-
-MIRROR = np.array([1.0, -1.0, 1.0])
-TURNING = -MIRROR  # signs of what belongs to a rotation, in a mirror
-ACROSS = ("ixy", "iyz")  # products of inertia that a mirror gives the other sign
-HINGES = ("revolute", "continuous")
-
-
-@dataclass(frozen=True)
-class Move:
-    """Describe the move of the world: it is mirrored, then turned, then shifted.
-
-    Args:
-        name: in results.
-        yaw: angle about the vertical [rad].
-        mirrored: whether y has its other sign.
-        shift: (3,) [m].
-        reordered: whether links and joints come in the opposite order.
-    """
-
-    name: str
-    yaw: float = 0.0
-    mirrored: bool = False
-    shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    reordered: bool = False
-
-    @property
-    def matrix(self) -> Array:
-        """What vectors of the world are multiplied by (3, 3)."""
-        turn = yaw_matrix(self.yaw)
-        return turn * MIRROR if self.mirrored else turn
-
-    @property
-    def turning(self) -> Array:
-        """What vectors of rotations, in the world, are multiplied by (3, 3)."""
-        return -self.matrix if self.mirrored else self.matrix
-
-    def order(self, count: int) -> Index:
-        """Return the order of joints in this world, as indices of those that are given (n,)."""
-        order = np.arange(count)
-        return order[::-1] if self.reordered else order
-
-    def place(self, point: Array) -> Array:
-        """Return where a point goes (3,)."""
-        return np.asarray(self.matrix @ point + np.array(self.shift))
-
-    def wrench(self, wrench: Array) -> Array:
-        """Return a wrench in this world, or a twist (6,)."""
-        return np.concatenate([self.matrix @ wrench[:3], self.turning @ wrench[3:]])
-
-    def state(self, state: RobotState) -> RobotState:
-        """Return a state as it is in this world, its joints in the order that they had."""
-        orientation, twist = self._mirror(state.orientation, state.twist)
-        if self.yaw:
-            orientation = quaternion_product(yaw_quaternion(self.yaw), orientation)
-        position = self.place(state.position)
-        return replace(state, position=position, orientation=orientation, twist=twist)
-
-    def _mirror(self, orientation: Array, twist: Array) -> tuple[Array, Array]:
-        if not self.mirrored:
-            return orientation, twist
-        return orientation * np.append(TURNING, 1.0), twist * np.append(MIRROR, TURNING)
-
-    def back(self, state: RobotState) -> RobotState:
-        """Return a state of this world as it is without the move."""
-        orientation = state.orientation
-        if self.yaw:
-            orientation = quaternion_product(yaw_quaternion(-self.yaw), orientation)
-        orientation, twist = self._mirror(orientation, state.twist)
-        position = np.asarray((state.position - np.array(self.shift)) @ self.matrix)
-        return replace(state, position=position, orientation=orientation, twist=twist)
-
-
-class MovedLaw:
-    """Apply a force law where it has gone with the world (ForceLaw).
-
-    Args:
-        law: as it is without the move.
-        move: of the world.
-    """
-
-    def __init__(self, law: ForceLaw, move: Move) -> None:
-        self.links, self._law, self.move = law.links, law, move
-
-    def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
-        """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
-        move, straight, bent = self.move, self.move.matrix, self.move.turning
-        rotation = straight.T @ motion.rotation
-        before = LinkMotion(
-            rotation * MIRROR if move.mirrored else rotation,
-            (motion.position - np.array(move.shift)) @ straight,
-            motion.linear @ straight,
-            motion.angular @ bent,
-        )
-        forces, torques = self._law.wrenches(before)
-        return forces @ straight.T, torques @ bent.T
 
 
 class Moved(Proxy):
@@ -139,8 +32,8 @@ class Moved(Proxy):
 
     Args:
         simulator: in that world.
-        move: of it.
-        joints: in the order in which they are shown.
+        move: of the world.
+        joints: names, in the order in which they are shown.
     """
 
     def __init__(self, simulator: Simulator, move: Move, joints: tuple[str, ...]) -> None:
@@ -178,11 +71,11 @@ class Moved(Proxy):
         return self._ordered(self.move.back(self._inner.state()), self._here)
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
-        found = self._inner.acceleration(self._moved(state), effort[self._there])
-        if found is None:
+        there = self._inner.acceleration(self._moved(state), effort[self._there])
+        if there is None:
             return None
-        straight, bent = found.base[:3] @ self.move.matrix, found.base[3:] @ self.move.turning
-        return Acceleration(np.concatenate([straight, bent]), found.joints[self._here])
+        straight, bent = there.base[:3] @ self.move.matrix, there.base[3:] @ self.move.turning
+        return Acceleration(np.concatenate([straight, bent]), there.joints[self._here])
 
     def mass_matrix(self, state: RobotState) -> Array:
         """Return the mass matrix of a model with a free base, as `EngineSimulator` has it."""
@@ -203,9 +96,9 @@ class MovedSpec(EngineSpec):
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
         simulator, move = self.inner.simulate(move_model(model, self.move)), self.move
-        if not KINDS[model.base].moves:  # the description alone has gone
+        if not KINDS[model.base].moves:  # only the description has been moved
             move = Move(move.name, reordered=move.reordered)
-        # To a robot of several models it is what each of them is.
+        # A robot of several models uses it like the simulator of any one of them.
         return cast(EngineSimulator, Moved(simulator, move, model.joints))
 
     def make(self, setup: Setup) -> Simulator:
@@ -213,13 +106,13 @@ class MovedSpec(EngineSpec):
         if move.mirrored or move.reordered or any(move.shift) or not setup.base.moves:
             raise AccordError(f"{self.name}: where its world is whole, the robot is turned alone")
         data = setup.scenario.data()
-        place = move.place(np.array(data["initial"]["position"])).tolist()
-        turned = {"position": place, "yaw": data["initial"]["yaw"] + move.yaw}
+        position = move.place(np.array(data["initial"]["position"])).tolist()
+        turned = {"position": position, "yaw": data["initial"]["yaw"] + move.yaw}
         data["initial"] = {**data["initial"], **turned}
         return Moved(self.inner.make(Setup.of(Scenario(**data))), move, setup.joints)
 
     def complete(self, simulator: Simulator) -> Simulator:
-        """Return a simulator with what else the engine has in the moved world, where it can."""
+        """Return a simulator completed in the moved world, where the engine completes it."""
         if isinstance(simulator, Moved):
             return Moved(self.inner.complete(simulator.inner), simulator.move, simulator.joints)
         return self.inner.complete(simulator)
@@ -228,122 +121,3 @@ class MovedSpec(EngineSpec):
 def moved(engine: EngineSpec, move: Move) -> MovedSpec:
     """Return an engine in a moved world."""
     return MovedSpec.of(engine, inner=engine, move=move)
-
-
-def move_model(model: EngineModel, move: Move) -> EngineModel:
-    """Return a model as it is in a moved world.
-
-    Raises:
-        AccordError: for a height field in a mirror, whose cells engines cut along one diagonal; or
-            for a shift of a ball in a bearing, which stays at the origin.
-    """
-    if any(move.shift) and not (KINDS[model.base].travels or KINDS[model.base].tied):
-        raise AccordError("a ball in a bearing stays at the origin")
-    order = move.order(len(model.joints))
-    standing, contact = move, model.contact
-    if contact is not None:
-        fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
-        contact = replace(contact, fixtures=fixtures, yaw=contact.yaw + move.yaw)
-    if model.base == "fixed" and model.root == BASE_LINK:
-        # Force laws see such a robot from its base.
-        standing = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0))
-    names = ("effort_limits", "armature", "gear", "damping")
-    given = {name: getattr(model, name) for name in names}
-    by_joint = {name: values[order] for name, values in given.items() if values is not None}
-    return replace(
-        model,
-        urdf=move_text(model.urdf, move, model.root),
-        joints=tuple(model.joints[i] for i in order),
-        force_law=None if model.force_law is None else move_law(model.force_law, standing),
-        friction=None if model.friction is None else _reorder(model.friction, order),
-        contact=contact,
-        **by_joint,
-    )
-
-
-def _reorder(friction: JointFriction, order: Index) -> JointFriction:
-    def other(values: Array) -> Array:
-        return np.broadcast_to(values, len(order))[order]
-
-    stiction = None if friction.stiction is None else other(friction.stiction)
-    viscous, constant = other(friction.viscous), other(friction.constant)
-    spring = friction.spring and (other(friction.spring[0]), other(friction.spring[1]))
-    return replace(friction, viscous=viscous, constant=constant, stiction=stiction, spring=spring)
-
-
-def move_law(law: ForceLaw, move: Move) -> ForceLaw:
-    """Return a force law where it goes with the world; an ellipse is moved by its own numbers."""
-    if not isinstance(law, EllipseFriction) or (law.beyond.size and move.yaw):
-        return MovedLaw(law, move)
-    if type(law).wrenches is not EllipseFriction.wrenches:  # a user's own
-        return MovedLaw(law, move)
-    found = copy.deepcopy(law)
-    if move.mirrored:
-        found.points[:, 1] *= -1.0
-    found.beyond[:1] += move.shift[0]
-    return found
-
-
-def _move_fixture(
-    fixture: Fixture | MeshFixture | HeightField, move: Move
-) -> Fixture | MeshFixture | HeightField:
-    position = move.place(fixture.position)
-    if isinstance(fixture, HeightField) and move.mirrored:
-        raise AccordError("a height field is cut along one diagonal, unlike its mirror image")
-    if isinstance(fixture, MeshFixture) and move.mirrored:
-        vertices, faces = fixture.vertices * MIRROR, fixture.faces[:, ::-1]
-        return replace(fixture, position=position, vertices=vertices, faces=faces)
-    return replace(fixture, position=position)
-
-
-def move_text(urdf: str, move: Move, root: str) -> str:
-    """Return a description as it is in a moved world, angles and slides of joints kept.
-
-    Args:
-        urdf: the description.
-        move: of the world.
-        root: link on which the tree hangs.
-    """
-    top, tree = ET.fromstring(urdf), Tree.parse(urdf, root=root)
-    ground = {"world", tree.links[tree.frame].name if tree.frame else "world"}
-    if move.mirrored:
-        _mirror(top)
-    for joint in top.findall("joint"):
-        parent = joint.find("parent")
-        stands = parent is not None and parent.get("link") in ground
-        if stands and joint.get("type") not in ("planar", "floating"):
-            turn = replace(move, mirrored=False)  # what stands still has been mirrored
-            edit_numbers(joint, "origin", "xyz", turn.place)
-            edit_numbers(joint, "origin", "rpy", np.array([0.0, 0.0, move.yaw]).__add__)
-    if move.reordered:
-        for each in [each for each in top if each.tag in ("link", "joint")][::-1]:
-            top.remove(each)
-            top.append(each)
-    return ET.tostring(top, encoding="unicode")
-
-
-def _mirror(top: ET.Element) -> None:
-    """Mirror what is in the frames of links; a turn about x or z gets the other sign."""
-    for origin in top.iter("origin"):
-        write_numbers(origin, "xyz", numbers(origin, "xyz") * MIRROR)
-        write_numbers(origin, "rpy", numbers(origin, "rpy") * TURNING)
-    for tensor in top.iter("inertia"):
-        for key in ACROSS:
-            write_numbers(tensor, key, -numbers(tensor, key, "0"))
-    for mesh in top.iter("mesh"):
-        write_numbers(mesh, "scale", numbers(mesh, "scale", "1 1 1") * MIRROR)
-    for joint in top.findall("joint"):
-        kind = joint.get("type")
-        if kind in (*HINGES, "prismatic"):
-            signs = TURNING if kind in HINGES else MIRROR
-            edit_numbers(joint, "axis", "xyz", signs.__mul__, "1 0 0")
-
-
-HALF_RIGHT = Move("turned by 45 degrees", yaw=0.25 * np.pi)
-RIGHT = Move("turned by 90 degrees", yaw=0.5 * np.pi)
-MOVES = (
-    HALF_RIGHT,
-    Move("mirrored", mirrored=True),
-    Move("shifted", shift=(0.7310585786, -0.4142135624, 0.3141592654)),
-    Move("reordered", reordered=True),
-)

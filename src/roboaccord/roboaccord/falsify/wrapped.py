@@ -27,8 +27,9 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.tree import Tree
 from roboaccord.description.xml_numbers import edit_numbers
 from roboaccord.engines import spec
-from roboaccord.engines.base import EngineSimulator, ScaledLaw
+from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.deviations import scaled_ground
+from roboaccord.engines.force_laws import ScaledLaw
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.falsify.perturbation import KINDS, Perturbation

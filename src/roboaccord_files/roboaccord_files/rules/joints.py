@@ -18,7 +18,7 @@ from roboaccord.description.broken import Found
 from roboaccord.description.source import label, numbers
 from roboaccord.description.tree import MOVING, rotor_inertias
 from roboaccord.description.tree_text import ENDLESS
-from roboaccord.engines.reading import read_tree
+from roboaccord.engines.tree_reading import read_tree
 
 from roboaccord_files.rules.source import Source, norm
 

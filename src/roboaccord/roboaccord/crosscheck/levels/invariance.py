@@ -1,6 +1,6 @@
 """Level `invariance`: an engine's motion in a world that is turned, mirrored, shifted or reordered.
 
-To add a move, add it to MOVES (engines/symmetries.py); nothing changes here. PART and LEAST may be
+To add a move, add it to MOVES (engines/moves.py); nothing changes here. PART and LEAST may be
 tuned: how much of the run is made again. MANY and PAIRS may be tuned with care: how often a sound
 engine fails, SAME what is called a box of friction: what sound and wrong engines get must stay
 (test_invariance). SAFETY and LOSS are set in scheme.py.
@@ -35,8 +35,9 @@ from roboaccord.crosscheck.levels.scheme import LOSS, SAFETY, read_back
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import by_group, difference, names, vector
 from roboaccord.engines.base import engine_parts
+from roboaccord.engines.moves import HALF_RIGHT, MOVES, RIGHT, Move
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.engines.symmetries import HALF_RIGHT, MOVES, RIGHT, Move, moved
+from roboaccord.engines.symmetries import moved
 from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion

@@ -2,11 +2,11 @@
 
 A kind of base may be added: a class here and an entry of BASES under its name in
 description/base_kinds.py. Orders and axes are fixed, by DART on one side and the contract on the
-other. Axes of the rates of a free joint differ between DART's versions, so they are taken from its
-Jacobian; do not write them out. test_engines and test_ball compare with other engines.
+other. The axes of the rates of a free joint differ between versions of DART, so they are taken from
+its Jacobian; do not write them out. test_engines and test_ball compare with other engines.
 
-DART's axes may be turned against the world's, by `turn` (3, 3) from the world's to DART's: the box
-that DART makes of the friction cone has its sides along DART's axes.
+DART's axes may be turned against the world's, by `turn` (3, 3) from the world's to DART's: DART
+replaces the friction cone by a box whose sides are along its axes.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """DART's contact: colliding pairs, collision detector, contact points and impulses.
 
-HULL_SCALE and LEVER may be tuned; the first is what benchmarks/hulls.py found, so run that before
-and after a change. A fixture may be added: a branch of `stand_still`. What a user may choose is in
-settings.py. Normals, weights and rebound must stay those of closed forms (test_hulls_in_engines).
+HULL_SCALE and LEVER may be tuned; run benchmarks/hulls.py before and after a change of the first. A
+fixture may be added: a branch of `stand_still`. A user's choices are in settings.py. Normals,
+weights and rebound must stay those of closed forms (test_hulls_in_engines).
 
-Balls, boxes and any meshes are ODE's. It takes a mesh as triangles, and where two meshes touch it
-gives the normals of the neighbouring faces beside the right one: a casing that slides over a tube
-without friction stops. So hulls are Bullet's, which takes them as what they are, by GJK and EPA.
-Their tolerances are absolute, though, and made for bodies of metres: of overlaps of hulls that are
-centimetres thick it misses one in six. With lengths of a hundred times the number it misses none of
-3000. So DART's unit is 1 cm there. The figures are those of benchmarks/hulls.py.
+Balls, boxes and meshes of any kind use ODE's detector. It takes a mesh as triangles, and where two
+meshes touch it also gives the normals of neighbouring faces: a casing that slides over a tube
+without friction stops. So convex hulls use Bullet's detector, which treats them as such (GJK and
+EPA). Its tolerances, however, are absolute and made for bodies of metres: of overlaps of hulls that
+are centimetres thick it misses one in six. With lengths of a hundred times the number it misses
+none of 3000, so DART's unit of length is 1 cm there (figures of benchmarks/hulls.py).
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ import numpy as np
 from roboaccord.contract.contact import Contact, ContactPoint, Fixture, HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.engines.base import Pairs
+from roboaccord.engines.touch_events import Pairs
 from roboaccord.numerics.rotations import yaw_matrix
 
-HULL_SCALE = 100.0  # of lengths: what Bullet's tolerances need
-# A mesh comes into dartpy by the file of a description alone.
+HULL_SCALE = 100.0  # of lengths: what Bullet's tolerances need, see above
+# dartpy can load a mesh only from the file of a description.
 DESCRIPTION = """<robot name="{name}"><link name="{name}"><collision><geometry>
 <mesh filename="file://{path}"/></geometry></collision></link></robot>"""
 TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
 
 def contact_scale(urdf: str, contact: Contact | None) -> float:
-    """Return by what lengths are scaled: 1, but where links of meshes collide."""
+    """Return the factor on lengths: HULL_SCALE where links with meshes collide, else 1."""
     if contact is None:
         return 1.0
     touching = {name for pair in contact.pairs for name in pair}
@@ -49,7 +49,14 @@ def contact_scale(urdf: str, contact: Contact | None) -> float:
 
 
 class Push(NamedTuple):
-    """Hold one contact: bodies, and where, in which direction and how hard it pushes the first."""
+    """Contact force on the first of two bodies.
+
+    Attributes:
+        bodies: names.
+        point: in the world (3,) [m].
+        normal: unit vector into the first body (3,).
+        force: on the first body, friction included (3,) [N].
+    """
 
     bodies: tuple[str, str]
     point: Array
@@ -57,14 +64,15 @@ class Push(NamedTuple):
     force: Array
 
 
-# m: a contact whose normal passes that close to the axes of all joints that turn is borne by locks.
+# m: where a contact's normal passes this close to the axes of all joints that are not locked, the
+# locks bear it. May be tuned: small beside the links.
 LEVER = 5e-3
 LOCKED = dartpy.dynamics.ActuatorType.LOCKED
 BodyPair: TypeAlias = tuple[dartpy.dynamics.BodyNode, dartpy.dynamics.BodyNode]
 
 
 class DartContact:
-    """Let the pairs of a contact collide, and nothing else.
+    """Collisions of the pairs of a contact, and of nothing else.
 
     Args:
         world: of DART, with the robot.
@@ -104,7 +112,7 @@ class DartContact:
         skeletons = [world.getSkeleton(i) for i in range(world.getNumSkeletons())]
         bodies = [s.getBodyNode(j) for s in skeletons for j in range(s.getNumBodyNodes())]
         self._pairs.check([body.getName() for body in bodies if body.getNumShapeNodes()])
-        # The solver's own filter: dartpy gives its options as a copy, which takes no other.
+        # The solver's own filter: dartpy returns its options as a copy, so another cannot be set.
         never, self._touching = self._solver.getCollisionOption().collisionFilter, list[BodyPair]()
         for i, one in enumerate(bodies):
             for other in bodies[:i]:
@@ -119,20 +127,20 @@ class DartContact:
         self._solver.setCollisionDetector(self._detector())
 
     def forget(self) -> None:
-        """Forget what touches; Bullet, which keeps contacts from step to step, is made anew."""
+        """Forget contacts; Bullet's detector keeps them from step to step, so it is made again."""
         self._solver.clearLastCollisionResult()
         if self._scale != 1.0:
             self._solver.setCollisionDetector(self._detector())
 
     def points(self) -> list[ContactPoint]:
         """Return the contacts of the last step, in the world."""
-        found = []
+        points = []
         for touch in self._world.getLastCollisionResult().getContacts():
             push = self._push(touch)
             force = self._scale * float(touch.force @ touch.normal)
             depth = float(touch.penetrationDepth) / self._scale
-            found.append(self._pairs.point(push.bodies, push.point, -push.normal, force, depth))
-        return found
+            points.append(self._pairs.point(push.bodies, push.point, -push.normal, force, depth))
+        return points
 
     def pushes(self) -> list[Push]:
         """Return the contact forces of the last step, friction included, in the world [m, N]."""
@@ -150,9 +158,9 @@ class DartContact:
         )
 
     def hold(self) -> None:
-        """Leave out contacts that no joint can change, as locks are now.
+        """Leave out contacts on which no joint can act while some are locked.
 
-        What such a contact makes of the velocities is nothing over nothing.
+        Their impulse would be 0 / 0.
         """
         joints = self._skeleton.getJoints()
         locked = [j for j in joints if j.getNumDofs() and j.getActuatorType() == LOCKED]
@@ -172,7 +180,7 @@ class DartContact:
         self.look()
 
     def look(self) -> None:
-        """Leave out what has begun to touch where joints that are not locked hardly part it."""
+        """Leave out new contacts that joints which are not locked can hardly open."""
         if not self._free:
             return
         never = self._solver.getCollisionOption().collisionFilter
@@ -188,8 +196,8 @@ class DartContact:
         """Return how far joints that are not locked move a body along a contact's normal (k,)."""
         if body.getSkeleton().getName() != self._skeleton.getName():
             return np.zeros(len(self._free))
-        place = body.getWorldTransform()
-        local = place.rotation().T @ (touch.point - place.translation())
+        pose = body.getWorldTransform()
+        local = pose.rotation().T @ (touch.point - pose.translation())
         return np.asarray(
             touch.normal @ self._skeleton.getLinearJacobian(body, local)[:, self._free]
         )

@@ -1,8 +1,8 @@
 """DART's reading of a URDF, by its own loader, for `accord parity`.
 
-It must show what DART makes of a file by itself: correct nothing here, or `accord parity` would
-compare how we read it. The one choice is `settings`: `accord` gives a link without an inertial no
-mass, as model.py does. KINDS translates DART's shapes into URDF's words; shapes may be added to it.
+It must show what DART makes of a file by itself. Correct nothing here, or `accord parity` would
+compare our own reading. The one choice is `settings`: with `accord` a link without an inertial has
+no mass, as in skeleton.py. KINDS translates DART's shapes into URDF's words; more may be added.
 """
 
 from __future__ import annotations
@@ -19,18 +19,11 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.urdf_file import find_root
-from roboaccord.engines.dart.model import DartMechanism, degrees, listen, reason
-from roboaccord.engines.reading import (
-    GRAVITY,
-    Chart,
-    Charts,
-    Hinge,
-    Question,
-    Reading,
-    free_motion,
-    plane_chart,
-    planes,
-)
+from roboaccord.engines.charts import Chart, Charts, free_motion, plane_chart, planes
+from roboaccord.engines.dart.model import DartMechanism, degrees
+from roboaccord.engines.dart.skeleton import listen, reason
+from roboaccord.engines.question import Question
+from roboaccord.engines.reading import GRAVITY, Hinge, Reading
 
 KINDS = {
     "BoxShape": "box", "SphereShape": "sphere", "CylinderShape": "cylinder", "MeshShape": "mesh",
@@ -64,23 +57,7 @@ class DartReading(Reading):
         file: Path | None = None,
     ) -> None:
         self.question = question
-        loader, options = dartpy.utils.DartLoader(), dartpy.utils.DartLoaderOptions()
-        kinds = dartpy.utils.DartLoaderRootJointType
-        # Below another root that falls freely, the joint that carries ours floats by itself.
-        floats = question.base == "free" and question.root == find_root(ET.fromstring(text), "URDF")
-        options.mDefaultRootJointType = kinds.FLOATING if floats else kinds.FIXED
-        with listen():  # of an inertia of 0, which is meant so
-            if settings == "accord":
-                nothing = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
-                options.mDefaultInertia = nothing
-            loader.setOptions(options)
-        for name, folder in packages.items():
-            loader.addPackageDirectory(name, str(folder))
-        with listen() as messages:
-            skeleton = loader.parseSkeletonString(text, file.as_uri() if file else "")
-        if skeleton is None:
-            raise AccordError(f"DART refuses it{reason(messages)}")
-        sys.stderr.write("".join(f"{line}\n" for line in messages))
+        skeleton = _load(text, question, settings, packages, file)
         skeleton.disableSelfCollisionCheck()
         skeleton.setGravity(np.array([0.0, 0.0, -GRAVITY]))
         body = skeleton.getBodyNode(question.root) or skeleton.getRootBodyNode()
@@ -88,13 +65,13 @@ class DartReading(Reading):
         joints = [j for j in skeleton.getJoints() if j is not carries]
         moving = [j for j in joints if j.getNumDofs() == 1]
         many = [j for j in joints if j.getNumDofs() > 1]
-        places = {i: name for name, i in degrees(skeleton).items()}
-        own = {joint.getIndexInSkeleton(i) for joint in joints for i in range(joint.getNumDofs())}
-        self.joints = tuple(places[i] for i in sorted(own))
+        names = {i: name for name, i in degrees(skeleton).items()}
+        indices = {j.getIndexInSkeleton(i) for j in joints for i in range(j.getNumDofs())}
+        self.joints = tuple(names[i] for i in sorted(indices))
         self.mass = float(skeleton.getMass())
         asked = question.of(self.joints)
         self.mechanism = DartMechanism(skeleton, body, question.base, asked)
-        if carries is not None:  # the state has the pose of the base in the world
+        if carries is not None:  # a state has the pose of its base in the world
             carries.setTransformFromParentBodyNode(dartpy.math.Isometry3())
         if many:
             ours = planes(text)
@@ -122,6 +99,30 @@ class DartReading(Reading):
             joint.setCoulombFriction(0, 0.0)
 
 
+def _load(
+    text: str, question: Question, settings: str, packages: Mapping[str, Path], file: Path | None
+) -> dartpy.dynamics.Skeleton:
+    """Return the skeleton of a URDF; arguments and errors as of `DartReading`."""
+    loader, options = dartpy.utils.DartLoader(), dartpy.utils.DartLoaderOptions()
+    kinds = dartpy.utils.DartLoaderRootJointType
+    # Below another root that falls freely, the joint that carries ours floats by itself.
+    floats = question.base == "free" and question.root == find_root(ET.fromstring(text), "URDF")
+    options.mDefaultRootJointType = kinds.FLOATING if floats else kinds.FIXED
+    with listen():  # DART warns of an inertia of 0, which is meant here
+        if settings == "accord":
+            nothing = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+            options.mDefaultInertia = nothing
+        loader.setOptions(options)
+    for name, folder in packages.items():
+        loader.addPackageDirectory(name, str(folder))
+    with listen() as messages:
+        skeleton = loader.parseSkeletonString(text, file.as_uri() if file else "")
+    if skeleton is None:
+        raise AccordError(f"DART refuses it{reason(messages)}")
+    sys.stderr.write("".join(f"{line}\n" for line in messages))
+    return skeleton
+
+
 def _chart(joint: dartpy.dynamics.Joint, ours: Array | None) -> Chart:
     """Return the chart of a joint that is planar, its axes in the parent's frame, or free."""
     if ours is not None:
@@ -135,13 +136,13 @@ def _chart(joint: dartpy.dynamics.Joint, ours: Array | None) -> Chart:
         pose = dartpy.math.Isometry3()
         pose.set_rotation(rotation)
         pose.set_translation(position)
-        own = np.array(dartpy.dynamics.FreeJoint.convertToPositions(pose))
-        joint.setPositions(own)
+        coordinates = np.array(dartpy.dynamics.FreeJoint.convertToPositions(pose))
+        joint.setPositions(coordinates)
         by_rates = joint.getRelativeJacobian()
         turn = np.linalg.solve(by_rates, jacobian)
         joint.setVelocities(turn @ qd)
         drift = drift - joint.getRelativeJacobianTimeDeriv() @ (turn @ qd)
-        return own, turn, np.linalg.solve(by_rates, drift)
+        return coordinates, turn, np.linalg.solve(by_rates, drift)
 
     return free
 

@@ -1,9 +1,10 @@
 """Settings of DART: the keys below `engine_options.dart`.
 
 A setting may be added: a field with a default, DART's own where it has one, and a line under
-`Args:`; simulator.py or model.py brings it into force, and `--set` takes it at once. Refuse in
-`__post_init__`, in a line, what DART does not take. Existing names and defaults stay: they are in
-scenarios and published figures. SOLVERS must be the solvers that `choose_solver` of model.py knows.
+`Args:`; simulator.py or skeleton.py puts it into effect, and `--set` takes it at once. Refuse in
+`__post_init__`, in one line, what DART does not take. Existing names and defaults stay: they are in
+scenarios and published figures. SOLVERS must be the solvers that `choose_solver` of skeleton.py
+knows.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ SOLVERS = ("dantzig", "nsgs", "fbf")
 
 @dataclass(frozen=True)
 class DartSettings:
-    """Hold the direction of DART's axes, and how it solves for contacts.
+    """Direction of DART's axes, and how it solves for contacts.
 
     Args:
-        z_axis: direction in the world along which DART's z axis lies. By `dantzig` its friction is
-            a box along its own axes, so that it matters; by the others it does not.
-        friction_solver: `dantzig`, DART's default; `nsgs` or `fbf`, which take Coulomb's cone as it
-            is: a nonsmooth Gauss-Seidel method, and forward-backward-forward splitting.
-        friction_iterations: of these two, at most; 100 by DART's own default.
-        split_impulse: whether penetrations are corrected apart, without adding to velocities.
+        z_axis: direction of DART's z axis in the world. It matters for `dantzig`, whose friction
+            cone is a box along DART's axes, and not for the other solvers.
+        friction_solver: `dantzig`, DART's default; `nsgs`, a nonsmooth Gauss-Seidel method; or
+            `fbf`, forward-backward-forward splitting. The last two have Coulomb's exact cone.
+        friction_iterations: at most so many, of `nsgs` and `fbf`; DART's default.
+        split_impulse: whether penetrations are corrected separately, without adding to velocities.
 
     Raises:
         AccordError: for a value that DART does not take.

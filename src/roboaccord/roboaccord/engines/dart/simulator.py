@@ -1,10 +1,9 @@
 """DART through dartpy: semi-implicit Euler, first order in the step.
 
-STOP_RETURN may be tuned: at DART's own 10 rad/s a joint beyond its stop is kicked back, and stops
-here are inelastic (test_engines of the snake measures the speed). In `_substeps` forces are set
-anew for each step, since DART forgets them. What all engines share is in engines/base.py, DART's
-own model in model.py, contact in contact.py, and choices of a user in settings.py: here is only the
-step. A change of the scheme must go into the `scheme` of __init__.py, or the twin is off.
+Only the step is here. What all engines share is in engines/base.py, DART's own model in model.py,
+its loading in skeleton.py, contact in contact.py, and a user's choices in settings.py. A change of
+the scheme must go into the `scheme` of __init__.py, or the twin is wrong. STOP_RETURN may be tuned.
+In `_substeps` forces are set again for each step, because DART clears them.
 """
 
 from __future__ import annotations
@@ -18,27 +17,25 @@ from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.dart.contact import DartContact, contact_scale
-from roboaccord.engines.dart.model import (
-    DartMechanism,
-    choose_solver,
-    let_joints_be,
-    load_skeleton,
-    make_world,
-)
+from roboaccord.engines.dart.model import DartMechanism
 from roboaccord.engines.dart.settings import DartSettings
+from roboaccord.engines.dart.skeleton import choose_solver, let_joints_be, load_skeleton, make_world
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import turn_between
 from roboaccord.simulators.losses import Losses, mean_velocities
 
 STOPS = dartpy.constraint.JointConstraint
-STOP_RETURN = 0.1  # rad/s: at which a joint comes back from beyond its stop, in DART 10
+# rad/s at which a joint returns from beyond its stop. Stops here are inelastic, and at DART's
+# default of 10 rad/s the joint is kicked back; may be tuned (test_engines of the snake measures the
+# speed).
+STOP_RETURN = 0.1
 FREE, LOCKED = dartpy.dynamics.ActuatorType.FORCE, dartpy.dynamics.ActuatorType.LOCKED
 UP = (0.0, 0.0, 1.0)
 
 
 class DartSimulator(EngineSimulator):
-    """Simulate any model with DART, by its `DartSettings` (Simulator)."""
+    """Simulate any model with DART, under its `DartSettings` (Simulator)."""
 
     name = "dart"
     version = str(dartpy.__version__)
@@ -101,7 +98,7 @@ class DartSimulator(EngineSimulator):
     def lock(self, joint: int, locked: bool) -> None:
         skeleton = self._skeleton
         skeleton.getJoint(self.joints[joint]).setActuatorType(LOCKED if locked else FREE)
-        for tree in range(skeleton.getNumTrees()):  # which DART takes for unchanged
+        for tree in range(skeleton.getNumTrees()):  # DART does not notice the change by itself
             skeleton.dirtyArticulatedInertia(tree)
         if self._contact:
             self._contact.hold()
@@ -133,9 +130,8 @@ class DartSimulator(EngineSimulator):
 
     def _substeps(self, effort: Array, count: int) -> None:
         total = self._total
-        # DART throws a joint that is beyond its stop back in one step, at up to 10 rad/s, whatever
-        # the error reduction parameter: that is a kick, and stops here are inelastic. DART keeps
-        # this one figure for all of its worlds.
+        # DART returns a joint from beyond its stop in one step, whatever the error reduction
+        # parameter, at up to this speed, which is global to all its worlds.
         STOPS.setMaxErrorReductionVelocity(self._stop_return / self._scale)
         total[self._root.rows] = 0.0
         total[self._held] = self._preload
@@ -151,7 +147,7 @@ class DartSimulator(EngineSimulator):
             if self._wrench is not None:
                 self._push(self._wrench)
             if self._friction and not compiled:
-                at = (each[self._dofs] for each in self._coordinates())
+                at = (values[self._dofs] for values in self._coordinates())
                 total[self._dofs] = self._friction.add(total[self._dofs], *at)
             self._set_forces()
             self._world.step()
@@ -165,7 +161,7 @@ class DartSimulator(EngineSimulator):
         self._total[rows] = self._total[rows] + forces if self._law else forces
 
     def _apply_law(self) -> None:
-        """Fill the generalised forces with the force law's."""
+        """Fill the generalised forces with those of the force law."""
         q, v = self._coordinates()
         rotation, position, twist = self._root.motion(q, v)
         wrench, efforts = self._law_efforts(q[self._dofs], v[self._dofs], position, rotation, twist)
@@ -177,14 +173,14 @@ class DartSimulator(EngineSimulator):
         impulses = self._skeleton.getJointConstraintImpulses()[self._dofs]
         rates = 0.5 * (before.qd + after.qd) * self._speeds[self._dofs]
         stops = -float(impulses @ rates)
-        found = self._contact.pushes() if self._contact else []
-        if not found:
+        pushes = self._contact.pushes() if self._contact else []
+        if not pushes:
             return Losses(stops)
-        points = np.array([push.point for push in found])
+        points = np.array([push.point for push in pushes])
         velocities = mean_velocities(self.tree, self._kinematics, before, after, points)
         names = self._kinematics.names
         impacts = friction = 0.0
-        for i, push in enumerate(found):
+        for i, push in enumerate(pushes):
             for name, side in zip(push.bodies, (1.0, -1.0), strict=True):
                 if name in names:
                     velocity = velocities[names.index(name), i]

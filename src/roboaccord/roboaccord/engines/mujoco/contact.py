@@ -3,7 +3,8 @@
 CONTACT_IMPEDANCE and BOTTOM may be changed, but the first changes every motion with contact in
 MuJoCo, and with it published figures and the depth that test_cones checks. What a user may choose
 is in settings.py. WEIGHTS are fixed by the integrators. A fixture may be added: a branch of
-`stand_still`. Contacts are read with signs and order of the contract by `Pairs` of engines/base.py.
+`stand_still`. `Pairs` of engines/touch_events.py gives contacts the signs and order of the
+contract.
 """
 
 from __future__ import annotations
@@ -16,24 +17,28 @@ import numpy as np
 from roboaccord.contract.contact import Contact, ContactPoint, Fixture, HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.engines.base import Pairs
 from roboaccord.engines.mujoco.settings import MujocoSettings
+from roboaccord.engines.touch_events import Pairs
 from roboaccord.numerics.rotations import yaw_matrix, yaw_quaternion
 from roboaccord.simulators.losses import Losses
 
-# A contact that slips is loaded by its normal force, so it need not be as rigid as a stop.
+# MuJoCo's `solimp`: impedance dmin and dmax, width [m], midpoint, power. Its defaults are .9, .95,
+# 1e-3, .5 and 2. A sliding contact is loaded by its normal force alone, so it need not be as rigid
+# as a stop (STOP_IMPEDANCE of simulator.py).
 CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
 CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 GEOMETRY = mujoco.mjtGeom
-BOTTOM = 0.1  # m: how far a height field goes on below its lowest point
+# m: thickness of a height field below its lowest point; any that nothing passes in a physics step
+BOTTOM = 0.1
 WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}  # of the stages: Euler's, Runge-Kutta 4's
+FLAT = 1e-6  # m: height of a field that is flat, for MuJoCo refuses 0
 LIMIT = mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
 
 
 def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> None:
     """Add what stands still, and the pairs that can touch: all geometries of both bodies.
 
-    A contact is a spring and a damper that cannot pull, so what hits it parts with `rebound` of
+    A contact is a spring with a damper that cannot pull, so it rebounds with the share `rebound` of
     the speed.
 
     Raises:
@@ -83,30 +88,30 @@ class MujocoContact:
 
     def points(self, data: mujoco.MjData) -> list[ContactPoint]:
         """Return the contacts of the last step."""
-        found, wrench = [], np.zeros(6)
+        points, wrench = [], np.zeros(6)
         for i in range(data.ncon):
             touch = data.contact[i]
             one, other = (self._names[geom] for geom in touch.geom)
             mujoco.mj_contactForce(self._model, data, i, wrench)
             normal, point = np.array(touch.frame[:3]), np.array(touch.pos)
             depth = -float(touch.dist)
-            found.append(self._pairs.point((one, other), point, normal, float(wrench[0]), depth))
-        return found
+            points.append(self._pairs.point((one, other), point, normal, float(wrench[0]), depth))
+        return points
 
 
 def stand_still(
     spec: mujoco.MjSpec, fixture: Fixture | MeshFixture | HeightField, yaw: float = 0.0
 ) -> None:
-    """Add a body with the one geometry of a fixture, turned; it collides with nothing yet.
+    """Add a body with the geometry of a fixture, turned by `yaw` [rad]; it collides with nothing yet.
 
     Raises:
         AccordError: for a mesh that is not convex.
     """
     turn = np.roll(yaw_quaternion(yaw), 1)
     body = spec.worldbody.add_body(name=fixture.name, pos=fixture.position, quat=turn)
-    apart = {"contype": 0, "conaffinity": 0}
+    no_collision = {"contype": 0, "conaffinity": 0}
     if isinstance(fixture, Fixture):
-        body.add_geom(type=GEOMETRY.mjGEOM_BOX, size=0.5 * fixture.size, **apart)
+        body.add_geom(type=GEOMETRY.mjGEOM_BOX, size=0.5 * fixture.size, **no_collision)
     elif isinstance(fixture, MeshFixture):
         if not fixture.convex:
             raise AccordError(
@@ -115,10 +120,10 @@ def stand_still(
         spec.add_mesh(
             name=fixture.name, uservert=fixture.vertices.ravel(), userface=fixture.faces.ravel()
         )
-        body.add_geom(type=GEOMETRY.mjGEOM_MESH, meshname=fixture.name, **apart)
-    else:  # whose frame is in its middle, at its lowest height; rows are along y
+        body.add_geom(type=GEOMETRY.mjGEOM_MESH, meshname=fixture.name, **no_collision)
+    else:  # the frame of a height field is in its middle, at its lowest height; rows are along y
         low, rows = float(fixture.heights.min()), fixture.heights.T
-        span = max(float(np.ptp(rows)), 1e-6)
+        span = max(float(np.ptp(rows)), FLAT)
         half = 0.5 * fixture.spacing * (np.array(fixture.heights.shape) - 1)
         spec.add_hfield(
             name=fixture.name,
@@ -128,14 +133,14 @@ def stand_still(
             userdata=((rows - low) / span).ravel(),
         )
         body.pos = fixture.position + yaw_matrix(yaw) @ np.array([*half, low])
-        body.add_geom(type=GEOMETRY.mjGEOM_HFIELD, hfieldname=fixture.name, **apart)
+        body.add_geom(type=GEOMETRY.mjGEOM_HFIELD, hfieldname=fixture.name, **no_collision)
 
 
 class ConstraintMeter:
     """Measure the work of constraint forces in one physics step.
 
-    The forces of the stages, as the integrator weighs them, make an impulse P, which takes
-    -P . (v0 + v1) / 2: the part of the change of kinetic energy that is its own.
+    The forces of the stages, weighted as the integrator does, make an impulse P, which takes
+    -P . (v0 + v1) / 2, its share of the change of kinetic energy.
 
     Args:
         model, data: of MuJoCo.
@@ -161,8 +166,8 @@ class ConstraintMeter:
     def end_step(self) -> Losses:
         """Return the losses in stops, contacts and their friction in the step [J].
 
-        With several stages the rows of all but the last are gone: where there are contacts, all
-        that constraints took is counted as theirs.
+        With several stages only the rows of the last are known: where there are contacts, all
+        losses of constraints are counted as those of contacts.
         """
         self._add(self._weights[-1])
         self._stage = 0

@@ -1,9 +1,9 @@
 """MuJoCo's model of a description: links, ball, and collision pairs.
 
-Every link is kept and nothing collides but the pairs of a contact: keep both, levels compare links
-one by one. The order of quaternions (w first) is fixed by MuJoCo. `MujocoMechanism`
+Two things stay: every link is kept, because levels compare links one by one, and nothing collides
+but the pairs of a contact. MuJoCo fixes the order of quaternions (w first). `MujocoMechanism`
 answers for simulator.py and reader.py, in our units and order; properties may be added, first to
-`Mechanism` of engines/reading.py.
+`Mechanism` of engines/mechanism.py.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
+from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import (
     BASE_LINK,
     Ball,
@@ -30,11 +31,12 @@ from roboaccord.engines.model import (
 )
 from roboaccord.engines.mujoco.contact import collide
 from roboaccord.engines.mujoco.settings import MujocoSettings
-from roboaccord.engines.reading import Mechanism
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-LEAST = 2e-15  # kg and kg m^2: a moving body must have more than 1e-15, of which nothing is seen
+# kg and kg m^2: MuJoCo requires more than 1e-15 (mjMINVAL) of a moving body; beside robots of grams
+# it is below round-off
+LEAST = 2e-15
 
 
 def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> mujoco.MjModel:
@@ -64,13 +66,13 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
             collide(spec, model.contact, settings)
         return spec.compile()
     except ValueError as error:
-        # The link or joint that it means is named in the second line.
+        # The second line names the link or joint.
         reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
         raise AccordError(f"MuJoCo refuses the description: {reason}") from None
 
 
 def _carriers(tree: Tree) -> set[str]:
-    """Return the links of no mass that move with what hangs on them."""
+    """Return the massless links that move and carry links with mass."""
     heavy = {link.name for link in tree.links if link.mass or link.inertia.any()}
     moved, carried = set[str](), set(heavy)
     for joint in reversed(tree.joints):
@@ -81,15 +83,15 @@ def _carriers(tree: Tree) -> set[str]:
 
 
 def with_files(urdf: str) -> str:
-    """Return a URDF whose meshes MuJoCo finds: it drops folders, and takes no `file://`."""
+    """Return a URDF whose meshes MuJoCo finds: with folders, and without `file://`."""
     if "<mesh" not in urdf:
         return urdf
     root = at = ET.fromstring(urdf)
     for mesh in root.iter("mesh"):
         mesh.set("filename", mesh.get("filename", "").removeprefix("file://"))
-    for tag in ("mujoco", "compiler"):  # which may be there once
-        own = at.find(tag)
-        at = ET.SubElement(at, tag) if own is None else own
+    for tag in ("mujoco", "compiler"):  # each may be there already
+        present = at.find(tag)
+        at = ET.SubElement(at, tag) if present is None else present
     at.set("strippath", "false")
     return ET.tostring(root, encoding="unicode")
 
@@ -114,24 +116,23 @@ def _add_ball(spec: mujoco.MjSpec, ball: Ball, base: str) -> None:
 
 
 def of_drives(model: mujoco.MjModel) -> Array:
-    """Return what drives of joints add to the inertia and damping of each rate (2, nv)."""
-    found = np.zeros((2, model.nv))
+    """Return the inertia and damping that drives of joints add to each rate (2, nv)."""
+    added = np.zeros((2, model.nv))
     for i in np.flatnonzero(model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT):
         gear, dof = model.actuator_gear[i, 0], model.jnt_dofadr[model.actuator_trnid[i, 0]]
-        own = model.actuator_armature[i], model.actuator_damping[i]
-        found[:, dof] += gear**2 * np.array(own)
-    return found
+        added[:, dof] += gear**2 * np.array([model.actuator_armature[i], model.actuator_damping[i]])
+    return added
 
 
 class MujocoMechanism(Mechanism):
-    """Hold a model and its state.
+    """MuJoCo's model of a robot, with a state.
 
     Args:
         model: MuJoCo's.
-        base: its kind.
+        base: how the base moves.
         joints: names, in the order of states.
         body: that moves as the base.
-        flags: that are set while accelerations are computed.
+        flags: set while accelerations are computed.
     """
 
     def __init__(
@@ -144,9 +145,9 @@ class MujocoMechanism(Mechanism):
     ) -> None:
         self._model, self.data, self._base = model, mujoco.MjData(model), base
         self._flags = flags
-        found = [model.joint(name) for name in joints]
-        self.q = np.array([j.qposadr[0] for j in found], dtype=int)
-        self.v = np.array([j.dofadr[0] for j in found], dtype=int)
+        moving = [model.joint(name) for name in joints]
+        self.q = np.array([j.qposadr[0] for j in moving], dtype=int)
+        self.v = np.array([j.dofadr[0] for j in moving], dtype=int)
         self.base_q = self.base_v = slice(0)
         if base.moves:
             joint = model.body(body).jntadr[0]

@@ -1,8 +1,8 @@
 """MuJoCo's reading of a URDF or of MJCF, by its own compiler, for `accord parity`.
 
-It must show what MuJoCo makes of a file by itself: correct nothing here. `settings` alone may be
-changed; by it `accord` keeps links that MuJoCo would fuse, as model.py does. Coordinates of planar
-and floating joints are translated by the maps (`Chart`) of engines/reading.py.
+It must show what MuJoCo makes of a file by itself, so correct nothing here. The one choice is
+`settings`: with `accord`, links that MuJoCo would fuse are kept, as in model.py. Coordinates of
+planar and floating joints are translated by the maps (`Chart`) of engines/charts.py.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import logging
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -21,7 +22,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.mujoco.model import MujocoMechanism, of_drives, with_files
-from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
+from roboaccord.engines.question import Question
+from roboaccord.engines.reading import GRAVITY, Hinge, Reading
 
 _log = logging.getLogger(__name__)
 FREE = mujoco.mjtJoint.mjJNT_FREE
@@ -54,21 +56,22 @@ class MujocoReading(Reading):
         packages: Mapping[str, Path],
         file: Path | None = None,
     ) -> None:
-        self.question, own = question, self.is_own(text)
+        self.question, is_mjcf = question, self.is_own(text)
         try:
-            model, top = (_own if own else _of_urdf)(text, question, settings, file)
+            load = _of_mjcf if is_mjcf else _of_urdf
+            model, top = load(text, question, settings, file)
         except ValueError as error:
             reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
             raise AccordError(f"MuJoCo refuses it: {reason}") from None
-        # Else it writes to MUJOCO_LOG.TXT where the command runs.
+        # By default MuJoCo writes warnings to MUJOCO_LOG.TXT in the current folder.
         mujoco.set_mju_user_warning(_log.warning)
         model.opt.gravity = (0.0, 0.0, -GRAVITY)
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
-        if own:
+        if is_mjcf:
             _leave_out(model)
         moving = [model.joint(i) for i in range(model.njnt) if model.jnt_type[i] != FREE]
-        if own:  # of bodies beside the robot, too
+        if is_mjcf:  # the file may have bodies beside the robot
             moving = [joint for joint in moving if joint.name in question.joints]
         self.joints = tuple(joint.name for joint in moving)
         whole = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, top or "world")
@@ -76,34 +79,13 @@ class MujocoReading(Reading):
         asked, kind = question.of(self.joints), KINDS[question.base]
         self.mechanism = mechanism = MujocoMechanism(model, kind, asked, top, flags=0)
         self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
-        for joint in moving if own else ():  # a link's origin is on its last joint
+        for joint in moving if is_mjcf else ():  # a link's origin is on its last joint
             name = model.body(joint.bodyid[0]).name
             self.links[name] = replace(self.links[name], centre=model.body(name).ipos - joint.pos)
-        data = mechanism.data
-        data.qpos[mechanism.q] = 0.0
-        mujoco.mj_kinematics(model, data)
-        root = max(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, question.root), 0)
-        place, turn = data.xpos[root].copy(), data.xmat[root].reshape(3, 3).copy()
-        self.hinges = {}
-        for joint in moving:
-            i = joint.id
-            ends = tuple(model.jnt_range[i]) if model.jnt_limited[i] else (-np.inf, np.inf)
-            anchor, axis = turn.T @ (data.xanchor[i] - place), turn.T @ data.xaxis[i]
-            if own and model.jnt_type[i] == mujoco.mjtJoint.mjJNT_SLIDE:
-                anchor = anchor - model.qpos0[model.jnt_qposadr[i]] * axis
-            self.hinges[joint.name] = Hinge(anchor, axis, *ends)
-        # By index, for what a planar joint is made of has no name.
-        dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
-        armature = model.dof_armature + of_drives(model)[0]
-        limited = {j.name: j.id for j in moving if model.jnt_actfrclimited[j.id]}
-        followers = model.eq_obj1id[model.eq_type == mujoco.mjtEq.mjEQ_JOINT]
-        self.apart = {
-            "damping": {name: float(model.dof_damping[i]) for name, i in dofs.items()},
-            "friction": {name: float(model.dof_frictionloss[i]) for name, i in dofs.items()},
-            "armature": {name: float(armature[i]) for name, i in dofs.items()},
-            "effort": {name: float(model.jnt_actfrcrange[i, 1]) for name, i in limited.items()},
-            "mimic": {model.joint(i).name: 1.0 for i in followers},
-        }
+        mechanism.data.qpos[mechanism.q] = 0.0
+        mujoco.mj_kinematics(model, mechanism.data)
+        self.hinges = _hinges(mechanism.data, moving, question.root, is_mjcf=is_mjcf)
+        self.apart = _apart(model, moving)
         kinds = model.geom_type[model.geom_contype > 0]
         self.shapes = Counter(
             mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower() for kind in kinds
@@ -112,10 +94,43 @@ class MujocoReading(Reading):
         model.dof_frictionloss[:] = 0.0
 
 
+def _hinges(
+    data: mujoco.MjData, moving: Sequence[Any], root: str, *, is_mjcf: bool
+) -> dict[str, Hinge]:
+    """Return the hinges of joints, in the root's frame; positions of joints are 0 in `data`."""
+    model, hinges = data.model, dict[str, Hinge]()
+    base = max(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, root), 0)
+    position, turn = data.xpos[base].copy(), data.xmat[base].reshape(3, 3).copy()
+    for joint in moving:
+        i = joint.id
+        ends = tuple(model.jnt_range[i]) if model.jnt_limited[i] else (-np.inf, np.inf)
+        anchor, axis = turn.T @ (data.xanchor[i] - position), turn.T @ data.xaxis[i]
+        if is_mjcf and model.jnt_type[i] == mujoco.mjtJoint.mjJNT_SLIDE:
+            anchor = anchor - model.qpos0[model.jnt_qposadr[i]] * axis
+        hinges[joint.name] = Hinge(anchor, axis, *ends)
+    return hinges
+
+
+def _apart(model: mujoco.MjModel, moving: Sequence[Any]) -> dict[str, dict[str, float]]:
+    """Return what the dynamics are compared without, as `Reading` has it."""
+    # By index: the joints of which a planar one consists have no names.
+    dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
+    armature = model.dof_armature + of_drives(model)[0]
+    limited = {j.name: j.id for j in moving if model.jnt_actfrclimited[j.id]}
+    followers = model.eq_obj1id[model.eq_type == mujoco.mjtEq.mjEQ_JOINT]
+    return {
+        "damping": {name: float(model.dof_damping[i]) for name, i in dofs.items()},
+        "friction": {name: float(model.dof_frictionloss[i]) for name, i in dofs.items()},
+        "armature": {name: float(armature[i]) for name, i in dofs.items()},
+        "effort": {name: float(model.jnt_actfrcrange[i, 1]) for name, i in limited.items()},
+        "mimic": {model.joint(i).name: 1.0 for i in followers},
+    }
+
+
 def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) -> Loaded:
     """Return the model of a URDF, and the body that moves as the base.
 
-    Of a text that is of no file the meshes have their folders.
+    Paths of meshes are complete where the text is not that of a file.
     """
     accord = settings == "accord"
     # Below another root, the joint that carries ours floats by itself.
@@ -124,7 +139,7 @@ def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) ->
     load = mujoco.MjSpec.from_file if as_it_is else mujoco.MjSpec.from_string
     spec = load(str(file) if as_it_is else with_files(urdf))
     if accord:
-        # A joint that floats below a static link can do so below the world alone.
+        # A joint that floats below a static link can only float below the world.
         spec.compiler.fusestatic = floats
         spec.compiler.discardvisual = True
         spec.compiler.balanceinertia = False
@@ -139,7 +154,7 @@ def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) ->
 
 
 def _leave_out(model: mujoco.MjModel) -> None:
-    """Leave out what the tree of an MJCF file has not; `accord` names it (convert.py)."""
+    """Switch off what the tree of an MJCF file does not have; mjcf.py names it for the user."""
     off = mujoco.mjtDisableBit
     model.opt.disableflags |= off.mjDSBL_EQUALITY | off.mjDSBL_ACTUATION
     model.opt.disableflags &= ~int(off.mjDSBL_GRAVITY)
@@ -153,13 +168,13 @@ def _leave_out(model: mujoco.MjModel) -> None:
     model.dof_armature[model.jnt_type[model.dof_jntid] == FREE] = 0.0
 
 
-def _own(text: str, question: Question, _settings: str, file: Path | None) -> Loaded:
+def _of_mjcf(text: str, question: Question, _settings: str, file: Path | None) -> Loaded:
     """Return the model of an MJCF file, or of its text, and the body that moves as the base.
 
-    What has no name gets that of its number; a base that is fixed is at the origin.
+    Bodies and joints without a name are named by their numbers; a fixed base is at the origin.
     """
     spec = mujoco.MjSpec.from_file(str(file)) if file else mujoco.MjSpec.from_string(text)
-    spec.compile()  # which numbers bodies and joints
+    spec.compile()  # to number bodies and joints
     for kind, elements in (("body", spec.bodies), ("joint", spec.joints)):
         for element in elements:
             element.name = element.name or f"{kind}_{element.id}"

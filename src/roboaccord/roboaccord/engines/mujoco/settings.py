@@ -1,7 +1,7 @@
 """Settings of MuJoCo: the keys below `engine_options.mujoco`.
 
 A setting may be added: a field with a default and a line under `Args:`; model.py, contact.py or
-simulator.py brings it into force, and `--set` takes it at once. Existing names and defaults stay:
+simulator.py puts it into effect, and `--set` takes it at once. Existing names and defaults stay:
 they are in scenarios and published figures. A new integrator is an entry of ORDERS with its order,
 which the trajectory level expects, and a `Scheme` in __init__.py.
 """
@@ -19,22 +19,22 @@ CONES = ("pyramidal", "elliptic")
 
 @dataclass(frozen=True)
 class MujocoSettings:
-    """Hold integrator and contact parameters.
+    """Integrator and contact parameters.
 
     Args:
-        integrator: `euler`, `rk4`, `implicitfast`; `implicit`, which has the derivative of the
-            Coriolis forces, too; or `discrete`, which solves for contacts at the end of the step.
-            Where it is empty, that is rk4, and implicitfast with contacts, through which no
-            integrator is of a high order.
-        contact_time: time constant of contacts [s], of which 0 stands for the shortest: softer
-            contacts hop less under sliding friction.
-        contact_damping: their damping ratio: at 1 they rebound with e^-2 = 0.135 of the speed, at 5
-            with 0.010 (`contact.rebound`).
-        cone: of friction: `elliptic`, or `pyramidal`, which is MuJoCo's own default.
-        impratio: of the impedance of friction over that of the normal force, 1 by MuJoCo's own
-            default: what grips creeps less.
-        diagexact: whether contacts are as soft as the inertia that they see in the present pose
-            makes them, and not an estimate of it in the pose of the description.
+        integrator: `euler`, `rk4`, `implicitfast`; `implicit`, which also has the derivative of
+            Coriolis forces; or `discrete`, which solves for contacts at the end of the step. Empty
+            for rk4 without contacts and implicitfast with them: through contacts no integrator has
+            a high order.
+        contact_time: time constant of contacts [s], 0 for the shortest possible; softer contacts
+            hop less under sliding friction.
+        contact_damping: damping ratio of contacts: at 1 they rebound with e^-2 = 0.135 of the
+            speed, at 5 with 0.010 (`contact.rebound`).
+        cone: of friction: `elliptic`, or `pyramidal`, which is MuJoCo's default.
+        impratio: impedance of friction over that of the normal force. MuJoCo's default is 1; with
+            more, what sticks creeps less.
+        diagexact: whether the softness of contacts follows from the inertia in the present pose,
+            instead of an estimate in the pose of the description.
 
     Raises:
         AccordError: for a value that MuJoCo does not take.

@@ -31,11 +31,12 @@ _log = logging.getLogger(__name__)
 
 TOLERANCE = 1e-8  # of the solver of constraints, MuJoCo's own
 STOP_STEPS = 2.0  # time constant of a joint stop in physics steps: the shortest MuJoCo allows
-STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)  # 1 is rigid, and MuJoCo's largest is 0.9999
+# `solimp` of stops: impedance dmin and dmax, MuJoCo's largest (1 is rigid); the rest its defaults
+STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 
 
 class MujocoSimulator(EngineSimulator):
-    """Simulate any model with MuJoCo, by its `MujocoSettings` (Simulator)."""
+    """Simulate any model with MuJoCo, under its `MujocoSettings` (Simulator)."""
 
     name = "mujoco"
 
@@ -52,9 +53,9 @@ class MujocoSimulator(EngineSimulator):
         self._model.opt.timestep = self.physics_step
         self._model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
         self._model.opt.gravity = (0.0, 0.0, -model.gravity)
-        # MuJoCo would reset to zeros where numbers diverge: that must not pass unnoticed.
+        # By default MuJoCo resets to zeros when numbers diverge, which nobody would notice.
         self._model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-        # Else it writes to stderr, and MUJOCO_LOG.TXT where the command runs.
+        # By default it writes to stderr, and to MUJOCO_LOG.TXT in the current folder.
         mujoco.set_mju_user_warning(_log.info)
         # MuJoCo 4.0.0 has a wrong sparse Cholesky factor: these models are small, so dense.
         self._model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
@@ -79,7 +80,7 @@ class MujocoSimulator(EngineSimulator):
         self._height = 0.0
         self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
         self._axes = mechanism.axes
-        # Views of the engine's memory, each of which costs a quarter of a microsecond to ask for.
+        # Views of the engine's memory; each access to one through `data` costs 0.25 us.
         data = self._data
         self._all_q, self._all_v, self._applied = data.qpos, data.qvel, data.qfrc_applied
         self._pose, self._rates = self._all_q[self._base_q], self._all_v[self._base_v]
@@ -131,7 +132,7 @@ class MujocoSimulator(EngineSimulator):
             mujoco.set_mjcb_control(None)
 
     def _apply(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
-        """Set the generalised forces: efforts and wrench, and what force law and friction do."""
+        """Set the generalised forces: efforts, wrench, force law and friction."""
         if self._meter:
             self._constraints.begin_stage()
         if self._compiled and self._wrench is None:

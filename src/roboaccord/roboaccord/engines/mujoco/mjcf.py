@@ -1,0 +1,100 @@
+"""What a compiled MJCF file has beyond links and joints, and what of it no URDF can express.
+
+An element that changes the motion and that URDF cannot express is a line in `lacks`, any other in
+`left_out`. GRAVITY stays: it acts here, and a file with another one gets a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import mujoco
+import numpy as np
+
+JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
+GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
+
+
+def mimics(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[str, float, float]]]:
+    """Yield the joints that an equality ties to a multiple of another, as `Joint.mimic`."""
+    kinds = int(JOINT.mjJNT_HINGE), int(JOINT.mjJNT_SLIDE)
+    for i in np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_JOINT):
+        k, lead = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+        offset, factor, *curved = model.eq_data[i, :5].tolist()
+        if lead < 0 or any(curved) or not model.eq_active0[i] or model.jnt_type[lead] not in kinds:
+            continue
+        refs = model.qpos0[model.jnt_qposadr[[k, lead]]]
+        name = name_of(model, OBJECT.mjOBJ_JOINT, lead)
+        yield k, (name, factor, float(offset + refs[0] - factor * refs[1]))
+
+
+def linear_actuators(model: mujoco.MjModel) -> Iterator[int]:
+    """Yield the actuators whose force on a joint is linear in its position and rate."""
+    biases = int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)
+    for i in range(model.nu):
+        of_joint = model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT
+        direct = model.actuator_dyntype[i] == mujoco.mjtDyn.mjDYN_NONE
+        fixed = model.actuator_gaintype[i] == mujoco.mjtGain.mjGAIN_FIXED
+        if of_joint and direct and fixed and model.actuator_biastype[i] in biases:
+            yield i
+
+
+def servos(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[float, float, float]]]:
+    """Yield joints with the summed stiffness, damping and largest effort of their actuators."""
+    by_joint = dict[int, list[tuple[float, float, float]]]()
+    for i in linear_actuators(model):
+        gear = abs(float(model.actuator_gear[i, 0]))
+        _, stiffness, damping = (-gear * gear * model.actuator_biasprm[i, :3]).tolist()
+        limited = model.actuator_forcelimited[i]
+        most = gear * float(model.actuator_forcerange[i, 1]) if limited else np.inf
+        by_joint.setdefault(int(model.actuator_trnid[i, 0]), []).append((stiffness, damping, most))
+    for k, rows in by_joint.items():
+        stiff, damped, most = (sum(column) for column in zip(*rows, strict=True))
+        yield k, (stiff, damped, most)
+
+
+def lacks(model: mujoco.MjModel, mimics: Mapping[int, object]) -> Iterator[str]:
+    """Yield the names of what no URDF can express of a model and changes its motion."""
+    mocaps = [i for i in range(model.nbody) if model.body_mocapid[i] >= 0]
+    for what, kind, indices in (
+        ("tendon", OBJECT.mjOBJ_TENDON, range(model.ntendon)),
+        ("flex", OBJECT.mjOBJ_FLEX, range(model.nflex)),
+        ("mocap body", OBJECT.mjOBJ_BODY, mocaps),
+        ("plugin", OBJECT.mjOBJ_PLUGIN, range(model.nplugin)),
+    ):
+        yield from (f"{what} {name_of(model, kind, i)}" for i in indices)
+    for i in range(model.neq):
+        word = mujoco.mjtEq(model.eq_type[i]).name.removeprefix("mjEQ_").lower()
+        if word != "joint" or int(model.eq_obj1id[i]) not in mimics:
+            loop = ", a loop" if word in ("connect", "weld") else ""
+            yield f"equality {word} {name_of(model, OBJECT.mjOBJ_EQUALITY, i)}{loop}"
+
+
+def left_out(model: mujoco.MjModel) -> Iterator[str]:
+    """Yield a line for each thing that is left out because URDF has no element for it."""
+    free = np.isin(model.jnt_type, JOINT.mjJNT_FREE)
+    of_free = free[model.dof_jntid]
+    omitted = (
+        ("springs that are not linear", model.jnt_stiffnesspoly.any() or model.nplastic),
+        ("damping of higher order", model.dof_dampingpoly.any()),
+        ("armature, damping and friction of the free joint",
+         (model.dof_armature + model.dof_damping + model.dof_frictionloss)[of_free].any()),
+        ("gravity compensation", model.body_gravcomp.any()),
+        ("density, viscosity and wind of the air", model.opt.density or model.opt.viscosity),
+        ("actuators not linear, with states, or not of a joint",
+         model.nu - len([*linear_actuators(model)])),
+    )  # fmt: skip
+    for what, there in omitted:
+        if there:
+            yield f"{what}: left out"
+    weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    gravity = (0.0, 0.0, 0.0) if weightless else tuple(model.opt.gravity)
+    if gravity != GRAVITY:
+        words = " ".join(f"{x:g}" for x in gravity)
+        yield f"gravity of the file, {words} m/s^2: left out, 9.81 acts here"
+
+
+def name_of(model: mujoco.MjModel, kind: mujoco.mjtObj, i: int) -> str:
+    """Return the name of an object, or one made from its kind and number."""
+    word = kind.name.removeprefix("mjOBJ_").lower()
+    return str(mujoco.mj_id2name(model, kind, i) or f"{word}_{i}")
