@@ -1,13 +1,13 @@
 """Articulated-body dynamics: against closed forms, identities, and pinocchio over a collection."""
 
 import sys
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from roboaccord.description import articulated
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import read_urdf
@@ -22,6 +22,15 @@ COLLECTION = (
 )
 ORIGIN, LEVEL, REST = np.zeros(3), np.eye(3), np.zeros(6)
 SINGULAR = ("romeo.urdf", "romeo_laas_small.urdf")  # massless links that move
+
+
+def interpret(monkeypatch):
+    """Let the kernels of a tree run as plain Python."""
+    for name in ("tuples", "bodies", "articulated", "composite", "dynamics"):
+        module = import_module(f"roboaccord.description.{name}")
+        for key, value in list(vars(module).items()):
+            if isinstance(value, Kernel):
+                monkeypatch.setattr(module, key, value.function)
 
 
 def inertial(mass, centre="0 0 0", diagonal=(0.0, 0.0, 0.0)):
@@ -173,9 +182,7 @@ def test_kernels_stay_within_their_arrays(n, monkeypatch):
         return np.concatenate([y, *map(np.ravel, statics)])
 
     compiled = compute()
-    for name, value in list(vars(articulated).items()):
-        if isinstance(value, Kernel):
-            monkeypatch.setattr(articulated, name, value.function)
+    interpret(monkeypatch)
     np.testing.assert_allclose(compute(), compiled, rtol=1e-12, atol=1e-12)
 
 
@@ -194,9 +201,7 @@ def test_interpreted_kernels_take_all_states_at_once(base, monkeypatch):
     turns = [quaternion_matrix(turn / np.linalg.norm(turn)) for turn in rng.normal(size=(5, 4))]
     states = [(*rng.normal(size=(3, 3)), ORIGIN, turn, rng.normal(size=6)) for turn in turns]
     expected = [dynamics.acceleration(*state) for state in states]
-    for name, value in list(vars(articulated).items()):
-        if isinstance(value, Kernel):
-            monkeypatch.setattr(articulated, name, value.function)
+    interpret(monkeypatch)
     monkeypatch.setattr("roboaccord.description.dynamics.COMPILES", False)
     for found, one in zip(dynamics.accelerations(states), expected, strict=True):
         np.testing.assert_allclose(found.base, one.base, rtol=1e-12, atol=1e-12)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.description.articulated import Q
+from roboaccord.description.bodies import Q
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.run.loop import make_simulator, run_setup

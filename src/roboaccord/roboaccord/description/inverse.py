@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from roboaccord.contract.state import Array
-from roboaccord.description.tree import Link, Tree, rotors_of
+from roboaccord.description.rotors import rotors_of
+from roboaccord.description.tree import Link, Tree
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 

@@ -1,6 +1,6 @@
 """Forward dynamics of a tree in which joints mimic others, exactly.
 
-Nothing here is to be tuned. The projection below is fixed, Featherstone's (2008, section 3.2);
+Nothing here may be tuned. The projection below is fixed, Featherstone's (2008, section 3.2);
 test_mimic compares it with Pinocchio's matrices and with energy. Arguments, states and methods are
 those of TreeDynamics, in whose place engines/tree_reading.py and simulators/reference.py use it:
 methods may be added there, but must be right under the constraint, too, or be overridden here.
@@ -16,7 +16,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array
-from roboaccord.description import articulated as ab
+from roboaccord.description import bodies
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.dynamics import SAMPLES, SINGULAR, TreeDynamics
 from roboaccord.description.tree import Tree
@@ -25,12 +25,12 @@ from roboaccord.numerics.runge_kutta import rk4_stage
 
 
 class MimicDynamics(TreeDynamics):
-    """Hold joints to those that they mimic.
+    """Dynamics of a tree in which joints follow those that they mimic.
 
     Positions are q = G z + q0 (`Tree.independent`), and accelerations G z'' with
-    G' M G z'' = G' (f - h), of the mass matrix M, efforts f and all other forces h of the tree
-    (Featherstone 2008, section 3.2). States and efforts are of all joints; a state must be one that
-    the constraint allows, and stays so.
+    G' M G z'' = G' (f - h), where M is the mass matrix, f the efforts and h all other forces of the
+    tree (Featherstone 2008, section 3.2). States and efforts are those of all joints; a state must
+    satisfy the constraint, and continues to.
     """
 
     def __init__(self, tree: Tree, joints: tuple[str, ...], *args: Any, **options: Any) -> None:
@@ -47,11 +47,11 @@ class MimicDynamics(TreeDynamics):
             for k in range(4):
                 self._slopes(stage, effort, slope)
                 rk4_stage(k, step, y, slope, stage, end)
-            end[3 : ab.Q] /= np.linalg.norm(end[3 : ab.Q])
+            end[3 : bodies.Q] /= np.linalg.norm(end[3 : bodies.Q])
             y[:] = end
 
     def accelerations(self, states: Sequence[tuple[Array, ...]]) -> list[Acceleration]:
-        return [self.acceleration(*each) for each in states]
+        return [self.acceleration(*state) for state in states]
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
         """Fill the rates of a state: h is what the forces make of a tree with more inertia.
@@ -59,14 +59,16 @@ class MimicDynamics(TreeDynamics):
         That has an acceleration for links without mass, too, which the constraint may carry.
         """
         n = len(self.joints)
-        armature = self._body[self._rows, ab.ARMATURE]
-        self._body[self._rows, ab.ARMATURE] = armature + self._added
+        armature = self._body[self._rows, bodies.ARMATURE]
+        self._body[self._rows, bodies.ARMATURE] = armature + self._added
         try:
             super()._slopes(y, effort, slope)
         finally:
-            self._body[self._rows, ab.ARMATURE] = armature
-        rows, mass, _ = self._statics(y[ab.Q : ab.Q + n], quaternion_matrix(y[3 : ab.Q]))
-        places = ab.Q + n + np.array(rows)
+            self._body[self._rows, bodies.ARMATURE] = armature
+        rows, mass, _ = self._statics(
+            y[bodies.Q : bodies.Q + n], quaternion_matrix(y[3 : bodies.Q])
+        )
+        places = bodies.Q + n + np.array(rows)
         right = mass[np.ix_(rows, rows)] @ slope[places]
         right[-n:] += self._added * slope[places[-n:]]
         slope[places] = self._constrained(mass[np.ix_(rows, rows)], right)

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.description.rotors import driven, number
 from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
 
@@ -29,7 +29,15 @@ MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 @dataclass(frozen=True)
 class Link:
-    """Hold a link: mass [kg], centre of mass (3,) [m], inertia there."""
+    """A link.
+
+    Args:
+        name: of the link.
+        mass: [kg].
+        centre: of mass, in the link's frame (3,) [m].
+        inertia: about the centre of mass, in the axes of the link (3, 3) [kg m^2].
+        boxes: below.
+    """
 
     name: str
     mass: float
@@ -41,9 +49,17 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """Hold a joint: kind, links, origin in the parent's frame, unit axis, limits and friction.
+    """A joint.
 
-    One that mimics another names it, with multiplier and offset.
+    Args:
+        name, kind, parent, child: as in the URDF.
+        position, rotation: of its frame in the parent's (3,) [m], (3, 3).
+        axis: unit vector in its frame (3,).
+        lower, upper: limits [rad or m].
+        effort: limit [N m or N].
+        damping, friction: viscous [N m s/rad or N s/m] and dry [N m or N].
+        mimic: name of the joint that it follows, with multiplier and offset; or None.
+        armature, spring, servo: below.
     """
 
     name: str
@@ -60,11 +76,11 @@ class Joint:
     friction: float = 0.0
     mimic: tuple[str, float, float] | None = None
     armature: float = 0.0
-    """What a rotor adds to its inertia [kg m^2 or kg]."""
+    """Inertia that its rotor adds [kg m^2 or kg]."""
     spring: tuple[float, float] = (0.0, 0.0)
-    """Stiffness [N m/rad or N/m], and the position at which it is slack."""
+    """Stiffness [N m/rad or N/m], and the position at which the spring is slack."""
     servo: tuple[float, float] = (0.0, 0.0)
-    """Stiffness [N m/rad or N/m] and damping of what drives it to a position or rate."""
+    """Stiffness [N m/rad or N/m] and damping of the servo that drives it to a position or rate."""
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -74,17 +90,17 @@ class Joint:
 
 @dataclass(frozen=True)
 class Tree:
-    """Hold the kinematic tree of a URDF, and do its forward kinematics.
+    """The kinematic tree of a URDF, with its forward kinematics.
 
     The first link is the root. Where `base_link` is a ball between rollers, it floats (URDF's word)
-    in another link, which follows with a tree of its own: `world`, which stays, or a body with a
-    bearing, which goes where the ball goes and does not turn.
+    in another link, the root of a second tree: `world`, which does not move, or a body with a
+    bearing, which goes where the ball goes but does not turn.
 
     Args:
         links: k of them, each tree from its root.
-        joints: that join them; not the one in which `base_link` floats.
+        joints: between them, without the one in which `base_link` floats.
         frame: index of the root of the second tree, 0 where there is none.
-        in_world: whether a link `world` stays beside the tree.
+        in_world: whether there is a link `world` beside the tree.
     """
 
     links: tuple[Link, ...]
@@ -99,7 +115,8 @@ class Tree:
         Args:
             urdf: its text.
             source: its name, for messages.
-            root: link on which the tree hangs: `world` makes a hinge to the world a joint of it.
+            root: link at the root of the tree; with `world`, a hinge to the world is a joint of the
+                tree.
 
         Raises:
             AccordError: if it is not XML, has no `root`, or its joints form no tree.
@@ -124,10 +141,11 @@ class Tree:
             frame = len(reached)
             _follow([j for j in joints if j is not ball], beside := [ball.parent], ordered, source)
             reached += beside
-        left = set(links) - set(reached)
-        if loose := left - {"world"}:
+        unattached = set(links) - set(reached)
+        if loose := unattached - {"world"}:
             raise AccordError(f"{broken}: {min(loose)} is not attached to any link")
-        return cls(tuple(links[name] for name in reached), tuple(ordered), frame, bool(left))
+        ordered_links = tuple(links[name] for name in reached)
+        return cls(ordered_links, tuple(ordered), frame, in_world=bool(unattached))
 
     @property
     def bearing(self) -> bool:
@@ -145,12 +163,12 @@ class Tree:
         return frozenset(joint.name for joint in self.moving if joint.kind != "prismatic")
 
     def independent(self, joints: Sequence[str]) -> tuple[Array, Array]:
-        """Return G (n, m) and q0 (n,), by which positions q of joints are G z + q0.
+        """Return G (n, m) and q0 (n,) of q = G z + q0, with the positions q of joints.
 
-        z are those of the m joints that mimic none.
+        z are the positions of the m joints that mimic no other.
 
         Raises:
-            AccordError: for a joint that mimics itself, or one that is not among them.
+            AccordError: for a joint that mimics itself, or one that is not among `joints`.
         """
         leads = {joint.name: joint.mimic for joint in self.moving if joint.mimic}
         free = [name for name in joints if name not in leads]
@@ -174,12 +192,12 @@ class Tree:
     def forward(
         self, joints: tuple[str, ...], q: Array, position: Array, orientation: Array
     ) -> tuple[Array, Array]:
-        """Compute forward kinematics: the poses of the links.
+        """Return the poses of the links.
 
         Args:
-            joints: names of the columns of `q`.
+            joints: names, in the order of `q`.
             q: joint positions (..., n) [rad].
-            position: of the first link, `base_link` mostly (..., 3) [m].
+            position: of the first link, usually `base_link` (..., 3) [m].
             orientation: of the first link, x y z w (..., 4).
 
         Returns:
@@ -207,7 +225,7 @@ class Tree:
         return origins, rotations
 
     def centres(self, origins: Array, rotations: Array) -> Array:
-        """Return the centre of mass [m], shape (..., 3), of links at `origins` (..., k, 3)."""
+        """Return the centre of mass (..., 3) [m] of links in poses as of `forward`."""
         masses = np.array([link.mass for link in self.links])
         offsets = np.array([link.centre for link in self.links])
         weights = masses / masses.sum() if masses.sum() else np.full(len(masses), 1 / len(masses))
@@ -216,7 +234,7 @@ class Tree:
 
 
 def _follow(joints: list[Joint], reached: list[str], ordered: list[Joint], source: str) -> None:
-    """Append to `reached` the links that hang on its one link, and to `ordered` their joints."""
+    """Append all links below the one in `reached` to it, and their joints to `ordered`."""
     hanging: dict[str, list[Joint]] = {}
     for joint in joints:
         hanging.setdefault(joint.parent, []).append(joint)
@@ -259,7 +277,7 @@ def symmetric(moments: Sequence[float]) -> Array:
 
 
 def _unit(vector: Array) -> Array:
-    """Return a vector at length 1, whatever its own; one without a length as it is."""
+    """Return a vector scaled to length 1; a zero vector as it is."""
     return vector / (math.hypot(*vector) or 1.0)
 
 
@@ -274,54 +292,13 @@ def _read_joint(element: ET.Element) -> Joint:
     stiff, damped = numbers(dynamics, "servo", "0 0").tolist()
     limit, mimic, lead = element.find("limit"), element.find("mimic"), None
     if mimic is not None:
-        factor, offset = _number(mimic, "multiplier", 1.0), _number(mimic, "offset", 0.0)
+        factor, offset = number(mimic, "multiplier", 1.0), number(mimic, "offset", 0.0)
         lead = (mimic.get("joint", ""), factor, offset)
     return Joint(
         element.attrib["name"], element.attrib["type"], parent.attrib["link"],
         child.attrib["link"], *_pose(element), direction,
-        lower=_number(limit, "lower", -np.inf), upper=_number(limit, "upper", np.inf),
-        effort=_number(limit, "effort", np.inf), damping=_number(dynamics, "damping", 0.0),
-        friction=_number(dynamics, "friction", 0.0), mimic=lead,
+        lower=number(limit, "lower", -np.inf), upper=number(limit, "upper", np.inf),
+        effort=number(limit, "effort", np.inf), damping=number(dynamics, "damping", 0.0),
+        friction=number(dynamics, "friction", 0.0), mimic=lead,
         servo=(stiff, damped),
     )  # fmt: skip
-
-
-def driven(joints: Sequence[Joint], top: ET.Element) -> list[Joint]:
-    """Return joints with what a URDF states of them beside them: rotors and springs.
-
-    A transmission's rotor counts as in Drake: `drake:rotor_inertia` times the square of
-    `drake:gear_ratio`; springs are SDFormat's, in the `<gazebo>` of a joint.
-    """
-    rotors, springs = rotor_inertias(top), dict[str, tuple[float, float]]()
-    for each in top.iterfind("gazebo[springStiffness]"):
-        at = (float(each.findtext(f"spring{key}", "0")) for key in ("Stiffness", "Reference"))
-        springs[each.get("reference", "")] = next(at), next(at)
-    return [
-        replace(j, armature=rotors.get(j.name, 0.0), spring=springs.get(j.name, (0.0, 0.0)))
-        for j in joints
-    ]
-
-
-def rotors_of(tree: Tree, joints: Sequence[str]) -> Array:
-    """Return what rotors add to the inertia of joints (n,) [kg m^2 or kg]."""
-    found = {joint.name: joint.armature for joint in tree.moving}
-    return np.array([found.get(name, 0.0) for name in joints])
-
-
-def rotor_inertias(elements: Iterable[ET.Element]) -> dict[str, float]:
-    """Return what the rotors of a URDF's transmissions add to its joints [kg m^2 or kg]."""
-    found = dict[str, float]()
-    for each in (element for element in elements if element.tag == "transmission"):
-        own = {
-            e.tag.rpartition("}")[2].removeprefix("drake:"): e for e in each.iterfind("actuator/*")
-        }
-        rotor, joint = own.get("rotor_inertia"), each.find("joint")
-        if rotor is not None and joint is not None:
-            with suppress(ValueError):  # of no number, which broken.py refuses
-                gear = _number(own.get("gear_ratio"), "value", 1.0)
-                found[joint.get("name", "")] = _number(rotor, "value", 0.0) * gear**2
-    return found
-
-
-def _number(element: ET.Element | None, key: str, default: float) -> float:
-    return default if element is None else float(element.get(key, default))

@@ -22,7 +22,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file, parse_xml, read_bytes
 from roboaccord.description.meshes import FILE, MODEL, PACKAGE
 from roboaccord.description.resources import package_folders
-from roboaccord.description.tree import rotor_inertias
+from roboaccord.description.rotors import rotor_inertias
 from roboaccord.description.xacro_file import NO_ARGUMENTS, expand_apart
 
 LARGEST = 10_000_000  # bytes of a file; the largest of 69 public ones has 0.2 million

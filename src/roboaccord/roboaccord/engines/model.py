@@ -25,7 +25,8 @@ from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import Base
-from roboaccord.description.tree import Tree, rotors_of
+from roboaccord.description.rotors import rotors_of
+from roboaccord.description.tree import Tree
 
 if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup

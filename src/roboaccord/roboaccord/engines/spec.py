@@ -36,8 +36,8 @@ FAR = 1e6  # rad or m: no joint reaches a stop this far away
 Feature = Literal[
     "armature", "armature_impacts", "bearing", "contact", "soft_stops", "terrain_mesh"
 ]
-"""Features of a model: rotors; rotors of joints on which contacts or stops act; a ball in a bearing;
-contacts; softened stops; a mesh that is not convex."""
+"""Features of a model: rotors; rotors of joints on which contacts or stops act; a ball in a
+bearing; contacts; softened stops; a mesh that is not convex."""
 
 
 def imported(name: str) -> Callable[[], Any]:

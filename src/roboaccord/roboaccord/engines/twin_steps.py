@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from roboaccord.description.articulated import Q, slopes
+from roboaccord.description.articulated import slopes
+from roboaccord.description.bodies import Q
 from roboaccord.engines.compiled import apply_forces
 from roboaccord.numerics.jit import kernel
 

@@ -23,7 +23,8 @@ from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.broken import check_description
 from roboaccord.description.degrees import floating_root, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.description.tree import Tree, rotor_inertias, rotors_of
+from roboaccord.description.rotors import rotor_inertias, rotors_of
+from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import ROOT, UrdfFile, check_urdf, robot_name, strip
 from roboaccord.engines import simulate_model
 from roboaccord.engines.formats import read_robot

@@ -22,7 +22,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.mimic import MimicDynamics
-from roboaccord.description.tree import rotors_of
+from roboaccord.description.rotors import rotors_of
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator

@@ -22,7 +22,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description import articulated as ab
+from roboaccord.description import bodies
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.numerics.complementarity import solve_in_box
 from roboaccord.numerics.rotations import quaternion_matrix
@@ -159,7 +159,7 @@ class Stops:
                 break
         beyond(high)
         q = self._q(y)
-        y[ab.Q : ab.Q + len(q)] = np.clip(q, self._lower, self._upper)
+        y[bodies.Q : bodies.Q + len(q)] = np.clip(q, self._lower, self._upper)
         return high * time
 
     def _strike(self, y: Array, locked: Sequence[int]) -> list[tuple[int, float]]:
@@ -172,7 +172,7 @@ class Stops:
         responses, rates = self._responses(y, joints), self._qd(y)[joints]
         sizes = _least(responses[:, -n:], joints, out, rates)
         change = (sizes * out) @ responses
-        y[ab.Q + n : ab.Q + n + 6] += change[:6]
+        y[bodies.Q + n : bodies.Q + n + 6] += change[:6]
         y[-n:] += change[6:]
         after = y[-n:][joints]
         self.taken -= float((sizes * out) @ (rates + after)) / 2.0
@@ -182,7 +182,7 @@ class Stops:
         return [(j, float(s)) for j, s, new in zip(joints, sizes, came, strict=True) if new]
 
     def _q(self, y: Array) -> Array:
-        return np.array(y[ab.Q : ab.Q + len(self._lower)])
+        return np.array(y[bodies.Q : bodies.Q + len(self._lower)])
 
     def _qd(self, y: Array) -> Array:
         return np.array(y[-len(self._lower) :])
@@ -190,7 +190,7 @@ class Stops:
     def _acceleration(self, y: Array, effort: Array, wrench: Array | None) -> Array:
         """Return the accelerations of the joints (n,)."""
         n = len(effort)
-        place = y[:3], quaternion_matrix(y[3 : ab.Q]), y[ab.Q + n : ab.Q + n + 6]
+        place = y[:3], quaternion_matrix(y[3 : bodies.Q]), y[bodies.Q + n : bodies.Q + n + 6]
         return self._dynamics.acceleration(self._q(y), self._qd(y), effort, *place, wrench).joints
 
     def _responses(self, y: Array, joints: Sequence[int]) -> Array:
@@ -199,7 +199,7 @@ class Stops:
         Without velocities and gravity, so that they are the inverse mass matrix's rows.
         """
         n = len(self._lower)
-        still = np.zeros(n), y[:3], quaternion_matrix(y[3 : ab.Q]), np.zeros(6)
+        still = np.zeros(n), y[:3], quaternion_matrix(y[3 : bodies.Q]), np.zeros(6)
         rows = []
         with self._dynamics.falling(-1.0):
             for joint in joints:

@@ -15,8 +15,9 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import IDENTITY, ORIGIN
 from roboaccord.description.broken import Found
+from roboaccord.description.rotors import rotor_inertias
 from roboaccord.description.source import label, numbers
-from roboaccord.description.tree import MOVING, rotor_inertias
+from roboaccord.description.tree import MOVING
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.engines.tree_reading import read_tree
 

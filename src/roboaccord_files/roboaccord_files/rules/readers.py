@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Mapping
 
 from roboaccord.description.broken import Found
+from roboaccord.description.rotors import rotor_inertias
 from roboaccord.description.solids import read_geometry
 from roboaccord.description.source import numbers
-from roboaccord.description.tree import rotor_inertias
 
 from roboaccord_files.rules.bodies import shape_points
 from roboaccord_files.rules.source import Source

@@ -102,7 +102,7 @@ class MujocoContact:
 def stand_still(
     spec: mujoco.MjSpec, fixture: Fixture | MeshFixture | HeightField, yaw: float = 0.0
 ) -> None:
-    """Add a body with the geometry of a fixture, turned by `yaw` [rad]; it collides with nothing yet.
+    """Add a body with the geometry of a fixture, turned by `yaw` [rad]; nothing touches it yet.
 
     Raises:
         AccordError: for a mesh that is not convex.

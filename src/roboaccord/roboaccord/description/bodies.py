@@ -1,0 +1,137 @@
+"""Bodies of a tree as rows of numbers: their columns, and kernels of their poses and inertias.
+
+The algorithms of articulated.py and composite.py work on these rows. dynamics.py, mimic.py,
+simulators/stops.py and engines/twin_steps.py read columns by name: columns may be added at the end,
+with KNOWN or FILLED raised. The order of operations is fixed by the hashes of reference runs.
+
+Every quantity of a body is about the origin of its own frame, on the joint's axis, so that nothing
+is lost where a light link is far from the base, and along the axes of the world, so that inertias
+pass to a parent by a shift alone. An inertia maps angular and linear acceleration to torque and
+force:
+
+    n = J alpha + H a,    f = H' alpha + M a
+"""
+
+from __future__ import annotations  # noqa: I001 (names are packed)
+
+import numpy as np
+
+from roboaccord.description.kinematics import REVOLUTE
+from roboaccord.description.tuples import (
+    cross, gather, nine, plus, put, six, sym_times, three, times, turn, turned,
+)  # fmt: skip
+from roboaccord.numerics.jit import kernel
+
+# Columns of what is known of a body, a row for each body; the base is body 0.
+PLACE = 0  # origin of its joint in the parent's frame (3) [m]
+TURN = 3  # axes of its frame in the parent's where q is 0, the joint along z (9)
+MASS = 12  # [kg]
+CENTRE = 13  # of mass, in its frame (3) [m]
+INERTIA = 16  # about its origin (6) [kg m^2]
+ARMATURE = 22  # added to the inertia at its joint [kg m^2 or kg]
+VISCOUS, DRY, SPEED = (
+    23,
+    24,
+    25,
+)  # friction of its joint; below the rate SPEED dry friction fades to 0
+GRAVITY = 26  # downwards, of the base [m/s^2]
+STIFFNESS, SLACK = 27, 28  # of its spring, and the position at which the spring is slack
+KNOWN = 29
+
+# Columns of what the kernels fill.
+ROTATION = 0  # axes in the world (9)
+LEVER = 9  # from the parent's origin to its own (3) [m]; this and all below along the world's axes
+ANGULAR = 12  # velocity (3) [rad/s]
+BIAS = 15  # acceleration due to velocities, angular and linear (6)
+J, H, M = 21, 27, 36  # articulated inertia (6), (9), (6)
+FORCE = 42  # bias force: torque and force (6)
+GAIN = 48  # torque and force of a unit acceleration at the joint (6)
+SHARE, REMAINDER = 54, 55  # joint's acceleration by a unit effort, and effort less the bias force
+MOTION = 56  # acceleration, angular and linear (6)
+FILLED = 62
+
+# Columns of the tree: parent, kind of joint, and its column in q.
+PARENT, KIND, COLUMN = 0, 1, 2
+
+Q = 7  # where the joints begin in a state
+
+
+@kernel
+def joint_axis(w, i):
+    """Return the axis of the joint of body i in the world."""
+    return w[i, ROTATION + 2], w[i, ROTATION + 5], w[i, ROTATION + 8]
+
+
+@kernel
+def pose(tree, body, w, i, angle):
+    """Fill rotation and lever of body i from its parent's; return its joint's axis in the world."""
+    up = nine(w, tree[i, PARENT], ROTATION)
+    t = nine(body, i, TURN)
+    lever = times(up, three(body, i, PLACE))
+    x = times(up, (t[0], t[3], t[6]))
+    y = times(up, (t[1], t[4], t[7]))
+    z = times(up, (t[2], t[5], t[8]))
+    if tree[i, KIND] == REVOLUTE:
+        c, s = np.cos(angle), np.sin(angle)
+        x, y = turn(x, y, c, s), turn(y, x, c, -s)
+    else:
+        lever = plus(lever, angle, z)
+    put(w, i, ROTATION, (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
+    put(w, i, LEVER, lever)
+    return z
+
+
+@kernel
+def rigid(body, w, i):
+    """Fill inertia and bias force of body i by itself."""
+    r = nine(w, i, ROTATION)
+    m = body[i, MASS]
+    c = times(r, three(body, i, CENTRE))
+    j = turned(r, six(body, i, INERTIA))
+    h = (m * c[0], m * c[1], m * c[2])
+    omega = three(w, i, ANGULAR)
+    put(w, i, J, j)
+    put(w, i, H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
+    put(w, i, M, (m, 0.0, 0.0, m, 0.0, m))
+    put(w, i, FORCE, cross(omega, sym_times(j, omega)))
+    put(w, i, FORCE + 3, cross(omega, cross(omega, h)))
+
+
+@kernel
+def shift(w, i, p, j, h, m):
+    """Add an inertia about the origin of body i to that of its parent p, about its own."""
+    r = three(w, i, LEVER)
+    a = cross(r, (m[0], m[1], m[2]))
+    b = cross(r, (m[1], m[3], m[4]))
+    c = cross(r, (m[2], m[4], m[5]))
+    g = (
+        h[0] + a[0], h[1] + b[0], h[2] + c[0],
+        h[3] + a[1], h[4] + b[1], h[5] + c[1],
+        h[6] + a[2], h[7] + b[2], h[8] + c[2],
+    )  # fmt: skip
+    x, y, z = cross(r, h[0:3]), cross(r, h[3:6]), cross(r, h[6:9])
+    u, v, t = cross(r, g[0:3]), cross(r, g[3:6]), cross(r, g[6:9])
+    gather(w, p, J, (
+        j[0] + x[0] + u[0], j[1] + x[1] + v[0], j[2] + x[2] + t[0],
+        j[3] + y[1] + v[1], j[4] + y[2] + t[1], j[5] + z[2] + t[2],
+    ))  # fmt: skip
+    gather(w, p, H, g)
+    gather(w, p, M, m)
+
+
+@kernel
+def turn_base(w, s, rates, slope):
+    """Fill the base's rotation and angular velocity, and the rate of its quaternion."""
+    x, y, z, r = s[3], s[4], s[5], s[6]
+    a, b, c = s[rates + 3], s[rates + 4], s[rates + 5]
+    k = 2.0 / (x * x + y * y + z * z + r * r)  # stages leave the unit sphere
+    put(w, 0, ROTATION, (
+        1.0 - k * (y * y + z * z), k * (x * y - z * r), k * (x * z + y * r),
+        k * (x * y + z * r), 1.0 - k * (x * x + z * z), k * (y * z - x * r),
+        k * (x * z - y * r), k * (y * z + x * r), 1.0 - k * (x * x + y * y),
+    ))  # fmt: skip
+    put(w, 0, ANGULAR, (a, b, c))
+    slope[3] = 0.5 * (a * r + b * z - c * y)
+    slope[4] = 0.5 * (b * r + c * x - a * z)
+    slope[5] = 0.5 * (c * r + a * y - b * x)
+    slope[6] = -0.5 * (a * x + b * y + c * z)

@@ -1,0 +1,95 @@
+"""Bodies of a tree: links that are fixed to each other, merged into rows for the kernels.
+
+Nothing here may be tuned. The frame of a body has its joint's axis along z, which the kernels of
+bodies.py take for granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from roboaccord.contract.state import Array
+from roboaccord.description.bodies import KNOWN
+from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
+from roboaccord.description.tree import Joint, Tree
+from roboaccord.numerics.rotations import turn_between
+
+UP = np.array([0.0, 0.0, 1.0])
+TRIANGLE = np.triu_indices(3)
+
+
+class Body:
+    """Links that move as one; their frame is that of the first, turned to have its joint along z.
+
+    Args:
+        name: of the first link.
+        joint: that moves the body; None for the base.
+        parent: number of the body that carries it, -1 for the base.
+        position: of its frame in the parent's at q = 0 (3,) [m].
+        turn: from its axes to the parent's (3, 3).
+    """
+
+    def __init__(
+        self, name: str, joint: Joint | None, parent: int, position: Array, turn: Array
+    ) -> None:
+        self.name, self.joint, self.parent = name, joint.name if joint else "", parent
+        self.kind = PRISMATIC if joint and joint.kind == "prismatic" else REVOLUTE
+        self.position, self.turn = position, turn
+        self.links = dict[str, float]()  # masses by name
+        self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
+
+    def add(self, mass: float, centre: Array, inertia: Array) -> None:
+        """Add a link: mass, its centre (3,) and the inertia about it (3, 3), in the body's frame."""
+        self.mass += mass
+        self._moment = self._moment + mass * centre
+        self.inertia = self.inertia + inertia + mass * _away(centre)
+
+    def row(self) -> Array:
+        """Return its row of known numbers for the kernels (KNOWN,)."""
+        centre = self._moment / self.mass if self.mass else np.zeros(3)
+        inertia = self.inertia[TRIANGLE]
+        numbers = [*self.position, *self.turn.ravel(), self.mass, *centre, *inertia]
+        return np.array([*numbers, *np.zeros(KNOWN - len(numbers))])
+
+
+def merge(tree: Tree, joints: Sequence[str]) -> list[Body]:
+    """Return the bodies of a tree, each after its parent, the base first."""
+    links = {link.name: link for link in tree.links}
+    first = tree.links[0].name
+    merged = [Body(first, None, -1, np.zeros(3), np.eye(3))]
+    frames = {first: (0, np.zeros(3), np.eye(3))}
+    for joint in [None, *tree.joints]:
+        if joint is not None:
+            if joint.parent not in frames:
+                continue
+            body, position, turn = frames[joint.parent]
+            position, turn = position + turn @ joint.position, turn @ joint.rotation
+            if joint.name in joints:
+                align = _along(np.asarray(joint.axis, float).tobytes())
+                merged.append(Body(joint.child, joint, body, position, turn @ align))
+                body, position, turn = len(merged) - 1, np.zeros(3), align.T
+            frames[joint.child] = body, position, turn
+        name = joint.child if joint else first
+        body, position, turn = frames[name]
+        link = links[name]
+        centre = position + turn @ link.centre
+        merged[body].links[name] = link.mass
+        merged[body].add(link.mass, centre, turn @ link.inertia @ turn.T)
+    return merged
+
+
+def _away(centre: Array) -> Array:
+    """Return the inertia (3, 3) about the origin of a mass of 1 kg at a point (3,)."""
+    return np.asarray((centre @ centre) * np.eye(3) - np.outer(centre, centre))
+
+
+@lru_cache(maxsize=256)  # causes are sought with hundreds of trees that differ in one number
+def _along(axis: bytes) -> Array:
+    """Return a rotation (3, 3), read-only, from z to a unit axis, which is given as bytes."""
+    unit, over = np.frombuffer(axis), np.diag([1.0, -1.0, -1.0])
+    turn = turn_between(UP, unit) if unit[2] >= 0.0 else turn_between(-UP, unit) @ over
+    turn.flags.writeable = False
+    return turn

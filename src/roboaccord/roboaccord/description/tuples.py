@@ -1,0 +1,114 @@
+"""Kernels of vectors and matrices as tuples, which cost no memory and are inlined.
+
+Vectors are tuples (3), symmetric matrices xx xy xz yy yz zz (6), others by rows (9). The order of
+operations must stay: hashes of reference runs depend on it to the last bit.
+"""
+
+from __future__ import annotations
+
+from roboaccord.numerics.jit import kernel
+
+
+@kernel
+def three(a, i, at):
+    """Return three entries of row i of an array, from a column on."""
+    return a[i, at], a[i, at + 1], a[i, at + 2]
+
+
+@kernel
+def six(a, i, at):
+    """Return six entries of row i of an array, from a column on."""
+    return a[i, at], a[i, at + 1], a[i, at + 2], a[i, at + 3], a[i, at + 4], a[i, at + 5]
+
+
+@kernel
+def nine(a, i, at):
+    """Return nine entries of row i of an array, from a column on."""
+    return (
+        a[i, at], a[i, at + 1], a[i, at + 2], a[i, at + 3], a[i, at + 4],
+        a[i, at + 5], a[i, at + 6], a[i, at + 7], a[i, at + 8],
+    )  # fmt: skip
+
+
+@kernel
+def put(a, i, at, values):
+    """Fill entries of row i of an array, from a column on."""
+    for k in range(len(values)):
+        a[i, at + k] = values[k]
+
+
+@kernel
+def gather(a, i, at, values):
+    """Add to entries of row i of an array, from a column on."""
+    for k in range(len(values)):
+        a[i, at + k] += values[k]
+
+
+@kernel
+def dot(a, b):
+    """Return a . b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def cross(a, b):
+    """Return a x b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def plus(a, s, b):
+    """Return a + s b."""
+    return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
+
+
+@kernel
+def turn(a, b, c, s):
+    """Return c a + s b."""
+    return c * a[0] + s * b[0], c * a[1] + s * b[1], c * a[2] + s * b[2]
+
+
+@kernel
+def sym_times(s, v):
+    """Return S v of a symmetric matrix."""
+    return (
+        s[0] * v[0] + s[1] * v[1] + s[2] * v[2],
+        s[1] * v[0] + s[3] * v[1] + s[4] * v[2],
+        s[2] * v[0] + s[4] * v[1] + s[5] * v[2],
+    )
+
+
+@kernel
+def times(m, v):
+    """Return M v."""
+    return dot(m[0:3], v), dot(m[3:6], v), dot(m[6:9], v)
+
+
+@kernel
+def times_t(m, v):
+    """Return M' v."""
+    return (
+        m[0] * v[0] + m[3] * v[1] + m[6] * v[2],
+        m[1] * v[0] + m[4] * v[1] + m[7] * v[2],
+        m[2] * v[0] + m[5] * v[1] + m[8] * v[2],
+    )
+
+
+@kernel
+def turned(r, s):
+    """Return R S R' of a symmetric matrix."""
+    a, b, c = sym_times(s, r[0:3]), sym_times(s, r[3:6]), sym_times(s, r[6:9])
+    return (
+        dot(r[0:3], a), dot(r[0:3], b), dot(r[0:3], c),
+        dot(r[3:6], b), dot(r[3:6], c), dot(r[6:9], c),
+    )  # fmt: skip
+
+
+@kernel
+def less(s, a, k):
+    """Return S - k a a'."""
+    x, y, z = k * a[0], k * a[1], k * a[2]
+    return (
+        s[0] - x * a[0], s[1] - x * a[1], s[2] - x * a[2],
+        s[3] - y * a[1], s[4] - y * a[2], s[5] - z * a[2],
+    )  # fmt: skip
