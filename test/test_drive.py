@@ -17,7 +17,7 @@ from roboaccord.crosscheck.levels.drive import check_drive
 from roboaccord.crosscheck.recorded import StepCheck, check_bag
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Proxy
+from roboaccord.simulators.proxy import Proxy
 from running import run_in, setup_of
 from slow_cases import late
 

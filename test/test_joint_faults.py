@@ -20,7 +20,7 @@ from roboaccord.run.energy_book import Stored, energy_of
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Proxy
+from roboaccord.simulators.proxy import Proxy
 from roboaccord.testing.conformance import simulator_of
 from running import run_in, setup_of
 

@@ -20,7 +20,7 @@ from roboaccord.run.loop import make_simulator, run_setup, simulate
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joints import GAP_SPEED
+from roboaccord.simulators.faults import GAP_SPEED
 from roboaccord.testing.conformance import simulator_of
 
 ENGINES = [

@@ -16,7 +16,8 @@ from roboaccord.falsify import Perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
-from roboaccord.simulators.base import Proxy, Simulator
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.proxy import Proxy
 from roboaccord.testing.conformance import simulator_of
 
 TICKS = 3

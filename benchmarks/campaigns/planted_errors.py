@@ -34,7 +34,8 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
-from roboaccord.simulators.base import Proxy, Simulator
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.proxy import Proxy
 
 PANDA = Path(__file__).resolve().parents[2] / "src/roboaccord/test/data/urdf/panda.urdf"
 ENGINES = ("dart", "mujoco", "drake")

@@ -15,7 +15,7 @@ from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis, Sizes
 from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
 from roboaccord.report.cause_words import text_of
-from roboaccord.simulators.base import Proxy
+from roboaccord.simulators.proxy import Proxy
 from test_naming import FINGER, run_of, setup_of
 from test_scheme import broken
 

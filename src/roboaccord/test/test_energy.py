@@ -21,7 +21,7 @@ from roboaccord.numerics.rotations import (
     turn_quaternion,
 )
 from roboaccord.run.energy_book import Stored, net_work
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.friction import JointFriction
 from running import or_skip
 
 pytestmark = pytest.mark.thorough

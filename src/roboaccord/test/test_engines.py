@@ -15,7 +15,7 @@ from roboaccord.engines import names_for_models, simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import matrix_quaternion, rpy_matrix
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.friction import JointFriction
 from running import or_skip
 
 pytestmark = pytest.mark.thorough

@@ -31,7 +31,8 @@ from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.scenario import Initial, Scenario, Tolerances
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Proxy, Simulator
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.proxy import Proxy
 from test_scheme import broken
 
 pytestmark = pytest.mark.thorough

@@ -36,7 +36,8 @@ from roboaccord.report.cause_words import text_of
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Proxy, Simulator
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.proxy import Proxy
 from slow_cases import late
 from test_scheme import broken
 

@@ -19,7 +19,7 @@ from roboaccord.engines.deviations import GROUND, OF_FEET, OF_JOINTS, OF_LINKS, 
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import Scheme
 from roboaccord.engines.twin import Twin
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.friction import JointFriction
 
 SOURCE = Path(roboaccord.__file__).parents[2]
 BLOCKS = (ast.FunctionDef, ast.With, ast.If, ast.Try)

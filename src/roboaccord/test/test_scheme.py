@@ -33,8 +33,9 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup, find_robot
-from roboaccord.simulators.base import Proxy, Simulator
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.friction import JointFriction
+from roboaccord.simulators.proxy import Proxy
 from slow_cases import late
 
 pytestmark = pytest.mark.thorough

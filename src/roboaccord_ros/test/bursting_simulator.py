@@ -14,7 +14,7 @@ from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Event
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Proxy
+from roboaccord.simulators.proxy import Proxy
 
 BURST, BURST_AT = 5478, 20
 ON_DISK = "states_on_disk"

@@ -17,7 +17,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surfaces_around
-from roboaccord.simulators.base import Proxy
+from roboaccord.simulators.proxy import Proxy
 from roboaccord_ros.graph import names
 from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.nodes.simulator import SimulatorShell

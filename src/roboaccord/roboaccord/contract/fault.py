@@ -2,7 +2,7 @@
 
 A kind may be added: a name in `Kind` and, where it has a size, an entry of SIZES with its unit and
 bounds; FORM, EVENTS and the help follow from them and need no change. What it does to a joint is
-written in simulators/joints.py, and for Gazebo in gazebo/faults.py of roboaccord_ros, with a motion
+written in simulators/faults.py, and for Gazebo in gazebo/faults.py of roboaccord_ros, with a motion
 of its own in test_partial_faults. Existing names, and the text that `str` gives and `parse_fault`
 reads, are fixed: they stand in bags, scenarios and on command lines.
 """

@@ -12,7 +12,7 @@ import numpy as np
 
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joints import StopWatch
+from roboaccord.simulators.stop_watch import StopWatch
 
 
 def draw_any(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]:

@@ -47,7 +47,7 @@ from roboaccord.numerics.ranking import first_largest
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup, by_contacts
-from roboaccord.simulators.joints import RELEASE, StopWatch
+from roboaccord.simulators.stop_watch import RELEASE, StopWatch
 
 TOUCHES = "something touches, of which only the contact solver knows the loads"
 SAMPLED = 20  # control periods for one that a twin with friction that sticks steps: it takes long

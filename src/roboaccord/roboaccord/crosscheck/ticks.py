@@ -21,7 +21,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines.base import EngineSimulator, engine_parts
 from roboaccord.numerics.rotations import quaternion_product, quaternion_vector
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joints import RELEASE
+from roboaccord.simulators.stop_watch import RELEASE
 
 Index = NDArray[np.int64]
 ROUND_OFF = 1e-9  # s

@@ -22,8 +22,7 @@ from roboaccord.description import articulated, bodies
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.composite import composite
 from roboaccord.description.merge import merge
-from roboaccord.description.rotors import rotors_of
-from roboaccord.description.tree import Tree
+from roboaccord.description.tree import Tree, rotors_of
 from roboaccord.numerics.jit import COMPILES, for_kernels
 from roboaccord.numerics.rotations import matrix_quaternion
 

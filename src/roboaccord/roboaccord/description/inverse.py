@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from roboaccord.contract.state import Array
-from roboaccord.description.rotors import rotors_of
-from roboaccord.description.tree import Link, Tree
+from roboaccord.description.tree import Link, Tree, rotors_of
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 

@@ -42,7 +42,7 @@ class Body:
         self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
 
     def add(self, mass: float, centre: Array, inertia: Array) -> None:
-        """Add a link: mass, its centre (3,) and the inertia about it (3, 3), in the body's frame."""
+        """Add a link: mass, centre of mass, and inertia about it, in the body's frame."""
         self.mass += mass
         self._moment = self._moment + mass * centre
         self.inertia = self.inertia + inertia + mass * _away(centre)

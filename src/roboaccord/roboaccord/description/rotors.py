@@ -1,45 +1,26 @@
 """Rotors and springs of joints, which a URDF states outside the elements of the joints.
 
-Another element that states a property of a joint may be added in `driven`.
+The rotor of a transmission counts as in Drake: `drake:rotor_inertia` times the square of
+`drake:gear_ratio`. Springs are SDFormat's, in the `<gazebo>` element of a joint. Another element
+may be added here, and goes into the joints by `driven` of tree.py.
 """
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from roboaccord.contract.state import Array
-
-if TYPE_CHECKING:
-    from roboaccord.description.tree import Joint, Tree
 
 
-def driven(joints: Sequence[Joint], top: ET.Element) -> list[Joint]:
-    """Return joints with the rotors and springs that a URDF states outside their elements.
-
-    The rotor of a transmission counts as in Drake: `drake:rotor_inertia` times the square of
-    `drake:gear_ratio`. Springs are SDFormat's, in the `<gazebo>` element of a joint.
-    """
-    rotors, springs = rotor_inertias(top), dict[str, tuple[float, float]]()
-    for element in top.iterfind("gazebo[springStiffness]"):
-        stiffness = float(element.findtext("springStiffness", "0"))
-        slack = float(element.findtext("springReference", "0"))
-        springs[element.get("reference", "")] = stiffness, slack
-    return [
-        replace(j, armature=rotors.get(j.name, 0.0), spring=springs.get(j.name, (0.0, 0.0)))
-        for j in joints
-    ]
-
-
-def rotors_of(tree: Tree, joints: Sequence[str]) -> Array:
-    """Return the inertia that rotors add to joints of a tree (n,) [kg m^2 or kg]."""
-    armatures = {joint.name: joint.armature for joint in tree.moving}
-    return np.array([armatures.get(name, 0.0) for name in joints])
+def springs_of(top: ET.Element) -> dict[str, tuple[float, float]]:
+    """Return stiffness [N m/rad or N/m] and slack position by joint, of SDFormat's springs."""
+    return {
+        element.get("reference", ""): (
+            float(element.findtext("springStiffness", "0")),
+            float(element.findtext("springReference", "0")),
+        )
+        for element in top.iterfind("gazebo[springStiffness]")
+    }
 
 
 def rotor_inertias(elements: Iterable[ET.Element]) -> dict[str, float]:

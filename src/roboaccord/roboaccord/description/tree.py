@@ -12,14 +12,14 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description.rotors import driven, number
+from roboaccord.description.rotors import number, rotor_inertias, springs_of
 from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
 
@@ -276,17 +276,13 @@ def symmetric(moments: Sequence[float]) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _unit(vector: Array) -> Array:
-    """Return a vector scaled to length 1; a zero vector as it is."""
-    return vector / (math.hypot(*vector) or 1.0)
-
-
 def _read_joint(element: ET.Element) -> Joint:
     parent, child = element.find("parent"), element.find("child")
     if parent is None or child is None:
         raise ValueError(f"joint {element.get('name')} lacks a parent or a child")
     axis, dynamics = element.find("axis"), element.find("dynamics")
-    direction = _unit(numbers(axis, "xyz", "1 0 0"))
+    direction = numbers(axis, "xyz", "1 0 0")
+    direction = direction / (math.hypot(*direction) or 1.0)  # of any length in the file
     if element.get("type") in MOVING and not direction.any():
         raise ValueError(f"joint {element.get('name')}: its axis has no direction")
     stiff, damped = numbers(dynamics, "servo", "0 0").tolist()
@@ -302,3 +298,18 @@ def _read_joint(element: ET.Element) -> Joint:
         friction=number(dynamics, "friction", 0.0), mimic=lead,
         servo=(stiff, damped),
     )  # fmt: skip
+
+
+def driven(joints: Sequence[Joint], top: ET.Element) -> list[Joint]:
+    """Return joints with the rotors and springs that a URDF states outside their elements."""
+    rotors, springs = rotor_inertias(top), springs_of(top)
+    return [
+        replace(j, armature=rotors.get(j.name, 0.0), spring=springs.get(j.name, (0.0, 0.0)))
+        for j in joints
+    ]
+
+
+def rotors_of(tree: Tree, joints: Sequence[str]) -> Array:
+    """Return the inertia that rotors add to joints of a tree (n,) [kg m^2 or kg]."""
+    armatures = {joint.name: joint.armature for joint in tree.moving}
+    return np.array([armatures.get(name, 0.0) for name in joints])

@@ -37,8 +37,8 @@ from roboaccord.engines.model import (
 from roboaccord.engines.touch_events import TouchWatch
 from roboaccord.numerics.jit import COMPILES
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joints import StopWatch
 from roboaccord.simulators.losses import CHANNELS, Losses, StepMeter
+from roboaccord.simulators.stop_watch import StopWatch
 
 if TYPE_CHECKING:
     from roboaccord.engines.compiled import CompiledForces

@@ -29,7 +29,7 @@ from roboaccord.numerics.native import (
     set_table,
     table_now,
 )
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.friction import JointFriction
 
 SIZES = (LINKS, JOINTS, SLIDERS, POINTS, BEYOND, PYRAMID, PLANAR, BRAKED, ALL_Q, ALL_V) = range(10)
 """Entries of a table: counts, and flags."""

@@ -22,7 +22,7 @@ from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.force_laws import PushedLaw, ScaledLaw
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import axis_angle_matrix
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.friction import JointFriction
 
 EVERY = "*"  # stands for all joints or links
 GROUND = ("friction along", "friction across", "slip speed")

@@ -25,12 +25,11 @@ from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import Base
-from roboaccord.description.rotors import rotors_of
-from roboaccord.description.tree import Tree
+from roboaccord.description.tree import Tree, rotors_of
 
 if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
-    from roboaccord.simulators.joints import JointFriction
+    from roboaccord.simulators.friction import JointFriction
 
 BASE_LINK = "base_link"
 WORLD = "world"

@@ -25,7 +25,7 @@ from roboaccord.description.tree import Tree
 from roboaccord.description.xml_numbers import edit_numbers, numbers, write_numbers
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.moves import MIRROR, TURNING, Move
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.friction import JointFriction
 
 ACROSS = ("ixy", "iyz")  # products of inertia whose sign a mirror changes
 HINGES = ("revolute", "continuous")

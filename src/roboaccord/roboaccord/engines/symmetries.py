@@ -24,7 +24,8 @@ from roboaccord.engines.moves import Move
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Proxy, Simulator
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.proxy import Proxy
 
 
 class Moved(Proxy):

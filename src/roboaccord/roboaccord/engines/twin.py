@@ -35,7 +35,7 @@ from roboaccord.engines.twin_rounding import Roundings
 from roboaccord.numerics.jit import COMPILES
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_yaw, turn_twist
 from roboaccord.simulators.base import Ends
-from roboaccord.simulators.joints import LOCK_INERTIA
+from roboaccord.simulators.faults import LOCK_INERTIA
 from roboaccord.simulators.losses import Losses
 
 LOOK_AHEAD = 2.0  # steps: an engine may act on a stop before the joint is there

@@ -35,8 +35,9 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.falsify.perturbation import KINDS, Perturbation
 from roboaccord.numerics.rotations import axis_angle_matrix
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Proxy, Simulator
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.friction import JointFriction
+from roboaccord.simulators.proxy import Proxy
 
 AfterStep = Callable[[Simulator], None]
 OUTSIDE = ("sensor", "delay")  # of the model

@@ -23,8 +23,8 @@ from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.broken import check_description
 from roboaccord.description.degrees import floating_root, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.description.rotors import rotor_inertias, rotors_of
-from roboaccord.description.tree import Tree
+from roboaccord.description.rotors import rotor_inertias
+from roboaccord.description.tree import Tree, rotors_of
 from roboaccord.description.urdf_file import ROOT, UrdfFile, check_urdf, robot_name, strip
 from roboaccord.engines import simulate_model
 from roboaccord.engines.formats import read_robot
@@ -32,7 +32,7 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.robots.controllers import Posture, Random, Sine, inertias
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.friction import JointFriction
 from roboaccord.simulators.reference import TreeReference
 
 FAR = 1e9  # m; the stops of a slide that has none

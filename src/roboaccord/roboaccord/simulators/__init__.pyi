@@ -1,12 +1,10 @@
 from .base import Ends as Ends
-from .base import Proxy as Proxy
 from .base import Simulator as Simulator
-from .joints import LOCK_INERTIA as LOCK_INERTIA
-from .joints import JointFaults as JointFaults
-from .joints import JointFriction as JointFriction
-from .joints import StopWatch as StopWatch
-from .joints import frozen as frozen
-from .joints import hold as hold
+from .faults import LOCK_INERTIA as LOCK_INERTIA
+from .faults import JointFaults as JointFaults
+from .faults import frozen as frozen
+from .faults import hold as hold
+from .friction import JointFriction as JointFriction
 from .losses import CHANNELS as CHANNELS
 from .losses import DAMPING as DAMPING
 from .losses import FRICTION as FRICTION
@@ -14,4 +12,6 @@ from .losses import IMPACTS as IMPACTS
 from .losses import STOPS as STOPS
 from .losses import LossAccount as LossAccount
 from .losses import Losses as Losses
+from .proxy import Proxy as Proxy
 from .reference import Reference as Reference
+from .stop_watch import StopWatch as StopWatch

@@ -1,27 +1,17 @@
-"""Base class of all simulators: what they share is here, the motion in the derived class.
+"""Base class of all simulators: what they share is here, the motion is in the derived class.
 
 A new simulator derives from `Simulator` and writes `_place`, `_advance`, `_read`, `_accelerate` and
 `masses`; it needs no change here. `reset`, `step` and `state` stay final: clipping, faults and
 events are the same for all (test_simulators). Public methods may be added, with a default that
-suits every existing simulator, and go through `Proxy`, which test_simulators checks member by
-member.
-
-When a joint freezes, an impulse of its lock takes its rate. With the mass matrix M, and J the
-joint's row of the unit matrix,
-
-    v+ = v - M^-1 J' (J M^-1 J')^-1 J v,        energy taken (J v)' (J M^-1 J')^-1 (J v) / 2
-
-which is the projection of v that is orthogonal in the metric of M: energy is never gained.
-
-A proxy stands in front of another simulator, to which it hands over all that it does not change.
+suits every existing simulator, and must go through `Proxy` (proxy.py), which test_simulators checks
+member by member. How joints fail is in failing.py.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple, final
@@ -34,24 +24,24 @@ from roboaccord.contract.contact import ContactPoint, Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration, AnySimulator
-from roboaccord.contract.state import NO_SWITCHES, Array, Command, RobotState
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.simulators.joints import JointFaults, frozen, hold, weakened, without_loose
-from roboaccord.simulators.losses import FRICTION, LossAccount
+from roboaccord.simulators.failing import FailingJoints
+from roboaccord.simulators.faults import JointFaults, frozen, weakened, without_loose
+from roboaccord.simulators.losses import LossAccount
 
 PERIOD = "control period over physics step"
 
 Phase = tuple[Trajectory, Sequence[float]]
-"""Samples whose efforts, wrenches and switches are held (k), and how long each is [s]; 0: never."""
+"""Samples whose efforts, wrenches and switches are held (k), and for how long (k) [s], maybe 0."""
 
 
 class Ends(NamedTuple):
-    """Hold the ends of many motions.
+    """Where many motions end.
 
     Args:
         q, qd, position, orientation, twist: as of `Trajectory` (k, ...).
-        stopped: in which of them a joint of a twin has been about to be at its stop (k,).
+        stopped: in which of them a joint of a twin reached its stop, or was about to (k,).
     """
 
     q: Array
@@ -62,16 +52,16 @@ class Ends(NamedTuple):
     stopped: NDArray[np.bool_]
 
 
-class Simulator(ABC):
+class Simulator(FailingJoints, ABC):
     """Advance a robot in time with its own physics step.
 
-    A simulator writes `_place`, `_advance` and `_read`, `_accelerate` and `masses`; one whose
-    joints can freeze `lock`. It may write `_start` and `_note`, adds to `_events` and `_losses`,
-    and finds the efforts in force in `_effort` and the number of physics steps in `_steps`.
+    A simulator writes `_place`, `_advance`, `_read`, `_accelerate` and `masses`; one whose joints
+    can freeze also `lock`. It may write `_start` and `_note` and adds to `_events` and `_losses`.
+    The efforts in force are in `_effort`, the number of physics steps to take in `_steps`.
 
     Args:
-        joints: their names, in the order of every array; n of them.
-        effort_limits: what efforts are clipped to (n,) [N m or N].
+        joints: names, in the order of every array; n of them.
+        effort_limits: to which efforts are clipped (n,) [N m or N].
         physics_step: [s].
         faults: joints that fail, and when.
         hinges: joints that can fail.
@@ -80,18 +70,16 @@ class Simulator(ABC):
         name, version: of the engine.
         order: of convergence of the integrator in the physics step.
         channels: of energy losses that it can measure.
-        armature: what rotors of the drives add to the inertia of the joints (n,) [kg m^2].
+        armature: reflected inertia of the drives' rotors (n,) [kg m^2].
         spring: stiffness [N m/rad] and slack positions of springs in the joints (n,), or None.
-        unplaced: why it can be put into the start of a scenario alone; "" where any state will do.
-        stopped: whether a joint has been about to be at its stop since the last reset, of a twin.
-        tighter: options by which a reference, whose steps follow from a tolerance, measures what
-            that leaves; none of one that takes physics steps.
+        unplaced: why it accepts only the start of a scenario as state; "" where it accepts any.
+        stopped: of a twin, whether a joint reached its stop, or was about to, since the last reset.
+        tighter: options for a smaller error of a reference whose steps follow from a tolerance;
+            none for one that takes physics steps.
     """
 
-    name: str
     version: str
     order: int
-    channels: tuple[str, ...] = ()
     unplaced: str = ""
     stopped: bool = False
     tighter: Mapping[str, float] = MappingProxyType({})
@@ -117,14 +105,14 @@ class Simulator(ABC):
         self._period, self._steps = math.nan, 0
 
     def __init_subclass__(cls) -> None:
-        """Refuse a class that goes around what none may forget."""
+        """Refuse a class that overrides what all simulators must do alike."""
         for name in ("reset", "step", "state"):
             if name in vars(cls):
                 raise TypeError(f"{cls.__name__}.{name}: write _place, _advance or _read instead")
 
     @final
     def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`, its joints healed; return the state as the simulator has it."""
+        """Put the robot in a state, with sound joints; return the state as the simulator has it."""
         for joint in frozen(self._faults.in_force):
             self.lock(joint, False)
         self._faults.restart(state.time)
@@ -146,10 +134,10 @@ class Simulator(ABC):
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s], a whole number of physics steps, under a held command.
 
-        Efforts are clipped to their limits, and those in force what the drives transmit.
+        Efforts are clipped to their limits; those in force are what the drives transmit.
 
         Raises:
-            AccordError: for another duration, or a command that the simulator does not take.
+            AccordError: for any other duration, or a command that the simulator does not accept.
         """
         if duration != self._period:
             self._steps = count_steps(duration, self.physics_step, PERIOD)
@@ -160,7 +148,7 @@ class Simulator(ABC):
             self._act()
             effort = faults.transmitted(command, effort, self.state())
         before = self._state or self.state()
-        self._time = round(before.time + duration, 9)  # free of the sum's round-off
+        self._time = round(before.time + duration, 9)  # without the sum's round-off
         self._effort = effort
         if not faults.possible:
             self._advance(command, duration)
@@ -179,15 +167,16 @@ class Simulator(ABC):
     def predict(self, starts: Trajectory, *phases: Phase) -> tuple[Trajectory, NDArray[np.bool_]]:
         """Return where many short motions end, each from a state of its own.
 
-        They are those that `reset` gives, and `step` for each phase, to the last bit; many are one
-        call of a kernel where the simulator has one. It must be reset before it goes on.
+        The results are those of `reset` and then `step` for each phase, to the last bit, by one
+        call of a kernel where the simulator has one. It must be reset before it continues.
 
         Args:
             starts: states (k).
-            phases: what acts, one after the other.
+            phases: commands, one after the other.
 
         Returns:
-            the ends (k), and in which motions a joint of a twin has been about to stop (k,).
+            the ends (k), and in which motions a joint of a twin reached its stop or was about to
+            (k,).
 
         Raises:
             AccordError: as `step` does.
@@ -197,29 +186,29 @@ class Simulator(ABC):
         efforts = [clip_efforts(held.effort, self.effort_limits) for held, _ in phases]
         counts = [self._counts(lasting) for _, lasting in phases]
         switched = any(held.switches or held.wrench is not None for held, _ in phases)
-        found = None
+        ends = None
         if not (switched or self._faults.possible):
-            found = self._ends(starts, efforts, counts)
-        if found is None:
+            ends = self._ends(starts, efforts, counts)
+        if ends is None:
             return self._one_by_one(starts, *phases)
         time, effort = starts.time.tolist(), starts.effort
-        for (_, lasting), own, count in zip(phases, efforts, counts, strict=True):
+        for (_, lasting), held, count in zip(phases, efforts, counts, strict=True):
             spans = zip(time, lasting, strict=True)
-            time = [round(now + more, 9) if more else now for now, more in spans]
-            effort = np.where(count[:, None] > 0, own, effort)
-        *_, stopped = found
-        return Trajectory(self.joints, np.array(time), *found[:2], effort, *found[2:5]), stopped
+            time = [round(now + span, 9) if span else now for now, span in spans]
+            effort = np.where(count[:, None] > 0, held, effort)
+        *_, stopped = ends
+        return Trajectory(self.joints, np.array(time), *ends[:2], effort, *ends[2:5]), stopped
 
     def _counts(self, durations: Sequence[float]) -> Index:
-        """Return the numbers of physics steps of durations (k,), 0 of one of 0 [s]."""
+        """Return the numbers of physics steps of durations [s] (k,), which may be 0."""
         step = self.physics_step
-        known = {each: count_steps(each, step, PERIOD) if each else 0 for each in {*durations}}
-        return np.array([known[each] for each in durations], int)
+        counts = {time: count_steps(time, step, PERIOD) if time else 0 for time in {*durations}}
+        return np.array([counts[time] for time in durations], int)
 
     def _one_by_one(
         self, starts: Trajectory, *phases: Phase
     ) -> tuple[Trajectory, NDArray[np.bool_]]:
-        """Return what `predict` does, motion by motion."""
+        """Return the results of `predict`, one motion after the other."""
         states, stopped, parts = list[RobotState](), list[bool](), self.parts()
         for i in range(len(starts)):
             state = self.reset(starts.state(i))
@@ -235,7 +224,8 @@ class Simulator(ABC):
         """Let a joint fail at the next control tick.
 
         Raises:
-            AccordError: for anything but a hinge, or an angle, which is for the start.
+            AccordError: for a joint that is no hinge, or a fault with an angle, which is for the
+                start.
         """
         self._faults.ask(fault)
 
@@ -250,7 +240,7 @@ class Simulator(ABC):
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
         """Return the accelerations without contact, friction or stops; None if kinematic.
 
-        The joints have failed that have at the time of the state.
+        Joints have failed as they have at the time of the state.
         """
         if not self._faults.possible:
             return self._accelerate(state, effort)
@@ -260,47 +250,47 @@ class Simulator(ABC):
         qd[held] = 0.0
         with self._holding(held):
             effort = weakened(without_loose(effort, failed), failed)
-            found = self._accelerate(replace(state, qd=qd), effort)
-        if found is None:
+            acceleration = self._accelerate(replace(state, qd=qd), effort)
+        if acceleration is None:
             return None
-        joints = np.array(found.joints)
+        joints = np.array(acceleration.joints)
         joints[held] = 0.0
-        return Acceleration(found.base, joints)
+        return Acceleration(acceleration.base, joints)
 
     @abstractmethod
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link as the simulator has it [kg]."""
 
     def contacts(self) -> Sequence[ContactPoint] | None:
-        """Return the contacts in force at the present state; None where they are not known."""
+        """Return the contacts in the present state; None where they are not known."""
         return None
 
     def meter(self) -> None:
-        """Begin to measure losses by `channels`, which costs time and changes no motion."""
+        """Begin to measure losses by channel, which costs time and does not change the motion."""
         self._metered = True
 
     def take_losses(self) -> Mapping[str, float]:
-        """Return the energy taken since the last call or reset, by channel of `channels` [J].
+        """Return the energy lost since the last call or reset, by channel [J].
 
-        Nothing before `meter` was called.
+        It is empty until `meter` has been called.
         """
         return self._losses.take() if self._metered else {}
 
     def parts(self) -> Sequence[Simulator]:
-        """Return the simulators of its models in an engine; none for equations of its own."""
+        """Return the simulators of its models in an engine; none where it has its own equations."""
         return ()
 
     def lock(self, joint: int, locked: bool) -> None:
-        """Hold a joint rigidly, or let go of it."""
+        """Lock a joint rigidly, or release it."""
         raise AccordError(f"{self.name}: {self.joints[joint]} cannot be frozen here")
 
     @abstractmethod
     def _place(self, state: RobotState) -> None:
-        """Go on from a state, of the present time."""
+        """Continue from a state, at its time."""
 
     @abstractmethod
     def _advance(self, command: Command, duration: float) -> None:
-        """Move on from `state()` by a duration [s], under `_effort` and the rest of a command."""
+        """Advance from `state()` by a duration [s], under `_effort` and the rest of a command."""
 
     @abstractmethod
     def _read(self) -> RobotState:
@@ -313,7 +303,7 @@ class Simulator(ABC):
     def _ends(
         self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
     ) -> Ends | None:
-        """Return the ends of many motions by one kernel; None where there is none for them.
+        """Return where many motions end, by one kernel; None where there is none for them.
 
         Args:
             starts: states (k), without switches that change.
@@ -323,170 +313,32 @@ class Simulator(ABC):
         return None
 
     def _start(self, state: RobotState) -> None:
-        """Begin at a state; what has a memory forgets it."""
+        """Begin at a state, without memory of the motion before."""
         self._place(state)
 
-    def load(self) -> None:  # noqa: B027 (by default nothing)
-        """Load what the first step would wait for, before the time of a run is measured."""
+    def load(self) -> None:
+        """Load what the first step needs, before the time of a run is measured."""
 
-    def compile_all(self) -> None:  # noqa: B027 (by default nothing)
+    def compile_all(self) -> None:
         """Compile also what few motions need, such as impacts, which must not halt real time."""
 
-    def _note(self, before: RobotState, after: RobotState) -> None:  # noqa: B027 (by default nothing)
-        """Make events of a step, or refuse its end."""
+    def _note(self, before: RobotState, after: RobotState) -> None:
+        """Record events of a step, or refuse its end."""
 
     def _warm_up(self, initial: RobotState, command: Command | None = None) -> None:
-        """Compile the kernels here, outside the timed run, and not in the first tick."""
+        """Compile the kernels before the timed run instead of in its first tick."""
         self.reset(initial)
         self.step(command or Command(np.zeros(len(self.joints))), self.physics_step)
         self.reset(initial)
 
-    def _act(self) -> None:
-        """Bring into force what fails at the present tick."""
-        faults, time = self._faults, self.state().time
-        for joint, fault in faults.due(self.state()):
-            impulse = energy = 0.0
-            if fault.kind == "frozen":
-                impulse, energy = self._freeze(joint)
-            elif joint in faults.in_force:
-                self.lock(joint, False)
-            if faults.is_news(fault):
-                kind, name = f"joint_{fault.kind}", self.joints[joint]
-                self._events.append(Event(time, kind, name, impulse, energy, fault.size))
-
-    def _slip(self, command: Command, brakes: Mapping[int, float]) -> None:
-        """Move on by physics steps, each with the efforts of brakes that slip [N m], by joint.
-
-        A step that ends a motion may gain I (h a)^2 / 8 of energy, with the inertia I of the joint
-        and the acceleration a [rad/s^2] that the brake takes.
-        """
-        effort, end, count, held = self._effort, self._time, self._steps, [*brakes]
-        start, most = self.state().time, np.array([*brakes.values()])
-        self._steps = 1
-        try:
-            for k in range(count):
-                before = self.state()
-                found = self._accelerate(before, effort)
-                assert found  # a robot with hinges is dynamic
-                responses = np.array([self._response(before, j).joints[held] for j in held])
-                change = found.joints[held] + before.qd[held] / self.physics_step
-                braking = np.zeros(len(effort))
-                braking[held] = hold(responses, change, most)
-                self._effort = effort + braking
-                self._time = end if k == count - 1 else start + (k + 1) * self.physics_step
-                self._advance(command, self.physics_step)
-                command = replace(command, switches=NO_SWITCHES)
-                after = self._state = self._read()
-                if FRICTION in self.channels:
-                    self._losses.add(FRICTION, -float(braking @ (after.q - before.q)))
-        finally:
-            self._effort, self._steps = effort, count
-
-    def _freeze(self, joint: int) -> tuple[float, float]:
-        """Lock a joint; return the size of the impulse [N m s], and the energy taken [J]."""
-        state = self.state()
-        rate = float(state.qd[joint])
-        if rate == 0.0:
-            self.lock(joint, True)
-            return 0.0, 0.0
-        change = self._response(state, joint)
-        impulse = -rate / float(change.joints[joint])
-        qd = state.qd + impulse * change.joints
-        qd[[joint, *frozen(self._faults.in_force)]] = 0.0
-        jump = impulse * change.base.reshape(2, 3)
-        twist = state.twist + (jump @ quaternion_matrix(state.orientation)).ravel()
-        self.lock(joint, True)
-        self._place(replace(state, qd=qd, twist=twist))
-        self._state = None
-        return abs(impulse), -0.5 * impulse * rate
-
-    def _response(self, state: RobotState, joint: int) -> Acceleration:
-        """Return the change of the velocities by an impulse of 1 N m s on a joint, M^-1 J'."""
-        unit = np.eye(len(self.joints))[joint]
-        up, down = (self._accelerate(state, sign * unit) for sign in (0.5, -0.5))
-        assert up and down  # a robot with hinges is dynamic
-        return Acceleration(up.base - down.base, up.joints - down.joints)
-
-    @contextmanager
-    def _holding(self, held: Sequence[int]) -> Iterator[None]:
-        """Hold some joints, and no others, for a while."""
-        now = frozen(self._faults.in_force)
-        changes = [(j, j in held) for j in {*now, *held} if (j in held) is not (j in now)]
-        try:
-            for joint, locked in changes:
-                self.lock(joint, locked)
-            yield
-        finally:
-            for joint, locked in changes:
-                self.lock(joint, not locked)
-
 
 def check_simulator(made: AnySimulator, robot: str) -> Simulator:
-    """Return what a robot has made.
+    """Return the simulator that a robot has made.
 
     Raises:
-        AccordError: where it does not derive from `Simulator`.
+        AccordError: if it does not derive from `Simulator`.
     """
     if not isinstance(made, Simulator):
         kind = type(made).__name__
         raise AccordError(f"robot {robot} makes a {kind}: derive it from roboaccord.Simulator")
     return made
-
-
-class Proxy(Simulator):
-    """Stand for a simulator; a subclass changes what goes in by `_advance`, what comes by `_read`.
-
-    Args:
-        simulator: to stand for.
-    """
-
-    def __init__(self, simulator: Simulator) -> None:
-        self.name, self.version, self.order = simulator.name, simulator.version, simulator.order
-        self.channels, self.unplaced = simulator.channels, simulator.unplaced
-        super().__init__(simulator.joints, simulator.effort_limits, simulator.physics_step)
-        self.armature, self.spring = simulator.armature, simulator.spring
-        self._inner = simulator
-
-    def fail(self, fault: Fault) -> None:
-        self._inner.fail(fault)
-
-    def load(self) -> None:
-        self._inner.load()
-
-    def compile_all(self) -> None:
-        self._inner.compile_all()
-
-    def take_events(self) -> Sequence[Event]:
-        return [*super().take_events(), *self._inner.take_events()]
-
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
-        return self._inner.acceleration(state, effort)
-
-    def masses(self) -> Mapping[str, float]:
-        return self._inner.masses()
-
-    def contacts(self) -> Sequence[ContactPoint] | None:
-        return self._inner.contacts()
-
-    def meter(self) -> None:
-        self._inner.meter()
-
-    def take_losses(self) -> Mapping[str, float]:
-        return self._inner.take_losses()
-
-    def parts(self) -> Sequence[Simulator]:
-        return self._inner.parts()
-
-    def lock(self, joint: int, locked: bool) -> None:
-        self._inner.lock(joint, locked)
-
-    def _place(self, state: RobotState) -> None:
-        self._inner.reset(state)
-
-    def _advance(self, command: Command, duration: float) -> None:
-        self._inner.step(command, duration)
-
-    def _read(self) -> RobotState:
-        return self._inner.state()
-
-    _accelerate = acceleration

@@ -22,7 +22,7 @@ from roboaccord.description.kinematics import TreeKinematics, motion_of
 if TYPE_CHECKING:
     from roboaccord.contract.state import Array, RobotState
     from roboaccord.description.tree import Tree
-    from roboaccord.simulators.joints import JointFriction
+    from roboaccord.simulators.friction import JointFriction
 
 FRICTION, DAMPING, STOPS, IMPACTS = CHANNELS = ("friction", "damping", "stops", "impacts")
 

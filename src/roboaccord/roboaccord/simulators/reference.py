@@ -22,12 +22,14 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.mimic import MimicDynamics
-from roboaccord.description.rotors import rotors_of
+from roboaccord.description.tree import rotors_of
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction, StopWatch
+from roboaccord.simulators.faults import LOCK_INERTIA
+from roboaccord.simulators.friction import JointFriction
 from roboaccord.simulators.losses import DAMPING, FRICTION, STOPS
+from roboaccord.simulators.stop_watch import StopWatch
 from roboaccord.simulators.stops import Stops
 
 

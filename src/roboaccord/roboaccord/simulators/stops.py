@@ -26,7 +26,7 @@ from roboaccord.description import bodies
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.numerics.complementarity import solve_in_box
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.simulators.joints import LOCK_INERTIA
+from roboaccord.simulators.faults import LOCK_INERTIA
 
 MOST = 100  # impacts in a physics step
 EXACT = 1e-14  # of a step: how close the time of an impact is found

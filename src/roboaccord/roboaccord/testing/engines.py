@@ -44,7 +44,7 @@ from roboaccord.numerics.rotations import (
     rpy_matrix,
     turn_twist,
 )
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.friction import JointFriction
 
 GRAVITY = 9.81  # m/s^2
 STATES = 20  # drawn at random

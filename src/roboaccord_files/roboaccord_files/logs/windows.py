@@ -30,7 +30,7 @@ from functools import cached_property
 import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.inverse import add_efforts, inverse_dynamics, link_motions
-from roboaccord.description.rotors import rotors_of
+from roboaccord.description.tree import rotors_of
 
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.log import Log

@@ -31,7 +31,7 @@ from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joints import JointFaults, weakened, without_loose
+from roboaccord.simulators.faults import JointFaults, weakened, without_loose
 
 Kind = Literal["lost", "reversed", "late", "swapped", "clipped", "scaled"]
 ROUND_OFF = 1e-12  # of the largest effort of a joint so far, or of 1 N m

@@ -39,7 +39,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joints import StopWatch
+from roboaccord.simulators.stop_watch import StopWatch
 
 SAMPLED = 40  # events: those with the largest impulses, and others evenly
 BEFORE, AFTER = 2, 2  # control periods

@@ -24,7 +24,7 @@ from roboaccord.engines.mujoco.contact import ConstraintMeter, MujocoContact
 from roboaccord.engines.mujoco.model import MujocoMechanism, compile_model
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
 from roboaccord.engines.spec import read_settings
-from roboaccord.simulators.joints import LOCK_INERTIA
+from roboaccord.simulators.faults import LOCK_INERTIA
 from roboaccord.simulators.losses import Losses
 
 _log = logging.getLogger(__name__)

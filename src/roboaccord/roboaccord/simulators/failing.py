@@ -1,0 +1,136 @@
+"""Joints that fail while a simulator runs: freezing, brakes that slip, and locks for a while.
+
+The equations are fixed (test_partial_faults and test_joint_faults compare them with closed forms).
+A new kind of failure begins in contract/fault.py; what it does to efforts is in faults.py.
+
+When a joint freezes, the impulse of its lock takes its rate. With the mass matrix M, and J the
+joint's row of the unit matrix,
+
+    v+ = v - M^-1 J' (J M^-1 J')^-1 J v,        energy taken (J v)' (J M^-1 J')^-1 (J v) / 2
+
+which is the projection of v that is orthogonal in the metric of M: energy is never gained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import NO_SWITCHES, Array, Command, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.simulators.faults import JointFaults, frozen, hold
+from roboaccord.simulators.losses import FRICTION, LossAccount
+
+
+class FailingJoints:
+    """The part of `Simulator` that lets joints fail; its attributes are explained there."""
+
+    name: str
+    channels: tuple[str, ...] = ()
+    joints: tuple[str, ...]
+    physics_step: float
+    _faults: JointFaults
+    _losses: LossAccount
+    _events: list[Event]
+    _time: float
+    _effort: Array
+    _state: RobotState | None
+    _steps: int
+
+    if TYPE_CHECKING:  # methods of `Simulator`
+
+        def state(self) -> RobotState: ...
+        def lock(self, joint: int, locked: bool) -> None: ...
+        def _place(self, state: RobotState) -> None: ...
+        def _advance(self, command: Command, duration: float) -> None: ...
+        def _read(self) -> RobotState: ...
+        def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None: ...
+
+    def _act(self) -> None:
+        """Let the faults act that are due at the present tick."""
+        faults, time = self._faults, self.state().time
+        for joint, fault in faults.due(self.state()):
+            impulse = energy = 0.0
+            if fault.kind == "frozen":
+                impulse, energy = self._freeze(joint)
+            elif joint in faults.in_force:
+                self.lock(joint, False)
+            if faults.is_news(fault):
+                kind, name = f"joint_{fault.kind}", self.joints[joint]
+                self._events.append(Event(time, kind, name, impulse, energy, fault.size))
+
+    def _slip(self, command: Command, brakes: Mapping[int, float]) -> None:
+        """Advance by physics steps, each with the efforts of brakes that slip.
+
+        A step that stops a joint may gain the energy I (h a)^2 / 8, with the inertia I of the joint
+        and the acceleration a [rad/s^2] that the brake takes.
+
+        Args:
+            command: in force.
+            brakes: largest efforts of the brakes by joint [N m].
+        """
+        effort, end, count, held = self._effort, self._time, self._steps, [*brakes]
+        start, most = self.state().time, np.array([*brakes.values()])
+        self._steps = 1
+        try:
+            for k in range(count):
+                before = self.state()
+                free = self._accelerate(before, effort)
+                assert free  # a robot with hinges is dynamic
+                responses = np.array([self._response(before, j).joints[held] for j in held])
+                change = free.joints[held] + before.qd[held] / self.physics_step
+                braking = np.zeros(len(effort))
+                braking[held] = hold(responses, change, most)
+                self._effort = effort + braking
+                self._time = end if k == count - 1 else start + (k + 1) * self.physics_step
+                self._advance(command, self.physics_step)
+                command = replace(command, switches=NO_SWITCHES)
+                after = self._state = self._read()
+                if FRICTION in self.channels:
+                    self._losses.add(FRICTION, -float(braking @ (after.q - before.q)))
+        finally:
+            self._effort, self._steps = effort, count
+
+    def _freeze(self, joint: int) -> tuple[float, float]:
+        """Lock a joint; return the size of the impulse [N m s] and the energy that it takes [J]."""
+        state = self.state()
+        rate = float(state.qd[joint])
+        if rate == 0.0:
+            self.lock(joint, True)
+            return 0.0, 0.0
+        change = self._response(state, joint)
+        impulse = -rate / float(change.joints[joint])
+        qd = state.qd + impulse * change.joints
+        qd[[joint, *frozen(self._faults.in_force)]] = 0.0
+        jump = impulse * change.base.reshape(2, 3)
+        twist = state.twist + (jump @ quaternion_matrix(state.orientation)).ravel()
+        self.lock(joint, True)
+        self._place(replace(state, qd=qd, twist=twist))
+        self._state = None
+        return abs(impulse), -0.5 * impulse * rate
+
+    def _response(self, state: RobotState, joint: int) -> Acceleration:
+        """Return the change of velocities by an impulse of 1 N m s on a joint, M^-1 J'."""
+        unit = np.eye(len(self.joints))[joint]
+        up, down = (self._accelerate(state, sign * unit) for sign in (0.5, -0.5))
+        assert up and down  # a robot with hinges is dynamic
+        return Acceleration(up.base - down.base, up.joints - down.joints)
+
+    @contextmanager
+    def _holding(self, held: Sequence[int]) -> Iterator[None]:
+        """Lock some joints, and no others, inside a `with` block."""
+        now = frozen(self._faults.in_force)
+        changes = [(j, j in held) for j in {*now, *held} if (j in held) is not (j in now)]
+        try:
+            for joint, locked in changes:
+                self.lock(joint, locked)
+            yield
+        finally:
+            for joint, locked in changes:
+                self.lock(joint, not locked)

@@ -1,0 +1,76 @@
+"""Simulators that change something of another one, and pass on all the rest.
+
+`Proxy` must pass on every public member of `Simulator`, which test_simulators checks one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.fault import Fault
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.simulators.base import Simulator
+
+
+class Proxy(Simulator):
+    """Take the place of a simulator.
+
+    A subclass changes commands in `_advance`, and states in `_read`.
+
+    Args:
+        simulator: to replace.
+    """
+
+    def __init__(self, simulator: Simulator) -> None:
+        self.name, self.version, self.order = simulator.name, simulator.version, simulator.order
+        self.channels, self.unplaced = simulator.channels, simulator.unplaced
+        super().__init__(simulator.joints, simulator.effort_limits, simulator.physics_step)
+        self.armature, self.spring = simulator.armature, simulator.spring
+        self._inner = simulator
+
+    def fail(self, fault: Fault) -> None:
+        self._inner.fail(fault)
+
+    def load(self) -> None:
+        self._inner.load()
+
+    def compile_all(self) -> None:
+        self._inner.compile_all()
+
+    def take_events(self) -> Sequence[Event]:
+        return [*super().take_events(), *self._inner.take_events()]
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
+        return self._inner.acceleration(state, effort)
+
+    def masses(self) -> Mapping[str, float]:
+        return self._inner.masses()
+
+    def contacts(self) -> Sequence[ContactPoint] | None:
+        return self._inner.contacts()
+
+    def meter(self) -> None:
+        self._inner.meter()
+
+    def take_losses(self) -> Mapping[str, float]:
+        return self._inner.take_losses()
+
+    def parts(self) -> Sequence[Simulator]:
+        return self._inner.parts()
+
+    def lock(self, joint: int, locked: bool) -> None:
+        self._inner.lock(joint, locked)
+
+    def _place(self, state: RobotState) -> None:
+        self._inner.reset(state)
+
+    def _advance(self, command: Command, duration: float) -> None:
+        self._inner.step(command, duration)
+
+    def _read(self) -> RobotState:
+        return self._inner.state()
+
+    _accelerate = acceleration
