@@ -10,14 +10,8 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.state import Array
-from roboaccord.numerics.complementarity import (
-    FAILED,
-    SOLVED,
-    _lemke,
-    check_lcp,
-    solve_by_lemke,
-    solve_in_box,
-)
+from roboaccord.numerics.box import solve_in_box
+from roboaccord.numerics.lemke import FAILED, SOLVED, _lemke, check_lcp, solve_by_lemke
 from scipy.optimize import lsq_linear, nnls
 
 sizes = st.integers(1, 10)

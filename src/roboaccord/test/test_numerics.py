@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.numerics.cholesky import factor, solve
-from roboaccord.numerics.complementarity import SOLVED, solve_by_lemke, solve_by_pivoting
+from roboaccord.numerics.lemke import SOLVED, solve_by_lemke
 from roboaccord.numerics.newton import bounded_step, newton_steps
+from roboaccord.numerics.pivoting import solve_by_pivoting
 from roboaccord.numerics.runge_kutta import NODES, dense_rows, dense_state, rk4_stage, take_step
 
 

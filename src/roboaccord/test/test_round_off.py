@@ -98,4 +98,4 @@ def test_what_is_infinite_or_no_number_is_ranked_like_numpy_does() -> None:
     infinite = np.array([1.0, np.inf, 2.0, -np.inf, np.inf])
     assert descending(infinite) == [1, 4, 2, 0, 3] and first_largest(infinite) == 1
     assert first_largest(np.array([1.0, np.nan, np.inf])) == 1
-    assert ranked([3.0, 1.2, 1.0, 2.0], abs, apart=0.5) == [1.2, 1.0, 2.0, 3.0]
+    assert ranked([3.0, 1.2, 1.0, 2.0], abs, slack=0.5) == [1.2, 1.0, 2.0, 3.0]

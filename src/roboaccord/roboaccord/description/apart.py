@@ -26,17 +26,18 @@ from roboaccord.contract.errors import AccordError, visible
 from roboaccord.numerics.machine import end_with, python
 
 SECONDS = 20  # of processor time; the largest xacro of 69 public ones takes 3
-WAITING = 30.0  # times that by the clock, for that time on a busy machine
+WAITING = 30.0  # times SECONDS of wall time, for a busy machine
 LARGEST = 100_000_000  # bytes of an answer
 LIMITS = resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE
-# Threads that it does not need take address space, by OpenBLAS 0.1 GB each.
+# Without these, threads that are not needed take address space, 0.1 GB each for OpenBLAS.
 ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
 
 def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: int) -> Any:
-    """Return what a function of a module returns for arguments, all of them JSON: no code.
+    """Return the result of a module's function; arguments and result are JSON, never code.
 
-    Its process can write no file, is not heard, and ends with all that it has started.
+    Its process cannot write files, its output is discarded, and it ends with all that it has
+    started.
 
     Args:
         function, arguments: go to the other process, as does the search path of modules without
@@ -49,7 +50,7 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
     """
     job = {"function": [function.__module__, function.__name__], "arguments": arguments}
     limits = {"limits": [seconds, memory, 0, 0], "parent": os.getpid()}
-    folders = [each for each in sys.path if Path(each).resolve() != Path.cwd()]
+    folders = [folder for folder in sys.path if Path(folder).resolve() != Path.cwd()]
     search = {"PYTHONPATH": os.pathsep.join([*folders, str(Path(__file__).parents[2])])}
     with TemporaryFile("w+") as given:
         json.dump({**job, **limits}, given)

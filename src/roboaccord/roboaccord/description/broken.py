@@ -3,8 +3,8 @@
 Refusals may be added: yield rule, element, message and cure in the function of that subject, or in
 a new one that `check_description` goes through. The names of rules (`name-missing`, `link-loop`,
 ...) stay: they are entries of rules.yaml, by which `accord check` reports the same findings, and a
-new one needs an entry there. What engines only read differently is no business of this file, but of
-checks.py and those rules.
+new one needs an entry there. What engines merely read differently belongs to checks.py
+and those rules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VECTORS = ("xyz", "rpy", "size", "scale")
 
 
 def check_description(file: UrdfFile) -> None:
-    """Refuse what no two engines read alike: names twice, no numbers, joints of other types.
+    """Refuse what no two engines read alike: duplicate names, broken numbers, unknown joints.
 
     Raises:
         AccordError: naming the link or the joint.
@@ -34,15 +34,15 @@ def check_description(file: UrdfFile) -> None:
     for find in (broken_names, broken_numbers, broken_structure):
         for _, _, message, _ in find(top):
             raise AccordError(f"{broken}: {message}")
-    known = (*MOVING, "fixed")
+    kinds = (*MOVING, "fixed")
     for joint in top.findall("joint"):
-        if (kind := joint.get("type")) not in known:
-            wrong = f"{label(joint)} is of type {kind}, and not of {', '.join(known)}"
+        if (kind := joint.get("type")) not in kinds:
+            wrong = f"{label(joint)} is of type {kind}, and not of {', '.join(kinds)}"
             raise AccordError(f"{broken}: {wrong}")
 
 
 def broken_names(top: ET.Element) -> Found:
-    """Yield what has no name, and links or joints of one name."""
+    """Yield elements without a name, and links or joints with the same name."""
     if not top.get("name"):
         yield "name-missing", top, "the robot has no name", 'write <robot name="...">'
     seen = set[tuple[str, str]]()
@@ -56,12 +56,13 @@ def broken_names(top: ET.Element) -> Found:
 
 
 def broken_numbers(top: ET.Element) -> Found:
-    """Yield numbers that are none or too many, and negative masses."""
-    for owner in (each for tag in ("link", "joint", "transmission") for each in top.findall(tag)):
-        for each in owner.iter():
-            for key in NUMBERS.get(each.tag, ()):
-                if key in each.attrib:
-                    yield from _number(owner, each, key)
+    """Yield attributes that are not numbers, or too many, and negative masses."""
+    tags = ("link", "joint", "transmission")
+    for owner in (element for tag in tags for element in top.findall(tag)):
+        for element in owner.iter():
+            for key in NUMBERS.get(element.tag, ()):
+                if key in element.attrib:
+                    yield from _number(owner, element, key)
 
 
 def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
@@ -83,7 +84,7 @@ def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
 
 
 def broken_structure(top: ET.Element) -> Found:
-    """Yield links that are not there, and loops."""
+    """Yield links that do not exist, and loops."""
     links = {e.get("name", ""): e for e in top.findall("link")}
     led, parents = Counter[str](), dict[str, str]()
     for joint in top.findall("joint"):

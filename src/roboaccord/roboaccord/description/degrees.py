@@ -1,4 +1,4 @@
-"""Joints with several degrees of freedom, made a free base, or chains of joints with one each.
+"""Joints with several degrees of freedom, replaced by a free base or a chain of simple joints.
 
 DEGREES, its order and the names `NAME_TX` and so on are fixed as MuJoCo has them, so that joints of
 all engines are compared by name; users see them in results. `plane` turns the axes of a planar
@@ -27,8 +27,9 @@ def single_degrees(urdf: str) -> str:
     """Return a URDF whose joints have one degree of freedom at most.
 
     A planar joint becomes two slides and a hinge about its axis, a floating one three slides and
-    three hinges, with links without mass between them. A floating joint below a root without mass
-    leaves with it: what it carries is the root, and free. A link `world` that joints name is there.
+    three hinges, with massless links between them. A floating joint below a massless root is
+    removed with that root: the link that it carries is then a free root. A link `world` is added
+    where joints name it.
     """
     top = ET.fromstring(urdf)
     declared = any(link.get("name") == WORLD for link in top.findall("link"))
@@ -39,10 +40,11 @@ def single_degrees(urdf: str) -> str:
     if named and not declared:
         top.append(ET.Element("link", name=WORLD))
     floating, ground = floating_root(top)
-    for each in [*top.findall("link"), *top.findall("joint")] if floating is not None else ():
-        name = each.get("name", "") if each.tag == "link" else end(each, "child")
-        if each is floating or name in ground:
-            top.remove(each)
+    elements = [*top.findall("link"), *top.findall("joint")] if floating is not None else ()
+    for element in elements:
+        name = element.get("name", "") if element.tag == "link" else end(element, "child")
+        if element is floating or name in ground:
+            top.remove(element)
     for joint in several:
         if joint is not floating:
             _replace(top, joint)
@@ -50,9 +52,9 @@ def single_degrees(urdf: str) -> str:
 
 
 def floating_root(top: ET.Element) -> tuple[ET.Element | None, frozenset[str]]:
-    """Return the floating joint that alone leads from a root without mass, and the root's links.
+    """Return the only, floating joint below a massless root, and the names of the root's links.
 
-    None, and none, where no joint does.
+    None and an empty set where there is no such joint.
     """
     joints, bodies = top.findall("joint"), _bodies(top)
     led = {end(joint, "child") for joint in joints}
@@ -68,18 +70,18 @@ def floating_root(top: ET.Element) -> tuple[ET.Element | None, frozenset[str]]:
 
 
 def _bodies(top: ET.Element) -> dict[str, dict[str, ET.Element]]:
-    """Return the links by name that are fixed to each link, itself among them."""
-    found = {link.get("name", ""): {link.get("name", ""): link} for link in top.findall("link")}
+    """Return for each link, by name, the links that are fixed to it, itself included."""
+    bodies = {link.get("name", ""): {link.get("name", ""): link} for link in top.findall("link")}
     for joint in top.findall("joint"):
         ends = end(joint, "parent"), end(joint, "child")
-        if joint.get("type") == "fixed" and all(end in found for end in ends):
-            whole = found[ends[0]] | found[ends[1]]
-            found |= dict.fromkeys(whole, whole)
-    return found
+        if joint.get("type") == "fixed" and all(end in bodies for end in ends):
+            whole = bodies[ends[0]] | bodies[ends[1]]
+            bodies |= dict.fromkeys(whole, whole)
+    return bodies
 
 
 def _replace(top: ET.Element, joint: ET.Element) -> None:
-    """Put a chain of joints in the place of one."""
+    """Replace a joint by a chain of joints."""
     name, kind = joint.get("name", ""), joint.get("type", "")
     degrees = DEGREES[kind]
     frame = plane(numbers(joint.find("axis"), "xyz", "1 0 0")) if kind == "planar" else np.eye(3)
@@ -104,7 +106,7 @@ def _replace(top: ET.Element, joint: ET.Element) -> None:
 def plane(normal: Array) -> Array:
     """Return axes (3, 3) in columns, the third along a normal (3,), as MuJoCo has them.
 
-    They are those of the parent, turned by the least angle that does it.
+    They are the axes of the parent, turned by the smallest possible angle.
     """
     if not (length := float(np.linalg.norm(normal))):
         raise AccordError("the axis of a planar joint has no direction")

@@ -18,27 +18,34 @@ from roboaccord.numerics.rotations import axis_angle_matrix
 
 
 class Carrier(NamedTuple):
-    """Hold a joint that carries a link: column, axis (k, 3), place (k, 3), whether it slides."""
+    """A joint that carries a link.
+
+    Args:
+        column: of the joint in q.
+        axis: unit vector in the world (k, 3).
+        origin: of the joint in the world (k, 3) [m].
+        slides: whether it is prismatic.
+    """
 
     column: int
     axis: Array
-    place: Array
+    origin: Array
     slides: bool
 
 
 class FrameMotion(NamedTuple):
-    """Hold the motion of a link's frame at k samples, in the world's axes.
+    """Motion of a link's frame at k samples, in the world's axes.
 
     Args:
         turn: rotation (k, 3, 3).
-        place: of its origin (k, 3).
+        origin: of its origin (k, 3).
         spin, change: angular velocity and acceleration (k, 3).
         acc: of its origin, less that of free fall (k, 3).
         carriers: joints that move it.
     """
 
     turn: Array
-    place: Array
+    origin: Array
     spin: Array
     change: Array
     acc: Array
@@ -48,54 +55,54 @@ class FrameMotion(NamedTuple):
 def link_motions(
     tree: Tree, joints: Sequence[str], gravity: Array, q: Array, qd: Array, qdd: Array
 ) -> dict[str, FrameMotion]:
-    """Return how the links move.
+    """Return the motions of all links by name.
 
     Args:
         tree: its first link does not move; joints that are not named stay at 0.
-        joints: names of the columns.
+        joints: names, in the order of q.
         gravity: acceleration of free fall (3,) [m/s^2].
         q, qd, qdd: positions, rates and accelerations (k, n).
     """
     zero = np.zeros((len(q), 3))
     start = FrameMotion(np.tile(np.eye(3), (len(q), 1, 1)), zero, zero, zero, zero - gravity)
-    found = {tree.links[0].name: start}
+    motions = {tree.links[0].name: start}
     for joint in tree.joints:
-        turn, place, spin, change, acc, carriers = found[joint.parent]
+        turn, origin, spin, change, acc, carriers = motions[joint.parent]
         arm = turn @ joint.position
         turn = turn @ joint.rotation
         if carriers:
             acc = acc + cross(change, arm) + cross(spin, cross(spin, arm))
-        place = place + arm
+        origin = origin + arm
         if joint.name in joints:
             column, axis = joints.index(joint.name), turn @ joint.axis
             slides = joint.kind == "prismatic"
             at, rate, more = (x[:, column, None] for x in (q, qd, qdd))
             if slides:
                 out = axis * at
-                place = place + out
+                origin = origin + out
                 acc = acc + cross(change, out) + cross(spin, cross(spin, out))
                 acc = acc + axis * more + 2.0 * cross(spin, axis * rate)
             else:
                 turn = turn @ axis_angle_matrix(joint.axis, at[:, 0])
                 change = change + axis * more + cross(spin, axis * rate)
                 spin = spin + axis * rate
-            carriers = (*carriers, Carrier(column, axis, place, slides))
-        found[joint.child] = FrameMotion(turn, place, spin, change, acc, carriers)
-    return found
+            carriers = (*carriers, Carrier(column, axis, origin, slides))
+        motions[joint.child] = FrameMotion(turn, origin, spin, change, acc, carriers)
+    return motions
 
 
 def add_efforts(efforts: Array, links: Iterable[Link], motions: Mapping[str, FrameMotion]) -> None:
-    """Add to efforts (k, n) what the motion of links needs."""
+    """Add the efforts that the motion of links needs to efforts (k, n)."""
     for link in links:
-        turn, place, spin, change, acc, carriers = motions[link.name]
+        turn, frame, spin, change, acc, carriers = motions[link.name]
         if not carriers or not (link.mass or link.inertia.any()):
             continue
         lever = turn @ link.centre
         force = link.mass * (acc + cross(change, lever) + cross(spin, cross(spin, lever)))
-        own, turned = (rotated(turn, rotated(turn, x, True) @ link.inertia) for x in (change, spin))
-        moment = own + cross(spin, turned)
+        rate, spun = (rotated(turn, rotated(turn, x, True) @ link.inertia) for x in (change, spin))
+        moment = rate + cross(spin, spun)
         for column, axis, origin, slides in carriers:
-            load = force if slides else moment + cross(place + lever - origin, force)
+            load = force if slides else moment + cross(frame + lever - origin, force)
             efforts[:, column] += np.einsum("ki,ki->k", axis, load)
 
 

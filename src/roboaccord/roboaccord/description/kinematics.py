@@ -37,12 +37,12 @@ def _multiply(A, B, out):
 
 
 @kernel
-def outward(parent, kind, column, place, turn, axis, q, qd, R, O, V, W, A):
+def outward(parent, kind, column, joint_origin, turn, axis, q, qd, R, O, V, W, A):
     """Fill rotations R, origins O, velocities V, W and joint axes A of all other links.
 
-    The entries of links without a parent (-1) must be there, the first link's among them. `place`,
-    `turn` and `axis` describe the joint that leads to each link, in the frames of URDF; everything
-    filled is in the world.
+    Entries of links without a parent (-1), such as the first, must be filled already. The arrays
+    `joint_origin`, `turn` and `axis` describe the joint that leads to each link, in URDF's frames;
+    everything that is filled is in the world.
     """
     local = np.empty((3, 3))
     half = np.empty((3, 3))
@@ -54,7 +54,7 @@ def outward(parent, kind, column, place, turn, axis, q, qd, R, O, V, W, A):
             continue
         _multiply(R[p], turn[i], half)
         _apply(half, axis[i], A[i])
-        _apply(R[p], place[i], lever)
+        _apply(R[p], joint_origin[i], lever)
         position = 0.0
         rate = 0.0
         if kind[i] != FIXED:
@@ -140,11 +140,11 @@ def inward(parent, kind, column, O, P, A, force, torque, base, effort):
 
 
 class TreeKinematics:
-    """Move a tree's links with the joints named, and bring forces on links back to the joints.
+    """Motions of a tree's links by those of its joints, and efforts on joints by forces on links.
 
     Args:
         tree: links and joints.
-        joints: names of the columns of q and qd; joints not named stay at 0.
+        joints: names, in the order of q and qd; other joints stay at 0.
     """
 
     def __init__(self, tree: Tree, joints: tuple[str, ...]) -> None:
@@ -177,7 +177,7 @@ class TreeKinematics:
     def move(
         self, q: Array, qd: Array, position: Array, rotation: Array, twist: Array
     ) -> LinkMotion:
-        """Return the motion of all links; its arrays are used again by the next call.
+        """Return the motion of all links; its arrays are overwritten by the next call.
 
         Args:
             q, qd: joint positions and velocities (n,).
@@ -185,7 +185,7 @@ class TreeKinematics:
             rotation: of the base in the world (3, 3).
             twist: linear and angular velocity of the base, in the world (6,).
         """
-        # Read-only and other arrays are different types, and would be compiled for one by one.
+        # Copies: for read-only arrays, a different type, the kernel would be compiled once more.
         self._q[:], self._qd[:] = q, qd
         self.rotation[0] = rotation
         self.origin[0], self.velocity[0], self.angular[0] = position, twist[:3], twist[3:]
@@ -200,7 +200,7 @@ class TreeKinematics:
         return LinkMotion(self.rotation, self._position, self._linear, self.angular)
 
     def efforts(self, forces: Array, torques: Array) -> tuple[Array, Array]:
-        """Return the base's wrench in the world (6,) and the efforts (n,) of forces on the links.
+        """Return the base's wrench in the world (6,) and efforts (n,) equivalent to forces on links.
 
         Args:
             forces: at the centres of mass of all links, where `move` put them (k, 3) [N].
@@ -214,7 +214,7 @@ class TreeKinematics:
 
 
 def motion_of(tree: Tree, kinematics: TreeKinematics, state: RobotState) -> LinkMotion:
-    """Return the motion of all links in a state; its arrays are used again by the next call.
+    """Return the motion of all links in a state; its arrays are overwritten by the next call.
 
     The ball of a bearing turns where the bearing stands, wherever its odometry puts it.
     """

@@ -46,7 +46,7 @@ def _paint(visual: ET.Element, name: str, colour: tuple[float, ...]) -> None:
     for material in visual.findall("material"):
         visual.remove(material)
     material = ET.SubElement(visual, "material", name=name)
-    ET.SubElement(material, "color", rgba=" ".join(f"{part:g}" for part in colour))
+    ET.SubElement(material, "color", rgba=" ".join(f"{value:g}" for value in colour))
 
 
 def _enlarge(form: ET.Element) -> None:

@@ -21,7 +21,7 @@ UP = np.array([0.0, 0.0, 1.0])
 TRIANGLE = np.triu_indices(3)
 
 
-class Body:
+class MergedBody:
     """Links that move as one; their frame is that of the first, turned to have its joint along z.
 
     Args:
@@ -55,11 +55,11 @@ class Body:
         return np.array([*numbers, *np.zeros(KNOWN - len(numbers))])
 
 
-def merge(tree: Tree, joints: Sequence[str]) -> list[Body]:
+def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:
     """Return the bodies of a tree, each after its parent, the base first."""
     links = {link.name: link for link in tree.links}
     first = tree.links[0].name
-    merged = [Body(first, None, -1, np.zeros(3), np.eye(3))]
+    merged = [MergedBody(first, None, -1, np.zeros(3), np.eye(3))]
     frames = {first: (0, np.zeros(3), np.eye(3))}
     for joint in [None, *tree.joints]:
         if joint is not None:
@@ -69,7 +69,7 @@ def merge(tree: Tree, joints: Sequence[str]) -> list[Body]:
             position, turn = position + turn @ joint.position, turn @ joint.rotation
             if joint.name in joints:
                 align = _along(np.asarray(joint.axis, float).tobytes())
-                merged.append(Body(joint.child, joint, body, position, turn @ align))
+                merged.append(MergedBody(joint.child, joint, body, position, turn @ align))
                 body, position, turn = len(merged) - 1, np.zeros(3), align.T
             frames[joint.child] = body, position, turn
         name = joint.child if joint else first

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from trimesh import Trimesh
 
 PACKAGE, MODEL, FILE = "package://", "model://", "file://"
-MOST_MEMORY = 4 << 30  # bytes; some formats state millions of vertices in a line
-MOST_COLOURS = 16  # of a part: one that has more, as by vertex, is drawn in their mean
+MOST_MEMORY = 4 << 30  # bytes: generous; some formats state millions of vertices in a line
+MOST_COLOURS = 16  # of a part; with more, as of colours by vertex, it is drawn in their mean
 FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # none of them an archive
 
 
@@ -55,7 +55,7 @@ def mesh_path(name: str) -> Path:
 
 
 def ships(name: str) -> bool:
-    """Return whether a mesh is of an installed package, by its name alone."""
+    """Return whether a mesh belongs to an installed package, judging by its name alone."""
     path = name.removeprefix(PACKAGE).removeprefix(FILE)
     shares = [each / "share" for each in (*folders_of("AMENT_PREFIX_PATH"), Path(sys.prefix))]
     inside = name.startswith(PACKAGE) or any(Path(path).is_relative_to(each) for each in shares)
@@ -79,7 +79,7 @@ def read_mesh(path: Path) -> tuple[Array, Index]:
 
 
 def read_parts(path: Path) -> list[Part]:
-    """Return the parts of a file's mesh, each of one colour, or of none where the file has none.
+    """Return the parts of a file's mesh, each of one colour; without one where the file has none.
 
     The colour is that of the material, the mean of its texture where it has one.
 
@@ -126,9 +126,9 @@ def _read_parts(path: Path) -> list[Part]:
     scene = _trimesh(path).load_scene(path, process=True, resolver=_beside(path))
     parts = list[Part]()
     for node in scene.graph.nodes_geometry:
-        place, name = scene.graph[node]
+        pose, name = scene.graph[node]
         mesh = scene.geometry[name]
-        vertices = np.array(mesh.vertices, float) @ place[:3, :3].T + place[:3, 3]
+        vertices = np.array(mesh.vertices, float) @ pose[:3, :3].T + pose[:3, 3]
         for triangles, colour in _by_colour(mesh):
             used, corners = np.unique(triangles, return_inverse=True)
             parts.append((vertices[used], corners.reshape(-1, 3), colour))
@@ -146,8 +146,8 @@ def _by_colour(mesh: Trimesh) -> Iterator[tuple[Index, Array | None]]:
         material = look.material
         textured = getattr(material, "image", getattr(material, "baseColorTexture", None))
         plain = textured is None or look.uv is None
-        found = [material.main_color] if plain else look.to_color().vertex_colors
-        colours = np.mean(found, axis=0)[None, :3] / 255.0
+        shades = [material.main_color] if plain else look.to_color().vertex_colors
+        colours = np.mean(shades, axis=0)[None, :3] / 255.0
         index = np.zeros(len(faces), dtype=np.int64)
     else:
         colours, index = np.unique(look.face_colors[:, :3] / 255.0, axis=0, return_inverse=True)
@@ -172,18 +172,18 @@ def _trimesh(path: Path) -> Any:
 
 
 def _beside(path: Path) -> Any:
-    """Return what gives trimesh textures and buffers: regular files of bounded size."""
-    found = _trimesh(path).resolvers.FilePathResolver(str(path))
-    own = found.get
+    """Return a resolver by which trimesh gets textures and buffers: files of bounded size only."""
+    resolver = _trimesh(path).resolvers.FilePathResolver(str(path))
+    read = resolver.get
 
     def get(name: str) -> bytes:
         for word in (name.strip(), name.strip().lstrip("/"), Path(name).name):
             if (beside := path.parent / word).exists():
                 check_file(beside)
-        return bytes(own(name))
+        return bytes(read(name))
 
-    found.get = get
-    return found
+    resolver.get = get
+    return resolver
 
 
 def _read_obj(path: Path) -> tuple[Array, Index]:

@@ -22,15 +22,15 @@ ENDS = ("low", "high")  # of a range
 
 
 class MissingParameterError(AccordError, AttributeError):
-    """Report a parameter that the robot's file lacks."""
+    """A parameter that the robot's file does not have."""
 
 
 class Parameters:
-    """Hold the physical parameters of a robot in SI units, read-only, as attributes.
+    """Physical parameters of a robot in SI units, as read-only attributes.
 
-    `config/parameters.yaml` of the robot's package declares them. A robot derives a class for what
-    follows from them (properties), for values to refuse (`check`), and to annotate those that are
-    whole numbers: `joints: int`.
+    `config/parameters.yaml` of the robot's package declares them. A robot derives a class to add
+    derived quantities (properties), to refuse values (`check`), and to annotate whole numbers:
+    `joints: int`.
 
     Args:
         values: by name.
@@ -46,7 +46,7 @@ class Parameters:
         self.check()
 
     def check(self) -> None:
-        """Refuse values that make no robot.
+        """Refuse values with which there is no robot.
 
         Raises:
             ValueError: one line that names the parameter.

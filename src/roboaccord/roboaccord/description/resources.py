@@ -91,7 +91,7 @@ def package_folders(package: str, path: Path, packages: Mapping[str, Path]) -> I
                 yield above
     for folder in folders_of("ROS_PACKAGE_PATH"):
         yield folder if folder.name == package else folder / package
-    yield from (folder / package for each in MODEL_PATHS for folder in folders_of(each))
+    yield from (folder / package for name in MODEL_PATHS for folder in folders_of(name))
     yield from (prefix / "share" / package for prefix in folders_of("AMENT_PREFIX_PATH"))
     with suppress(AccordError):
         yield share(package)
@@ -118,4 +118,4 @@ def _name_of(folder: Path) -> str:
 
 def folders_of(variable: str) -> list[Path]:
     """Return the folders of an environment variable."""
-    return [Path(each) for each in os.environ.get(variable, "").split(os.pathsep) if each]
+    return [Path(name) for name in os.environ.get(variable, "").split(os.pathsep) if name]

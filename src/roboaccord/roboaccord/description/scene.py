@@ -26,7 +26,7 @@ from roboaccord.description.meshes import Part, mesh_path, read_parts
 from roboaccord.description.solids import Faces, Geometry, box, cylinder, read_geometry, sphere
 from roboaccord.description.tree import Tree
 
-GREY = (0.55, 0.60, 0.66, 1.0)
+GREY = (0.55, 0.60, 0.66, 1.0)  # red, green, blue and opacity; a matter of taste
 VISUAL, COLLISION = "visual shapes", "collision shapes"
 MIXED = "visual and collision shapes"
 _log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Shape:
-    """Hold what is drawn of a link in one colour.
+    """Polygons of a link that are drawn in one colour.
 
     Args:
         link: index of the link in the tree.
@@ -53,7 +53,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Scene:
-    """Hold a robot's name, kinematic tree and shapes, and which these are."""
+    """A robot to draw: its name, kinematic tree and shapes, and whether these are visual ones."""
 
     name: str
     tree: Tree
@@ -75,17 +75,17 @@ class Scene:
         root = ET.fromstring(urdf)
         palette = {m.get("name", ""): _colour(m, {}) for m in root.findall("material")}
         elements = {e.get("name"): e for e in root.findall("link")}
-        found = [
+        by_link = [
             _link_shapes(elements[link.name], index, palette, collision)
             for index, link in enumerate(tree.links)
         ]
-        shapes = tuple(shape for each, _ in found for shape in each)
+        shapes = tuple(shape for of_link, _ in by_link for shape in of_link)
         name = root.get("name", "robot")
         if not shapes and not collision:
             return cls.parse(urdf, collision=True)
         if not shapes:
             raise AccordError(f"{name} has no box, cylinder, sphere or mesh to draw")
-        kind = COLLISION if collision else MIXED if any(mixed for _, mixed in found) else VISUAL
+        kind = COLLISION if collision else MIXED if any(mixed for _, mixed in by_link) else VISUAL
         return cls(name, tree, shapes, kind)
 
 
@@ -98,9 +98,9 @@ def _link_shapes(
     shapes = list[Shape]()
     if not collision:
         drawn = [_shapes(v, link, _colour(v.find("material"), palette)) for v in visuals]
-        shapes, collision = [shape for each in drawn for shape in each], not all(drawn)
+        shapes, collision = [shape for visual in drawn for shape in visual], not all(drawn)
     if collision:
-        shapes += [shape for each in solids for shape in _shapes(each, link, colour)]
+        shapes += [shape for solid in solids for shape in _shapes(solid, link, colour)]
     return shapes, collision and bool(solids)
 
 
@@ -134,8 +134,8 @@ def _mesh(form: Geometry, link: int, colour: Array) -> list[Shape]:
         _log.warning("a mesh is left out: %s", error)
         return []
     opacity, shapes = float(colour[3]), list[Shape]()
-    for vertices, triangles, own in parts:
-        shown = colour[:3] if own is None or opacity < 1.0 else own
+    for vertices, triangles, in_file in parts:
+        shown = colour[:3] if in_file is None or opacity < 1.0 else in_file
         placed = form.placed(vertices * form.scale)
         shapes.append(Shape(link, placed, triangles, shown, opacity))
     return shapes

@@ -21,10 +21,11 @@ from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import rpy_matrix
 
 SIDES = 36  # of a cylinder, and meridians of a sphere: round at the sizes that are drawn
-PARALLELS = 18
+PARALLELS = 18  # half of them, so that the faces of a sphere are nearly square at its equator
 
 Faces = tuple[tuple[int, ...], ...]
 ALIKE = 6  # digits to which normals of triangles in one facet agree
+TINY = 1e-300  # in place of 0 for a divisor
 GROUND, WALL, TERRAIN = BACKDROPS = "ground", "wall", "terrain"
 
 
@@ -63,7 +64,7 @@ def facets(vertices: Array, triangles: Index) -> Faces:
     """Return the plane facets of a convex mesh: triangles (f, 3) in one plane become one face."""
     a, b, c = np.moveaxis(vertices[triangles], 1, 0)
     normals = np.cross(b - a, c - a)
-    normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
+    normals /= np.maximum(np.linalg.norm(normals, axis=1), TINY)[:, None]
     planes: dict[tuple[float, ...], list[int]] = {}
     for index, normal in enumerate(normals):
         planes.setdefault(tuple((normal + 0.0).round(ALIKE)), []).append(index)
@@ -84,7 +85,7 @@ def _ring(vertices: Array, corners: Index, normal: Array) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Hold a surface that stands still in the world.
+    """A surface that stands still in the world.
 
     Args:
         name: `ground`, `wall`, `terrain`, or another for a convex solid that stands around.
@@ -109,7 +110,7 @@ class Surface:
 
 @dataclass(frozen=True)
 class Geometry:
-    """Hold one form in the frame of its link.
+    """One form in the frame of its link.
 
     Args:
         form: box, cylinder, sphere or mesh, or whatever else the URDF names.
@@ -152,8 +153,8 @@ def read_geometry(element: ET.Element) -> Geometry:
     turn, sizes = rpy_matrix(*numbers_of(origin, "rpy")), numbers_of(form, "size")
     radius, length = (float(form.get(key, "0")) for key in ("radius", "length"))
     file, scale = form.get("filename", ""), numbers_of(form, "scale", "1 1 1")
-    place = numbers_of(origin, "xyz")
-    return Geometry(form.tag, place, turn, sizes, radius, length, file, scale)
+    position = numbers_of(origin, "xyz")
+    return Geometry(form.tag, position, turn, sizes, radius, length, file, scale)
 
 
 def numbers_of(element: ET.Element | None, key: str, default: str = "0 0 0") -> Array:

@@ -53,5 +53,5 @@ def label(element: ET.Element) -> str:
 
 def end(joint: ET.Element, tag: str) -> str:
     """Return the link of a joint's `parent` or `child`, "" where it has none."""
-    found = joint.find(tag)
-    return "" if found is None else found.get("link", "")
+    element = joint.find(tag)
+    return "" if element is None else element.get("link", "")

@@ -21,6 +21,7 @@ from roboaccord.description.tree import MOMENTS, MOVING, Joint, Link, Tree
 
 ENDLESS = 1e9  # rad, m, N m, N, rad/s: urdfdom wants a number where there is no limit
 WORLD = "world"
+LEVEL = 1e-9  # cosine of pitch below which yaw and roll are one angle to round-off
 DRAKE = "http://drake.mit.edu"
 ET.register_namespace("drake", DRAKE)
 
@@ -32,14 +33,14 @@ UP = np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Converted:
-    """Hold the URDF of a robot in another format.
+    """The URDF of a robot in another format.
 
     Args:
         name: of the robot.
         text: of the URDF.
-        notes: a line for each thing that URDF cannot express, and that is left out.
-        made: links of no mass that only the URDF has.
-        lacks: a line for each thing that moves the robot, and that URDF cannot express.
+        notes: a line for each thing that is left out because URDF cannot express it.
+        made: massless links that only the URDF has.
+        lacks: a line for each thing that changes the motion and that URDF cannot express.
     """
 
     name: str
@@ -52,7 +53,7 @@ class Converted:
 def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tree:
     """Return the tree of bodies and joints; its frames keep the bodies' axes.
 
-    A link's origin goes where the joint that leads to it turns. `world` is the root if it is there,
+    A link's origin is put where the joint that leads to it turns. The root is `world` if it exists,
     else the first body that no joint leads to.
 
     Args:
@@ -61,36 +62,36 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
             that frame, and the pose of that frame in the child.
 
     Raises:
-        AccordError: for a loop, or bodies that hang on nothing.
+        AccordError: for a loop, or bodies that are attached to nothing.
     """
     by_name = {link.name: link for link in links}
     ends = {joint.child for joint, _ in joints}
     root = WORLD if WORLD in by_name else next((n for n in by_name if n not in ends), "")
     root = root or links[0].name
-    offset, found, left = {root: np.zeros(3)}, list[Joint](), list(joints)
-    while near := [each for each in left if {each[0].parent, each[0].child} & offset.keys()]:
-        left.remove(near[0])
+    offset, ordered, waiting = {root: np.zeros(3)}, list[Joint](), list(joints)
+    while near := [j for j in waiting if {j[0].parent, j[0].child} & offset.keys()]:
+        waiting.remove(near[0])
         joint, (inside, axes) = near[0]
         if joint.parent in offset and joint.child in offset:
             raise AccordError(f"a loop at joint {joint.name}: a URDF is a tree")
-        if joint.child in offset:  # written from the tip to the base
+        if joint.child in offset:  # the file goes from the tip to the base
             joint, (inside, axes) = _turned(*near[0])
         turn = joint.rotation @ axes.T
         moved = np.zeros(3) if joint.kind == "fixed" else inside
-        place = joint.position - offset[joint.parent] + turn @ (moved - inside)
-        found.append(replace(joint, position=place, rotation=turn, axis=axes @ joint.axis))
+        position = joint.position - offset[joint.parent] + turn @ (moved - inside)
+        ordered.append(replace(joint, position=position, rotation=turn, axis=axes @ joint.axis))
         offset[joint.child] = moved
     if loose := [name for name in by_name if name not in offset]:
         raise AccordError(f"{loose[0]} is attached neither to {root} nor to its descendants")
-    ordered = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in offset.items())
-    return Tree(tuple(ordered), tuple(found))
+    shifted = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in offset.items())
+    return Tree(tuple(shifted), tuple(ordered))
 
 
 def _turned(joint: Joint, on_child: Pose) -> tuple[Joint, Pose]:
     """Return the same joint with parent and child exchanged."""
-    place, turn = on_child
+    position, turn = on_child
     turned = replace(
-        joint, parent=joint.child, child=joint.parent, position=place, rotation=turn,
+        joint, parent=joint.child, child=joint.parent, position=position, rotation=turn,
         axis=-joint.axis,
     )  # fmt: skip
     return turned, (joint.position, joint.rotation)
@@ -154,7 +155,7 @@ def _write_drive(top: ET.Element, joint: Joint) -> None:
 def rpy(rotation: Array) -> Array:
     """Return roll, pitch, yaw (3,) of a rotation (3, 3) [rad], to round-off at any pitch."""
     (a, b, c), (d, e, f), (g, _, _) = rotation.tolist()
-    yaw = math.atan2(d, a) if math.hypot(a, d) > 1e-9 else 0.0
+    yaw = math.atan2(d, a) if math.hypot(a, d) > LEVEL else 0.0
     cos, sin = math.cos(yaw), math.sin(yaw)
     pitch = math.atan2(-g, cos * a + sin * d)
     return np.array([math.atan2(sin * c - cos * f, cos * e - sin * b), pitch, yaw])

@@ -26,8 +26,8 @@ from roboaccord.description.rotors import rotor_inertias
 from roboaccord.description.xacro_file import NO_ARGUMENTS, expand_apart
 
 LARGEST = 10_000_000  # bytes of a file; the largest of 69 public ones has 0.2 million
-MOST_LINKS = 2000
-LONGEST_NAME = 255  # characters
+MOST_LINKS = 2000  # far above any robot: bounds the work on a stranger's file
+LONGEST_NAME = 255  # characters, as many as file systems allow
 NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
 ROOT = "base_link"
 RESERVED = (ROOT, "world")  # links that mean something to the engines
@@ -44,17 +44,17 @@ BESIDE = ("transmission", "gazebo", "material")
 
 @dataclass(frozen=True)
 class UrdfFile:
-    """Hold the URDF of a robot that has no package of ours.
+    """The URDF of a robot that has no package of ours.
 
     Args:
         path: of the file, absolute.
         name: of the robot, as written.
         text: URDF as shipped, after xacro.
         packages: folders of ROS packages, by name.
-        notes: a line for each thing to know of a text that was made from another format.
+        notes: a line for each thing to know about a text that was converted from another format.
         made: links that only this text has, and not the file.
-        lacks: a line for each thing that moves the robot, and that the text has not.
-        form: first element of the file, of another format.
+        lacks: a line for each thing that changes the motion and is missing in the text.
+        form: first element of a file in another format.
         origin: text of the file in that format.
     """
 
@@ -83,7 +83,7 @@ class UrdfFile:
     def rooted(self, urdf: str = "") -> tuple[str, str]:
         """Return the URDF with its root link renamed to `base_link`, and the root's own name.
 
-        Another link of that name, or one named `world`, takes the name with a number behind it.
+        Another link of that name, or one named `world`, gets a number appended.
 
         Args:
             urdf: such as `resolved()` or `stripped()`; the text as shipped if empty.
@@ -107,12 +107,12 @@ class UrdfFile:
         top = ET.fromstring(self.text)
         links = [link.get("name", "") for link in top.findall("link")]
         root = find_root(top, self.path.name)
-        found = {root: ROOT}
+        names = {root: ROOT}
         for name in RESERVED:
             if name in links and name != root:
                 free = (f"{name}_{i}" for i in range(1, len(links) + 2))
-                found[name] = next(new for new in free if new not in links)
-        return found
+                names[name] = next(new for new in free if new not in links)
+        return names
 
     def find(self, mesh: str) -> Path | None:
         """Return the file of a mesh that the URDF names, None where there is none."""
@@ -132,7 +132,7 @@ def read_urdf(
 ) -> UrdfFile:
     """Read a URDF, or expand a xacro file.
 
-    Whether its joints form a tree is not asked here.
+    Whether its joints form a tree is not checked here.
 
     Args:
         path: of the file; one that ends in .xacro is expanded; `-` is standard input, no xacro.
@@ -206,14 +206,14 @@ def check_urdf(
 
 
 def keep_prefixes(urdf: str) -> None:
-    """Keep the prefixes of a text, such as `drake:`, when it is parsed and written again."""
+    """Register the prefixes of a text, such as `drake:`, so that parsing and writing keep them."""
     for prefix, space in PREFIX.findall(urdf):
         with suppress(ValueError):  # ns0 and its like are taken
             ET.register_namespace(prefix, space)
 
 
 def strip(urdf: str, beside: Collection[str] = BESIDE) -> str:
-    """Return a URDF without geometry, and what is beside links and joints: all of it, or some.
+    """Return a URDF without geometry and without elements beside links and joints, or some of them.
 
     A transmission of a rotor with an inertia stays: it moves the robot.
     """

@@ -37,7 +37,7 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.kinematics import REVOLUTE, TreeKinematics
 from roboaccord.engines.spec import Footing
 from roboaccord.engines.twin_coordinates import Coordinates
-from roboaccord.numerics.complementarity import solve_in_box
+from roboaccord.numerics.box import solve_in_box
 
 ERP = 0.01  # fraction of the depth that DART takes back in a step, its own default
 LEVEL = KINDS["planar"]

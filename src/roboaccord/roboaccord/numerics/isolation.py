@@ -1,9 +1,9 @@
 """Work in processes of its own, so that a library that crashes or hangs takes one job with it.
 
-Callers (crosscheck/cause.py, gazebo/tool.py, parity of robot files) choose `timeout`, `cpu` and
-`workers`; nothing here needs to be set. MOST and LONGEST, how much of what a job prints is kept,
-may be tuned. The way processes are started must stay (spawn, without a user's script as `__main__`,
-killed with their parent): it makes a crash cost one job and leave no process behind.
+Callers choose `timeout`, `cpu` and `workers`; nothing here needs to be set. MOST and LONGEST, how
+much of a job's output is kept, may be tuned. The way processes are started must stay (spawn,
+without a user's script as `__main__`, killed with their parent): it makes a crash cost one job and
+leave no process behind.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from roboaccord.numerics.machine import SPARSE, cores, end_with, safe_path
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
-MOST, LONGEST = 50_000, 500  # bytes of what is printed that are read, characters of a line
+MOST, LONGEST = 50_000, 500  # bytes of output that are read, and characters of a line: some pages
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _printed = list[Path]()  # where this process prints to, if it is one of `isolated`
 
 
 @dataclass(frozen=True)
 class Crash:
-    """Hold why a job has no result.
+    """Why a job has no result.
 
     Args:
         reason: its error in one line, or how its process ended.
-        late: whether it came to a limit of time, for which the job is not to blame.
-        words: what it had printed.
+        late: whether it reached a limit of time, which may be the machine's fault.
+        words: lines that it had printed.
     """
 
     reason: str
@@ -72,17 +72,17 @@ def isolated(
     cpu: float = 0.0,
     workers: int | None = None,
 ) -> Iterator[tuple[int, R | Crash]]:
-    """Yield the index and the result of each job, as they are done; a `Crash` where there is none.
+    """Yield the index and the result of each job as it is done; a `Crash` where there is none.
 
-    What the jobs print, also from C++, is not shown: `hearing` gives it to them, and a crash has
+    What jobs print, also from C++, is not shown: `hearing` returns it to them, and a `Crash` has
     it.
 
     Args:
         function: of a module, as are its arguments' types: both go to other processes.
         jobs: its arguments.
-        timeout: by the clock, after which a job is ended [s].
-        cpu: processor time after which it is, whatever else the machine does [s]; 0: no limit.
-        workers: processes; as many as there are cores by default.
+        timeout: wall time after which a job is killed [s].
+        cpu: processor time after which it is killed [s]; 0 for no limit.
+        workers: number of processes; by default that of the cores.
     """
     waiting, busy = deque(range(len(jobs))), list[_Worker]()
     try:
@@ -112,7 +112,7 @@ def isolated(
 
 @contextmanager
 def hearing() -> Iterator[list[str]]:
-    """Take down what is printed, also from C++, in a process of `isolated`; filled at the end."""
+    """Record what is printed, also from C++, in a process of `isolated`; filled at the end."""
     lines = list[str]()
     start = _printed[0].stat().st_size if _printed else 0
     try:
@@ -130,8 +130,8 @@ def _lines(printed: Path, start: int = 0) -> tuple[str, ...]:
     with printed.open("rb") as file:
         file.seek(max(start, os.fstat(file.fileno()).st_size - MOST))
         text = COLOUR.sub("", file.read().decode("utf-8", "replace"))
-    found = dict.fromkeys(line.strip() for line in text.splitlines())
-    return tuple(line[:LONGEST] for line in found if line)
+    lines = dict.fromkeys(line.strip() for line in text.splitlines())
+    return tuple(line[:LONGEST] for line in lines if line)
 
 
 def _start(function: Callable[[*Ts], R], cpu: float) -> _Worker:
@@ -148,7 +148,7 @@ def _start(function: Callable[[*Ts], R], cpu: float) -> _Worker:
 
 @contextmanager
 def _no_main() -> Iterator[None]:
-    """Keep a process that starts from running a user's script, which may have no guard, again."""
+    """Prevent a new process from running a user's script again, which may have no guard."""
     main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
     try:
         yield

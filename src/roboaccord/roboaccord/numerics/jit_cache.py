@@ -1,40 +1,30 @@
-"""Cache compiled kernels on disk by their code: what numba's own cache does by their file.
+"""Cache of compiled kernels on disk by their code, where numba's own cache goes by their file.
 
-PATIENCE, POLL and STALE, waiting times, may be tuned. LIBRARIES and PLAIN say what a kernel may
-read without being part of its key: a name added wrongly runs old machine code after a change, so a
-case of test_jit must come first. The classes below override private methods of numba, which
-setup.cfg bounds (numba<0.69); look at them with every new numba.
+PATIENCE, POLL and STALE, waiting times, may be tuned. What the key of a kernel is made from is in
+kernel_digest.py. The classes below override private methods of numba, which setup.cfg bounds
+(numba<0.69); check them with every new numba.
 
-Numba asks whether the file of a kernel has changed. So a comment compiles all kernels of the file
-anew, and a change of a constant or kernel that is imported from another file compiles none. Here
-the key is a digest of the bytecode, without docstrings and line numbers, of a kernel and all it
-calls, and of the global values that they read, which numba compiles in as constants. An intrinsic
-counts with its whole file: what it calls as it compiles is named by no kernel. So do this file and
-jit_library.py: code that others made is not run beside code that they make.
+Numba asks whether the file of a kernel has changed. So a changed comment compiles all kernels of
+the file again, while a change of a constant or kernel that is imported from another file compiles
+none.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import dis
-import enum
 import fcntl
 import functools
-import hashlib
-import inspect
 import logging
 import os
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from multiprocessing import current_process
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from types import FunctionType
+from typing import Any, TypeAlias
 
 import numba
-import numpy as np
-from numba import extending
 from numba.core import caching
 from numba.core.base import BaseContext
 from numba.core.codegen import Codegen
@@ -47,34 +37,27 @@ from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
 
 from roboaccord.numerics.jit_library import KernelFlags, install
+from roboaccord.numerics.kernel_digest import digest
 from roboaccord.numerics.machine import private_folder
 
 Options: TypeAlias = Mapping[str, str | bool]
 
 _log = logging.getLogger(__name__)
 
-PATIENCE, POLL = 60.0, 0.02  # s that another process may take to compile a kernel, between looks
-STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
-LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's version
+PATIENCE, POLL = 60.0, 0.02  # s that another process may compile a kernel, and between looks
+STALE = 3600.0  # s: a younger file may belong to a process that began before the code changed
 NOPYTHON = {"nopython": True, "boundscheck": None}  # as numba.njit has them
-PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
-
-
-@runtime_checkable
-class _Kernel(Protocol):
-    is_kernel: bool
-    function: FunctionType
 
 
 def make_dispatcher(function: FunctionType, options: Options) -> Callable[..., Any]:
-    """Return what compiles a function when called, and keeps the result by `digest`."""
+    """Return a function that compiles another when called, and caches code by its `digest`."""
     if numba.config.DISABLE_JIT:
         return function
     return PythonEntry(function, options)
 
 
 class Body(CPUDispatcher):  # type: ignore[misc]
-    """Compile a kernel for those that call it: code to be linked, without a way in from Python."""
+    """Compile a kernel for other kernels: code to be linked, without an entry for Python."""
 
     def __init__(self, function: FunctionType, options: Options) -> None:
         none = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -84,7 +67,7 @@ class Body(CPUDispatcher):  # type: ignore[misc]
 
 
 class PythonEntry(CPUDispatcher):  # type: ignore[misc]
-    """Compile a kernel for Python: a wrapper around its body, optimised with all it calls."""
+    """Compile a kernel for Python: a wrapper around its body, optimised with all that it calls."""
 
     def __init__(self, function: FunctionType, options: Options) -> None:
         super().__init__(function, targetoptions={**NOPYTHON, **options})
@@ -109,7 +92,7 @@ class _Wrapping:
         self._body.targetctx.refresh()  # where the body was in the cache, nothing did
         body = self._body.overloads[args]
         about = copy.copy(body.fndesc)
-        about.env_name += ".entry"  # where the wrapper's constants are, beside those of the body
+        about.env_name += ".entry"  # keeps the wrapper's constants apart from those of the body
         environment = Environment.from_fndesc(about)
         context = self._body.targetctx.subtarget(enable_nrt=True)  # arrays are returned
         library = context.codegen().create_library(f"{body.library.name}.entry")
@@ -129,7 +112,7 @@ class _Wrapping:
 def _cache(kind: type[KernelCache], function: FunctionType, options: Options) -> caching._Cache:
     try:
         return kind(function, options)
-    except RuntimeError:  # no place can be written
+    except RuntimeError:  # no folder can be written
         _warn_once()
         return caching.NullCache()
 
@@ -140,109 +123,8 @@ def _warn_once() -> None:
         _log.warning("no folder to keep compiled kernels in can be written: set NUMBA_CACHE_DIR")
 
 
-def digest(function: FunctionType) -> str:
-    """Return a hexadecimal key of a kernel's code and of all that is compiled into it.
-
-    Raises:
-        TypeError: for a global value of a kind whose changes the key would miss.
-    """
-    texts: dict[FunctionType, str] = {}
-    waiting = [function]
-    while waiting:
-        one = waiting.pop()
-        if one not in texts:
-            texts[one], called = _describe(one)
-            waiting += called
-    return hashlib.sha256("\n".join([*texts.values(), _compiler()]).encode()).hexdigest()
-
-
-@functools.cache
-def _compiler() -> str:
-    """Return a digest of what makes the code of a kernel: other code may not run beside it."""
-    own = (Path(__file__), Path(__file__).with_name("jit_library.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in own)).hexdigest()
-
-
-@functools.cache
-def _describe(function: FunctionType) -> tuple[str, list[FunctionType]]:
-    """Return a text that changes with a kernel's own code, and the functions of those it calls."""
-    name = f"{function.__module__}.{function.__qualname__}"
-    lines = [name, _code(function.__code__), repr(function.__defaults__)]
-    called = list[FunctionType]()
-    for key, value in _globals(function):
-        if isinstance(value, _Kernel):
-            called.append(value.function)
-        try:
-            lines.append(f"{key} = {_value(value)}")
-        except TypeError as error:
-            raise TypeError(f"{name} reads {key}: {error}") from None
-    return "\n".join(lines), called
-
-
-def _code(code: CodeType) -> str:
-    """Return what a code object does, whatever its lines and docstring."""
-    steps = [f"{code.co_varnames} {code.co_argcount} {code.co_exceptiontable.hex()}"]
-    for step in dis.get_instructions(code):
-        if isinstance(step.argval, CodeType):
-            steps.append(f"{step.opname} {_code(step.argval)}")
-        elif step.opcode in dis.hasconst:  # not by its index, which a docstring shifts
-            steps.append(f"{step.opname} {step.argval!r}")
-        else:
-            steps.append(f"{step.opname} {step.arg} {step.argrepr}")
-    return "\n".join(steps)
-
-
-def _globals(function: FunctionType) -> Iterator[tuple[str, object]]:
-    """Yield the global values that a function reads, `module.name` among them, by name."""
-    yield from inspect.getclosurevars(function).nonlocals.items()
-    for code in _codes(function.__code__):
-        path, value = "", None
-        for step in dis.get_instructions(code):
-            if step.opname == "LOAD_GLOBAL":
-                path, value = step.argval, function.__globals__.get(step.argval)
-                yield path, value
-            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
-                path, value = f"{path}.{step.argval}", getattr(value, step.argval)
-                yield path, value
-            elif step.opname != "EXTENDED_ARG":
-                value = None
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
-
-
-def _value(value: object) -> str:
-    """Return a text that changes with a global value.
-
-    Raises:
-        TypeError: for a kind of which no text is known to do so.
-    """
-    if isinstance(value, (*PLAIN, enum.Enum, np.generic)):
-        return f"{type(value).__name__} {value!r}"
-    if isinstance(value, tuple):
-        return f"{type(value).__name__} {[_value(item) for item in value]}"
-    if isinstance(value, np.ndarray):
-        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-        return f"{value.dtype.str} {value.shape} {value.flags.c_contiguous} {content}"
-    if isinstance(value, enum.EnumMeta):
-        return str(list(value))
-    if isinstance(value, extending._Intrinsic):
-        return hashlib.sha256(Path(inspect.getfile(value._defn)).read_bytes()).hexdigest()
-    if isinstance(value, type) and hasattr(value, "_fields"):
-        return str(value._fields)
-    place = str(getattr(value, "__module__", "numpy")).partition(".")[0]
-    named = isinstance(value, ModuleType | _Kernel)
-    if named or (callable(value) and place in LIBRARIES):
-        return str(getattr(value, "__name__", ""))
-    raise TypeError(f"the cache of kernels cannot detect a change of a {type(value).__name__}")
-
-
 class _Place(caching._CacheLocator):  # type: ignore[misc]
-    """The first folder that can be written, in which kernels are distinguished by their code."""
+    """The first folder that can be written; files in it are named by the digest of the code."""
 
     def __init__(self, folder: Path, key: str) -> None:
         self._folder, self._digest = folder, key
@@ -268,26 +150,26 @@ class _Place(caching._CacheLocator):  # type: ignore[misc]
 
 
 def _folders(file: Path) -> Iterator[Path]:
-    """Yield where compiled code of a file may be kept: as numba does, then a temporary folder."""
-    part = caching._CacheLocator.get_suitable_cache_subpath(str(file))
+    """Yield folders for the compiled code of a file: numba's own, then a temporary one."""
+    subfolder = caching._CacheLocator.get_suitable_cache_subpath(str(file))
     if numba.config.CACHE_DIR:
-        yield Path(numba.config.CACHE_DIR, part)
-    if file.exists():  # which a notebook's cell, or a module in an archive, does not
+        yield Path(numba.config.CACHE_DIR, subfolder)
+    if file.exists():  # not that of a notebook's cell or a module in an archive
         yield file.parent / "__pycache__"
-    user = Path(AppDirs("numba", appauthor=False).user_cache_dir, part)
+    user = Path(AppDirs("numba", appauthor=False).user_cache_dir, subfolder)
     if user.is_absolute():  # a user without a home has ~
         yield user
     with contextlib.suppress(OSError):
-        yield private_folder() / part
+        yield private_folder() / subfolder
 
 
 class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Place,)
 
     def reduce(self, cres: CompileResult) -> tuple[Any, ...]:
-        """Return what is pickled; environments that hold nothing would import numba's modules."""
+        """Return what is pickled, without empty environments: they would import numba's modules."""
         *state, environments = super().reduce(cres)
-        return (*state, tuple(each for each in environments if each.consts))
+        return (*state, tuple(item for item in environments if item.consts))
 
 
 class _BodyCacheImpl(_KernelCacheImpl):
@@ -296,12 +178,12 @@ class _BodyCacheImpl(_KernelCacheImpl):
 
 
 class KernelCache(caching.Cache):  # type: ignore[misc]
-    """Numba's cache of a function, of which older code is removed when newer is saved.
+    """Numba's cache of a function, which removes older code when newer code is saved.
 
-    Of several processes that need the same code one compiles it, and the others wait for it. Who
-    compiles holds the lock of a file until the code is saved, and while kernels that it calls are
-    compiled in turn; kernels call each other in no circle, so nobody waits for ever. A compilation
-    that failed may leave its lock: whoever has waited for `PATIENCE` compiles by itself.
+    Of several processes that need the same code one compiles it, and the others wait. The compiling
+    process holds the lock of a file until the code is saved, also while it compiles the kernels
+    that are called. Kernels do not call each other in circles, so there is no deadlock. A failed
+    compilation may leave its lock behind: after `PATIENCE` a process compiles by itself.
     """
 
     _impl_class = _KernelCacheImpl
@@ -314,25 +196,25 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
         self._options = tuple(options.items()), numba.config.BOUNDSCHECK  # of the environment
 
     def load_overload(self, sig: Signature, target_context: BaseContext) -> CompileResult | None:
-        """Return compiled code; or None, with the lock held, where this process is to compile."""
-        # Numba would set up all that a compilation needs, and so does a compilation.
+        """Return compiled code; or None, with the lock held, if this process must compile it."""
+        # Numba would set up everything for a compilation here; only the runtime is needed to load.
         rtsys.initialize(target_context)
-        found = self._load_overload(sig, target_context)
-        if found is None and self._acquire():
-            found = self._load_overload(sig, target_context)
-            if found is not None:
+        compiled = self._load_overload(sig, target_context)
+        if compiled is None and self._acquire():
+            compiled = self._load_overload(sig, target_context)
+            if compiled is not None:
                 self._release()
-        return found
+        return compiled
 
     def _acquire(self) -> bool:
-        """Wait for the lock; return whether another process may have compiled meanwhile."""
+        """Wait for the lock; return whether another process may have compiled in the meantime."""
         if self._lock is not None:
             return False
         try:
             Path(self.cache_path).mkdir(parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             self._lock = os.open(self._lock_file, flags, 0o600)
-        except OSError:  # a cache that cannot be written: each compiles for itself
+        except OSError:  # a cache that cannot be written: each process compiles
             return False
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
@@ -345,7 +227,9 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
 
     def _release(self) -> None:
         if self._lock is not None:
-            self._lock_file.unlink(missing_ok=True)  # who opens it anew finds the code saved
+            self._lock_file.unlink(
+                missing_ok=True
+            )  # a process that creates it again finds the code saved
             os.close(self._lock)
             self._lock = None
 
@@ -354,13 +238,17 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
         return Path(self.cache_path, f"{self._impl.filename_base}.lock")
 
     def _index_key(self, sig: Signature, codegen: Codegen) -> tuple[Hashable, ...]:
-        return sig, codegen.magic_tuple(), self._options  # the file is the code's already
+        return (
+            sig,
+            codegen.magic_tuple(),
+            self._options,
+        )  # the file name depends on the code already
 
     def save_overload(self, sig: Signature, data: CompileResult) -> None:
-        """Save compiled code, remove older code, and let other processes go on."""
+        """Save compiled code, remove older code, and let other processes continue."""
         try:
             if self._emits:
-                data.library.emit()  # of a C function, whose address is asked for later
+                data.library.emit()  # for a C function, whose address is needed later
             super().save_overload(sig, data)
         finally:
             self._release()
@@ -372,7 +260,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
 
 
 class BodyCache(KernelCache):
-    """The cache of a body, whose code is kept as it can be linked."""
+    """The cache of a body, whose code is kept in a form that can be linked."""
 
     _impl_class = _BodyCacheImpl
     _emits = False

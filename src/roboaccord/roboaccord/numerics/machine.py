@@ -24,8 +24,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
-LIBRARIES = 1_000_000_000  # bytes of address space: 757 MB were used, and some kept free
-PER_CORE = 100_000_000  # bytes; of OpenBLAS, in NumPy and in SciPy, 86 MB were used
+LIBRARIES = 1_000_000_000  # bytes of address space: 757 MB were measured, and some stay free
+PER_CORE = 100_000_000  # bytes: OpenBLAS, in NumPy and in SciPy, took 86 MB
 SPARSE = 50_000  # objects between collections of garbage: as libraries load there is none
 SAFE = "PYTHONSAFEPATH"  # environment variable: what `-P` is on the command line
 _lock = threading.Lock()
@@ -39,13 +39,13 @@ def cores() -> int:
 
 
 def check_address_space(libraries: int = LIBRARIES) -> None:
-    """Refuse a limit at which libraries crash as they load, or OpenBLAS asks again for ever.
+    """Refuse a limit at which libraries crash as they load, or OpenBLAS retries for ever.
 
     Args:
         libraries: what they need without OpenBLAS's threads [bytes].
 
     Raises:
-        MemoryError: that states what to do.
+        MemoryError: with what to do.
     """
     limit, need = resource.getrlimit(resource.RLIMIT_AS)[0], libraries + PER_CORE * cores()
     if limit != resource.RLIM_INFINITY and limit < need:
@@ -55,7 +55,7 @@ def check_address_space(libraries: int = LIBRARIES) -> None:
 
 @contextmanager
 def spending(memory: int) -> Iterator[None]:
-    """Let this process take so much more address space [bytes], and no more, for a while.
+    """Limit how much more address space this process may take in a `with` block [bytes].
 
     Threads wait for each other. Only Linux tells what is taken: elsewhere there is no limit.
     """
@@ -75,7 +75,7 @@ def spending(memory: int) -> Iterator[None]:
 
 
 def can_start_threads() -> bool:
-    """Return whether OpenBLAS can start its threads; else it interrupts the process."""
+    """Return whether OpenBLAS can start its threads; if not, it would interrupt the process."""
     over = threading.Event()
     try:
         for _ in range(cores()):
@@ -88,7 +88,7 @@ def can_start_threads() -> bool:
 
 
 def end_with(parent: int, number: int = signal.SIGKILL) -> None:
-    """Let this process get a signal when the one that started it ends, however that ends."""
+    """Let this process receive a signal when its parent ends, however that ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(number))
     if os.getppid() != parent:  # it has ended already
@@ -102,7 +102,7 @@ def python(*words: str) -> list[str]:
 
 @contextmanager
 def safe_path() -> Iterator[None]:
-    """Let libraries start Python processes meanwhile, as pools of workers are started."""
+    """Let libraries start Python processes safely in a `with` block, as pools of workers do."""
     with _lock:
         _before.append(os.environ.get(SAFE, ""))
         os.environ[SAFE] = "1"
@@ -114,21 +114,21 @@ def safe_path() -> Iterator[None]:
 
 
 def private_folder() -> Path:
-    """Return the folder, in which nobody else can have written anything.
+    """Return this user's temporary folder, in which nobody else can have written anything.
 
     Raises:
         OSError: if there is none.
     """
     folder = Path(tempfile.gettempdir(), f"roboaccord-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise PermissionError(f"{folder} is not this user's alone")
     return folder
 
 
 def unpacked(archive: Path) -> Path:
-    """Return a folder with what an archive holds, made where it is not there in whole.
+    """Return a folder with the contents of an archive, unpacked where it is not complete.
 
     Raises:
         OSError: if it cannot be written.
@@ -136,11 +136,11 @@ def unpacked(archive: Path) -> Path:
     folder = private_folder() / f"{archive.stem}-{archive.stat().st_mtime_ns:x}"
     with ZipFile(archive) as file:
         if not all((folder / name).exists() for name in file.namelist()):
-            part = tempfile.mkdtemp(dir=folder.parent)
-            file.extractall(part)
+            partial = tempfile.mkdtemp(dir=folder.parent)
+            file.extractall(partial)
             shutil.rmtree(folder, ignore_errors=True)  # a part is left where old files are removed
             try:
-                Path(part).rename(folder)
+                Path(partial).rename(folder)
             except OSError:  # another process was faster
-                shutil.rmtree(part)
+                shutil.rmtree(partial)
     return folder

@@ -13,6 +13,8 @@ import numpy as np
 
 from roboaccord.numerics.arrays import Array
 
+TINY = 1e-300  # in place of 0 for a divisor
+
 
 def newton_steps(
     residual: Callable[[Array], Array],
@@ -50,7 +52,7 @@ def newton_steps(
 def bounded_step(jacobian: Array, r: Array, longest: float) -> Array:
     """Return the least-squares step (n,) of Newton's method, no longer than `longest`."""
     step = -np.asarray(np.linalg.lstsq(jacobian, r, rcond=None)[0], dtype=np.float64)
-    return step * min(1.0, longest / max(float(np.linalg.norm(step)), 1e-300))
+    return step * min(1.0, longest / max(float(np.linalg.norm(step)), TINY))
 
 
 def central_slope(

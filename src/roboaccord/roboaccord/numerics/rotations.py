@@ -15,6 +15,8 @@ import numpy as np
 from roboaccord.numerics.arrays import Array
 from roboaccord.numerics.jit import kernel
 
+OPPOSITE = 1e-12  # 1 + cosine of directions that are opposite to round-off
+
 
 def yaw_quaternion(yaw: float) -> Array:
     """Return the quaternion x y z w (4,) of a turn by `yaw` [rad] about z."""
@@ -117,7 +119,7 @@ def turn_between(one: Array, other: Array) -> Array:
         raise ValueError("a direction needs a vector with a length")
     a, b = one / sizes[0], other / sizes[1]
     cosine, v = float(a @ b), np.cross(a, b)
-    if cosine < -1.0 + 1e-12:
+    if cosine < -1.0 + OPPOSITE:
         raise ValueError("between opposite directions there are many turns")
     skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
     return np.asarray(np.eye(3) + skew + skew @ skew / (1.0 + cosine))
@@ -137,15 +139,15 @@ def quaternion_product(a: Array | Sequence[float], b: Array | Sequence[float]) -
 def turn_quaternion(turn: Array) -> Array:
     """Return the quaternion x y z w (4,) of a rotation vector (3,) [rad]."""
     angle = float(np.linalg.norm(turn))
-    part = 0.5 * np.sinc(0.5 * angle / np.pi)
-    return np.array([*(part * turn), math.cos(0.5 * angle)])
+    share = 0.5 * np.sinc(0.5 * angle / np.pi)
+    return np.array([*(share * turn), math.cos(0.5 * angle)])
 
 
 def quaternion_vector(q: Array) -> Array:
     """Return the rotation vectors (..., 3) [rad] of quaternions x y z w of any length (..., 4).
 
-    Each is the least turn that does it. What runs are made of takes `rotation_vector`: numpy's
-    arctangent may round differently on another machine.
+    Each is the smallest turn. Simulations use `rotation_vector` instead: numpy's arctangent may
+    round differently on another machine.
     """
     size = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(size, np.abs(q[..., 3:]))
@@ -154,7 +156,7 @@ def quaternion_vector(q: Array) -> Array:
 
 
 def rotation_vector(rotation: Array) -> Array:
-    """Return the rotation vector (3,) [rad] of a matrix (3, 3): the least turn that does it."""
+    """Return the rotation vector (3,) [rad] of a matrix (3, 3), the smallest turn."""
     x, y, z, w = matrix_quaternion(rotation)
     size = math.sqrt(x * x + y * y + z * z)
     if size == 0.0:

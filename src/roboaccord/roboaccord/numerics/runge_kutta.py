@@ -39,18 +39,19 @@ NODES = [np.array(row) for row in (
 )]  # fmt: skip
 ERROR = np.array([E1, 0, E3, E4, E5, E6, E7])
 DENSE = np.array([D1, 0, D3, D4, D5, D6, D7])
-SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
+SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # factors on the step size [Hairer et al., II.4]
+LEAST_ERROR = 1e-10  # bounds the next step size where an error is 0
 
 
 @dataclass(frozen=True)
 class Step:
-    """Hold one step.
+    """One step.
 
     Args:
         start, end: states (n,).
-        slopes: at the stages (7, n); the last is that of the end.
+        slopes: at the stages (7, n); the last is that at the end.
         size: [s].
-        error: estimated, over what is tolerated: a step above 1 is to be refused.
+        error: estimated error over the tolerance; a step with more than 1 must be repeated.
     """
 
     start: Array
@@ -58,17 +59,17 @@ class Step:
     slopes: Array
     size: float
     error: float
-    growth: ClassVar = 5.0  # the power of the size by which the error grows
+    growth: ClassVar = 5.0  # the error grows with this power of the size
 
-    def at(self, part: float) -> Array:
+    def at(self, fraction: float) -> Array:
         """Return the state (n,) at a fraction, 0 to 1, of the step (dense output)."""
-        rest = 1.0 - part
+        rest = 1.0 - fraction
         change = self.end - self.start
         bend = self.size * self.slopes[0] - change
         tail = change - self.size * self.slopes[6] - bend
         high = self.size * (DENSE @ self.slopes)
         return np.asarray(
-            self.start + part * (change + rest * (bend + part * (tail + rest * high)))
+            self.start + fraction * (change + rest * (bend + fraction * (tail + rest * high)))
         )
 
     @property
@@ -76,7 +77,7 @@ class Step:
         """The step size to continue or to retry with [s]."""
         if not np.isfinite(self.error):
             return SHRINK * self.size
-        factor: float = SAFETY * max(self.error, 1e-10) ** (-1.0 / self.growth)
+        factor: float = SAFETY * max(self.error, LEAST_ERROR) ** (-1.0 / self.growth)
         return self.size * min(GROW, max(SHRINK, factor))
 
 
@@ -133,7 +134,7 @@ def fill_stage(stage, u, n, h, k, new):
 
 @kernel
 def step_error(u, n, h, k, new, tolerance):
-    """Return the error of a step over what is tolerated: a step above 1 is to be refused."""
+    """Return the error of a step over the tolerance; a step with more than 1 must be repeated."""
     worst = 0.0
     for i in range(n):
         error = h * (
@@ -157,11 +158,13 @@ def dense_rows(u, n, h, k, new, r):
 
 
 @kernel
-def dense_state(r, n, part, out):
-    """Fill `out` with the state at a part (0 to 1) of a step."""
-    rest = 1.0 - part
+def dense_state(r, n, fraction, out):
+    """Fill `out` with the state at a fraction (0 to 1) of a step."""
+    rest = 1.0 - fraction
     for i in range(n):
-        out[i] = r[0, i] + part * (r[1, i] + rest * (r[2, i] + part * (r[3, i] + rest * r[4, i])))
+        out[i] = r[0, i] + fraction * (
+            r[1, i] + rest * (r[2, i] + fraction * (r[3, i] + rest * r[4, i]))
+        )
 
 
 @kernel

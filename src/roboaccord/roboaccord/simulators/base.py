@@ -332,13 +332,13 @@ class Simulator(FailingJoints, ABC):
         self.reset(initial)
 
 
-def check_simulator(made: AnySimulator, robot: str) -> Simulator:
+def check_simulator(simulator: AnySimulator, robot: str) -> Simulator:
     """Return the simulator that a robot has made.
 
     Raises:
         AccordError: if it does not derive from `Simulator`.
     """
-    if not isinstance(made, Simulator):
-        kind = type(made).__name__
+    if not isinstance(simulator, Simulator):
+        kind = type(simulator).__name__
         raise AccordError(f"robot {robot} makes a {kind}: derive it from roboaccord.Simulator")
-    return made
+    return simulator

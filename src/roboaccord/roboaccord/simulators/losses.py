@@ -1,10 +1,9 @@
 """Energy losses: an account by channel, the power of friction laws, and a meter of an engine.
 
-The names in CHANNELS stay, for reports and their JSON have them. A channel may be added: a name
-there, and whoever loses energy by it calls `LossAccount.add`; crosscheck/energy.py sums all. The
-trapezoidal rule of `StepMeter` is of second order, and ORDER of crosscheck/energy_check.py states
-so: change both or none (test_energy compares closed forms). Measuring must change no bit of a
-motion.
+The names in CHANNELS stay: reports and their JSON contain them. To add a channel, add its name, and
+call `LossAccount.add` where energy is lost; run/energy_book.py sums all. The trapezoidal rule of
+`StepMeter` is of second order, and so says ORDER of crosscheck/levels/energy.py: change both or
+none (test_energy compares closed forms). Measuring must not change a bit of a motion.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class LossAccount:
         self._taken[channel] += energy
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Begin again."""
         self._taken = dict.fromkeys(self._taken, 0.0)
 
     def take(self) -> Mapping[str, float]:
@@ -57,7 +56,7 @@ class LawPower:
 
     Args:
         tree: links and joints.
-        joints: names of the columns of q.
+        joints: names, in the order of q.
         law: the force law.
     """
 
@@ -75,7 +74,7 @@ class LawPower:
 
 
 class Losses(NamedTuple):
-    """Hold the losses of one physics step [J]: stops, contacts, and contact friction."""
+    """Losses of one physics step [J]: in stops, contacts, and their friction."""
 
     stops: float = 0.0
     impacts: float = 0.0
@@ -85,16 +84,16 @@ class Losses(NamedTuple):
 class StepMeter:
     """Accumulate the energy losses of an engine.
 
-    What force law and friction of joints take is integrated by the trapezoidal rule, whose error
-    over a smooth motion is of second order; what constraints take comes from the engine.
+    Losses by the force law and by friction of joints are integrated by the trapezoidal rule, whose
+    error over a smooth motion is of second order. Losses in constraints come from the engine.
 
     Args:
         tree: links and joints.
-        joints: names of the columns of q.
+        joints: names, in the order of q.
         step: physics step [s].
         law: that acts on the links, or None.
         friction: of the joints, or None.
-        account: that is kept.
+        account: to add to.
     """
 
     def __init__(
@@ -111,7 +110,7 @@ class StepMeter:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Begin again."""
         self._last = (0.0, 0.0)
         self._rates: Array | None = None  # at which the last powers were
 

@@ -1,10 +1,10 @@
-"""References, a setup simulated by equations (analytical models): in joint space, and of any tree.
+"""References: analytical models that simulate a setup, in joint space and for any tree.
 
-A reference may be added without a change here: a robot with equations derives from
-`JointSpaceReference` and writes `joint_accelerations`; one that its description says all of takes
-`TreeReference`. The integrator is fixed, the classical Runge-Kutta method of order 4
-(test_joint_space): engines are judged by it and hashes are of it. TreeReference has inelastic stops
-but no contact, by articulated bodies; contact is for the reference of a robot.
+A reference may be added without a change here: a robot with its own equations derives from
+`JointSpaceReference` and writes `joint_accelerations`; a robot that is completely described by its
+URDF uses `TreeReference`. The integrator is fixed, the classical Runge-Kutta method of order 4
+(test_joint_space): engines are judged by it, and hashes depend on it. TreeReference has inelastic
+stops but no contact; a robot with contact has a reference of its own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from roboaccord.simulators.stops import Stops
 class Reference(Simulator):
     """Simulate a robot by equations of its own.
 
-    The state is kept in `_now`; a subclass that keeps coordinates writes `_place` and `_read`.
+    The state is in `_now`; a subclass with coordinates of its own writes `_place` and `_read`.
 
     Args:
         setup: robot and scenario.
@@ -55,8 +55,8 @@ class Reference(Simulator):
     def __init__(self, setup: Setup) -> None:
         base = setup.scenario.base
         if base not in self.bases:
-            known = " or ".join(self.bases)
-            raise AccordError(f"base is {base}; the reference of {setup.robot.name} takes {known}")
+            bases = " or ".join(self.bases)
+            raise AccordError(f"base is {base}; the reference of {setup.robot.name} takes {bases}")
         super().__init__(
             setup.joints, setup.effort_limits, setup.scenario.physics_step,
             faults=setup.faults, hinges=setup.tree.hinges,
@@ -74,9 +74,8 @@ class Reference(Simulator):
 class JointSpaceReference(Reference):
     """Simulate a robot on a fixed base by the equations of motion that a subclass writes.
 
-    The joints have neither stops nor friction: one that comes to a stop of the description is an
-    error. The integrator is the classical Runge-Kutta method of order 4, at the scenario's physics
-    step.
+    The joints have neither stops nor friction; to reach a stop of the description is an error. The
+    integrator is the classical Runge-Kutta method of order 4, at the scenario's physics step.
 
     Args:
         setup: robot and scenario.
@@ -141,20 +140,20 @@ class JointSpaceReference(Reference):
         return Acceleration(np.zeros(6), self._held_accelerations(state.q, state.qd, effort))
 
     def _held_accelerations(self, q: Array, qd: Array, effort: Array) -> Array:
-        """Return the accelerations (n,) under the efforts by which frozen joints have none."""
+        """Return the accelerations (n,), with efforts on frozen joints that make theirs 0."""
         free = self.joint_accelerations(q, qd, effort)
         held = self._held
         if not held:
             return free
         units = effort + np.eye(len(self.joints))[held]
         responses = np.array([self.joint_accelerations(q, qd, e) for e in units]) - free
-        found = free - np.linalg.solve(responses[:, held].T, free[held]) @ responses
-        found[held] = 0.0
-        return np.asarray(found)
+        constrained = free - np.linalg.solve(responses[:, held].T, free[held]) @ responses
+        constrained[held] = 0.0
+        return np.asarray(constrained)
 
 
 class TreeReference(Reference):
-    """Simulate a tree of links by its description alone, without contact; stops are inelastic.
+    """Simulate a tree of links from its description alone, without contact; stops are inelastic.
 
     Args:
         setup: robot and scenario.
@@ -169,7 +168,7 @@ class TreeReference(Reference):
     bases = ("fixed", "planar", "free")
 
     def __init__(self, setup: Setup, friction: JointFriction | None) -> None:
-        # What a law of friction takes is not measured; without one, only brakes that slip take.
+        # Losses of a friction law are not measured; without one, only slipping brakes lose energy.
         self.channels = (STOPS,) if friction else (STOPS, FRICTION, DAMPING)
         super().__init__(setup)
         self._base, law = setup.base, friction
@@ -195,7 +194,7 @@ class TreeReference(Reference):
             dynamics.lock(joint, LOCK_INERTIA if locked else 0.0)
 
     def _place(self, state: RobotState) -> None:
-        """Go on from a state; a base that does not move is where it is described."""
+        """Continue from a state; a base that does not move is where the description puts it."""
         if not self._base.moves:
             state = RobotState(state.time, state.q, state.qd, state.effort)
         self._now = state
@@ -217,8 +216,8 @@ class TreeReference(Reference):
             self._dynamics.advance(y, *taken)
         position, orientation, q, twist, qd = np.split(y, [3, 7, 7 + n, 13 + n])
         back = quaternion_matrix(orientation)
-        own = np.concatenate([twist[:3] @ back, twist[3:] @ back])
-        self._now = RobotState(self._time, q, qd, self._effort, position, orientation, own)
+        in_base = np.concatenate([twist[:3] @ back, twist[3:] @ back])
+        self._now = RobotState(self._time, q, qd, self._effort, position, orientation, in_base)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         turn = quaternion_matrix(state.orientation)

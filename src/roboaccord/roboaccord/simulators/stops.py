@@ -1,16 +1,15 @@
 """Inelastic stops of joints in a reference: impacts where they occur, and joints that stay at them.
 
-MOST, EXACT and NEAR may be tuned: a limit of impacts, and two bounds of round-off. The law of
-impact is fixed, Moreau's with a restitution of 0: another would be another reference (= analytical
-model). What test_stops compares: a closed form, that no push can change what an impact leaves, and
-the order over impacts.
+MOST, EXACT, NEAR and TRIES may be tuned: bounds of a search, and of round-off. The law of impact is
+fixed, Moreau's with a restitution of 0: another would be another reference (analytical model).
+test_stops compares a closed form, the complementarity after an impact, and the order over impacts.
 
-A joint comes to a stop within a physics step, at a time that is found; there an impulse takes its
-rate, and that of joints which the impulse would drive into their own stops (Moreau's law with a
-restitution of 0). It is held there exactly in each step at whose start the stop has to push.
+Where a joint reaches a stop within a physics step, the time is found. There an impulse stops it,
+and all joints that the impulse would drive into their own stops (Moreau's law with a restitution of
+0). The joint is then held exactly in each step at whose start the stop has to push.
 
-Between impacts the scheme keeps its order; a joint that is to leave its stop within a step does so
-at the next one's start.
+Between impacts the scheme keeps its order. A joint that would leave its stop within a step leaves
+it at the start of the next.
 """
 
 from __future__ import annotations
@@ -24,18 +23,25 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description import bodies
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.numerics.complementarity import solve_in_box
+from roboaccord.numerics.box import solve_in_box
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.faults import LOCK_INERTIA
 
-MOST = 100  # impacts in a physics step
-EXACT = 1e-14  # of a step: how close the time of an impact is found
-NEAR = 1e-12  # rad or m: a joint this close to a stop is at it
+MOST = 100  # impacts in a physics step: a few are physical, more mean that the step is too long
+EXACT = 1e-14  # fraction of a step to which the time of an impact is found: round-off
+NEAR = 1e-12  # rad or m: a joint this close to a stop is at it, above round-off of its position
+TRIES = 200  # for the time of an impact: bisection alone needs 47 to EXACT
 
 
 @dataclass(frozen=True)
 class Impact:
-    """Hold the joint of an impact, by number, its time after the start [s], and the impulse."""
+    """Impact of a joint at its stop.
+
+    Args:
+        joint: number.
+        time: after the start of the motion [s].
+        impulse: [N m s or N s].
+    """
 
     joint: int
     time: float
@@ -79,20 +85,20 @@ class Stops:
         impacts = list[Impact]()
         self.taken = 0.0
         for i in range(count):
-            left = step
+            remaining = step
             for _ in range(MOST):
                 resting = self._resting(y, effort, wrench, locked)
                 for joint in resting:
                     self._dynamics.lock(joint, LOCK_INERTIA)
-                gone = self._free_part(y, effort, left, wrench, [*resting, *locked])
+                gone = self._free_motion(y, effort, remaining, wrench, [*resting, *locked])
                 for joint in resting:
                     self._dynamics.lock(joint, 0.0)
                 y[-len(effort) :][resting] = 0.0
-                left -= gone
-                if left <= EXACT * step:
+                remaining -= gone
+                if remaining <= EXACT * step:
                     break
-                found = self._strike(y, locked)
-                impacts += [Impact(j, (i + 1) * step - left, size) for j, size in found]
+                struck = self._strike(y, locked)
+                impacts += [Impact(j, (i + 1) * step - remaining, size) for j, size in struck]
             else:
                 raise AccordError(
                     f"reference: more than {MOST} impacts at stops in a step: take a smaller "
@@ -104,13 +110,13 @@ class Stops:
         """Return the joints at their stops, and the sign of the direction out of each (k,)."""
         q = self._q(y)
         low, high = q <= self._lower + NEAR, q >= self._upper - NEAR
-        found = [int(j) for j in np.flatnonzero(low | high) if j not in locked]
-        return found, np.where(low[found], 1.0, -1.0)
+        joints = [int(j) for j in np.flatnonzero(low | high) if j not in locked]
+        return joints, np.where(low[joints], 1.0, -1.0)
 
     def _resting(
         self, y: Array, effort: Array, wrench: Array | None, locked: Sequence[int]
     ) -> list[int]:
-        """Return the joints at rest at their stops that these have to hold."""
+        """Return the joints at rest at their stops that are pressed against them."""
         joints, out = self._at(y, locked)
         still = np.abs(self._qd(y)[joints]) == 0.0
         joints, out = [j for j, s in zip(joints, still, strict=True) if s], out[still]
@@ -120,18 +126,18 @@ class Stops:
         push = _least(self._responses(y, joints)[:, -len(effort) :], joints, out, free[joints])
         return [j for j, size in zip(joints, push, strict=True) if size > 0.0]
 
-    def _free_part(
+    def _free_motion(
         self, y: Array, effort: Array, time: float, wrench: Array | None, held: Sequence[int]
     ) -> float:
-        """Move on by a time, or up to the first joint that comes to a stop; return how far [s]."""
+        """Advance by a time, or up to the first joint that reaches its stop; return how far [s]."""
         start = y.copy()
         inside = np.ones(len(effort), bool)
         inside[list(held)] = False
 
-        def beyond(part: float) -> float:
-            """Move on by a part of the time; return how far a joint is beyond its stop then."""
+        def beyond(fraction: float) -> float:
+            """Advance by a fraction of the time; return how far a joint is beyond its stop then."""
             y[:] = start
-            self._dynamics.advance(y, effort, part * time, 1, wrench)
+            self._dynamics.advance(y, effort, fraction * time, 1, wrench)
             q = self._q(y)
             over = np.maximum(self._lower - q, q - self._upper)[inside]
             return float(over.max(initial=-np.inf))
@@ -139,22 +145,21 @@ class Stops:
         if beyond(1.0) <= 0.0:
             return time
         low, high, at_low, at_high = 0.0, 1.0, beyond(0.0), beyond(1.0)
-        part = 1.0
-        for _ in range(200):  # the Illinois method, and halves where that is slow
+        for _ in range(TRIES):  # the Illinois method, and bisection where that leaves the bracket
             if high - low <= EXACT:
                 break
-            part = (
+            fraction = (
                 0.5 * (low + high)
                 if at_low >= 0.0
                 else high - at_high * (high - low) / (at_high - at_low)
             )
-            if not low < part < high:
-                part = 0.5 * (low + high)
-            error = beyond(part)
+            if not low < fraction < high:
+                fraction = 0.5 * (low + high)
+            error = beyond(fraction)
             if error > 0.0:
-                high, at_high, at_low = part, error, 0.5 * at_low
+                high, at_high, at_low = fraction, error, 0.5 * at_low
             else:
-                low, at_low, at_high = part, error, 0.5 * at_high
+                low, at_low, at_high = fraction, error, 0.5 * at_high
             if abs(error) <= 0.1 * NEAR:
                 break
         beyond(high)
@@ -163,9 +168,9 @@ class Stops:
         return high * time
 
     def _strike(self, y: Array, locked: Sequence[int]) -> list[tuple[int, float]]:
-        """Take the rates of joints that run into their stops; return these and the impulses.
+        """Stop the joints that run into their stops; return their numbers and impulses.
 
-        One at rest at its stop may get an impulse too, and has not come to it.
+        A joint at rest at its stop may get an impulse, too, but is not returned.
         """
         joints, out = self._at(y, locked)
         n = len(self._lower)
@@ -190,13 +195,13 @@ class Stops:
     def _acceleration(self, y: Array, effort: Array, wrench: Array | None) -> Array:
         """Return the accelerations of the joints (n,)."""
         n = len(effort)
-        place = y[:3], quaternion_matrix(y[3 : bodies.Q]), y[bodies.Q + n : bodies.Q + n + 6]
-        return self._dynamics.acceleration(self._q(y), self._qd(y), effort, *place, wrench).joints
+        base = y[:3], quaternion_matrix(y[3 : bodies.Q]), y[bodies.Q + n : bodies.Q + n + 6]
+        return self._dynamics.acceleration(self._q(y), self._qd(y), effort, *base, wrench).joints
 
     def _responses(self, y: Array, joints: Sequence[int]) -> Array:
-        """Return the accelerations of base and joints by a unit effort at each of some (k, 6 + n).
+        """Return the accelerations of base and joints by a unit effort on each of k (k, 6 + n).
 
-        Without velocities and gravity, so that they are the inverse mass matrix's rows.
+        They are without velocities and gravity, so that they are rows of the inverse mass matrix.
         """
         n = len(self._lower)
         still = np.zeros(n), y[:3], quaternion_matrix(y[3 : bodies.Q]), np.zeros(6)
@@ -205,13 +210,13 @@ class Stops:
             for joint in joints:
                 unit = np.zeros(n)
                 unit[joint] = 1.0
-                found = self._dynamics.acceleration(self._q(y), still[0], unit, *still[1:])
-                rows.append(np.concatenate([found.base, found.joints]))
+                answer = self._dynamics.acceleration(self._q(y), still[0], unit, *still[1:])
+                rows.append(np.concatenate([answer.base, answer.joints]))
         return np.array(rows).reshape(-1, 6 + n)
 
 
 def _least(responses: Array, joints: Sequence[int], out: Array, rates: Array) -> Array:
-    """Return the pushes (k,), outwards, after which no joint moves into its stop [Moreau 1988].
+    """Return the outward pushes (k,) after which no joint moves into its stop [Moreau 1988].
 
     Args:
         responses: of all joints to a unit effort at each of the k (k, n).
@@ -220,7 +225,6 @@ def _least(responses: Array, joints: Sequence[int], out: Array, rates: Array) ->
         rates: of these joints, or accelerations, without a push (k,).
     """
     matrix = out[:, None] * responses[:, joints] * out
-    found = np.zeros(len(out))
-    endless = np.full(len(out), np.inf)
-    solve_in_box(0.5 * (matrix + matrix.T), out * rates, np.zeros(len(out)), endless, found)
-    return found
+    pushes, unbounded = np.zeros(len(out)), np.full(len(out), np.inf)
+    solve_in_box(0.5 * (matrix + matrix.T), out * rates, np.zeros(len(out)), unbounded, pushes)
+    return pushes
