@@ -200,7 +200,7 @@ class TreeKinematics:
         return LinkMotion(self.rotation, self._position, self._linear, self.angular)
 
     def efforts(self, forces: Array, torques: Array) -> tuple[Array, Array]:
-        """Return the base's wrench in the world (6,) and efforts (n,) equivalent to forces on links.
+        """Return the base's wrench in the world (6,) and efforts (n,) by forces on links.
 
         Args:
             forces: at the centres of mass of all links, where `move` put them (k, 3) [N].

@@ -151,9 +151,7 @@ def mean_velocities(
         (links, p, 3) [m/s].
     """
     mean = replace(
-        before,
-        qd=0.5 * (before.qd + after.qd),
-        twist=0.5 * (before.twist + after.twist),
+        before, qd=0.5 * (before.qd + after.qd), twist=0.5 * (before.twist + after.twist)
     )
     m = motion_of(tree, kinematics, mean)
     levers = points[None] - m.position[:, None]

@@ -16,11 +16,7 @@ import numpy as np
 
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS
-from roboaccord.numerics.rotations import (
-    matrix_quaternion,
-    quaternion_matrix,
-    yaw_quaternion,
-)
+from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, yaw_quaternion
 
 PLANE = KINDS["planar"]
 Motion = tuple[Array, Array, Array]  # rotation (3, 3), position (3,) and twist (6,) in the world

@@ -16,15 +16,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link
-from roboaccord.description.tree_text import (
-    HERE,
-    UP,
-    WORLD,
-    Converted,
-    Pose,
-    make_tree,
-    write_tree,
-)
+from roboaccord.description.tree_text import HERE, UP, WORLD, Converted, Pose, make_tree, write_tree
 from roboaccord.engines.mujoco.mjcf import lacks, left_out, mimics, name_of, servos
 from roboaccord.engines.mujoco.model import of_drives
 from roboaccord.numerics.rotations import axis_angle_matrix
@@ -165,10 +157,7 @@ class _Conversion:
             friction=float(model.dof_frictionloss[dof]),
             armature=float(model.dof_armature[dof] + self.drives[0, dof]),
             servo=self.servos.get(k, (0.0, 0.0))[:2],
-            spring=(
-                float(model.jnt_stiffness[k]),
-                float(model.qpos_spring[model.jnt_qposadr[k]]),
-            ),
+            spring=(float(model.jnt_stiffness[k]), float(model.qpos_spring[model.jnt_qposadr[k]])),
         )
         return joint, (at, np.eye(3))
 
