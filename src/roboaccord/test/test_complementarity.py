@@ -10,8 +10,8 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.state import Array
-from roboaccord.numerics.box import solve_in_box
 from roboaccord.numerics.lemke import FAILED, SOLVED, _lemke, check_lcp, solve_by_lemke
+from roboaccord.numerics.pivoting import solve_in_box
 from scipy.optimize import lsq_linear, nnls
 
 sizes = st.integers(1, 10)

@@ -26,7 +26,7 @@ SINGULAR = ("romeo.urdf", "romeo_laas_small.urdf")  # massless links that move
 
 def interpret(monkeypatch):
     """Let the kernels of a tree run as plain Python."""
-    for name in ("tuples", "bodies", "articulated", "composite", "dynamics"):
+    for name in ("tuples", "bodies", "articulated"):
         module = import_module(f"roboaccord.description.{name}")
         for key, value in list(vars(module).items()):
             if isinstance(value, Kernel):

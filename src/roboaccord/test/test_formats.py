@@ -12,8 +12,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
 from roboaccord.description.tree_text import rpy
 from roboaccord.engines.formats import read_robot
-from roboaccord.engines.question import base_of, draw_question
-from roboaccord.engines.tree_reading import TreeReading, read_tree
+from roboaccord.engines.reading import TreeReading, base_of, draw_question, read_tree
 from roboaccord.numerics.rotations import rpy_matrix
 from roboaccord.run.energy_book import Stored
 from roboaccord.run.loop import make_simulator

@@ -22,8 +22,7 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.engines import default_names, simulate_model, spec
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.moved_model import move_text
-from roboaccord.engines.moves import MOVES, Move
+from roboaccord.engines.moves import MOVES, Move, move_text
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix
 from roboaccord.robots.file import FileRobot

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.mimic import MimicDynamics
-from roboaccord.engines.question import Question, draw_question
-from roboaccord.engines.reading import GRAVITY
-from roboaccord.engines.tree_reading import TreeReading, read_tree
+from roboaccord.engines.reading import GRAVITY, Question, TreeReading, draw_question, read_tree
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

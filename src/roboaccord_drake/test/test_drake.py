@@ -15,9 +15,8 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.engines import default_names, engine_names, simulate_model, spec
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.question import draw_question
+from roboaccord.engines.reading import draw_question, read_tree
 from roboaccord.engines.spec import Missing
-from roboaccord.engines.tree_reading import read_tree
 from roboaccord.numerics.rotations import quaternion_matrix, rpy_quaternion
 
 INERTIAL = (

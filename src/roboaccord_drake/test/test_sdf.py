@@ -14,8 +14,7 @@ from pydrake.multibody.plant import MultibodyPlant
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.formats import read_robot
-from roboaccord.engines.question import base_of, draw_question
-from roboaccord.engines.tree_reading import TreeReading, read_tree
+from roboaccord.engines.reading import TreeReading, base_of, draw_question, read_tree
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord_drake.reader import DrakeReading
 

@@ -11,8 +11,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.charts import free_motion
-from roboaccord.engines.question import Question
-from roboaccord.engines.tree_reading import TreeReading
+from roboaccord.engines.reading import Question, TreeReading
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord_files.parity.bench import Bench
 from test_parity import examine, status

@@ -15,8 +15,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.engines.differences import relative_at
 from roboaccord.engines.formats import read_robot
-from roboaccord.engines.question import draw_question
-from roboaccord.engines.tree_reading import TreeReading, read_tree
+from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
 from roboaccord_files.parity.door import parity
 from roboaccord_files.parity.frames import HERE, Frame

@@ -22,8 +22,7 @@ from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.engines.differences import Difference
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.model import LinkProperties
-from roboaccord.engines.question import draw_question
-from roboaccord.engines.tree_reading import read_tree
+from roboaccord.engines.reading import draw_question, read_tree
 from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
 from roboaccord.scenario.scenario import Tolerances

@@ -14,6 +14,7 @@ from roboaccord.contract.state import Command
 from roboaccord.crosscheck.levels.scheme import compare
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.crosscheck.ticks import by_group
+from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.engines.grip import ERP, Grip
 from roboaccord.engines.spec import Footing
@@ -99,7 +100,8 @@ def test_a_robot_sinks_until_its_depth_carries_its_weight(setup: Setup) -> None:
     names = setup.tree.links
     law = PyramidFriction([k.name for k in names], np.zeros((1, 2)), 1.0, 0.1, 1.0, 0.0)
     kinematics = TreeKinematics(setup.tree, setup.joints)
-    grip = Grip(Footing(radius, (0.0, 0.0, 0.5)), law, kinematics, np.zeros_like)
+    bodies = TreeDynamics(setup.tree, setup.joints, "planar", gravity)
+    grip = Grip(Footing(radius, (0.0, 0.0, 0.5)), law, kinematics, bodies, np.zeros_like)
     height, speed = radius, 0.0
     for _ in range(3000):
         speed, impulses = grip.rise(height, speed, mass, gravity, STEP)

@@ -4,7 +4,7 @@ The force laws are fixed by the equations below, and their order of operations b
 of the snake; test_friction of the snake checks them. CFM is DART's own number and stays, TINY may
 be any number far below a slip speed squared. A kind of fixture may be added: a dataclass beside
 `HeightField`, a member of the union in `Contact.fixtures`, and a branch in each engine's contact.py
-and in engines/moved_model.py. New fields of `Contact` need a default: packages of robots make and
+and in engines/moves.py. New fields of `Contact` need a default: packages of robots make and
 derive from it.
 
 The friction of a contact that slides with body-fixed velocity v = (v_along, v_across) under the

@@ -3,7 +3,7 @@
 Files: resources, yaml_files, parameters, xacro_file (apart.py runs it), urdf_file, meshes. Reading:
 tree.py, rotors.py, base_kinds.py, degrees.py; broken.py and checks.py refuse. Drawing: scene.py,
 solids.py, materials.py. Dynamics: kinematics.py, dynamics.py with the kernels of tuples.py,
-bodies.py, articulated.py and composite.py, merge.py, mimic.py and inverse.py.
+bodies.py and articulated.py, merge.py, mimic.py and inverse.py.
 
 Limits on files of strangers may be raised. Equations and the order of their operations are fixed by
 hashes, the order of links and joints by arrays everywhere. With `contract` and `numerics` this room

@@ -1,4 +1,4 @@
-"""Kernels of the articulated-body algorithm, and of RK4 on it (Featherstone 2008, chapter 7).
+"""Kernels of articulated bodies with RK4, and of composite rigid bodies (Featherstone 2008, 6, 7).
 
 The equations are fixed by the book (test_dynamics: a double pendulum, Euler's equations,
 Pinocchio), the order of operations by the hashes of reference runs. Rows of bodies and their
@@ -174,3 +174,47 @@ def advance(tree, body, free, w, y, effort, wrench, h, count):
             end[i] /= size
         for i in range(y.shape[0]):
             y[i] = end[i]
+
+
+@kernel
+def composite(tree, body, w, y, mass, gravity):
+    """Fill mass matrix (6 + n, 6 + n) and gravity forces (6 + n,), those of the base linear first.
+
+    By composite rigid bodies (Featherstone 2008, section 6.2), in a state y of `slopes` at rest.
+    """
+    bodies = tree.shape[0]
+    turn_base(w, y, Q + bodies - 1, np.empty(Q))
+    rigid(body, w, 0)
+    for i in range(1, bodies):
+        pose(tree, body, w, i, y[Q + tree[i, COLUMN]])
+        rigid(body, w, i)
+    for i in range(bodies - 1, 0, -1):
+        j, h, m = six(w, i, J), nine(w, i, H), six(w, i, M)
+        shift(w, i, tree[i, PARENT], j, h, m)
+        axis, row = joint_axis(w, i), 6 + tree[i, COLUMN]
+        if tree[i, KIND] == REVOLUTE:
+            n, f = sym_times(j, axis), times_t(h, axis)
+        else:
+            n, f = times(h, axis), sym_times(m, axis)
+        gravity[row] = body[0, GRAVITY] * f[2]
+        at = i
+        while at:
+            column, along = 6 + tree[at, COLUMN], joint_axis(w, at)
+            mass[row, column] = dot(along, n if tree[at, KIND] == REVOLUTE else f)
+            mass[column, row] = mass[row, column]
+            n = plus(n, 1.0, cross(three(w, at, LEVER), f))
+            at = tree[at, PARENT]
+        mass[row, row] += body[i, ARMATURE]
+        for d in range(3):
+            mass[row, d] = mass[d, row] = f[d]
+            mass[row, 3 + d] = mass[3 + d, row] = n[d]
+    at = 0
+    for row in range(3):
+        for column in range(3):
+            mass[3 + row, column] = mass[column, 3 + row] = w[0, H + 3 * row + column]
+        for column in range(row, 3):
+            mass[3 + row, 3 + column] = mass[3 + column, 3 + row] = w[0, J + at]
+            mass[row, column] = mass[column, row] = w[0, M + at]
+            at += 1
+    for row in range(6):
+        gravity[row] = body[0, GRAVITY] * mass[row, 2]

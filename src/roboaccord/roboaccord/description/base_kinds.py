@@ -30,10 +30,10 @@ TILT = 1.5  # rad: largest angle of a turned base that is drawn
 
 
 # Plain tuples, for they are made at every tick.
+# Position (3,), orientation x y z w (4,), and twist in the base's own axes (6,).
 Motion = tuple[Array, Array, Array]
-"""Position (3,), orientation x y z w (4,), and twist in the base's own axes (6,)."""
+# Rotation (3, 3), position (3,), and twist in the world (6,).
 Placed = tuple[Array, Array, Array]
-"""Rotation (3, 3), position (3,), and twist in the world (6,)."""
 
 
 class FixedBase:

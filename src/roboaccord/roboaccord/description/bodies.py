@@ -1,6 +1,6 @@
 """Bodies of a tree as rows of numbers: their columns, and kernels of their poses and inertias.
 
-The algorithms of articulated.py and composite.py work on these rows. dynamics.py, mimic.py,
+The algorithms of articulated.py work on these rows. dynamics.py, mimic.py,
 simulators/stops.py and engines/twin_steps.py read columns by name: columns may be added at the end,
 with KNOWN or FILLED raised. The order of operations is fixed by the hashes of reference runs.
 

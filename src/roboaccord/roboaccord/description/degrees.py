@@ -18,8 +18,8 @@ from roboaccord.description.source import end
 from roboaccord.description.xml_numbers import numbers, write_numbers
 from roboaccord.numerics.rotations import turn_between
 
+# Degrees of freedom of a joint: each a joint of its own, `NAME_TX` and so on, as MuJoCo has it.
 DEGREES = {"planar": ("TX", "TY", "RZ"), "floating": ("TX", "TY", "TZ", "RX", "RY", "RZ")}
-"""Degrees of freedom of a joint: each a joint of its own, `NAME_TX` and so on, as MuJoCo has it."""
 WORLD = "world"
 
 

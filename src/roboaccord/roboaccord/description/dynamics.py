@@ -20,7 +20,6 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array
 from roboaccord.description import articulated, bodies
 from roboaccord.description.base_kinds import KINDS, Base
-from roboaccord.description.composite import composite
 from roboaccord.description.merge import merge
 from roboaccord.description.tree import Tree, rotors_of
 from roboaccord.numerics.jit import COMPILES, for_kernels
@@ -230,7 +229,9 @@ class TreeDynamics:
         rest = np.zeros(len(q))
         y = self.state(q, rest, np.zeros(3), matrix_quaternion(rotation), np.zeros(6))
         self._work[:, bodies.ANGULAR : bodies.BIAS] = 0.0
-        composite(*map(for_kernels, (self._tree, self._body, self._work, y, mass, gravity)))
+        articulated.composite(
+            *map(for_kernels, (self._tree, self._body, self._work, y, mass, gravity))
+        )
         return [*self._base.axes, *range(6, size)], mass, gravity
 
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:

@@ -62,8 +62,8 @@ def ships(name: str) -> bool:
     return inside and ".." not in Path(path).parts and "//" not in path
 
 
+# Vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1, or None.
 Part = tuple[Array, Index, Array | None]
-"""Vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1, or None."""
 
 
 def read_mesh(path: Path) -> tuple[Array, Index]:

@@ -2,7 +2,7 @@
 
 Nothing here may be tuned. The projection below is fixed, Featherstone's (2008, section 3.2);
 test_mimic compares it with Pinocchio's matrices and with energy. Arguments, states and methods are
-those of TreeDynamics, in whose place engines/tree_reading.py and simulators/reference.py use it:
+those of TreeDynamics, in whose place engines/reading.py and simulators/reference.py use it:
 methods may be added there, but must be right under the constraint, too, or be overridden here.
 """
 

@@ -14,6 +14,7 @@ from xml.parsers import expat
 
 from roboaccord.description.tree import MOMENTS
 
+# Attributes that hold numbers, by element.
 NUMBERS: Mapping[str, tuple[str, ...]] = {
     "origin": ("xyz", "rpy"), "axis": ("xyz",), "mass": ("value",), "inertia": MOMENTS,
     "dynamics": ("damping", "friction"), "mimic": ("multiplier", "offset"),
@@ -21,7 +22,6 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
     "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"),
     "drake:rotor_inertia": ("value",), "drake:gear_ratio": ("value",),
 }  # fmt: skip
-"""Attributes that hold numbers, by element."""
 
 
 def parse_lines(text: str) -> tuple[ET.Element, dict[ET.Element, int]]:

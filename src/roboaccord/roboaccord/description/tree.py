@@ -43,8 +43,8 @@ class Link:
     mass: float
     centre: Array
     inertia: Array
+    # Visual boxes: size (3,), centre (3,), rotation (3, 3), in the link frame.
     boxes: tuple[tuple[Array, Array, Array], ...]
-    """Visual boxes: size (3,), centre (3,), rotation (3, 3), in the link frame."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ class Joint:
     damping: float = 0.0
     friction: float = 0.0
     mimic: tuple[str, float, float] | None = None
+    # Inertia that its rotor adds [kg m^2 or kg].
     armature: float = 0.0
-    """Inertia that its rotor adds [kg m^2 or kg]."""
+    # Stiffness [N m/rad or N/m], and the position at which the spring is slack.
     spring: tuple[float, float] = (0.0, 0.0)
-    """Stiffness [N m/rad or N/m], and the position at which the spring is slack."""
+    # Stiffness [N m/rad or N/m] and damping of the servo that drives it to a position or rate.
     servo: tuple[float, float] = (0.0, 0.0)
-    """Stiffness [N m/rad or N/m] and damping of the servo that drives it to a position or rate."""
 
     @property
     def ends(self) -> tuple[float, float]:

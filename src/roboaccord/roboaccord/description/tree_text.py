@@ -25,8 +25,8 @@ LEVEL = 1e-9  # cosine of pitch below which yaw and roll are one angle to round-
 DRAKE = "http://drake.mit.edu"
 ET.register_namespace("drake", DRAKE)
 
+# Position (3,) [m] and rotation (3, 3).
 Pose = tuple[Array, Array]
-"""Position (3,) [m] and rotation (3, 3)."""
 HERE: Pose = (np.zeros(3), np.eye(3))
 UP = np.array([0.0, 0.0, 1.0])
 

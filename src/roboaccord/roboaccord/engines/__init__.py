@@ -3,7 +3,7 @@
 spec.py says what an engine is, installed.py finds them. base.py is their base class, with
 force_laws, compiled (forces as a kernel) and touch_events; model.py what they simulate, mechanism
 and reading what they answer. Twins: twin, twin_coordinates, twin_steps, twin_rounding, grip.
-Changed models: deviations, moves, moved_model, symmetries. DART and MuJoCo have rooms of their own.
+Changed models: deviations, moves, symmetries. DART and MuJoCo have rooms of their own.
 
 A new engine is an `EngineSpec` in a package of its own, found by the entry points
 `roboaccord.engines` (docs/new_engine.md); it needs no line here. Settings of engines may be added.

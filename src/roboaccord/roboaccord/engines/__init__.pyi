@@ -22,10 +22,11 @@ from .model import JointProperties as JointProperties
 from .model import LinkProperties as LinkProperties
 from .mujoco.model import compile_model as compile_model
 from .mujoco.settings import MujocoSettings as MujocoSettings
-from .question import Question as Question
 from .reading import GRAVITY as GRAVITY
 from .reading import Hinge as Hinge
+from .reading import Question as Question
 from .reading import Reading as Reading
+from .reading import TreeReading as TreeReading
 from .spec import Case as Case
 from .spec import EngineSpec as EngineSpec
 from .spec import Missing as Missing
@@ -33,4 +34,3 @@ from .spec import Scheme as Scheme
 from .spec import imported as imported
 from .spec import read_settings as read_settings
 from .touch_events import APART as APART
-from .tree_reading import TreeReading as TreeReading

@@ -18,8 +18,8 @@ from roboaccord.description.degrees import DEGREES, plane
 from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics import rotations
 
+# From q and q' (k,) to x (k,), T (k, k) and c (k,).
 Chart = Callable[[Array, Array], tuple[Array, Array, Array]]
-"""From q and q' (k,) to x (k,), T (k, k) and c (k,)."""
 AXES = np.eye(3)
 
 

@@ -31,18 +31,18 @@ from roboaccord.numerics.native import (
 )
 from roboaccord.simulators.friction import JointFriction
 
+# Entries of a table: counts, and flags.
 SIZES = (LINKS, JOINTS, SLIDERS, POINTS, BEYOND, PYRAMID, PLANAR, BRAKED, ALL_Q, ALL_V) = range(10)
-"""Entries of a table: counts, and flags."""
+# Entries of a table: addresses of indices.
 (AT_Q, AT_V, ROWS_Q, ROWS_V, PARENT, KIND, COLUMN, SLIDING) = range(10, 18)
-"""Entries of a table: addresses of indices."""
+# Entries of a table: addresses of numbers.
 (
     HELD, Q, QD, OWN, PLACE, TURN, AXIS, CENTRE, ROTATION, ORIGIN, LINEAR, ANGULAR, AXES, POSITION,
     VELOCITY, FORCE, TORQUE, WRENCH, PLACES, MU, GROUND, GYRATION, NUMBERS, VISCOUS, DRY,
     STIFFNESS, SLACK,
 ) = range(18, 45)  # fmt: skip
-"""Entries of a table: addresses of numbers."""
+# Entries of a table: addresses of the arrays of an engine that calls back.
 (POSITIONS, VELOCITIES, FORCES) = range(45, 48)
-"""Entries of a table: addresses of the arrays of an engine that calls back."""
 ENTRIES = 48
 
 
@@ -70,8 +70,8 @@ class CompiledForces:
         k, n = len(kinematics.names), len(at_q)
         self.table = np.zeros(ENTRIES, np.int64)
         self._arrays: list[Array] = []  # the table has only their addresses
+        # Efforts on the joints (n,).
         self.held = np.zeros(n)
-        """Efforts on the joints (n,)."""
         ints: dict[int, Array | Index] = {AT_Q: at_q, AT_V: at_v, ROWS_Q: rows_q, ROWS_V: rows_v}
         ints |= {PARENT: kinematics.parent, KIND: kinematics.kind, COLUMN: kinematics.column}
         numbers: dict[int, Array] = {entry: np.zeros(n) for entry in (Q, QD, OWN)}

@@ -37,7 +37,7 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.kinematics import REVOLUTE, TreeKinematics
 from roboaccord.engines.spec import Footing
 from roboaccord.engines.twin_coordinates import Coordinates
-from roboaccord.numerics.box import solve_in_box
+from roboaccord.numerics.pivoting import solve_in_box
 
 ERP = 0.01  # fraction of the depth that DART takes back in a step, its own default
 LEVEL = KINDS["planar"]
@@ -50,6 +50,7 @@ class Grip:
         footing: what the links touch the ground with.
         law: of friction; its load is not used.
         kinematics: of the tree; a step moves its links.
+        bodies: equations of motion, without the carriages.
         rounding: returns roundings to add to a positive definite matrix, or zeros.
 
     Raises:
@@ -61,13 +62,14 @@ class Grip:
         footing: Footing,
         law: EllipseFriction,
         kinematics: TreeKinematics,
+        bodies: TreeDynamics,
         rounding: Callable[[Array], Array],
     ) -> None:
         if not law.pyramid or law.slip_speed or law.gyration.any() or len(law.points) > 1:
             raise AccordError("friction sticks here as a pyramid at one point of each link")
         self.law, self._footing = law, footing
         self.shares = np.ones(len(law.links))  # factors on the friction of each link
-        self._kinematics, self._rounding = kinematics, rounding
+        self._kinematics, self._bodies, self._rounding = kinematics, bodies, rounding
         self._links = np.array([kinematics.names.index(name) for name in law.links])
         self._moves = np.array([self._path(link) for link in self._links])
         # The link that each joint moves, and whether the joint turns it.
@@ -108,26 +110,19 @@ class Grip:
         ])  # fmt: skip
 
     def advance(
-        self,
-        bodies: TreeDynamics,
-        x: Coordinates,
-        v: Array,
-        slope: Array,
-        h: float,
-        drag: Array | None,
+        self, x: Coordinates, v: Array, slope: Array, h: float, drag: Array | None
     ) -> Array:
         """Return the rates (6 + n,) after a step.
 
         Args:
-            bodies: equations of motion, without the carriages.
             x, v: coordinates and rates at the start of the step; the base's in the world.
             slope: how the rates would change without the ground (6 + n,).
             h: step [s].
-            drag: viscous damping (n,) of which the mass matrix of `bodies` contains h times.
+            drag: viscous damping (n,), of which the mass matrix of the bodies contains h times.
         """
         v, turn, moving = v.copy(), x.turn, [*LEVEL.axes, *range(6, len(v))]
-        mass = bodies.mass_matrix(x.q, x.position, turn)
-        v[2], impulses = self.rise(x.position[2], v[2], mass[0, 0], bodies.gravity, h)
+        mass = self._bodies.mass_matrix(x.q, x.position, turn)
+        v[2], impulses = self.rise(x.position[2], v[2], mass[0, 0], self._bodies.gravity, h)
         added = self._rounding(mass)
         added[[0, 1], [0, 1]] += self.carried
         mass = mass + added

@@ -1,25 +1,41 @@
-"""Moves of the world under which physics stays the same: turned, mirrored, shifted, reordered.
+"""Moves of the world under which physics stays the same, and a model in the moved world.
 
 A move may be added to MOVES, by the fields of `Move`; names stay, for results contain them. The
-shift may be any numbers that are not round in binary, so that rounding differs.
+shift may be any numbers that are not round in binary, so that rounding differs. A new kind of force
+law or fixture must move in `move_law` or `_move_fixture`, and a new field of EngineModel in
+`move_model`: what stays behind makes sound engines look wrong. test_invariance moves descriptions
+and compares sound engines.
 
 A mirror reflects y. There a link's frame is the mirror image of what it was, so that all its
 vectors have another sign of y, and those of rotations (angular velocity, torque) another sign of x
 and z. The axis of a hinge gets both signs, so that angles and efforts of joints keep theirs.
+Friction that differs along and across a link keeps its coefficients, and its contact points change
+sides.
 """
 
 from __future__ import annotations
 
+import copy
+import xml.etree.ElementTree as ET
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roboaccord.contract.contact import Index
+from roboaccord.contract.contact import EllipseFriction, Fixture, HeightField, Index, MeshFixture
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import ForceLaw, LinkMotion
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.base_kinds import KINDS
+from roboaccord.description.tree import Tree
+from roboaccord.description.xml_numbers import edit_numbers, numbers, write_numbers
+from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.numerics.rotations import quaternion_product, yaw_matrix, yaw_quaternion
+from roboaccord.simulators.friction import JointFriction
 
 MIRROR = np.array([1.0, -1.0, 1.0])
 TURNING = -MIRROR  # signs of vectors of rotations, in a mirror
+ACROSS = ("ixy", "iyz")  # products of inertia whose sign a mirror changes
+HINGES = ("revolute", "continuous")
 
 
 @dataclass(frozen=True)
@@ -95,3 +111,137 @@ MOVES = (
     Move("shifted", shift=(0.7310585786, -0.4142135624, 0.3141592654)),
     Move("reordered", reordered=True),
 )
+
+
+class MovedLaw:
+    """A force law that has moved with the world (ForceLaw).
+
+    Args:
+        law: as it is without the move.
+        move: of the world.
+    """
+
+    def __init__(self, law: ForceLaw, move: Move) -> None:
+        self.links, self._law, self.move = law.links, law, move
+
+    def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
+        """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
+        move, straight, bent = self.move, self.move.matrix, self.move.turning
+        rotation = straight.T @ motion.rotation
+        before = LinkMotion(
+            rotation * MIRROR if move.mirrored else rotation,
+            (motion.position - np.array(move.shift)) @ straight,
+            motion.linear @ straight,
+            motion.angular @ bent,
+        )
+        forces, torques = self._law.wrenches(before)
+        return forces @ straight.T, torques @ bent.T
+
+
+def move_model(model: EngineModel, move: Move) -> EngineModel:
+    """Return a model as it is in a moved world.
+
+    Raises:
+        AccordError: for a height field in a mirror, whose cells engines cut along one diagonal; or
+            for a shift of a ball in a bearing, which stays at the origin.
+    """
+    if any(move.shift) and not (KINDS[model.base].travels or KINDS[model.base].tied):
+        raise AccordError("a ball in a bearing stays at the origin")
+    order = move.order(len(model.joints))
+    standing, contact = move, model.contact
+    if contact is not None:
+        fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
+        contact = replace(contact, fixtures=fixtures, yaw=contact.yaw + move.yaw)
+    if model.base == "fixed" and model.root == BASE_LINK:
+        # Force laws see such a robot relative to its base.
+        standing = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0))
+    names = ("effort_limits", "armature", "gear", "damping")
+    given = {name: getattr(model, name) for name in names}
+    by_joint = {name: values[order] for name, values in given.items() if values is not None}
+    return replace(
+        model,
+        urdf=move_text(model.urdf, move, model.root),
+        joints=tuple(model.joints[i] for i in order),
+        force_law=None if model.force_law is None else move_law(model.force_law, standing),
+        friction=None if model.friction is None else _reorder(model.friction, order),
+        contact=contact,
+        **by_joint,
+    )
+
+
+def _reorder(friction: JointFriction, order: Index) -> JointFriction:
+    def other(values: Array) -> Array:
+        return np.broadcast_to(values, len(order))[order]
+
+    stiction = None if friction.stiction is None else other(friction.stiction)
+    viscous, constant = other(friction.viscous), other(friction.constant)
+    spring = friction.spring and (other(friction.spring[0]), other(friction.spring[1]))
+    return replace(friction, viscous=viscous, constant=constant, stiction=stiction, spring=spring)
+
+
+def move_law(law: ForceLaw, move: Move) -> ForceLaw:
+    """Return a force law in the moved world; of an ellipse the numbers themselves are moved."""
+    if not isinstance(law, EllipseFriction) or (law.beyond.size and move.yaw):
+        return MovedLaw(law, move)
+    if type(law).wrenches is not EllipseFriction.wrenches:  # a user's own
+        return MovedLaw(law, move)
+    moved = copy.deepcopy(law)
+    if move.mirrored:
+        moved.points[:, 1] *= -1.0
+    moved.beyond[:1] += move.shift[0]
+    return moved
+
+
+def _move_fixture(
+    fixture: Fixture | MeshFixture | HeightField, move: Move
+) -> Fixture | MeshFixture | HeightField:
+    position = move.place(fixture.position)
+    if isinstance(fixture, HeightField) and move.mirrored:
+        raise AccordError("a height field is cut along one diagonal, unlike its mirror image")
+    if isinstance(fixture, MeshFixture) and move.mirrored:
+        vertices, faces = fixture.vertices * MIRROR, fixture.faces[:, ::-1]
+        return replace(fixture, position=position, vertices=vertices, faces=faces)
+    return replace(fixture, position=position)
+
+
+def move_text(urdf: str, move: Move, root: str) -> str:
+    """Return a description as it is in a moved world; positions of joints stay the same.
+
+    Args:
+        urdf: the description.
+        move: of the world.
+        root: link at the root of the tree.
+    """
+    top, tree = ET.fromstring(urdf), Tree.parse(urdf, root=root)
+    ground = {"world", tree.links[tree.frame].name if tree.frame else "world"}
+    if move.mirrored:
+        _mirror(top)
+    for joint in top.findall("joint"):
+        parent = joint.find("parent")
+        stands = parent is not None and parent.get("link") in ground
+        if stands and joint.get("type") not in ("planar", "floating"):
+            turn = replace(move, mirrored=False)  # `_mirror` has mirrored what stands still
+            edit_numbers(joint, "origin", "xyz", turn.place)
+            edit_numbers(joint, "origin", "rpy", np.array([0.0, 0.0, move.yaw]).__add__)
+    if move.reordered:
+        for element in [child for child in top if child.tag in ("link", "joint")][::-1]:
+            top.remove(element)
+            top.append(element)
+    return ET.tostring(top, encoding="unicode")
+
+
+def _mirror(top: ET.Element) -> None:
+    """Mirror all that is in frames of links; turns about x and z get the other sign."""
+    for origin in top.iter("origin"):
+        write_numbers(origin, "xyz", numbers(origin, "xyz") * MIRROR)
+        write_numbers(origin, "rpy", numbers(origin, "rpy") * TURNING)
+    for tensor in top.iter("inertia"):
+        for key in ACROSS:
+            write_numbers(tensor, key, -numbers(tensor, key, "0"))
+    for mesh in top.iter("mesh"):
+        write_numbers(mesh, "scale", numbers(mesh, "scale", "1 1 1") * MIRROR)
+    for joint in top.findall("joint"):
+        kind = joint.get("type")
+        if kind in (*HINGES, "prismatic"):
+            signs = TURNING if kind in HINGES else MIRROR
+            edit_numbers(joint, "axis", "xyz", signs.__mul__, "1 0 0")

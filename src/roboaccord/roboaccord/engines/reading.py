@@ -1,29 +1,43 @@
-"""What a reader makes of a robot file: links, joints, and the dynamics that follow from them.
+"""What readers of robot files are asked, and what they answer; `TreeReading` is the reference.
 
 A reader may be added in its engine's package: it derives from `Reading`, its answers come from a
-`Mechanism` (mechanism.py), and `reader` of its `EngineSpec` names it. GRAVITY is part of published
-figures of parity and stays. The rest is fixed by test_parity and test_degrees.
+`Mechanism` (mechanism.py), and `reader` of its `EngineSpec` names it. GRAVITY, STATES and the order
+of draws in `draw_question` are part of published figures of parity and stay. The rest is fixed by
+test_parity and test_degrees.
 """
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import IDENTITY, ORIGIN, Array, RobotState
+from roboaccord.description.checks import massless
+from roboaccord.description.degrees import single_degrees
+from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.description.mimic import MimicDynamics
 from roboaccord.description.source import parse_lines
+from roboaccord.description.tree import Tree
+from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.charts import Charts
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import LinkProperties
-from roboaccord.engines.question import Question
+from roboaccord.numerics import rotations
 
 GRAVITY = 9.81  # m/s^2, in which every reader answers
+Base = Literal["fixed", "free"]
+STATES = 100
+UNBOUNDED = 100.0  # rad or m: a limit this far away counts as none; half a turn bounds the states
+INSIDE = 0.02, 0.98  # fractions of a joint's range between which states are: clear of its stops
 
 
 @dataclass(frozen=True)
@@ -40,6 +54,27 @@ class Hinge:
     axis: Array
     lower: float
     upper: float
+
+
+@dataclass(frozen=True)
+class Question:
+    """What every reader is asked.
+
+    Args:
+        base: `fixed` or `free`.
+        root: link that moves as the base.
+        joints: names, in the order of the states.
+        states: to answer in, with efforts.
+    """
+
+    base: Base
+    root: str
+    joints: tuple[str, ...]
+    states: tuple[RobotState, ...] = ()
+
+    def of(self, joints: Sequence[str]) -> tuple[str, ...]:
+        """Return the question's joints that are among those of a reading."""
+        return tuple(name for name in self.joints if name in joints)
 
 
 class Reading(ABC):
@@ -136,3 +171,109 @@ class Reading(ABC):
         """Return the properties of links that the engine has."""
         links = {name: self.mechanism.link(name) for name in names}
         return {name: link for name, link in links.items() if link}
+
+
+@dataclass
+class TreeReading(Reading):
+    """The reference reader.
+
+    Args:
+        tree: of the robot.
+        question: base and joints.
+        apart: as of a `Reading`.
+    """
+
+    tree: Tree
+    question: Question
+    apart: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        tree = self.tree
+        self.joints = tuple(joint.name for joint in tree.moving)
+        self.mass, self.shapes = float(sum(link.mass for link in tree.links)), Counter()
+        self.links = {k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in tree.links}
+        poses = tree.forward(self.joints, np.zeros(len(self.joints)), ORIGIN, IDENTITY)
+        frames = {link.name: pose for link, *pose in zip(tree.links, *poses, strict=True)}
+        self.hinges = {
+            j.name: Hinge(frames[j.child][0], frames[j.child][1] @ j.axis, *j.ends)
+            for j in tree.moving
+        }
+        rotors = {j.name: j.armature for j in tree.moving}
+        self.apart = {"armature": rotors, **self.apart}
+
+    @cached_property
+    def _law(self) -> TreeDynamics:
+        mimics = any(joint.mimic for joint in self.tree.moving)
+        law = MimicDynamics if mimics else TreeDynamics
+        joints, springs = self.question.joints, {j.name: j.spring for j in self.tree.moving}
+        stiffness, slack = np.array([springs[name] for name in joints]).reshape(-1, 2).T
+        spring = (stiffness, slack) if stiffness.any() else None
+        return law(self.tree, joints, self.question.base, GRAVITY, spring=spring)
+
+    def acceleration(self, state: RobotState) -> Array:
+        return self.accelerations([state])[0]
+
+    def accelerations(self, states: Sequence[RobotState]) -> list[Array]:
+        turns = [rotations.quaternion_matrix(state.orientation) for state in states]
+        motions = [
+            (s.q, s.qd, s.effort, s.position, turn, rotations.turn_twist(turn, s.twist))
+            for s, turn in zip(states, turns, strict=True)
+        ]
+        return [
+            np.concatenate([answer.base, answer.joints][self.question.base == "fixed" :])
+            for answer in self._law.accelerations(motions)
+        ]
+
+    def statics(self, state: RobotState) -> tuple[Array, Array]:
+        return self._law.statics(state.q, rotations.quaternion_matrix(state.orientation))
+
+
+def read_tree(urdf: str, source: str = "URDF") -> Tree:
+    """Return the tree of a URDF, from its own root, with joints of one degree of freedom each.
+
+    Raises:
+        AccordError: if its links and joints form no tree, or two have the same name.
+    """
+    top = ET.fromstring(urdf)
+    for kind in ("link", "joint"):
+        counts = Counter(element.get("name", "") for element in top.findall(kind))
+        if counts and max(counts.values()) > 1:
+            raise AccordError(f"two {kind}s have the name {counts.most_common(1)[0][0]}")
+    urdf = single_degrees(urdf)
+    return Tree.parse(urdf, source, root=find_root(ET.fromstring(urdf), source))
+
+
+def base_of(tree: Tree) -> Base:
+    """Return how the root moves by default: `fixed` if it is the world or has no mass."""
+    root = tree.links[0].name
+    return "fixed" if root == "world" or root in massless(tree, "free") else "free"
+
+
+def draw_question(tree: Tree, base: Base, seed: int) -> Question:
+    """Return a question with random states: q inside the limits, normally distributed velocities.
+
+    A joint that mimics another is where the other puts it.
+    """
+    rng = np.random.default_rng(seed)
+    joints = tuple(joint.name for joint in tree.moving)
+    lower = np.array([_end(j.kind, j.lower, -np.pi) for j in tree.moving])
+    upper = np.array([_end(j.kind, j.upper, np.pi) for j in tree.moving])
+    lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
+    n, states = len(joints), []
+    leads, offset = tree.independent(joints)
+    free = [not joint.mimic for joint in tree.moving]
+    for _ in range(STATES):
+        q = lower + (upper - lower) * rng.uniform(*INSIDE, n)
+        motion = rng.normal(size=n), rng.uniform(-1.0, 1.0, n)
+        if not all(free):
+            q, motion = leads @ q[free] + offset, (leads @ motion[0][free], motion[1])
+        turn = rng.normal(size=4)
+        on_base = (rng.normal(size=3), turn / np.linalg.norm(turn), rng.normal(size=6))
+        states.append(RobotState(0.0, q, *motion, *(on_base if base == "free" else ())))
+    return Question(base, tree.links[0].name, joints, tuple(states))
+
+
+def _end(kind: str, limit: float, turn: float) -> float:
+    """Return where the states of a joint end: its limit, or `turn` where it has none."""
+    bounded = kind != "continuous" and np.isfinite(limit) and abs(limit) < UNBOUNDED
+    return limit if bounded else turn

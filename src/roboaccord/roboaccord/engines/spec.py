@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
     from roboaccord.simulators.base import Simulator
 
+# From a text, its file or None, and folders of packages by name.
 Convert: TypeAlias = "Callable[[str, Path | None, Mapping[str, Path]], Converted]"
-"""From a text, its file or None, and folders of packages by name."""
 T = TypeVar("T")
 FAR = 1e6  # rad or m: no joint reaches a stop this far away
 
+# Features of a model: rotors; rotors of joints on which contacts or stops act; a ball in a bearing;
+# contacts; softened stops; a mesh that is not convex.
 Feature = Literal[
     "armature", "armature_impacts", "bearing", "contact", "soft_stops", "terrain_mesh"
 ]
-"""Features of a model: rotors; rotors of joints on which contacts or stops act; a ball in a
-bearing; contacts; softened stops; a mesh that is not convex."""
 
 
 def imported(name: str) -> Callable[[], Any]:
@@ -277,6 +277,7 @@ def _has_stops(model: EngineModel) -> bool:
     return any(abs(end) < FAR for joint in model.tree.moving for end in (joint.lower, joint.upper))
 
 
+# Whether a model needs a feature; of `terrain_mesh` the terrain decides.
 FEATURES: Mapping[Feature, Callable[[EngineModel], bool]] = {
     "contact": lambda model: model.contact is not None,
     "bearing": lambda model: model.base == "ball",
@@ -284,7 +285,6 @@ FEATURES: Mapping[Feature, Callable[[EngineModel], bool]] = {
     "armature_impacts": lambda m: _has_rotors(m) and (m.contact is not None or _has_stops(m)),
     "soft_stops": lambda model: model.stop_softness != 1.0,
 }
-"""Whether a model needs a feature; of `terrain_mesh` the terrain decides."""
 
 
 def read_settings(options: Mapping[str, Mapping[str, Any]], engine: str, kind: type[T]) -> T:

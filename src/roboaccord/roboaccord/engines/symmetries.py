@@ -1,8 +1,7 @@
 """An engine in a moved world, which must give the same motion: `moved` and its simulator `Moved`.
 
-What a move does to numbers is in moves.py, what it does to a model in moved_model.py. A simulator
-in the moved world is shown as it is without the move, so that the two runs can be compared
-(test_invariance).
+What a move does to numbers and models is in moves.py. A simulator in the moved world is shown as it
+is without the move, so that the two runs can be compared (test_invariance).
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.moved_model import move_model
-from roboaccord.engines.moves import Move
+from roboaccord.engines.moves import Move, move_model
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup

@@ -87,7 +87,7 @@ class Twin(EngineSimulator):
         self._place_forces(at, at, rows, rows)
         self._grip: Grip | None = None
         if footing and isinstance(law, EllipseFriction):
-            self._grip = Grip(footing, law, self._kinematics, self._roundings.of)
+            self._grip = Grip(footing, law, self._kinematics, self._bodies, self._roundings.of)
             self._grip.shares = np.array([shares.get(link, 1.0) for link in law.links])
         self._place(RobotState(0.0, *np.zeros((3, n))))
 
@@ -227,7 +227,7 @@ class Twin(EngineSimulator):
             slope = at_the_end(free, slope, self._v, moving, h)
         if self._grip:
             drag = self._friction.viscous if self.scheme.damping and self._friction else None
-            self._v = self._grip.advance(self._bodies, self._x, self._v, slope, h, drag)
+            self._v = self._grip.advance(self._x, self._v, slope, h, drag)
         else:
             self._v = self._v + h * slope
         change = self._axes.change(self._x, self._v, np.zeros(3))

@@ -54,8 +54,8 @@ class Coordinates(NamedTuple):
         return quaternion_matrix(unit(self.orientation))
 
 
+# q, qd, position, orientation, and twist in the base's own axes.
 Motion = tuple[Array, Array, Array, Array, Array]
-"""q, qd, position, orientation, and twist in the base's own axes."""
 
 
 def unit(vectors: Array) -> Array:

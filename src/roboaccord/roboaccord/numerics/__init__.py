@@ -1,6 +1,6 @@
 """Numerical methods, compiled kernels, and processes; no physics.
 
-Methods: rotations, runge_kutta, newton, cholesky, lemke, pivoting and box (complementarity),
+Methods: rotations, runge_kutta, newton, cholesky, lemke and pivoting (complementarity),
 statistics, ranking. Kernels: jit.py compiles, jit_cache.py caches by kernel_digest.py,
 jit_library.py links, native.py makes C functions. Processes: machine, isolation, fence. lazy.py
 makes the doors of rooms.

@@ -1,5 +1,4 @@
 from . import cholesky as cholesky
-from .box import solve_in_box as solve_in_box
 from .cholesky import factor as factor
 from .cholesky import solve as solve
 from .jit import COMPILES as COMPILES
@@ -13,6 +12,7 @@ from .machine import python as python
 from .newton import central_slope as central_slope
 from .newton import newton_steps as newton_steps
 from .pivoting import solve_by_pivoting as solve_by_pivoting
+from .pivoting import solve_in_box as solve_in_box
 from .rotations import axis_angle_matrix as axis_angle_matrix
 from .rotations import cross as cross
 from .rotations import matrix_quaternion as matrix_quaternion

@@ -2,7 +2,7 @@
 
 The order of the sums is fixed: with it a result is the same on every processor, which LAPACK's is
 not, and hashes of runs depend on it. test_numerics compares with NumPy's factor. The callers are
-kernels, in description/articulated.py, pivoting.py and box.py: nothing here may allocate or raise.
+kernels, in description/articulated.py, numerics/pivoting.py: nothing here may allocate or raise.
 Further kernels may be added.
 """
 

@@ -33,8 +33,8 @@ from roboaccord.numerics.jit import OPTIONS
 from roboaccord.numerics.jit_cache import KernelCache
 
 SYMBOL = "roboaccord_table"
+# The types of an intrinsic, and what generates its code.
 Typed: TypeAlias = tuple[Signature, Callable[..., ir.Value]]
-"""The types of an intrinsic, and what generates its code."""
 _TABLE = ctypes.c_void_p()
 llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_TABLE))
 

@@ -32,8 +32,8 @@ from roboaccord.simulators.losses import LossAccount
 
 PERIOD = "control period over physics step"
 
+# Samples whose efforts, wrenches and switches are held (k), and for how long (k) [s], maybe 0.
 Phase = tuple[Trajectory, Sequence[float]]
-"""Samples whose efforts, wrenches and switches are held (k), and for how long (k) [s], maybe 0."""
 
 
 class Ends(NamedTuple):

@@ -26,7 +26,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, check_joint
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.numerics.box import solve_in_box
+from roboaccord.numerics.pivoting import solve_in_box
 
 GAP_SPEED = 1.0  # rad/s: of the order of an arm's speed; gaps are checked at control ticks
 LOCK_INERTIA = 1e30  # kg m^2: the acceleration that it leaves is lost in the round-off of others

@@ -23,7 +23,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description import bodies
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.numerics.box import solve_in_box
+from roboaccord.numerics.pivoting import solve_in_box
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.faults import LOCK_INERTIA
 

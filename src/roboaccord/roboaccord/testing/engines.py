@@ -34,9 +34,8 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines import simulate_model, spec
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.question import draw_question
+from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.engines.spec import Available, Feature, Missing
-from roboaccord.engines.tree_reading import TreeReading, read_tree
 from roboaccord.engines.twin import twin_of
 from roboaccord.numerics.rotations import (
     matrix_quaternion,

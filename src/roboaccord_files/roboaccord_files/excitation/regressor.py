@@ -113,7 +113,7 @@ def regressor(
         for carrier in motion.carriers:
             load = carrier.axis[:, None] @ (force if carrier.slides else moment)
             if not carrier.slides:  # z . (r x f) = (z x r) . f
-                load = load + cross(carrier.axis, motion.place - carrier.place)[:, None] @ force
+                load = load + cross(carrier.axis, motion.origin - carrier.origin)[:, None] @ force
             columns[:, carrier.column, 10 * i : 10 * i + 10] = load[:, 0]
     if not friction:
         return columns

@@ -25,10 +25,8 @@ from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes, strip
 from roboaccord.engines import check_engine, specs
 from roboaccord.engines.differences import Difference
-from roboaccord.engines.question import Base, Question, base_of, draw_question
-from roboaccord.engines.reading import Reading
+from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.engines.tree_reading import read_tree
 
 from roboaccord_files.parity.compare import SAME, Asked, ReferenceReading, compare
 from roboaccord_files.parity.files import shipped

@@ -25,7 +25,7 @@ from roboaccord.cli.options import (
 from roboaccord.contract.errors import AccordError, need
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import Ratio
-from roboaccord.engines.question import Base
+from roboaccord.engines.reading import Base
 from roboaccord.run.output import write_text
 
 from roboaccord_files.parity.bench import SETTINGS, reader_names

@@ -25,9 +25,7 @@ from roboaccord.engines.differences import (
     relative_at,
 )
 from roboaccord.engines.model import LinkProperties
-from roboaccord.engines.question import Question
-from roboaccord.engines.reading import GRAVITY, Reading
-from roboaccord.engines.tree_reading import TreeReading
+from roboaccord.engines.reading import GRAVITY, Question, Reading, TreeReading
 from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import rpy_matrix
 

@@ -25,7 +25,7 @@ from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.door import arguments as common
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.formats import read_robot
-from roboaccord.engines.question import Base
+from roboaccord.engines.reading import Base
 from roboaccord.numerics.jit import DISABLED
 from roboaccord.scenario.files import NO_PACKAGES, load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names

@@ -24,8 +24,7 @@ from roboaccord.description.tree import MOVING, Joint, Tree
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.differences import compare_value, relative_at
-from roboaccord.engines.question import Base, draw_question
-from roboaccord.engines.tree_reading import TreeReading
+from roboaccord.engines.reading import Base, TreeReading, draw_question
 from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import axis_angle_matrix, rotation_vector
 

@@ -20,8 +20,7 @@ from roboaccord.contract.state import Array
 from roboaccord.description.source import parse_lines
 from roboaccord.description.tree import MOMENTS, Joint, Link, Tree, symmetric
 from roboaccord.description.tree_text import UP, WORLD, Pose, make_tree
-from roboaccord.engines.question import Question
-from roboaccord.engines.tree_reading import TreeReading
+from roboaccord.engines.reading import Question, TreeReading
 from roboaccord.gazebo.tool import print_sdf
 
 from roboaccord_files.parity.frames import Frames, pose_in, unique

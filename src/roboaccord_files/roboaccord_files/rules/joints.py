@@ -19,7 +19,7 @@ from roboaccord.description.rotors import rotor_inertias
 from roboaccord.description.source import label, numbers
 from roboaccord.description.tree import MOVING
 from roboaccord.description.tree_text import ENDLESS
-from roboaccord.engines.tree_reading import read_tree
+from roboaccord.engines.reading import read_tree
 
 from roboaccord_files.rules.source import Source, norm
 

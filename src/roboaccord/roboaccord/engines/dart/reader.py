@@ -22,8 +22,7 @@ from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.charts import Chart, Charts, free_motion, plane_chart, planes
 from roboaccord.engines.dart.model import DartMechanism, degrees
 from roboaccord.engines.dart.skeleton import listen, reason
-from roboaccord.engines.question import Question
-from roboaccord.engines.reading import GRAVITY, Hinge, Reading
+from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 KINDS = {
     "BoxShape": "box", "SphereShape": "sphere", "CylinderShape": "cylinder", "MeshShape": "mesh",

@@ -22,13 +22,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.mujoco.model import MujocoMechanism, of_drives, with_files
-from roboaccord.engines.question import Question
-from roboaccord.engines.reading import GRAVITY, Hinge, Reading
+from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
 FREE = mujoco.mjtJoint.mjJNT_FREE
+# A model, and the body that moves as the base.
 Loaded = tuple[mujoco.MjModel, str]
-"""A model, and the body that moves as the base."""
 
 
 class MujocoReading(Reading):
