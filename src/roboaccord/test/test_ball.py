@@ -120,12 +120,12 @@ def test_a_bearing_keeps_the_angular_momentum(engine: str) -> None:
 def test_mass_matrix_of_ball_and_arm(engine: str) -> None:
     """In the world's axes R I R' for the ball, and for the arm I + m d^2."""
     state = some_state()
-    found = simulate_model(engine_model("ball"), engine).mass_matrix(state)
+    mass = simulate_model(engine_model("ball"), engine).mass_matrix(state)
     rotation = quaternion_matrix(state.orientation)
     expected = np.zeros((4, 4))
     expected[:3, :3] = rotation @ np.diag(INERTIA) @ rotation.T
     expected[3, 3] = 0.01 + 0.5 * 0.1**2
-    assert np.abs(found - expected).max() < 1e-10
+    assert np.abs(mass - expected).max() < 1e-10
 
 
 def test_turned_axes_of_dart_change_nothing_without_contact() -> None:

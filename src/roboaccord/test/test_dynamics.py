@@ -77,11 +77,11 @@ def test_a_double_pendulum_moves_by_its_equations(seed):
     right = [-m2 * l2 * dq**2 * s - (m1 + m2) * g * np.sin(p), l1 * dp**2 * s - g * np.sin(q)]
     pp, qq = np.linalg.solve(left, right)
     dynamics = TreeDynamics(pendulum(), ("a", "b"), "fixed", g)
-    found = dynamics.acceleration(
+    answer = dynamics.acceleration(
         np.array([a, b]), np.array([da, db]), np.zeros(2), ORIGIN, LEVEL, REST
     )
-    np.testing.assert_allclose(found.joints, [pp, qq - pp], rtol=1e-12)
-    assert not found.base.any()
+    np.testing.assert_allclose(answer.joints, [pp, qq - pp], rtol=1e-12)
+    assert not answer.base.any()
 
 
 def test_a_free_body_turns_by_eulers_equations():
@@ -92,13 +92,13 @@ def test_a_free_body_turns_by_eulers_equations():
     rotation = quaternion_matrix(np.array([0.1, -0.5, 0.3, np.sqrt(0.65)]))
     omega = np.array([0.4, -1.0, 2.0])
     twist = np.concatenate([[1.0, 2.0, 3.0], rotation @ omega])
-    found = dynamics.acceleration(np.zeros(0), np.zeros(0), np.zeros(0), ORIGIN, rotation, twist)
+    answer = dynamics.acceleration(np.zeros(0), np.zeros(0), np.zeros(0), ORIGIN, rotation, twist)
     alpha = np.cross(moments * omega, omega) / moments
-    np.testing.assert_allclose(found.base[3:], rotation @ alpha, rtol=1e-12)
+    np.testing.assert_allclose(answer.base[3:], rotation @ alpha, rtol=1e-12)
     centre = np.array([0.3, 0.0, 0.0])
     thrown = np.cross(alpha, centre) + np.cross(omega, np.cross(omega, centre))
     np.testing.assert_allclose(
-        found.base[:3], [0.0, 0.0, -9.81] - rotation @ thrown, rtol=1e-12, atol=1e-12
+        answer.base[:3], [0.0, 0.0, -9.81] - rotation @ thrown, rtol=1e-12, atol=1e-12
     )
 
 
@@ -275,13 +275,13 @@ def test_accelerations_are_those_of_pinocchio(path, base):
         mass = pin.crba(model, data, theirs[0])
         mass = (np.triu(mass) + np.triu(mass, 1).T)[np.ix_(rows, rows)]
         force = pin.computeGeneralizedGravity(model, data, theirs[0])[rows]
-        found = mine.acceleration(q, qd, effort, ORIGIN, rotation, twist)
+        ours = mine.acceleration(q, qd, effort, ORIGIN, rotation, twist)
         if floating:
             expected[:6] = turn @ expected[:6]
             expected[:3] += np.cross(twist[3:], twist[:3])
             mass[:6], force[:6] = turn @ mass[:6], turn @ force[:6]
             mass[:, :6] = mass[:, :6] @ turn.T
-        both = np.concatenate([found.base, found.joints])[-len(rows) :]
+        both = np.concatenate([ours.base, ours.joints])[-len(rows) :]
         limit = max(1e-12, EPS * np.linalg.cond(mass))
         assert np.abs(both - expected).max() <= limit * np.abs(expected).max()
         where = q, ORIGIN, rotation

@@ -112,10 +112,10 @@ def test_the_specification_of_the_page(tmp_path: Path) -> None:
     """docs/new_engine.md has one that is whole, of a library that is not here."""
     (text,) = (block for block in BLOCK.findall(PAGE.read_text("utf-8")) if "EngineSpec(" in block)
     (tmp_path / "bullet.py").write_text(text, encoding="utf-8")
-    found: EngineSpec = runpy.run_path(str(tmp_path / "bullet.py"))["SPEC"]
-    assert found.look() == Missing("engine bullet needs pybullet: pip install pybullet")
+    engine: EngineSpec = runpy.run_path(str(tmp_path / "bullet.py"))["SPEC"]
+    assert engine.look() == Missing("engine bullet needs pybullet: pip install pybullet")
     with pytest.raises(AccordError, match=r"^engine_options\.bullet\.iterations must be 1 at"):
-        read_settings({"bullet": {"iterations": 0}}, "bullet", found.settings)
+        read_settings({"bullet": {"iterations": 0}}, "bullet", engine.settings)
     with pytest.raises(AccordError, match=r"^bullet: no reflected inertia"):
-        found.check(replace(model_of("pendulums"), armature=np.ones(2)))
-    assert found.check(replace(model_of("pendulums"), armature=np.zeros(2))) is None
+        engine.check(replace(model_of("pendulums"), armature=np.ones(2)))
+    assert engine.check(replace(model_of("pendulums"), armature=np.zeros(2))) is None

@@ -58,7 +58,7 @@ def worst(text: str, urdf: str) -> float:
     """Return the largest relative difference of accelerations at 20 random states."""
     model, tree = raw(text), read_tree(urdf)
     data, question = mujoco.MjData(model), draw_question(tree, base_of(tree), 0)
-    reading, found = TreeReading(tree, question), []
+    reading, errors = TreeReading(tree, question), []
     free = question.base == "free"
     at = [model.joint(name).id for name in question.joints]
     places, rates = model.jnt_qposadr[at], model.jnt_dofadr[at]
@@ -79,8 +79,8 @@ def worst(text: str, urdf: str) -> float:
         base = [*data.qacc[:3], *(turn @ data.qacc[3:6])] if free else []
         expected = np.array([*base, *data.qacc[rates]])
         difference = np.abs(reading.acceleration(state) - expected).max()
-        found.append(difference / np.abs(expected).max())
-    return max(found)
+        errors.append(difference / np.abs(expected).max())
+    return max(errors)
 
 
 def test_a_quadruped_moves_as_in_mujoco(tmp_path):
@@ -125,7 +125,7 @@ def drawn(bodies, free: bool) -> str:
     """Return MJCF of a random tree: the parent of a body, if not the world, is one before it."""
     inner = dict[int, str]()
     for i in reversed(range(len(bodies))):
-        _, place, turn, joints, centre, axes = bodies[i]
+        _, position, turn, joints, centre, axes = bodies[i]
         text = ""
         for k, (slides, axis, at, ref) in enumerate(joints):
             direction = axis if np.linalg.norm(axis) > 0.1 else (0, 0, 1)
@@ -141,7 +141,7 @@ def drawn(bodies, free: bool) -> str:
         text += 'diaginertia=".3 .4 .5"/>'
         below = "".join(t for j, t in inner.items() if min(bodies[j][0], j - 1) == i)
         inner[i] = (
-            f'<body name="b{i}" pos="{words(place)}" euler="{words(turn)}">{text}{below}</body>'
+            f'<body name="b{i}" pos="{words(position)}" euler="{words(turn)}">{text}{below}</body>'
         )
     return f'<mujoco model="tree"><worldbody>{inner[0]}</worldbody></mujoco>'
 

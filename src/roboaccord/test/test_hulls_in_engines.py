@@ -288,7 +288,7 @@ def test_the_units_that_hulls_need_in_dart_change_nothing(tmp_path: Path) -> Non
         0.0, np.array([0.4, 0.0]), np.array([1.0, 0.3]), np.zeros(2), np.array([0.3, 0.2, 0.1]),
         matrix_quaternion(rpy_matrix(0.5, -0.3, 0.8)), np.array([0.1, 0.2, 0.3, 1.0, -2.0, 3.0]),
     )  # fmt: skip
-    found = []
+    motions = []
     for contact in (None, on(far)):
         model = EngineModel(
             urdf=ARM.format(**links), base="free", joints=("turn", "slide"), contact=contact,
@@ -299,16 +299,16 @@ def test_the_units_that_hulls_need_in_dart_change_nothing(tmp_path: Path) -> Non
         faster = simulator.acceleration(state, np.array([0.3, -0.2]))
         wrench = np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
         end = simulator.step(Command(np.array([0.2, 0.1]), wrench=wrench), 0.2)
-        found.append(
+        motions.append(
             [
                 *(simulator.mass_matrix(state), simulator.gravity_forces(state)),
                 *(faster.base, faster.joints, end.q, end.qd, end.position, end.orientation),
                 *(end.twist, np.array(sorted(simulator.masses().values()))),
             ]
         )
-    for metres, centimetres in zip(*found, strict=True):
+    for metres, centimetres in zip(*motions, strict=True):
         assert centimetres == pytest.approx(metres, rel=1e-9, abs=1e-9)
-    assert found[0][4][1] == pytest.approx(0.02, abs=1e-3)  # at its stop
+    assert motions[0][4][1] == pytest.approx(0.02, abs=1e-3)  # at its stop
 
 
 def test_a_pair_needs_shapes(engine: str) -> None:

@@ -177,11 +177,11 @@ class Indexed(Proxy):
 @pytest.mark.parametrize("engine", default_names())
 @pytest.mark.parametrize("base", ["free", "fixed"])
 def test_an_engine_that_is_right_changes_nothing(engine: str, base: Base, tmp_path: Path) -> None:
-    found = check_of(askew(tmp_path, base), spec(engine))
-    assert set(found.changes) == {TURNED, MIRRORED, SHIFTED, REORDERED} and not found.refused
-    assert all(each.error < 0.2 * each.floor for each in found.changes.values())
-    assert all(each.floor < 1e-7 for each in found.changes.values())
-    assert InvarianceLevel().judge(found, Tolerances()).outcome == "within"
+    check = check_of(askew(tmp_path, base), spec(engine))
+    assert set(check.changes) == {TURNED, MIRRORED, SHIFTED, REORDERED} and not check.refused
+    assert all(each.error < 0.2 * each.floor for each in check.changes.values())
+    assert all(each.floor < 1e-7 for each in check.changes.values())
+    assert InvarianceLevel().judge(check, Tolerances()).outcome == "within"
 
 
 @pytest.mark.parametrize("engine", default_names())
@@ -215,13 +215,13 @@ def test_a_push_along_x_is_as_large_as_it_is(tmp_path: Path) -> None:
 
 def test_a_box_of_friction_is_outside_with_the_law_as_reason(tmp_path: Path) -> None:
     """DART's default solver: 1.41 mu g at 45 degrees to the axes of the world, mu g along them."""
-    found = check_of(sliding(tmp_path), spec("dart"))
-    finding, change = InvarianceLevel().judge(found, Tolerances()), found.changes[TURNED]
+    check = check_of(sliding(tmp_path), spec("dart"))
+    finding, change = InvarianceLevel().judge(check, Tolerances()), check.changes[TURNED]
     less = 0.5 * (2.0**0.5 - 1.0) * MU * GRAVITY * change.time * (change.time + 0.001)
     assert change.quantity == "position along x"
     assert change.error == pytest.approx(less, rel=0.02)
-    assert outside(found) == {TURNED}
-    assert (finding.outcome, finding.quantity, found.law) == ("outside", "contact law", "box")
+    assert outside(check) == {TURNED}
+    assert (finding.outcome, finding.quantity, check.law) == ("outside", "contact law", "box")
     assert "its contact friction is a box along the world's axes" in finding.reason
 
 
@@ -232,20 +232,20 @@ def test_a_cone_of_friction_is_within(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("move", MOVES, ids=[move.name for move in MOVES])
 def test_the_description_moves_with_the_world(move: Move) -> None:
-    """By our own equations, which know nothing of moves: the same accelerations of the joints."""
+    """By our own equations, which know nothing of moves: the same answers of the joints."""
     rng = np.random.default_rng(1)
     q, qd, effort = rng.normal(size=(3, 3))
     orientation = matrix_quaternion(rpy_matrix(0.3, -0.4, 0.8))
     state = RobotState(0.0, q, qd, effort, rng.normal(size=3), orientation, rng.normal(size=6))
     there = move.state(state)
-    joints, found = ("a", "b", "c"), []
+    joints, answers = ("a", "b", "c"), []
     for text, at in ((ARM, state), (move_text(ARM, move, "base_link"), there)):
         bodies = TreeDynamics(Tree.parse(text), joints, "free", GRAVITY)
         turn = quaternion_matrix(at.orientation)
         twist = np.concatenate([turn @ at.twist[:3], turn @ at.twist[3:]])
-        found.append(bodies.acceleration(q, qd, effort, at.position, turn, twist))
-    assert np.allclose(found[1].joints, found[0].joints, rtol=1e-11)
-    assert np.allclose(found[1].base, move.wrench(found[0].base), rtol=1e-11, atol=1e-11)
+        answers.append(bodies.acceleration(q, qd, effort, at.position, turn, twist))
+    assert np.allclose(answers[1].joints, answers[0].joints, rtol=1e-11)
+    assert np.allclose(answers[1].base, move.wrench(answers[0].base), rtol=1e-11, atol=1e-11)
     back = move.back(there)
     for name in ("position", "orientation", "twist"):
         assert np.allclose(getattr(back, name), getattr(state, name), atol=1e-15)

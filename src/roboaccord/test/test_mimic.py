@@ -19,7 +19,7 @@ LEADS = {"b": ("a", -0.5, 0.2), "d": ("b", 0.3, 0.0)}
 def text(leads: dict[str, tuple[str, float, float]], light: str = "") -> str:
     """Return a tree of four joints, of which some mimic others, and one link may have no mass."""
     links = {"base": 1.0, "l1": 0.5, "l2": 0.3, "l3": 0.2, "l4": 0.2}
-    found = "".join(
+    elements = "".join(
         f'<link name="{name}"/>' if name == light else
         f'<link name="{name}"><inertial><origin xyz="0.01 0.02 0.1"/><mass value="{mass}"/>'
         '<inertia ixx="0.02" ixy="0.001" ixz="0.002" iyy="0.03" iyz="-0.001" izz="0.025"/>'
@@ -35,12 +35,12 @@ def text(leads: dict[str, tuple[str, float, float]], light: str = "") -> str:
         if name in leads:
             leader, factor, offset = leads[name]
             mimic = f'<mimic joint="{leader}" multiplier="{factor}" offset="{offset}"/>'
-        found += (
+        elements += (
             f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
             f'<origin xyz="0.1 0.05 0.2" rpy="0.1 0.2 0.3"/><axis xyz="{axis}"/>'
             f'<limit lower="-2" upper="2" effort="9" velocity="9"/>{mimic}</joint>'
         )
-    return f'<robot name="r">{found}</robot>'
+    return f'<robot name="r">{elements}</robot>'
 
 
 def drawn() -> tuple[TreeReading, Question]:

@@ -100,14 +100,14 @@ def test_compiled_dense_output_is_the_steps() -> None:
 
 def test_newton_converges_quadratically_and_keeps_its_steps_short() -> None:
     """To sqrt(2), of which each iterate has twice the digits of the last."""
-    found = list(
+    iterates = list(
         newton_steps(
             lambda x: x**2 - 2.0, lambda x: np.array([[2.0 * x[0]]]), np.array([5.0]),
             longest=1.0, steps=8,
         )
     )  # fmt: skip
-    errors = [abs(float(x[0]) - math.sqrt(2.0)) for x, _ in found]
-    assert abs(found[1][0][0] - 5.0) == 1.0
+    errors = [abs(float(x[0]) - math.sqrt(2.0)) for x, _ in iterates]
+    assert abs(iterates[1][0][0] - 5.0) == 1.0
     assert errors[-1] < 1e-15
     assert all(b <= a * a + 1e-15 for a, b in pairwise(errors) if a < 0.5)
     assert np.linalg.norm(bounded_step(np.eye(3), np.full(3, 9.0), 0.5)) == pytest.approx(0.5)

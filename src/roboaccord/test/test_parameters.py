@@ -14,7 +14,7 @@ mass: {value: 2, unit: kg, source: chosen, uncertainty: none}
 
 
 class Chain(Parameters):
-    """Hold a number of links, and the mass of each."""
+    """Parameters of a chain: number of links, and the mass of each."""
 
     count: int
 

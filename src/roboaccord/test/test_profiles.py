@@ -83,13 +83,13 @@ def test_what_a_scenario_allows_an_engine_holds_in_both_profiles_or_in_one() -> 
     assert [one.of(name) for name in ("dart", "dart (expert)")] == [1e-3, 1e-4]
     assert [one.of(name) for name in ("mujoco", "mujoco (expert)")] == [1e-2, None]
     assert Tolerances(trajectory={"dart": 1e-3}).of("dart (expert)") == 1e-3
-    found = Finding(Outcome.OUTSIDE, level="one_step", engine="dart (expert)")
+    finding = Finding(Outcome.OUTSIDE, level="one_step", engine="dart (expert)")
     reasons = {"one_step": {"dart": "placed by steps"}}
-    assert excuse([found], reasons)[0].outcome == "excused"
+    assert excuse([finding], reasons)[0].outcome == "excused"
     of_default = {"one_step": {"dart (default)": "its friction is a box"}}
-    assert excuse([found], of_default) == [found]
-    assert excuse([replace(found, engine="dart")], of_default)[0].outcome == "excused"
-    (said,) = remarks([replace(found, outcome=Outcome.WITHIN)], reasons)
+    assert excuse([finding], of_default) == [finding]
+    assert excuse([replace(finding, engine="dart")], of_default)[0].outcome == "excused"
+    (said,) = remarks([replace(finding, outcome=Outcome.WITHIN)], reasons)
     assert said.code == Code.NO_EXCUSE_NEEDED
     assert str(said) == "dart (expert): one_step needs no excuse here"
 

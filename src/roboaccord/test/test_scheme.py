@@ -215,12 +215,12 @@ def test_the_energy_book_of_an_engine_that_is_its_twin_is_the_twins(part: float)
 @pytest.mark.slow
 def test_what_would_have_been_seen_is_what_is_seen() -> None:
     """A gear off by three times its resolution is outside, by a tenth of it within."""
-    found = next(each for each in sound("dart").resolution if each.parameter == "gear")
-    assert (found.level, found.unit) == ("scheme", "1")
-    joint = snake().joints.index(found.where)
+    resolved = next(each for each in sound("dart").resolution if each.parameter == "gear")
+    assert (resolved.level, resolved.unit) == ("scheme", "1")
+    joint = snake().joints.index(resolved.where)
     for part, outcome in ((3.0, "outside"), (0.1, "within")):
         gear = np.ones(21)
-        gear[joint] += part * found.smallest
+        gear[joint] += part * resolved.smallest
 
         class Geared(Proxy):
             def _advance(self, command: Command, duration: float) -> None:
@@ -266,21 +266,21 @@ def test_the_differential_of_a_turn_is_that_of_the_exponential() -> None:
 def test_a_check_coarser_than_asked_is_not_judged() -> None:
     """Parts alone count, .5 N m s/rad is none: 2 % of a mass could hide, 1 % is asked."""
     sizes = [("gear", "a", 1e-9, "1"), ("mass", "b", 0.02, "1"), ("damping", "a", 0.5, "N m s/rad")]
-    found = [Resolved(what, where, "scheme", size, unit) for what, where, size, unit in sizes]
+    resolved = [Resolved(what, where, "scheme", size, unit) for what, where, size, unit in sizes]
     within = [Finding(Outcome.WITHIN, level=level) for level in ("scheme", "one_step")]
     setup = snake("control_period=0.005")
-    assert ask_resolution(within, found, 0.03, setup, 1) == within
-    coarse, other = ask_resolution(within, found, 0.01, setup, 1)
+    assert ask_resolution(within, resolved, 0.03, setup, 1) == within
+    coarse, other = ask_resolution(within, resolved, 0.01, setup, 1)
     assert (coarse.outcome, coarse.where, other) == ("not_judged", "b", within[1])
     assert coarse.codes == (Code.HIDDEN,)
     assert "mass of b 2 %" in coarse.reason and "control_period=0.01 or" in coarse.reason
-    idle = ask_resolution(within, [replace(found[1], smallest=1e7)], 0.01, setup, 1)[0]
+    idle = ask_resolution(within, [replace(resolved[1], smallest=1e7)], 0.01, setup, 1)[0]
     assert idle.reason.endswith("choose another motion") and "b not at all" in idle.reason
     unknown = SchemeLevel().judge(NoTwin("a ball stands in a frame"), Tolerances())
     none = [replace(unknown, level="scheme"), within[1]]
     assert ask_resolution(none, [], 0.01, setup, 1)[0].outcome == "not_judged"
     wrong = [replace(within[0], outcome=Outcome.OUTSIDE), within[1]]
-    assert ask_resolution(wrong, found, 0.01, setup, 1) == wrong
+    assert ask_resolution(wrong, resolved, 0.01, setup, 1) == wrong
 
 
 def test_the_best_level_is_asked_and_the_step_that_it_names_will_do() -> None:
@@ -317,14 +317,14 @@ def test_the_best_level_is_asked_and_the_step_that_it_names_will_do() -> None:
 
 def test_ten_parameters_are_shown_those_with_the_largest_effect() -> None:
     """Of 13 at two joints each, the least of each at any; all are in the list itself."""
-    found = [
+    shown = [
         Resolved(f"p{i:02d}", joint, "scheme", size * 2.0**i, "1")
         for size in (1e-9, 1e-3)
         for i, joint in ((i, "a" if size < 1e-6 else "b") for i in range(13))
     ]
-    line = summary_of(found)
+    line = summary_of(shown)
     assert line.count(",") == 9 and line.startswith("p00 of any link 0.1 %")
-    assert [each.parameter for each in shown_of(found)] == [f"p{i:02d}" for i in range(10)]
+    assert [each.parameter for each in shown_of(shown)] == [f"p{i:02d}" for i in range(10)]
 
 
 def test_damping_at_the_end_of_the_step_divides_the_rate() -> None:
