@@ -232,7 +232,7 @@ def test_a_cone_of_friction_is_within(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("move", MOVES, ids=[move.name for move in MOVES])
 def test_the_description_moves_with_the_world(move: Move) -> None:
-    """By our own equations, which know nothing of moves: the same answers of the joints."""
+    """By our own equations, which know nothing of moves: the same accelerations of the joints."""
     rng = np.random.default_rng(1)
     q, qd, effort = rng.normal(size=(3, 3))
     orientation = matrix_quaternion(rpy_matrix(0.3, -0.4, 0.8))
