@@ -37,7 +37,7 @@ Placed = tuple[Array, Array, Array]
 
 
 class FixedBase:
-    """Stand still; the other kinds of base are made from this one.
+    """A base that does not move; the other kinds derive from it.
 
     The pose of a base are its coordinates, and its rates are linear velocity in the world and
     angular velocity in its own axes, as far as it has them.
@@ -46,7 +46,7 @@ class FixedBase:
         axes: components of a twist, linear first, that its rates are.
         size: of its pose.
         tied: whether a joint of the description ties it to the link `world`.
-        in_gazebo: kind of base there, where the ground carries what is planar.
+        in_gazebo: kind of base in Gazebo, where the ground carries planar bases.
     """
 
     axes: tuple[int, ...] = ()
@@ -82,12 +82,12 @@ class FixedBase:
         return np.eye(3), np.zeros(3), np.zeros(6)
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
-        """Draw a motion near the origin; what does not move is as at the start."""
+        """Draw a motion near the origin; components that cannot move stay as at the start."""
         return np.array(start.position), start.orientation, np.zeros(6)
 
 
 class PlanarBase(FixedBase):
-    """Move in the plane; its pose is x, y and yaw."""
+    """A base that moves in the plane; its pose is x, y and yaw."""
 
     axes = (0, 1, 5)
     size = 3
@@ -118,7 +118,7 @@ class PlanarBase(FixedBase):
 
 
 class FreeBase(FixedBase):
-    """Move freely; its pose is the position and the quaternion w x y z."""
+    """A base that moves freely; its pose is the position and the quaternion w x y z."""
 
     axes = (0, 1, 2, 3, 4, 5)
     size = 7

@@ -1,4 +1,4 @@
-"""Broken descriptions: what no two engines read alike in a URDF, which is refused before a run.
+"""Broken descriptions: mistakes in a URDF that engines read differently, refused before a run.
 
 Refusals may be added: yield rule, element, message and cure in the function of that subject, or in
 a new one that `check_description` goes through. The names of rules (`name-missing`, `link-loop`,
@@ -25,7 +25,7 @@ VECTORS = ("xyz", "rpy", "size", "scale")
 
 
 def check_description(file: UrdfFile) -> None:
-    """Refuse what no two engines read alike: duplicate names, broken numbers, unknown joints.
+    """Refuse mistakes that engines read differently: duplicate names, bad numbers, unknown joints.
 
     Raises:
         AccordError: naming the link or the joint.

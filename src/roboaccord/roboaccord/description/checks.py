@@ -42,7 +42,7 @@ def check_world(urdf: str, base: str) -> None:
 
 
 def warn_massless(urdf: str, tree: Tree, base: str) -> None:
-    """Log each link that moves without any mass, alone or with what is fixed to it, once."""
+    """Log once each moving link that has no mass, even with the links that are fixed to it."""
     for name in massless(tree, base):
         _warn(ET.fromstring(urdf).get("name", ""), name)
 
@@ -53,7 +53,7 @@ def _warn(robot: str, link: str) -> None:
 
 
 def massless(tree: Tree, base: str) -> list[str]:
-    """Return the links that move and have no mass, nor has what is fixed to them.
+    """Return the moving links that have no mass, even with the links that are fixed to them.
 
     Args:
         tree: of the description.

@@ -1,4 +1,4 @@
-"""Files of meshes: where a description's `package://` name lies, and what is in it.
+"""Files of meshes: finding them by the `package://` names of descriptions, and reading them.
 
 A format may be added: an ending in FORMATS that trimesh reads from a single file: no archives,
 whose size nobody knows before; hostile_files.py of the tests then spoils such a file, too.
@@ -202,8 +202,8 @@ def _read_obj(path: Path) -> tuple[Array, Index]:
 def local_files(urdf: str) -> str:
     """Return a URDF whose meshes are named by file, for readers that do not resolve packages.
 
-    `package://PKG/PATH` becomes `file://` and the path of that file. What is recorded and published
-    keeps the names by package, which mean the same on every machine.
+    `package://PKG/PATH` becomes `file://` and the path of that file. Records and topics
+    keep the names by package, which mean the same on every machine.
 
     Raises:
         AccordError: for a package that is not installed, or a file that is not there.

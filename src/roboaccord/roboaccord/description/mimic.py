@@ -54,7 +54,7 @@ class MimicDynamics(TreeDynamics):
         return [self.acceleration(*state) for state in states]
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
-        """Fill the rates of a state: h is what the forces make of a tree with more inertia.
+        """Fill the rates of a state; h follows from the accelerations of a tree with more inertia.
 
         That has an acceleration for links without mass, too, which the constraint may carry.
         """

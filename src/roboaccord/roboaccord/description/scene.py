@@ -1,4 +1,4 @@
-"""What is drawn of a robot: the visual or the collision shapes of its links, in their colours.
+"""Drawings of a robot: the visual or the collision shapes of its links, in their colours.
 
 GREY, for what has no colour, may be changed. A form that is to be drawn is made in solids.py and
 called in `_shapes`. `Shape` and `Scene` are what films, the browser view and the camera of a
@@ -126,7 +126,7 @@ def _shapes(element: ET.Element, link: int, colour: Array) -> list[Shape]:
 def _mesh(form: Geometry, link: int, colour: Array) -> list[Shape]:
     """Return the shapes of a mesh in the colours of its file, or else in that of the URDF.
 
-    What is translucent is painted, and has that colour throughout.
+    A translucent mesh is drawn in that one colour.
     """
     try:
         parts = _read(form.file)

@@ -3,7 +3,7 @@
 NUMBERS, the attributes that URDF defines as numbers, may be extended where a dialect has more: an
 attribute that is missing there is not checked by broken.py, nor by the rules for robot files.
 `parse_lines` must count as editors do, for messages name FILE:LINE. The functions read and never
-refuse; what is wrong is for the callers to say.
+refuse; callers report what is wrong.
 """
 
 from __future__ import annotations

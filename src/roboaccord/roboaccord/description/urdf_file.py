@@ -1,4 +1,4 @@
-"""A URDF or xacro file of any robot: its text as shipped, and what is made of it for engines.
+"""A URDF or xacro file of any robot: its text as shipped, and versions of it for engines.
 
 LARGEST, MOST_LINKS and LONGEST_NAME bound a stranger's file and may be raised. ROOT and RESERVED
 are fixed: every simulator calls the root `base_link`, and `rooted` renames what stands in the way.
@@ -77,7 +77,7 @@ class UrdfFile:
         return ET.tostring(top, encoding="unicode")
 
     def stripped(self) -> str:
-        """Return the URDF without geometry, materials, transmissions and what is for Gazebo."""
+        """Return the URDF without geometry, materials, transmissions and elements for Gazebo."""
         return strip(self.text)
 
     def rooted(self, urdf: str = "") -> tuple[str, str]:

@@ -128,7 +128,7 @@ def check_expression(expression: str, refused: tuple[type[ast.AST], ...] = OUTLI
 
     Args:
         expression: of Python.
-        refused: what it must not hold, beside attributes of Python's own and of frames.
+        refused: nodes that it must not have, beside private attributes and those of frames.
 
     Raises:
         AccordError: naming that.

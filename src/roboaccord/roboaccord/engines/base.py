@@ -48,7 +48,7 @@ class EngineSimulator(Simulator):
     """Advance a model in an engine; subclasses make the engine's own calls.
 
     Args:
-        model: what is simulated.
+        model: to simulate.
         tree: in place of the description's, for a twin with changed numbers.
 
     Attributes:
@@ -252,7 +252,7 @@ class EngineSimulator(Simulator):
         return self._kinematics.efforts(self._forces, self._torques)
 
     def _checked(self, command: Command) -> Array | None:
-        """Return the wrench of a command; refuse what an engine cannot do.
+        """Return the wrench of a command; refuse commands that an engine cannot follow.
 
         Raises:
             AccordError: for a twist, or a wrench on a base that does not move by itself.

@@ -50,7 +50,7 @@ class Difference:
 
     @property
     def excess(self) -> float:
-        """The error divided by what is allowed."""
+        """The error divided by the allowed error."""
         return self.error / self.allowed
 
     @property

@@ -118,7 +118,8 @@ class Grip:
             x, v: coordinates and rates at the start of the step; the base's in the world.
             slope: how the rates would change without the ground (6 + n,).
             h: step [s].
-            drag: viscous damping (n,), of which the mass matrix of the bodies contains h times.
+            drag: viscous damping (n,) where the mass matrix of the bodies contains h times it, or
+                None.
         """
         v, turn, moving = v.copy(), x.turn, [*LEVEL.axes, *range(6, len(v))]
         mass = self._bodies.mass_matrix(x.q, x.position, turn)

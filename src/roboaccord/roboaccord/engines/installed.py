@@ -90,7 +90,7 @@ def simulator_names() -> tuple[str, ...]:
 
 
 def check_engine(name: str, accepted: Collection[str] = ()) -> None:
-    """Refuse what is not among the accepted names, by default those of all simulators.
+    """Refuse a name that is not among the accepted ones, by default those of all simulators.
 
     Raises:
         AccordError: with a hint.

@@ -133,7 +133,7 @@ class EngineModel:
 
         Args:
             setup: robot and scenario.
-            more: what the description lacks, such as `friction` and `armature`.
+            more: fields that the description does not have, such as `friction` and `armature`.
         """
         scenario = setup.scenario
         fields: dict[str, Any] = {

@@ -88,7 +88,7 @@ class Reading(ABC):
         file: contains exactly this text and is loaded itself; None where there is none.
 
     Attributes:
-        mechanism: what the engine has loaded.
+        mechanism: the model that the engine has loaded.
         has_settings: whether settings change what it reads.
         rounds: whether it prints the numbers, rounded, before it reads them.
         form: format that it reads besides URDF, by the first element; "" for none.
@@ -98,8 +98,8 @@ class Reading(ABC):
         mass: of the whole robot [kg].
         links: properties of the links that it keeps, by name.
         hinges: of the joints that move, by name.
-        apart: what the dynamics are compared without: damping, friction, effort limit and armature
-            of each joint by name, and the joints that mimic others.
+        apart: properties that the dynamics are compared without: damping, friction, effort limit,
+            armature of each joint by name, and the joints that mimic others.
         shapes: number of collision shapes of each kind, as URDF names them.
         charts: to its own coordinates, where it has joints of several degrees of freedom.
     """

@@ -47,7 +47,7 @@ def imported(name: str) -> Callable[[], Any]:
 
 @dataclass(frozen=True)
 class Footing:
-    """What a level robot touches the ground with in an engine.
+    """Contact of a level robot with the ground in an engine: spheres, and masses that move along.
 
     Args:
         radius: of the spheres at the links' centres [m].
@@ -86,7 +86,7 @@ class Scheme:
 
 
 class Case(NamedTuple):
-    """What the twin of an engine is made of in a setup.
+    """Ingredients of an engine's twin for a setup.
 
     Attributes:
         setup: robot and scenario as the engine has them.
@@ -198,7 +198,7 @@ class EngineSpec:
             return Missing(str(error))
 
     def load(self, function: Callable[[], T]) -> T:
-        """Return what one of the fields above returns.
+        """Call one of the fields above.
 
         Raises:
             AccordError: naming what to install, where the engine's library cannot be imported.
@@ -240,7 +240,7 @@ class EngineSpec:
         return setup
 
     def case(self, setup: Setup) -> Case:
-        """Return what the engine's twin is made of in a setup: what is given, exactly read.
+        """Return the ingredients of the engine's twin: the setup and the engine themselves.
 
         Raises:
             AccordError: with the reason why there is no twin, in an engine that depends on it.

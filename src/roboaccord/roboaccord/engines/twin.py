@@ -46,7 +46,7 @@ class Twin(EngineSimulator):
     """Advance a model without contact and stops by a scheme (Simulator).
 
     Args:
-        model: what is simulated, n joints.
+        model: to simulate; n joints.
         scheme: of the engine.
         shaken: seed of roundings that are added to all numbers of the bodies, and to the mass
             matrix; 0 for none.

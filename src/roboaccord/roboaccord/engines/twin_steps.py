@@ -1,8 +1,8 @@
-"""Steps of a twin as one kernel, for bases that do not tilt: what `Twin` does in Python otherwise.
+"""Steps of a twin as one kernel, for bases that do not tilt; `Twin` takes others in Python.
 
-Nothing here may be tuned: each line must stay equal to its double in twin.py, and test_scheme
-compares the two (a kernel takes the steps of the twin). A scheme that is new there is either
-written here, too, or excluded by `Twin._compiles`.
+Nothing here may be tuned: each line must stay equal to its counterpart in twin.py and
+twin_coordinates.py, and test_scheme compares the two. A new scheme is either written here, too, or
+excluded by `Twin._compiles`.
 
 The coordinates are those of `articulated.slopes`: position, quaternion and joints of the tree, then
 linear and angular velocity in the world and the joints' rates.
@@ -124,8 +124,8 @@ def advance_twin(tree, body, free, work, table, places, y, acting, h, count, ord
             mean[i], now[i] = slope[i] / 6.0, y[i]
         spin = y[rates + 5] / 6.0
         for k in range(3):
-            part = 1.0 if k == 2 else 0.5
-            _move(y, slope, now, part * h, stage)
+            fraction = 1.0 if k == 2 else 0.5
+            _move(y, slope, now, fraction * h, stage)
             for i in range(size):
                 y[i] = stage[i]
             _fill_slope(

@@ -57,7 +57,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def for_kernels(array: NDArray[Any]) -> NDArray[Any]:
-    """Return what a kernel that takes single numbers of an array is given for it.
+    """Return an array in the form for kernels that use single numbers of it.
 
     That is the array if it is compiled. An interpreted one is faster on a memoryview, whose numbers
     are Python's: they raise ZeroDivisionError.

@@ -1,4 +1,4 @@
-"""Optimise and emit the code of kernels once, where Python calls it, and not once a caller.
+"""Optimise and emit the code of kernels once, where Python calls it, not once for each caller.
 
 Nothing here may be tuned. It overrides private methods of numba, which setup.cfg bounds
 (numba<0.69); look at them with every new numba.
@@ -34,7 +34,7 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
     _emitted = False
 
     def finalize(self) -> None:
-        """Link what is called, after which nothing can be added."""
+        """Link the called functions; afterwards nothing can be added."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
@@ -153,6 +153,6 @@ _known = dict[tuple[Function, tuple[Type, ...], tuple[tuple[str, Type], ...], Fl
 
 
 def install() -> None:
-    """Let numba in this process look types up, and let what it compiles wait."""
+    """Let numba in this process look types up once, and emit code only where it is called."""
     cpu_target.typing_context.__class__ = Typing
     cpu_target.target_context.codegen().__class__ = Codegen

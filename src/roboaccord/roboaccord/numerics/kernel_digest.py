@@ -75,7 +75,7 @@ def _describe(function: FunctionType) -> tuple[str, list[FunctionType]]:
 
 
 def _code(code: CodeType) -> str:
-    """Return what a code object does, whatever its lines and docstring."""
+    """Return a text of what a code object does, regardless of its lines and docstring."""
     steps = [f"{code.co_varnames} {code.co_argcount} {code.co_exceptiontable.hex()}"]
     for step in dis.get_instructions(code):
         if isinstance(step.argval, CodeType):
@@ -114,7 +114,7 @@ def _value(value: object) -> str:
     """Return a text that changes with a global value.
 
     Raises:
-        TypeError: for a kind of which no text is known to do so.
+        TypeError: for a kind of value without such a text.
     """
     if isinstance(value, (*PLAIN, enum.Enum, np.generic)):
         return f"{type(value).__name__} {value!r}"

@@ -42,7 +42,7 @@ def check_address_space(libraries: int = LIBRARIES) -> None:
     """Refuse a limit at which libraries crash as they load, or OpenBLAS retries for ever.
 
     Args:
-        libraries: what they need without OpenBLAS's threads [bytes].
+        libraries: address space that they need without OpenBLAS's threads [bytes].
 
     Raises:
         MemoryError: with what to do.

@@ -1,4 +1,4 @@
-"""Kernels as C functions, and arrays by their addresses: what a C library can call back.
+"""Kernels as C functions, and arrays by their addresses: for C libraries that call back.
 
 engines/compiled.py alone uses it, for MuJoCo's callbacks. SYMBOL may be any name; `c_function`
 compiles with the OPTIONS of jit.py, which are fixed there. A pointer to numbers of another kind may

@@ -23,7 +23,7 @@ Motion = tuple[Array, Array, Array]  # rotation (3, 3), position (3,) and twist 
 
 
 class DartFixedBase:
-    """Stand still; the other kinds of base are made from this one.
+    """A base that does not move; the other kinds derive from it.
 
     Args:
         body: DART's of `base_link`.
@@ -62,7 +62,7 @@ class DartFixedBase:
         return np.zeros(0)
 
     def rates(self) -> Array:
-        """Return the rates of the coordinates by the twist in the world, as `mass_matrix` has it.
+        """Return the matrix from the twist in the world, as of `mass_matrix`, to the rates.
 
         The twist is linear and angular for a free base, angular for a ball.
         """
@@ -70,7 +70,7 @@ class DartFixedBase:
 
 
 class DartPlanarBase(DartFixedBase):
-    """Move in the plane: x, y and yaw."""
+    """A base that moves in the plane: x, y and yaw."""
 
     degrees = 3
     _height = 0.0
@@ -99,7 +99,7 @@ class DartPlanarBase(DartFixedBase):
 
 
 class DartFreeBase(DartFixedBase):
-    """Move freely. The axes of the rates of DART's free joint have changed between versions."""
+    """A base that moves freely; the axes of its rates differ between versions of DART."""
 
     degrees = 6
 
@@ -152,7 +152,7 @@ class DartFreeBase(DartFixedBase):
 
 
 class DartBallBase(DartFreeBase):
-    """Turn about the centre, which stays where it was put."""
+    """A ball that turns about its fixed centre."""
 
     degrees = 3
 

@@ -77,7 +77,7 @@ class DartContact:
     Args:
         world: of DART, with the robot.
         skeleton: the robot.
-        contact: pairs, friction and what stands still.
+        contact: pairs, friction and fixtures.
         turn: from the world's axes to DART's (3, 3).
         scale: of DART's lengths.
 

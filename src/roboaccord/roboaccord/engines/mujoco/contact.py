@@ -36,7 +36,7 @@ LIMIT = mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
 
 
 def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> None:
-    """Add what stands still, and the pairs that can touch: all geometries of both bodies.
+    """Add the fixtures, and the pairs that can touch: all geometries of both bodies.
 
     A contact is a spring with a damper that cannot pull, so it rebounds with the share `rebound` of
     the speed.
@@ -74,7 +74,7 @@ def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> 
 
 
 class MujocoContact:
-    """Read the active contacts.
+    """The active contacts.
 
     Args:
         model: of MuJoCo, with the pairs.

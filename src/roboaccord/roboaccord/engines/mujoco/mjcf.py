@@ -1,4 +1,4 @@
-"""What a compiled MJCF file has beyond links and joints, and what of it no URDF can express.
+"""Parts of a compiled MJCF file that are not links or joints, and those that URDF cannot express.
 
 An element that changes the motion and that URDF cannot express is a line in `lacks`, any other in
 `left_out`. GRAVITY stays: it acts here, and a file with another one gets a note.
@@ -54,7 +54,7 @@ def servos(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[float, float, flo
 
 
 def lacks(model: mujoco.MjModel, mimics: Mapping[int, object]) -> Iterator[str]:
-    """Yield the names of what no URDF can express of a model and changes its motion."""
+    """Yield the names of elements that change the motion and that URDF cannot express."""
     mocaps = [i for i in range(model.nbody) if model.body_mocapid[i] >= 0]
     for what, kind, indices in (
         ("tendon", OBJECT.mjOBJ_TENDON, range(model.ntendon)),

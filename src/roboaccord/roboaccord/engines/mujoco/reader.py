@@ -111,7 +111,7 @@ def _hinges(
 
 
 def _apart(model: mujoco.MjModel, moving: Sequence[Any]) -> dict[str, dict[str, float]]:
-    """Return what the dynamics are compared without, as `Reading` has it."""
+    """Return the properties that the dynamics are compared without, as `Reading.apart`."""
     # By index: the joints of which a planar one consists have no names.
     dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
     armature = model.dof_armature + of_drives(model)[0]
