@@ -36,14 +36,13 @@ class Link:
         mass: [kg].
         centre: of mass, in the link's frame (3,) [m].
         inertia: about the centre of mass, in the axes of the link (3, 3) [kg m^2].
-        boxes: below.
+        boxes: visual boxes: size (3,), centre (3,), rotation (3, 3), in the link frame.
     """
 
     name: str
     mass: float
     centre: Array
     inertia: Array
-    # Visual boxes: size (3,), centre (3,), rotation (3, 3), in the link frame.
     boxes: tuple[tuple[Array, Array, Array], ...]
 
 
@@ -59,7 +58,10 @@ class Joint:
         effort: limit [N m or N].
         damping, friction: viscous [N m s/rad or N s/m] and dry [N m or N].
         mimic: name of the joint that it follows, with multiplier and offset; or None.
-        armature, spring, servo: below.
+        armature: inertia that its rotor adds [kg m^2 or kg].
+        spring: stiffness [N m/rad or N/m], and the position at which the spring is slack.
+        servo: stiffness [N m/rad or N/m] and damping of the servo that drives it to a position or
+            rate.
     """
 
     name: str
@@ -75,11 +77,8 @@ class Joint:
     damping: float = 0.0
     friction: float = 0.0
     mimic: tuple[str, float, float] | None = None
-    # Inertia that its rotor adds [kg m^2 or kg].
     armature: float = 0.0
-    # Stiffness [N m/rad or N/m], and the position at which the spring is slack.
     spring: tuple[float, float] = (0.0, 0.0)
-    # Stiffness [N m/rad or N/m] and damping of the servo that drives it to a position or rate.
     servo: tuple[float, float] = (0.0, 0.0)
 
     @property
