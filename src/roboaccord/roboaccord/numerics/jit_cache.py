@@ -42,7 +42,7 @@ from numba.core.compiler import CompileResult
 from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
-from numba.core.types import BaseTuple, Type
+from numba.core.types import Type
 from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
 
@@ -297,7 +297,7 @@ class _BodyCacheImpl(_KernelCacheImpl):
 
 def _field_names(kind: Type) -> tuple[Hashable, ...]:
     """Return the fields of named tuples in the type of an argument, which numba tells by class."""
-    items = kind if isinstance(kind, BaseTuple) else ()
+    items = getattr(kind, "types", ())  # of a tuple
     return getattr(kind, "fields", ()), *(_field_names(item) for item in items)
 
 
