@@ -121,10 +121,7 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
         counts: filled with what `run` returns (k,).
     """
     x, m, e = _rows(series.SERIES * series.COUNT), _rows(series.CONSTANTS), _rows(series.STEP_ROWS)
-    m[series.MA], m[series.MB] = (
-        1.0,
-        1.0,
-    )  # lanes that are idle take steps, too, and need a mass matrix
+    m[series.MA], m[series.MB] = 1.0, 1.0  # idle lanes take steps, too: with a mass matrix
     lanes, states = np.zeros((LANE_ROWS, WIDTH), np.int64), np.empty((WIDTH, 8))
     start_energy, elapsed = np.zeros(WIDTH), np.zeros(WIDTH)  # J; s since the phase began
     flipped, coefficients = np.empty(8), np.empty(series.COUNT)

@@ -178,6 +178,20 @@ class _BodyCacheImpl(_KernelCacheImpl):
         return f"{super().get_filename_base(fullname, abiflags)}.body"
 
 
+def _field_names(kind: Type) -> tuple[Hashable, ...]:
+    """Return the fields of named tuples in the type of an argument, which numba tells by class."""
+    items = getattr(kind, "types", ())  # of a tuple
+    return getattr(kind, "fields", ()), *(_field_names(item) for item in items)
+
+
+class _Index(caching.IndexDataCacheFile):  # type: ignore[misc]
+    def _load_index(self) -> dict[tuple[Hashable, ...], str]:
+        try:
+            return super()._load_index()  # type: ignore[no-any-return]
+        except (AttributeError, ImportError):  # a named tuple that a kernel took has a new name
+            return {}
+
+
 class KernelCache(caching.Cache):  # type: ignore[misc]
     """Numba's cache of a function, which removes older code when newer code is saved.
 

@@ -94,6 +94,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
     Returns:
         the largest angle of any joint at the end [rad], and the energy that the stops took [J].
     """
+    # The rows of J are two for each contact point, along and across, and then one for each joint.
     n, count = (y.shape[0] - 4) // 2, points.shape[0]
     first = 2 * n * count  # of the joints' rows
     rows = first + n - 1
@@ -106,6 +107,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
     ax, ay, px, py = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     lost = 0.0
     for _ in range(steps):
+        # Bounds of the impulses, and the rates with which joints would just reach their stops.
         angle = y[2 : n + 1] - y[3 : n + 2]
         accelerations(
             body, y[2 : n + 2], y[0], u[0], u[1], u[2:], tau, friction, points[:0], work, acc,
@@ -125,6 +127,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
             )
             if side[j] == FROZEN:
                 low[first + j], high[first + j], stop[j] = -np.inf, np.inf, 0.0
+        # Velocities without impulses; u goes on with those of `base_link`, not of the centre.
         row_speeds(body, c, s, u, points, before)
         centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
         u += h * acc
@@ -134,6 +137,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
         speed[first:] -= stop
         for row in range(first, rows):  # frozen joints have a stop of 0
             used[row] = stop[row - first] == 0.0 or not _allows(high[row], speed[row])
+        # Impulses of all rows that act, and what they change.
         for row in range(rows):
             if used[row]:
                 response(body, c, s, points, row, du[row])
@@ -144,6 +148,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
         u += impulse @ du
         for j in range(n - 1):
             lost -= 0.5 * impulse[first + j] * (before[first + j] + speed[first + j])
+        # `base_link` moves by h times its velocity, and the centre of mass follows.
         link_velocities(body, c, s, u[0], u[1], u[2:], ax, ay)
         link_places(body, c, s, y[0], y[1], px, py)
         x, y_, vx, vy = px[-1] + h * ax[-1], py[-1] + h * ay[-1], ax[-1], ay[-1]
