@@ -11,6 +11,7 @@ from roboaccord.crosscheck.report import Report
 from roboaccord_files.logs.door import crosscheck_log
 
 mujoco = pytest.importorskip("mujoco")
+pytestmark = pytest.mark.thorough
 LINK = """<link name="{name}"><inertial><origin xyz="0.01 0.004 {centre}"/><mass value="{mass}"/>
 <inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
 JOINT = """<joint name="{name}" type="continuous"><origin xyz="0 0 {z}"/><parent link="{parent}"/>

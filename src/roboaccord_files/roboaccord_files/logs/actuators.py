@@ -32,7 +32,7 @@ def read_actuators(path: Path, joints: Collection[str]) -> dict[str, float]:
     Raises:
         AccordError: for a file that cannot be read, a joint that there is not, or no number.
     """
-    broken, found = f"actuators {path}", dict[str, float]()
+    broken, factors = f"actuators {path}", dict[str, float]()
     try:
         data: Any = parse_yaml(read_bytes(path).decode("utf-8-sig"))
         rows = {str(joint): dict(fields) for joint, fields in data.items()}
@@ -45,5 +45,5 @@ def read_actuators(path: Path, joints: Collection[str]) -> dict[str, float]:
             check_known(f"{broken}: {joint}: unknown field ", str(name), FIELDS)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
                 raise AccordError(f"{broken}: {joint}: {name} is no number above 0: {value}")
-        found[joint] = math.prod(float(value) for value in fields.values())
-    return found
+        factors[joint] = math.prod(float(value) for value in fields.values())
+    return factors

@@ -43,7 +43,7 @@ class Along:
         q, qd, qdd = motion
         fast = 1.0 + body.clock
         frames = like.same_frames(body) if like else {}
-        found = link_motions(
+        moved = link_motions(
             body.tree, body.joints, body.gravity, q - body.zero, fast * qd, fast**2 * qdd, frames
         )
         same = {link.name: link for link in like.body.tree.links} if like else {}
@@ -52,18 +52,18 @@ class Along:
             if like and link.name in frames and same[link.name] is link:
                 loads[link.name] = like.loads[link.name]
             else:
-                add_efforts(load := np.zeros(q.shape), [link], found)
+                add_efforts(load := np.zeros(q.shape), [link], moved)
                 loads[link.name] = load
-        return cls(body, found, loads)
+        return cls(body, moved, loads)
 
     def same_frames(self, body: LogBody) -> dict[str, FrameMotion]:
         """Return the motions of links that move in another robot as in this one."""
-        own = self.body
-        if own.clock != body.clock or not np.array_equal(own.gravity, body.gravity):
+        like = self.body
+        if like.clock != body.clock or not np.array_equal(like.gravity, body.gravity):
             return {}
-        zeros = {joint for joint, off in zip(own.joints, own.zero != body.zero) if off}
-        other = {own.tree.links[0].name: False}
-        for a, b in zip(own.tree.joints, body.tree.joints, strict=True):
+        zeros = {joint for joint, off in zip(like.joints, like.zero != body.zero) if off}
+        other = {like.tree.links[0].name: False}
+        for a, b in zip(like.tree.joints, body.tree.joints, strict=True):
             other[a.child] = other[a.parent] or a.name in zeros or not _alike(a, b)
         return {name: frame for name, frame in self.frames.items() if not other[name]}
 

@@ -37,13 +37,13 @@ def read_arrays(path: Path) -> Columns:
         arrays = {name: np.array(values) for name, values in packed.items()}
     joints = [str(each) for each in np.atleast_1d(arrays.get("joints", ()))]
     numbers = {n: v for n, v in arrays.items() if v.dtype.kind in "fiu" and v.ndim in (1, 2)}
-    length, found = max((max(v.shape) for v in numbers.values()), default=0), {}
+    length, arrays_of = max((max(v.shape) for v in numbers.values()), default=0), {}
     for name, values in numbers.items():
         columns = np.atleast_2d(values.T if len(values) == length else values)
         for i, column in enumerate(columns):
             more = joints[i] if len(joints) == len(columns) else f"[{i}]"
-            found[name if len(columns) == 1 else f"{name}/{more}"] = column
-    signed = {n: v.astype(float if v.dtype.kind == "f" else np.int64) for n, v in found.items()}
+            arrays_of[name if len(columns) == 1 else f"{name}/{more}"] = column
+    signed = {n: v.astype(float if v.dtype.kind == "f" else np.int64) for n, v in arrays_of.items()}
     return {name: values for name, values in signed.items() if len(values) == length}
 
 

@@ -94,12 +94,12 @@ class LogBody:
         """Return a robot whose parameters are otherwise."""
         body = self
         for one, size in sizes.items():
-            own = np.array([size if joint == one.where else 0.0 for joint in self.joints])
+            change = np.array([size if joint == one.where else 0.0 for joint in self.joints])
             if field := BY_JOINT.get(one.quantity):
-                body = replace(body, **{field: getattr(body, field) + own})
+                body = replace(body, **{field: getattr(body, field) + change})
             elif one.quantity == DRY:
                 rows = np.arange(len(SPEEDS))[:, None] == one.axis
-                body = replace(body, dry=body.dry + own * rows)
+                body = replace(body, dry=body.dry + change * rows)
             elif one.quantity == "clock":
                 body = replace(body, clock=body.clock + size)
             elif one.quantity == "gravity":

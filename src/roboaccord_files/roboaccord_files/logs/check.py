@@ -179,34 +179,34 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     return answer
 
 
-def without_stated(answer: Answer, known: Taken, effort: str) -> tuple[Explanation, Taken]:
+def without_stated(answer: Answer, efforts: Taken, effort: str) -> tuple[Explanation, Taken]:
     """Return the causes without those that the user states of efforts, and what efforts are."""
     explanation, fit = answer.explanation, answer.fit
-    known = replace(known, factors=factors_of(fit))
-    if known.following:
-        known = replace(known, times=float(np.sqrt(known.cost / fit.cost)))
+    efforts = replace(efforts, factors=factors_of(fit))
+    if efforts.following:
+        efforts = replace(efforts, times=float(np.sqrt(efforts.cost / fit.cost)))
     stated = OWN.get(effort, ())
     if also := [cause for cause in explanation.causes if cause.quantity in stated]:
         rest = tuple(cause for cause in explanation.causes if cause not in also)
         explanation = replace(explanation, causes=rest, instead=()) if rest else Explanation()
-        known = replace(known, also=also)
-    return explanation, known
+        efforts = replace(efforts, also=also)
+    return explanation, efforts
 
 
 def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
     """Return a check with what the named causes leave, and what of that is beyond the noise."""
     problem, _, plain, fit = answer
-    windows, left = problem.windows, problem.share(fit.left)
+    windows, remaining = problem.windows, problem.share(fit.left)
     noise = np.hypot(windows.share, effort_share(problem, fit.sizes))
     beyond, whole = (
-        np.sqrt(np.maximum(left**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
+        np.sqrt(np.maximum(remaining**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
     )
     worst = first_largest(beyond)
     return replace(
         check,
         span=span_of(problem, fit, worst),
         share=float(problem.share(plain.left).max()),
-        left=float(left.max()),
+        left=float(remaining.max()),
         beyond=float(beyond.max()),
         worst=windows.log.joints[worst],
         whole=float(whole.max()),
@@ -219,11 +219,14 @@ def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
 
 def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
     """Return from when to when [s] half of a joint's squared residuals lie, at the shortest."""
-    windows, left = problem.windows, fit.left.reshape(len(fit.left), -1, problem.windows.joints)
-    sums = np.r_[0.0, (left[..., joint] ** 2).sum(axis=1).cumsum()]
-    ends = np.minimum(np.searchsorted(sums, sums[:-1] + 0.5 * sums[-1]), len(left))
+    windows, residuals = (
+        problem.windows,
+        fit.left.reshape(len(fit.left), -1, problem.windows.joints),
+    )
+    sums = np.r_[0.0, (residuals[..., joint] ** 2).sum(axis=1).cumsum()]
+    ends = np.minimum(np.searchsorted(sums, sums[:-1] + 0.5 * sums[-1]), len(residuals))
     whole = sums[ends] - sums[:-1] >= 0.5 * sums[-1] * (1.0 - ALMOST)
-    many = np.where(whole, ends - np.arange(len(left)), len(left))
+    many = np.where(whole, ends - np.arange(len(residuals)), len(residuals))
     first = int(np.argmin(many))
     own = windows.samples[fit.problem.kept if isinstance(fit.problem, LogProblem) else slice(None)]
     last = max(int(ends[first]) - 1, first)
@@ -262,10 +265,10 @@ def chosen(log: Log, body: LogBody) -> Windows:
     longest = int(sizes[enough].max(initial=SHORTEST))
     size, smooth = SHORTEST, Smooth.of(log)
     while True:
-        found = Windows(log, body, size, smooth, FEW)
-        if (found.share <= NOISY).all() or size >= longest:
-            found = Windows(log, body, size, smooth)
-            if (found.share <= NOISY).all() or size >= longest:
-                return found
-        factor = min(max(float(found.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)
+        windows = Windows(log, body, size, smooth, FEW)
+        if (windows.share <= NOISY).all() or size >= longest:
+            windows = Windows(log, body, size, smooth)
+            if (windows.share <= NOISY).all() or size >= longest:
+                return windows
+        factor = min(max(float(windows.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)
         size = min(int(factor * size) + 1, longest)

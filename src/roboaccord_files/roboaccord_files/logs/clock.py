@@ -50,17 +50,17 @@ def runs(time: Array) -> list[slice]:
     Raises:
         AccordError: if there are too many.
     """
-    window, found, start = min(WINDOW, SHARE * np.ptp(time)), list[slice](), 0
+    window, slices, start = min(WINDOW, SHARE * np.ptp(time)), list[slice](), 0
     while start < len(time):
         top = np.maximum.accumulate(time[start:])
         late = np.flatnonzero(time[start + 1 :] < top[:-1] - window) + 1
         late = late[late <= len(top) - LASTING]
         ends = (i for i in late if (time[start + i :][:LASTING] < top[i - 1] - window).all())
         end = int(next(ends, len(top)))
-        found, start = [*found, slice(start, start + end)], start + end
-        if len(found) > MOST:
+        slices, start = [*slices, slice(start, start + end)], start + end
+        if len(slices) > MOST:
             raise AccordError(f"time jumps back more than {MOST} times")
-    return found
+    return slices
 
 
 def chosen_run(time: Array, number: int, fewest: int) -> tuple[NDArray[np.intp], list[str]]:
@@ -75,16 +75,16 @@ def chosen_run(time: Array, number: int, fewest: int) -> tuple[NDArray[np.intp],
         AccordError: if there is no such run.
     """
     rows = np.flatnonzero(np.isfinite(time))
-    found = [rows[run] for run in runs(time[rows])]
-    if number > len(found):
-        raise AccordError(f"--run {number}: there are {len(found)} runs")
-    enough = [i for i, each in enumerate(found) if len(each) >= fewest]
-    at = number - 1 if number else max(enough, default=len(found) - 1)
-    if len(found) == 1:
+    by_run = [rows[run] for run in runs(time[rows])]
+    if number > len(by_run):
+        raise AccordError(f"--run {number}: there are {len(by_run)} runs")
+    enough = [i for i, texts in enumerate(by_run) if len(texts) >= fewest]
+    at = number - 1 if number else max(enough, default=len(by_run) - 1)
+    if len(by_run) == 1:
         return rows, []
-    each = [f"{i}: {len(r)} rows over {np.ptp(time[r]):.4g} s" for i, r in enumerate(found, 1)]
-    note = f"{len(found)} runs, {'; '.join(each)}; run {at + 1} is read, --run N another"
-    return found[at], [note]
+    texts = [f"{i}: {len(r)} rows over {np.ptp(time[r]):.4g} s" for i, r in enumerate(by_run, 1)]
+    note = f"{len(by_run)} runs, {'; '.join(texts)}; run {at + 1} is read, --run N another"
+    return by_run[at], [note]
 
 
 def evened(time: Array, rounding: float) -> Array:

@@ -64,8 +64,8 @@ def assigned(
     Raises:
         AccordError: for a given column that does not exist.
     """
-    found = {key: _given(key, text, names, joints) for key, text in given.items()}
-    taken = {column.name for column in found.values()}
+    by_key = {key: _given(key, text, names, joints) for key, text in given.items()}
+    taken = {column.name for column in by_key.values()}
     of = dict[str, dict[str, str]]()
     for name in sorted(names, key=_wanted):
         joint = joint_of(name, joints, prefix)
@@ -73,21 +73,21 @@ def assigned(
         if kind == "time" or (name not in taken and (kind == "effort" or not _wanted(name))):
             of.setdefault(kind, {})[name] = joint
     for name in of.pop("time", {}):
-        found.setdefault("time", Column(name))
+        by_key.setdefault("time", Column(name))
     of.pop("", None)
     for kind, columns in of.items():
         for name, joint in columns.items():
             if joint:
-                found.setdefault(f"{kind}/{joint}", Column(name))
+                by_key.setdefault(f"{kind}/{joint}", Column(name))
         loose = [name for name, joint in columns.items() if not joint]
-        left = [joint for joint in joints if f"{kind}/{joint}" not in found]
+        remaining = [joint for joint in joints if f"{kind}/{joint}" not in by_key]
         stems = [re.sub(r"\d+", "", name) for name in loose]
         alike = {stem: tuple(n for n, s in zip(loose, stems) if s == stem) for stem in stems}
-        fit = [each for each in (*alike.values(), tuple(loose)) if len(each) == len(left) > 0]
+        fit = [each for each in (*alike.values(), tuple(loose)) if len(each) == len(remaining) > 0]
         first = [each for each in fit if not _wanted(each[0])] or fit
         if len({*first}) == 1:
-            found |= {f"{kind}/{joint}": Column(name) for joint, name in zip(left, first[0])}
-    return found
+            by_key |= {f"{kind}/{joint}": Column(name) for joint, name in zip(remaining, first[0])}
+    return by_key
 
 
 def _wanted(name: str) -> bool:
@@ -115,14 +115,14 @@ def kind_of(name: str, joint: str = "") -> str:
 
 def base_columns(names: Iterable[str], joints: Sequence[str]) -> dict[str, Column]:
     """Return the columns of a base's pose, by `base/x`, y, z, qw, qx, qy and qz."""
-    found = dict[str, Column]()
+    by_key = dict[str, Column]()
     for name in names:
         words = words_of(name)
         parts = [w for w in words if re.fullmatch(r"[xyz]|q[wxyz]", w)]
         other = joint_of(name, joints) or kind_of(name) in ("qd", "effort")
         if parts and not BASES.isdisjoint(words) and not other:
-            found[f"base/{parts[-1]}"] = Column(name, unit_of(name))
-    return found
+            by_key[f"base/{parts[-1]}"] = Column(name, unit_of(name))
+    return by_key
 
 
 def _holds(text: str, joint: str) -> bool:

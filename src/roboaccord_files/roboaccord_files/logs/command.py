@@ -75,12 +75,12 @@ def check_log_command(
       accord crosscheck log.npz --robot arm.urdf --map 'q/elbow=theta2[deg],effort/elbow=-u2'
     """
     _, arguments = one_scenario(words)
-    found = crosscheck_log(
+    report = crosscheck_log(
         what, robot=of or None, changes=changes or (), columns=mapped(columns), out=folder,
         packages=read_packages(packages or []), arguments=arguments, base=base,
         topic=topic, names=names, run=run or 0, passive=passive, effort=effort,
     )  # fmt: skip
-    return Result(found, log_lines(found), ok=found.ok)
+    return Result(report, log_lines(report), ok=report.ok)
 
 
 def mapped(texts: list[str] | None) -> dict[str, str]:
@@ -89,13 +89,13 @@ def mapped(texts: list[str] | None) -> dict[str, str]:
     Raises:
         AccordError: for one that cannot be read.
     """
-    found = {}
+    by_key = {}
     for text in (part for each in texts or [] for part in each.split(",")):
         key, equals, column = text.strip().partition("=")
         if not (equals and key and column):
             raise AccordError(f"--map takes KEY=COLUMN, not {text!r}")
-        found[key] = column
-    return found
+        by_key[key] = column
+    return by_key
 
 
 LOG = AddedMode(is_log, TAKES, check_log_command)

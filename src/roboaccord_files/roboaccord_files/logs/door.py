@@ -92,12 +92,12 @@ def crosscheck_log(
     tree = log.base.carrying(setup.tree) if log.base else setup.tree
     body = LogBody.of(tree, log.joints, parameters.gravity, *friction)
     log = where_known(log, body) if log.base else log
-    found = check_log(log, body, effort)
+    report = check_log(log, body, effort)
     if out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
-        write_text(Path(out) / "summary.json", json.dumps(to_json(found), indent=2))
-        draw(log, body, found.step, Path(out) / "efforts.svg")
-    return found
+        write_text(Path(out) / "summary.json", json.dumps(to_json(report), indent=2))
+        draw(log, body, report.step, Path(out) / "efforts.svg")
+    return report
 
 
 TAKES = "robot map topic names run passive effort set base package trust := out"

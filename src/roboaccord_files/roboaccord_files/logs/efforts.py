@@ -120,7 +120,7 @@ def readings(stated: str) -> tuple[Reading, ...]:
     return STATED[stated]
 
 
-def best_reading(fits: Mapping[Reading, Fit], left: Mapping[Reading, float]) -> Reading:
+def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, float]) -> Reading:
     """Return what efforts are: torque at the joint unless another explains far more.
 
     Args:
@@ -131,26 +131,26 @@ def best_reading(fits: Mapping[Reading, Fit], left: Mapping[Reading, float]) -> 
     best = min(fits, key=lambda each: fits[each].cost)
     if plain != TORQUE:
         return best
-    if best == plain or left[plain] < GROSS or fits[plain].cost < CLEAR**2 * fits[best].cost:
+    if best == plain or shares[plain] < GROSS or fits[plain].cost < CLEAR**2 * fits[best].cost:
         return plain
     low, high = NEAR_ONE
     factors = [one for one in fits[best].deviations if one.quantity == FACTOR]
     sizes = [fits[best].sizes[one] for one in factors]
     sure = all(size > SURE * fits[best].deviations[one] for one, size in zip(factors, sizes))
     off = sum(not low < size < high for size in sizes)
-    clear = sure and left[best] < MOST and (not sizes or off > len(sizes) / 2)
+    clear = sure and shares[best] < MOST and (not sizes or off > len(sizes) / 2)
     return best if clear else plain
 
 
 def taken(
-    reading: Reading, fits: Mapping[Reading, Fit], left: Mapping[Reading, float], stated: str
+    reading: Reading, fits: Mapping[Reading, Fit], shares: Mapping[Reading, float], stated: str
 ) -> Taken:
     """Return what efforts were taken for, and which reading is the next."""
-    rest = [each for each in fits if each not in (reading, MOTOR_SIDE)]
-    chosen = Taken(reading.name, left[reading], stated=bool(stated))
+    rest = [one for one in fits if one not in (reading, MOTOR_SIDE)]
+    chosen = Taken(reading.name, shares[reading], stated=bool(stated))
     if not rest:
         return chosen
-    following = min(rest, key=lambda each: fits[each].cost)
+    following = min(rest, key=lambda one: fits[one].cost)
     return replace(chosen, following=following.name, cost=fits[following].cost)
 
 

@@ -36,18 +36,18 @@ def where_known(log: Log, body: LogBody) -> Log:
     for stretch in log.segments:
         near, start = np.abs(log.q[stretch, 4]) < STEEPEST, stretch.start
         pivots = _runs(_stays(log, stretch) & near, start)
-        pivots = [each for each in pivots if np.ptp(log.q[each, 3:6], axis=0).max() > TURNS]
-        for each in pivots:
-            near[each.start - start : each.stop - start] = False
+        pivots = [run for run in pivots if np.ptp(log.q[run, 3:6], axis=0).max() > TURNS]
+        for run in pivots:
+            near[run.start - start : run.stop - start] = False
         swings += pivots
         flights += _runs(_falls(log, body, stretch) & near, start)
-    fly, swing = (sum(each.stop - each.start for each in x) for x in (flights, swings))
+    fly, swing = (sum(run.stop - run.start for run in x) for x in (flights, swings))
     if fly + swing < FEWEST_SAMPLES:
         far = np.linalg.norm(log.q[:, :3] - log.q[0, :3], axis=1).max()
         few = f"{fly} samples of flight and {swing} of swings, {FEWEST_SAMPLES} are needed"
         raise AccordError(f"the base moves {far:.3g} m, and what touches it is unknown: {few}")
     note = f"the base floats: {fly} samples in flight and {swing} in swings are judged, no others"
-    judged = sorted([*flights, *swings], key=lambda each: each.start)
+    judged = sorted([*flights, *swings], key=lambda run: run.start)
     return replace(log, segments=judged, swings=swings, notes=[*log.notes, note])
 
 

@@ -24,14 +24,14 @@ WORLD = "world of the log"
 
 def continuous(pose: Mapping[str, Array]) -> dict[str, Array]:
     """Return a pose by `base/x` and so on (k,), each quaternion the nearer to the one before."""
-    found = dict(pose)
+    aligned = dict(pose)
     if not {*TURN} <= {*pose}:
-        return found
+        return aligned
     rows = np.array([pose[part] for part in TURN])
     there = np.flatnonzero(np.isfinite(rows).all(axis=0))
     signs = np.sign((rows[:, there[1:]] * rows[:, there[:-1]]).sum(axis=0))
     rows[:, there[1:]] *= np.cumprod(np.where(signs, signs, 1.0))
-    return found | dict(zip(TURN, rows))
+    return aligned | dict(zip(TURN, rows))
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,17 @@ class FloatingBase:
         """
         from scipy.spatial.transform import Rotation
 
-        place = np.array([columns[part] for part in PLACE if part in columns])
-        there = place[:, np.isfinite(place).all(axis=0)] if len(place) else place
+        position = np.array([columns[name] for name in PLACE if name in columns])
+        there = position[:, np.isfinite(position).all(axis=0)] if len(position) else position
         far = np.linalg.norm(there - there[:, :1], axis=0).max(initial=0.0) if there.size else 0.0
-        parts = [np.abs(columns[part]) for part in TURN if part in columns]
+        parts = [np.abs(columns[name]) for name in TURN if name in columns]
         turned = max((float(np.nanmax(x) - np.nanmin(x)) for x in parts), default=0.0)
         if far <= MOVES and turned <= MOVES:
             return None, np.zeros((len(next(iter(columns.values()))), 0))
-        if lacking := [part for part in (*PLACE, *TURN) if part not in columns]:
+        if lacking := [name for name in (*PLACE, *TURN) if name not in columns]:
             moves = f"the base moves {far:.3g} m" if far > MOVES else "the base turns"
             raise AccordError(f"{moves}, and {', '.join(lacking)} are not recorded")
-        quaternion = np.array([columns[part] for part in TURN]).T
+        quaternion = np.array([columns[name] for name in TURN]).T
         recorded = np.linalg.norm(quaternion, axis=1) > 0.0
         turns = Rotation.from_quat(quaternion[recorded])
         angles = {order: (turns[0].inv() * turns).as_euler(order) for order in ORDERS}
@@ -76,7 +76,7 @@ class FloatingBase:
         hinges = np.full((len(quaternion), 3), np.nan)
         hinges[recorded] = np.unwrap(angles[order], axis=0)
         names = [*(f"base_T{axis}" for axis in "XYZ"), *(f"base_R{axis}" for axis in order)]
-        return cls(turns[0].as_matrix(), tuple(names)), np.column_stack([place.T, hinges])
+        return cls(turns[0].as_matrix(), tuple(names)), np.column_stack([position.T, hinges])
 
     def carrying(self, tree: Tree) -> Tree:
         """Return a tree whose root link moves by these joints."""

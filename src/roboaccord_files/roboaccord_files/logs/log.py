@@ -160,7 +160,10 @@ def _log_of(
         zero = "the efforts are all zero: this publisher does not measure them"
         raise AccordError(f"{zero}; {_cure(table, joints)}")
     shown = {key: _shown(key, column) for key, column in taken.items()}
-    clock, none = evened(samples.time - samples.time[:1], digit), np.full(place.shape, np.nan)
+    clock, none = (
+        evened(samples.time - samples.time[:1], digit),
+        np.full(place.shape, np.nan),
+    )
     every = (*base.joints, *joints) if base else joints
     q, effort, qd = map(np.column_stack, ([place, q], [0.0 * place, effort], [none, qd]))
     log = replace(in_stretches(every, clock, q, effort, shown, (), qd), base=base)
@@ -192,14 +195,14 @@ def _taken(
     there = {n: v for n, each in numbers.items() if (v := each[np.isfinite(each)]).size}
     clocks = [name for name in there if kind_of(name) == "time"]
     clocks.sort(key=lambda n: (np.ptp(there[n]) == 0.0, -len(there[n]), "stamp" not in words_of(n)))
-    found = assigned([*dict.fromkeys([*clocks[:1], *there])], joints, given, choice.names)
+    by_key = assigned([*dict.fromkeys([*clocks[:1], *there])], joints, given, choice.names)
     need, among = ["time", *(f"q/{joint}" for joint in joints)], ", ".join(numbers)
-    if missing := [key for key in need if key not in found]:
+    if missing := [key for key in need if key not in by_key]:
         cure = f"--map {missing[0]}=COLUMN"
         raise AccordError(f"no column for {', '.join(missing)} among {among}: {cure}")
-    if not (choice.passive or any(f"effort/{joint}" in found for joint in joints)):
+    if not (choice.passive or any(f"effort/{joint}" in by_key for joint in joints)):
         raise AccordError(f"no efforts among {among}: {_cure(table, joints)}")
-    for key, column in found.items():
+    for key, column in by_key.items():
         kind, _, joint = key.partition("/")
         unit = column.unit or unit_of(column.name, joint)
         if kind == "effort" and not unit and not CURRENT.isdisjoint(words_of(column.name)):
@@ -212,8 +215,8 @@ def _taken(
             cure = f"--map '{key}=FACTOR*{column.name}' scales it{asked}"
             raise AccordError(f"{column.name} is in {WRITTEN.get(unit, unit)}: {cure}")
         scale = column.scale * (factor or 1.0) * (MILLI if factor and unit == "ma" else 1.0)
-        found[key] = column._replace(unit="" if scaled and unit in RAW else unit, scale=scale)
-    return found
+        by_key[key] = column._replace(unit="" if scaled and unit in RAW else unit, scale=scale)
+    return by_key
 
 
 def _unused(table: Table, found: Mapping[str, Column]) -> Iterable[str]:
@@ -267,7 +270,7 @@ def in_stretches(
     period = float(np.median(steps))
     ends = [0, *(np.flatnonzero(steps > GAP * period) + 1).tolist(), len(time)]
     parts = [slice(a, b) for a, b in pairwise(ends) if b - a >= SHORTEST_STRETCH]
-    count = sum(part.stop - part.start for part in parts)
+    count = sum(stretch.stop - stretch.start for stretch in parts)
     if count < FEWEST_SAMPLES:
         raise AccordError(f"between gaps there are {count} samples, {FEWEST_SAMPLES} are needed")
     span = f"from {time[0]:g} to {time[-1]:g} s"
@@ -275,7 +278,7 @@ def in_stretches(
     if len(ends) > 2:
         gaps = f"{len(ends) - 2} gaps longer than {GAP:g} periods"
         remarks.append(f"{gaps}; {len(parts)} stretches kept")
-    inner = np.concatenate([np.diff(time[part]) for part in parts])
+    inner = np.concatenate([np.diff(time[stretch]) for stretch in parts])
     if (uneven := np.mean(np.abs(inner - period) > EVEN * period)) > 0.0:
         share = f"{100 * uneven:.2g} % of the periods are uneven"
         remarks.append(f"{share}: stamps as they are, no resampling")

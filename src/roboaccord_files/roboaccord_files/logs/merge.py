@@ -42,40 +42,40 @@ def merged(time: Array, columns: Mapping[str, Array], turning: Collection[str] =
         turning: joints whose angles may be wrapped to one turn.
     """
     notes = []
-    stamps, place = np.unique(time, return_inverse=True)
-    found, late, twice = {}, 0, 0
+    stamps, rows_of = np.unique(time, return_inverse=True)
+    by_key, late, twice = {}, 0, 0
     for key, values in columns.items():
         rows = np.flatnonzero(np.isfinite(values))
         late = max(late, int((time[rows] < np.maximum.accumulate(time[rows])).sum()))
-        found[key] = np.full(len(stamps), np.nan)
-        found[key][place[rows[::-1]]] = values[rows[::-1]]  # the first of a stamp counts
-        twice = max(twice, len(rows) - int(np.isfinite(found[key]).sum()))
+        by_key[key] = np.full(len(stamps), np.nan)
+        by_key[key][rows_of[rows[::-1]]] = values[rows[::-1]]  # the first of a stamp counts
+        twice = max(twice, len(rows) - int(np.isfinite(by_key[key]).sum()))
     notes += [f"{late} rows came late: sorted by time"] if late else []
     notes += [f"{twice} rows have the stamp of one before: left out"] if twice else []
-    turns = {joint: _unwrap(found[f"q/{joint}"]) for joint in turning}
+    turns = {joint: _unwrap(by_key[f"q/{joint}"]) for joint in turning}
     notes += [f"{j} was wrapped to a turn: unwrapped at {n} jumps" for j, n in turns.items() if n]
-    angles = [key for key in found if key.startswith("q/")]
-    angles.sort(key=lambda key: int(np.isfinite(found[key]).sum()))
-    kept = np.isfinite(found[angles[-1]])
-    if any(_of_other_rows(found[key], kept) for key in angles):
-        kept = np.isfinite(found[angles[0]])  # nothing is made up between its samples
-    samples, brought = stamps[kept], [key for key in found if _of_other_rows(found[key], kept)]
-    for key, values in found.items():
+    angles = [key for key in by_key if key.startswith("q/")]
+    angles.sort(key=lambda key: int(np.isfinite(by_key[key]).sum()))
+    kept = np.isfinite(by_key[angles[-1]])
+    if any(_of_other_rows(by_key[key], kept) for key in angles):
+        kept = np.isfinite(by_key[angles[0]])  # nothing is made up between its samples
+    samples, brought = stamps[kept], [key for key in by_key if _of_other_rows(by_key[key], kept)]
+    for key, values in by_key.items():
         bring = _held if key.startswith("effort/") else _interpolated
-        found[key] = bring(samples, stamps, values) if key in brought else values[kept]
+        by_key[key] = bring(samples, stamps, values) if key in brought else values[kept]
     what = "efforts are those in force in the middle of a step, others are interpolated"
     notes += [f"{', '.join(brought)} have stamps of their own: {what}"] if brought else []
-    return Samples(samples, found, notes)
+    return Samples(samples, by_key, notes)
 
 
 def _unwrap(values: Array) -> int:
     """Unwrap angles (k,) [rad] in place where they jump within one turn; return how often."""
     there = np.isfinite(values)
-    known = values[there]
-    jumps = int((np.abs(np.diff(known)) > np.pi).sum())
-    if not jumps or np.ptp(known) > 2.0 * np.pi * (1.0 + 1e-6):
+    angles = values[there]
+    jumps = int((np.abs(np.diff(angles)) > np.pi).sum())
+    if not jumps or np.ptp(angles) > 2.0 * np.pi * (1.0 + 1e-6):
         return 0
-    values[there] = np.unwrap(known)
+    values[there] = np.unwrap(angles)
     return jumps
 
 
@@ -90,11 +90,11 @@ def _interpolated(samples: Array, stamps: Array, values: Array) -> Array:
     from scipy.interpolate import CubicSpline
 
     there = np.isfinite(values)
-    own = stamps[there]
-    after = np.clip(np.searchsorted(own, samples), 1, len(own) - 1)
-    wide = own[after] - own[after - 1] > FARTHEST * np.median(np.diff(own))
-    wide |= (samples < own[0]) | (samples > own[-1])
-    return np.where(wide, np.nan, CubicSpline(own, values[there])(samples))
+    recorded = stamps[there]
+    after = np.clip(np.searchsorted(recorded, samples), 1, len(recorded) - 1)
+    wide = recorded[after] - recorded[after - 1] > FARTHEST * np.median(np.diff(recorded))
+    wide |= (samples < recorded[0]) | (samples > recorded[-1])
+    return np.where(wide, np.nan, CubicSpline(recorded, values[there])(samples))
 
 
 def _held(samples: Array, stamps: Array, values: Array) -> Array:

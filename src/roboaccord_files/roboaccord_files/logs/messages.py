@@ -51,11 +51,11 @@ def table_of(rows: Sequence[Row], notes: Sequence[str] = (), more: Sequence[str]
         stamps = received
     elif not stamped.all():
         order = np.flatnonzero(stamped)[np.argsort(received[stamped], kind="stable")]
-        came, said = received[order], stamps[order]
+        came, sent = received[order], stamps[order]
         last = np.clip(np.searchsorted(came, received[~stamped], "right") - 1, 0, len(came) - 2)
         share = (received[~stamped] - came[last]) / np.maximum(np.diff(came)[last], 1)
-        ahead = share.clip(0.0, 1.0) * np.diff(said)[last].clip(0)  # none where a run begins anew
-        stamps[~stamped] = said[last] + np.round(ahead).astype(np.int64)
+        ahead = share.clip(0.0, 1.0) * np.diff(sent)[last].clip(0)  # none where a run begins anew
+        stamps[~stamped] = sent[last] + np.round(ahead).astype(np.int64)
     names = dict.fromkeys(name for row in rows for name in row.values)
     columns = {each: np.array([row.values.get(each, np.nan) for row in rows]) for each in names}
     return Table({name: stamps, **columns}, notes, published=True, more=more)

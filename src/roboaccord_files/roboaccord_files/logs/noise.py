@@ -21,15 +21,15 @@ def noise_of(log: Log, values: Array) -> Array:
 
     By divided differences of order 6, which polynomials of degree 5 leave at 0.
     """
-    found = []
+    differences = []
     for s in log.segments:
         t = np.lib.stride_tricks.sliding_window_view(log.time[s], DIFFERENCE + 1)
         apart = (t[:, :, None] - t[:, None, :]) / log.period + np.eye(DIFFERENCE + 1)
         weights = 1.0 / apart.prod(axis=2)
         weights /= np.linalg.norm(weights, axis=1, keepdims=True)
         q = np.lib.stride_tricks.sliding_window_view(values[s], DIFFERENCE + 1, axis=0)
-        found.append(np.einsum("kji,ki->kj", q, weights))
-    rest = np.concatenate(found)
+        differences.append(np.einsum("kji,ki->kj", q, weights))
+    rest = np.concatenate(differences)
     return np.asarray([
         max(np.sqrt(np.median(rest[:, j] ** 2) / MEDIAN), quantum(values[:, j]) / np.sqrt(12.0))
         for j in range(rest.shape[1])

@@ -99,28 +99,28 @@ class PredictedWindows(Problem, ABC):
 
     def residuals(self, sizes: Sizes) -> Array:
         """Return recorded positions less predicted ones, over noise (b, (k + 1) n)."""
-        own, shift = {one: size for one, size in sizes.items() if size}, self._shift(sizes)
-        changed = self._of_body(own)
-        found = self.windows.needing(self.body.varied(changed) if changed else self.body)
-        found = found - self._driven(shift, self.efforts(own), own)[..., 0] - self._added
-        if fast := own.get(CLOCK, 0.0):  # stamps are longer by that than what has passed
-            found = self.windows.apart + (found - self.windows.apart) / (1.0 + fast) ** 2
-        for one, size in own.items():
+        nonzero, shift = {one: size for one, size in sizes.items() if size}, self._shift(sizes)
+        changed = self._of_body(nonzero)
+        rest = self.windows.needing(self.body.varied(changed) if changed else self.body)
+        rest = rest - self._driven(shift, self.efforts(nonzero), nonzero)[..., 0] - self._added
+        if fast := nonzero.get(CLOCK, 0.0):  # stamps are longer by that than what has passed
+            rest = self.windows.apart + (rest - self.windows.apart) / (1.0 + fast) ** 2
+        for one, size in nonzero.items():
             if one.quantity == SCHEME and one not in (PART, SMOOTH, BLOWS):
-                found = found + size * self.windows.scheme[..., one.axis]
+                rest = rest + size * self.windows.scheme[..., one.axis]
             elif one.quantity == known.BACKLASH:
-                found = found + size * self._slack(one.where)
-        return np.asarray(found[self.kept])
+                rest = rest + size * self._slack(one.where)
+        return np.asarray(rest[self.kept])
 
     def _driven(self, shift: int, efforts: Array, at: Sizes) -> Array:
         """Return what efforts do that act later by so many samples, and by a part of one."""
         part, sizes = at.get(PART, 0.0), [at.get(one, 0.0) for one in (SMOOTH, BLOWS)]
-        found = self.windows.pushed(shift, efforts)
+        moved = self.windows.pushed(shift, efforts)
         if part:
-            found = (1.0 - part) * found + part * self.windows.pushed(shift + 1, efforts)
+            moved = (1.0 - part) * moved + part * self.windows.pushed(shift + 1, efforts)
         if any(sizes):
-            found = found + sum(s * x for s, x in zip(sizes, self.windows.bent(shift, efforts)))
-        return found
+            moved = moved + sum(s * x for s, x in zip(sizes, self.windows.bent(shift, efforts)))
+        return moved
 
     def _slack(self, joint: str) -> Array:
         """Return what backlash of 1 rad does: the motor leads by half, to where its effort is."""
@@ -158,7 +158,7 @@ class PredictedWindows(Problem, ABC):
         plain = {o: s for o, s in at.items() if o in beside or o.quantity in OF_EFFORTS}
         base = dict(at) if bent else plain
         efforts, changed = self.efforts(base), dict[Hypothesis, Array]()
-        shift, found = self._shift(base), dict[Hypothesis, Array]()
+        shift, columns_of = self._shift(base), dict[Hypothesis, Array]()
         of_body = self._of_body(base)
         own = self.body.varied(of_body) if of_body else self.body
         needed, asked, probed = (
@@ -170,31 +170,31 @@ class PredictedWindows(Problem, ABC):
             more = {**base, one: base.get(one, 0.0) + one.probe}
             if one == PART:
                 later = self._driven(shift + 1, efforts, {})
-                found[one] = (self._driven(shift, efforts, {}) - later)[..., 0]
+                columns_of[one] = (self._driven(shift, efforts, {}) - later)[..., 0]
             elif one in (SMOOTH, BLOWS):
-                found[one] = -self.windows.bent(shift, efforts)[one == BLOWS][..., 0]
+                columns_of[one] = -self.windows.bent(shift, efforts)[one == BLOWS][..., 0]
             elif one.quantity == SCHEME:
-                found[one] = np.asarray(self.windows.scheme[..., one.axis])
+                columns_of[one] = np.asarray(self.windows.scheme[..., one.axis])
             elif one.quantity in OF_EFFORTS:
                 changed[one] = (self.efforts(more) - efforts) / one.probe
             elif one.quantity == known.BACKLASH:
-                found[one] = self._slack(one.where)
+                columns_of[one] = self._slack(one.where)
             elif one != DELAY:
                 asked.append(one)
                 other = self.windows.needed(self.body.varied(self._of_body(more)))
                 probed.append((other - needed) / one.probe)
         if changed:
             acting = self._driven(shift, np.concatenate([*changed.values()], axis=-1), base)
-            found |= dict(zip(changed, -np.moveaxis(acting, -1, 0)))
+            columns_of |= dict(zip(changed, -np.moveaxis(acting, -1, 0)))
         if asked:
             columns = np.moveaxis(self.windows.made_by(np.stack(probed, axis=-1)), -1, 0)
-            found |= dict(zip(asked, columns))
-        if CLOCK in found:  # and what has acted takes a shorter time
+            columns_of |= dict(zip(asked, columns))
+        if CLOCK in columns_of:  # and what has acted takes a shorter time
             moved = self.windows.made_by(needed[..., None])[..., 0]
             fast = 1.0 + base.get(CLOCK, 0.0)
             over = 2.0 / fast * (moved - self._driven(shift, efforts, base)[..., 0])
-            found[CLOCK] = (found[CLOCK] - over) / fast**2
-        return {one: slope[self.kept] for one, slope in found.items() if slope.any()}
+            columns_of[CLOCK] = (columns_of[CLOCK] - over) / fast**2
+        return {one: slope[self.kept] for one, slope in columns_of.items() if slope.any()}
 
     def part(self, which: slice) -> Self:
         """Return some of the windows."""

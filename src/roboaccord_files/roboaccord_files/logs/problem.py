@@ -71,12 +71,12 @@ class LogProblem(PredictedWindows):
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
         """Return whether a fit leaves little, less if by several causes, or no more than noise."""
         one = len(fit.places) == 1
-        left = self.share(fit.left).max()
+        share = self.share(fit.left).max()
         if fit.variant:
-            return bool(fit.cost <= LIKELY * fit.left.size or left < times * UNKNOWN)
+            return bool(fit.cost <= LIKELY * fit.left.size or share < times * UNKNOWN)
         least = (LEFT if one else LEFT_BY_TWO) * plain.cost
         most = np.hypot(NOISY if one else UNKNOWN, LIKELY * self.windows.heard.max())
-        return bool(fit.cost <= times * max(least, LIKELY * fit.left.size) and left < times * most)
+        return bool(fit.cost <= times * max(least, LIKELY * fit.left.size) and share < times * most)
 
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit leaves so much less than another that schemes do not explain it."""
@@ -121,19 +121,19 @@ class LogProblem(PredictedWindows):
             size = self.log.period * (self._shift(fit.sizes) + fit.sizes[PART])
             half = self.log.period * (0.5 + fit.half_width(PART))  # a scheme moves it so far
             return Cause("delay", "", size, (size - half, size + half), "s")
-        found = super().cause(fit, one)
+        cause = super().cause(fit, one)
         if one.quantity == known.PAYLOAD and one.axis:  # from its link's frame
             (link,) = (x for x in windows.body.tree.links if x.name == one.where)
             centre = float(link.centre[one.axis - 1])
-            found = replace(found, size=fit.sizes[one] + centre)
+            cause = replace(cause, size=fit.sizes[one] + centre)
         slope = self.slopes([one], fit.sizes).get(one)
         wide = FLOOR / self.share(slope).max() if slope is not None else 0.0
-        unit = found.unit
+        unit = cause.unit
         slides = {joint.name for joint in windows.body.tree.moving if joint.kind == "prismatic"}
         if one.where in slides:
             unit = SLIDING.get(unit, unit)
         half = float(np.hypot(fit.half_width(one), wide))  # what scatters, and what may be off
-        axis = "" if one.quantity == "gravity" else found.axis
-        size = found.size or 0.0
+        axis = "" if one.quantity == "gravity" else cause.axis
+        size = cause.size or 0.0
         interval = size - half, size + half
-        return replace(found, interval=interval, unit=unit, axis=axis)
+        return replace(cause, interval=interval, unit=unit, axis=axis)

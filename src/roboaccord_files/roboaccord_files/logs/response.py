@@ -71,11 +71,11 @@ class Response:
         at_q, at_qd = (self._spread(np.stack(x, axis=-1))[middle] / PROBE for x in (by_q, by_qd))
         change = np.zeros((w, k, 2 * n, 2 * n))  # of the state, at the middle of each step
         change[..., :n, n:] = unit
-        for part, by in (
+        for block, by in (
             (np.s_[..., n:, :n], at_q),
             (np.s_[..., n:, n:], at_qd + np.diag(body.damping)),
         ):
-            change[part] = -(self._inverse[middle] @ by).reshape(w, k, n, n)
+            change[block] = -(self._inverse[middle] @ by).reshape(w, k, n, n)
         half = 0.5 * self._steps[..., None, None] * change
         self._solve = np.linalg.inv(np.eye(2 * n) - half)
         self._step = self._solve @ (np.eye(2 * n) + half)
@@ -122,12 +122,12 @@ class Response:
             added = self._solve @ added
         if blows is not None:
             added = added + (self._step[..., n:] * h) @ blows
-        found = np.empty((w, k + 1, n, columns))
-        found[:, 0] = state[:, :n]
+        positions = np.empty((w, k + 1, n, columns))
+        positions[:, 0] = state[:, :n]
         for i in range(k):
             state = self._step[:, i] @ state + added[:, i]
-            found[:, i + 1] = state[:, :n]
-        return self._left(found)
+            positions[:, i + 1] = state[:, :n]
+        return self._left(positions)
 
     def _left(self, positions: Array) -> Array:
         """Return positions (w, k + 1, n, c) over their scale, less what initial states explain."""
@@ -152,11 +152,11 @@ class Response:
         else:
             at = np.arange(last + 1)
         self._at = at.astype(int)
-        own = times[:, self._at]
-        between = own[:, :, None] - own[:, None, :] + np.eye(len(at))
+        nodes_at = times[:, self._at]
+        between = nodes_at[:, :, None] - nodes_at[:, None, :] + np.eye(len(at))
         span = 0.25 * np.ptp(times, axis=1)[:, None, None]  # products neither over- nor underflow
         weights = 1.0 / (np.where(np.eye(len(at)), 1.0, between / span)).prod(axis=2)
-        apart = (times[:, :, None] - own[:, None, :]) / span
+        apart = (times[:, :, None] - nodes_at[:, None, :]) / span
         hit = apart == 0.0
         terms = weights[:, None] / np.where(hit, 1.0, apart)
         terms = np.where(hit.any(axis=2, keepdims=True), hit, terms)

@@ -68,15 +68,18 @@ class LogCheck:
 
     def document(self, report: Report) -> dict[str, Json]:
         """Return the figures that `--json` prints of its report."""
-        found = self.explanation
+        explanation = self.explanation
         data: dict[str, Any] = {
             "verdict": report.verdict,
             "levels": report.levels,
-            "causes": found.causes,
+            "causes": explanation.causes,
         }
         if self.taken is not None:
             data["effort"] = self.taken.document()
-        data |= {"instead": found.instead, "most": () if found.causes else found.most}
+        data |= {
+            "instead": explanation.instead,
+            "most": () if explanation.causes else explanation.most,
+        }
         names = ("window", "noise", "share", "left", "scheme", "motion", "columns", "notes")
         return {k: to_json(v) for k, v in {**data, **{n: getattr(self, n) for n in names}}.items()}
 
@@ -98,11 +101,11 @@ class LogLevel(LevelOf[Any, LogCheck]):
             return replace(Finding.not_judged(why), quantity="noise", where=where)
         if check.unmeasured:
             return replace(Finding.not_judged(because(Code.LOG_EFFORT_ZERO)), quantity="effort")
-        found = check.explanation
+        explanation = check.explanation
         figures = {"share": check.share, "window": check.window, "span": check.span}
-        why = because(Code.LOG_RESIDUALS, **figures, of=found, where=check.worst)
-        if found.causes:
-            first = found.causes[0]
+        why = because(Code.LOG_RESIDUALS, **figures, of=explanation, where=check.worst)
+        if explanation.causes:
+            first = explanation.causes[0]
             return Finding.outside(why, quantity=first.quantity, where=first.where, size=first.size)
         if check.beyond > UNKNOWN:
             return Finding.outside(why, where=check.worst, size=check.beyond)

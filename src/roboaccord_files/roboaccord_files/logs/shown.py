@@ -55,7 +55,7 @@ def _factor(cause: Cause) -> str:
 def log_lines(report: Report) -> list[RenderableType]:
     """Return what was read of a log, what differs, and the verdict."""
     check = report.step
-    found = check.explanation
+    explanation = check.explanation
     figures = {"efforts": (effort_line(check.taken), "")} if check.taken else {}
     figures["columns"] = (", ".join(f"{k} = {v}" for k, v in check.columns.items()), "")
     for i, note in enumerate(check.notes):
@@ -72,18 +72,18 @@ def log_lines(report: Report) -> list[RenderableType]:
         figures["motion"] = (motion_line(check.motion), "")
     if check.scheme:
         figures["scheme"] = (check.scheme, "")
-    for i, cause in enumerate(found.causes):
+    for i, cause in enumerate(explanation.causes):
         text = with_interval(cause)
         if cause.quantity == SPEED_LIMIT:
             text += f" in {check.capped[cause.where]:.0%} of the samples".replace("%", " %")
         figures["cause" if i == 0 else f"cause {i + 1}"] = (text, "")
-    for cause in found.causes:
+    for cause in explanation.causes:
         if (cause.quantity, cause.where) == ("gear", EVERY):  # one cause with two names
             rest = 100.0 * (1.0 / (1.0 + (cause.size or 0.0)) - 1.0)
             figures["or"] = (f"all masses, inertias and frictions of the file {rest:+.4g} %", "")
-    for i, causes in enumerate(found.instead):
+    for i, causes in enumerate(explanation.instead):
         figures[f"or {i + 1}"] = ("; ".join(map(with_interval, causes)), "")
     finding = report.finding
     verdict = Text(report.verdict or "none", VERDICTS[report.verdict])
-    why = "" if found.causes or not finding.reason else f": {finding.reason}"
+    why = "" if explanation.causes or not finding.reason else f": {finding.reason}"
     return [*figure_lines(figures), Text.assemble("verdict: ", verdict, why)]

@@ -46,21 +46,21 @@ class Smooth:
         tried = [each for each in spacings if each == 1 or each * log.period < LONGEST]
         parts = [(log.time[s], log.q[s]) for s in log.segments]
         many = {every: [_spline(t, q, every) for t, q in parts] for every in tried}
-        left = {every: _left(log, splines, every) for every, splines in many.items()}
-        finest = np.array([left[each] for each in tried if each > 1][-2:])
+        rms = {every: _left(log, splines, every) for every, splines in many.items()}
+        finest = np.array([rms[each] for each in tried if each > 1][-2:])
         least = finest.min(axis=0, initial=np.inf)  # alike where nothing but noise is left
         most = LOOSE * np.where(finest.max(axis=0, initial=0.0) < ALIKE * least, least, noise)
-        every = next((each for each in tried if (left[each] <= most).all()), tried[-1])
+        every = next((each for each in tried if (rms[each] <= most).all()), tried[-1])
         return cls(log, noise, many[every], every)
 
     def at(self, first: Array, times: Array) -> Array:
         """Return q, qd and qdd (3, w, m, n) of windows that begin with samples, at times (w, m)."""
-        found = np.empty((3, *times.shape, len(self.log.joints)))
+        motion = np.empty((3, *times.shape, len(self.log.joints)))
         for s, spline in zip(self.log.segments, self.splines):
             inside = (first >= s.start) & (first < s.stop)
             for d in range(3):
-                found[d, inside] = spline(times[inside], d)
-        return found
+                motion[d, inside] = spline(times[inside], d)
+        return motion
 
 
 def _left(log: Log, splines: Sequence[Any], every: int) -> Array:

@@ -48,13 +48,13 @@ def read_table(
 
 def _with_stamps(columns: Columns) -> Columns:
     """Return columns with those of seconds and nanoseconds together, as `stamp [ns]`."""
-    found = dict(columns)
+    joined = dict(columns)
     for name in columns:
         whole = re.sub(r"(nano|n)(secs?)$", r"\2", name)
         if whole in columns and whole != name:
-            seconds, rest = found[whole].astype(float), found[name].astype(float)
+            seconds, rest = joined[whole].astype(float), joined[name].astype(float)
             if (np.abs(seconds) < 1e10).all() and (np.abs(rest) < 1e10).all():
                 both = 1_000_000_000 * seconds.astype(np.int64) + rest.astype(np.int64)
-                found[f"{whole.rpartition('sec')[0]}stamp [ns]"] = both
-                del found[whole], found[name]
-    return found
+                joined[f"{whole.rpartition('sec')[0]}stamp [ns]"] = both
+                del joined[whole], joined[name]
+    return joined

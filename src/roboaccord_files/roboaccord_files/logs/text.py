@@ -124,7 +124,7 @@ def _echoed(rows: Iterable[Row]) -> Table:
     Raises:
         ValueError: for a row that is none.
     """
-    found = []
+    states = []
     for number, row in enumerate(rows, 1):
         count = next((i for i, cell in enumerate(row[3:]) if NUMBER.fullmatch(cell)), 0)
         if not count or not (row[0] + row[1]).isdigit():
@@ -134,5 +134,5 @@ def _echoed(rows: Iterable[Row]) -> Table:
             size = count if left and left[0] else 1
             parts, left = [*parts, [float(cell) for cell in left[:size] if cell]], left[size:]
         stamp = int(row[0]) * NANOSECONDS + int(row[1])
-        found.append(joint_state("", stamp, stamp, row[3 : 3 + count], parts))
-    return table_of(found)
+        states.append(joint_state("", stamp, stamp, row[3 : 3 + count], parts))
+    return table_of(states)

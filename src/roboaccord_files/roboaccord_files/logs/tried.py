@@ -47,16 +47,16 @@ def groups_of(log: Log, tree: Tree, scaled: bool) -> list[Group]:
     driven = () if scaled else ("gear",)
     kinds = (*driven, *OF_JOINTS[1:], "axis", "zero", OFFSET, FILTER, SPRING, BACKLASH)
     every = [EVERY] if len(log.driven) > 1 else []
-    found: list[Group] = [
+    groups: list[Group] = [
         (Hypothesis(DRY, joint, i),) for joint, i in product(log.driven, range(1, len(SPEEDS)))
     ]
-    found += [components(Hypothesis(*each)) for each in product(OF_LINKS, links)]
-    found += [(Hypothesis(PRODUCTS, each),) for each in [*crossed, *every] if crossed]
-    found += [components(Hypothesis(*each)) for each in product(kinds, log.driven)]
-    found += [(Hypothesis(*each),) for each in product(driven, every)]
-    found += [(Hypothesis("gravity", "", UPWARDS),), (Hypothesis("clock"),)]
-    found += [tuple(Hypothesis(TILT, "", axis) for axis in (0, 1))]
-    return found
+    groups += [components(Hypothesis(*each)) for each in product(OF_LINKS, links)]
+    groups += [(Hypothesis(PRODUCTS, each),) for each in [*crossed, *every] if crossed]
+    groups += [components(Hypothesis(*each)) for each in product(kinds, log.driven)]
+    groups += [(Hypothesis(*each),) for each in product(driven, every)]
+    groups += [(Hypothesis("gravity", "", UPWARDS),), (Hypothesis("clock"),)]
+    groups += [tuple(Hypothesis(TILT, "", axis) for axis in (0, 1))]
+    return groups
 
 
 def starts_of(log: Log, tree: Tree, slopes: Slopes) -> Iterator[tuple[Group, Sequence[float]]]:
@@ -91,17 +91,17 @@ def likely(windows: Windows, body: LogBody, efforts: Array) -> list[tuple[Cause,
     acting = efforts[windows.samples.repeat(2, axis=1)[:, 1:].ravel()[at]]
     size = np.maximum(acting.std(axis=0), 1e-9)
 
-    def off(own: Sequence[str], change: Array) -> float:
-        q, qd, qdd = motion @ (change if "q" in own else unit)
+    def off(names: Sequence[str], change: Array) -> float:
+        q, qd, qdd = motion @ (change if "q" in names else unit)
         needed = body.efforts(q, qd, qdd) + body.friction(qd)
-        undone = acting @ (change if "effort" in own else unit)
+        undone = acting @ (change if "effort" in names else unit)
         return float((((undone - needed) / size) ** 2).sum())
 
     every, plain = list(exchanges(driven, ("q", "effort"))), off((), unit)
-    for i, (cause, own, change) in enumerate(every):
+    for i, (cause, names, change) in enumerate(every):
         whole = unit.copy()
         whole[first:, first:] = change
-        every[i] = cause, own, whole
-    offs = [off(own, change) for _, own, change in every]
+        every[i] = cause, names, whole
+    offs = [off(names, change) for _, names, change in every]
     least = ranked(range(len(every)), offs.__getitem__)[:LIKELIEST]
     return [every[i] for i in sorted(least) if offs[i] < plain]

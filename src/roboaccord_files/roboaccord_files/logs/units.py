@@ -63,14 +63,14 @@ def rate_notes(time: Array, q: Mapping[str, Array], qd: Mapping[str, Array]) -> 
     for joint, rates in qd.items():
         a, b = np.diff(q[joint]) / np.diff(time), 0.5 * (rates[1:] + rates[:-1])
         mine, given = (each[np.isfinite(b)] for each in (a, b))
-        size, apart = (float(np.linalg.norm(each)) for each in (given, mine - given))
-        if apart <= APART * size:
+        size, difference = (float(np.linalg.norm(each)) for each in (given, mine - given))
+        if difference <= APART * size:
             continue
         if abs(mine @ given / size**2 - DEGREES) < NEAR * DEGREES if size else False:
             cure = f"--map 'q/{joint}=COLUMN[deg]'"
             raise AccordError(f"{joint}: positions in degrees beside rates in radians? {cure}")
         scale = float(mine @ given) / size**2 if size else 0.0
         near = [unit for unit, x in RATE_UNITS.items() if abs(scale - x) < NEAR * x]
-        off = f"{apart / np.sqrt(len(given)):.2g} rad/s off d(position)/dt"
+        off = f"{difference / np.sqrt(len(given)):.2g} rad/s off d(position)/dt"
         what = f"in {near[0]} by d(position)/dt" if near else off
         yield f"rates of {joint} are {what}; they are not used"

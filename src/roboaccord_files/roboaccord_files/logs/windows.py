@@ -145,7 +145,7 @@ class Windows(Response):
         slow = rates < SLOW * np.sqrt((rates**2).mean(axis=0))
         if not slow[:, at].any():
             return self
-        found, along = copy.copy(self), np.linspace(-1.0, 1.0, 2 * self.size + 1)
+        windows, along = copy.copy(self), np.linspace(-1.0, 1.0, 2 * self.size + 1)
         unknown = np.zeros((len(rates), self.joints, 3 * len(at)))
         for i, j in enumerate(at):
             ahead = self.qd[:, j] > 0.0
@@ -153,8 +153,8 @@ class Windows(Response):
             unknown[:, j, 3 * i : 3 * i + 3] = (slow[:, j] * np.array(parts)).T
         u, s, _ = np.linalg.svd(self.made_by(unknown), full_matrices=False)
         u = u * (s > THIN * s.max(initial=1e-300))[:, None]
-        found._basis = np.concatenate([self._basis, u], axis=-1)
-        return found._anew()
+        windows._basis = np.concatenate([self._basis, u], axis=-1)
+        return windows._anew()
 
     def _left_of_log(self) -> Array:
         smooth = self.q.reshape(len(self.samples), -1, self.joints)[:, ::2]
@@ -167,11 +167,11 @@ class Windows(Response):
             more: what it does to positions (n,) [rad or m].
             steps: of which joints it is that of rounding (n,), which nothing averages out.
         """
-        found = copy.copy(self)
-        found.rounding = np.where(steps, more / self.reach, 0.0)
-        found.scale, found._basis = np.hypot(self.scale, more), None
-        found._basis = np.linalg.qr(found._propagate(start=np.eye(2 * self.joints)))[0]
-        return found._anew()
+        windows = copy.copy(self)
+        windows.rounding = np.where(steps, more / self.reach, 0.0)
+        windows.scale, windows._basis = np.hypot(self.scale, more), None
+        windows._basis = np.linalg.qr(windows._propagate(start=np.eye(2 * self.joints)))[0]
+        return windows._anew()
 
     def _anew(self) -> Windows:
         """Return the windows without what was computed for another basis or scale."""
@@ -191,12 +191,12 @@ class Windows(Response):
 
     def applied(self, shift: int, efforts: Array) -> Array:
         """Return efforts of samples (k, n, c), so many samples later, by step (w, k, n, c)."""
-        found = np.empty((*self._steps.shape, *efforts.shape[1:]))
+        acting = np.empty((*self._steps.shape, *efforts.shape[1:]))
         for s in self.log.segments:
             inside = (self.samples[:, 0] >= s.start) & (self.samples[:, 0] < s.stop)
             at = np.clip(self.samples[inside, :-1] - shift, s.start, s.stop - 1)
-            found[inside] = efforts[at]
-        return found
+            acting[inside] = efforts[at]
+        return acting
 
     def driven(self, efforts: Array) -> Array:
         """Return the columns (w, (k + 1) n, c) of efforts (w, k, n, c) that are held over steps."""
@@ -235,11 +235,11 @@ class Windows(Response):
 
     def pushed(self, shift: int, efforts: Array) -> Array:
         """Return what efforts of samples (k, n, c), so many samples later, do (w, (k + 1) n, c)."""
-        own = efforts is self.efforts
-        if own and shift in self._pushed:
+        unchanged = efforts is self.efforts
+        if unchanged and shift in self._pushed:
             return self._pushed[shift]
         found = self.driven(self.applied(shift, efforts))
-        return self._pushed.setdefault(shift, found) if own else found
+        return self._pushed.setdefault(shift, found) if unchanged else found
 
     def bent(self, shift: int, efforts: Array) -> tuple[Array, Array]:
         """Return what efforts do more that are not held, as of `pushed`.
@@ -247,8 +247,8 @@ class Windows(Response):
         They change smoothly between samples; or they are blows at their samples, as in
         semi-implicit steps.
         """
-        own = efforts is self.efforts
-        if own and (known := self._bent.get(shift)) is not None:
+        unchanged = efforts is self.efforts
+        if unchanged and (known := self._bent.get(shift)) is not None:
             return known
         end, start, before, after = (self.applied(shift + i, efforts) for i in (0, 1, 2, -1))
         mean = 0.5 * (start + end)
@@ -259,7 +259,7 @@ class Windows(Response):
         forces = [m @ (x - mean) for m, x in zip(at, (start, middle, end))]
         smooth = self._propagate(np.stack(forces))
         blows = self._propagate(np.stack([m @ -mean for m in at]), blows=at[0] @ start)
-        return self._bent.setdefault(shift, (smooth, blows)) if own else (smooth, blows)
+        return self._bent.setdefault(shift, (smooth, blows)) if unchanged else (smooth, blows)
 
     @cached_property
     def scheme(self) -> Array:

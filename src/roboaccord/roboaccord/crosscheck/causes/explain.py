@@ -101,11 +101,13 @@ def alike(fits: Sequence[Fit]) -> list[Fit]:
     fits = [fit for fit in quiet if len(fit.ones) == fewest] or fits
     most = score(fits[0]) + SIGNIFICANT**2 * fits[0].unit
     least = {fit.places: fit for fit in reversed(fits)}
-    found = [fit for fit in fits if score(fit) <= most and least[fit.places] is fit]
-    found = [fit for fit in found if not any({*fit.places} > {*each.places} for each in found)]
-    found = [fit for fit in found if is_sizeless(fit)] or found
-    single = {fit.places[0][0] for fit in found if fit.places[0][1] != EVERY}
-    return [f for f in found if f.places[0][1] != EVERY or f.places[0][0] not in single]
+    candidates = [fit for fit in fits if score(fit) <= most and least[fit.places] is fit]
+    candidates = [
+        fit for fit in candidates if not any({*fit.places} > {*each.places} for each in candidates)
+    ]
+    candidates = [fit for fit in candidates if is_sizeless(fit)] or candidates
+    single = {fit.places[0][0] for fit in candidates if fit.places[0][1] != EVERY}
+    return [f for f in candidates if f.places[0][1] != EVERY or f.places[0][0] not in single]
 
 
 def is_sizeless(fit: Fit) -> bool:
@@ -120,7 +122,7 @@ def is_sizeless(fit: Fit) -> bool:
 
 def held_out(problem: Problem, fit: Fit) -> float | None:
     """Return the share that a fit of one half leaves of the other; None where it is too much."""
-    found = list[Fit]()
+    fits = list[Fit]()
     for each, groups, variant in ((problem, (), None), (fit.problem, fit.groups, fit.variant)):
         if (halves := each.halves(len(fit.left))) is None:
             return None
@@ -129,21 +131,21 @@ def held_out(problem: Problem, fit: Fit) -> float | None:
             left = rest.residuals(half.sizes)
         except AccordError:
             return None
-        found.append(Fit(rest, variant, groups, half.sizes, {}, squares(left), left))
-    plain, own = found
+        fits.append(Fit(rest, variant, groups, half.sizes, {}, squares(left), left))
+    plain, own = fits
     better = own.cost < plain.cost and problem.explains(plain, own, HELD)
     return own.cost / plain.cost if better else None
 
 
 def causes_of(fit: Fit) -> tuple[Cause, ...]:
     """Return what is off by a fit: of components those that matter."""
-    found = [fit.variant] if fit.variant else []
+    causes = [fit.variant] if fit.variant else []
     for one in fit.ones:
         size = abs(fit.sizes[one])
         most = max(abs(fit.sizes[other]) for other in fit.ones if other.whole == one.whole)
         if one.composite or size == most or size > max(SMALL * most, fit.half_width(one)):
-            found.append(fit.problem.cause(fit, one))
-    return tuple(found)
+            causes.append(fit.problem.cause(fit, one))
+    return tuple(causes)
 
 
 def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
@@ -162,8 +164,9 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
         return max(fit.cost, float(fit.left.size), ROUND_OFF * total) / total
 
     others = alike(fits) if fits and problem.explains(search.plain, now, 1.0) else []
-    known = {fit.places for fit in others}
-    if not is_noise(now) and any(f.cost < BEATEN * now.cost for f in fits if f.places not in known):
+    places = {fit.places for fit in others}
+    rivals = [fit for fit in fits if fit.places not in places]
+    if not is_noise(now) and any(fit.cost < BEATEN * now.cost for fit in rivals):
         others = []  # what is not known may favour either
     others = sorted(others, key=lambda fit: fit.places)
     halves = [(fit, held_out(problem, fit)) for fit in others]
@@ -182,6 +185,6 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
         else Conclusion.NAMED
     )
     instead = tuple(causes_of(each) for each, _ in rest)
-    following = next((share(each) for each in fits if each.places not in known), np.nan)
+    following = next(map(share, rivals), np.nan)
     found = Explanation(code, causes_of(fit), instead, (), share(fit), following, held)
     return found, search.plain, fit

@@ -191,8 +191,8 @@ def fitted(
     bends, shortened = any(one.quantity in BENT for one in best.ones), SHORTENED
     for _ in range(ROUNDS + SHORTENED):
         try:
-            left = problem.residuals(sizes)
-            cost = float((left**2).sum() + sum(each**2 for each in _prior(beside, sizes)))
+            residuals = problem.residuals(sizes)
+            cost = float((residuals**2).sum() + sum(each**2 for each in _prior(beside, sizes)))
             if not cost < best.cost:
                 if not (shortened and best.sizes and bends):
                     break
@@ -200,18 +200,18 @@ def fitted(
                 sizes = {o: 0.5 * (size + best.sizes.get(o, size)) for o, size in sizes.items()}
                 continue
             least, share = SETTLED
-            settled = best.cost - cost < max(least * max(1.0, cost / left.size), share * cost)
+            settled = best.cost - cost < max(least * max(1.0, cost / residuals.size), share * cost)
             slopes = problem.slopes(ones, sizes)
         except (AccordError, ArithmeticError):
             break
         moved = [one for one in ones if one in slopes]
         if not settled and any(one not in slopes for one in best.ones if sizes[one] == 0.0):
             break
-        best = Fit(problem, variant, groups, sizes, {}, cost, left)
+        best = Fit(problem, variant, groups, sizes, {}, cost, residuals)
         if not moved:
             break
-        change, inverse = _step(left, slopes, best, moved)
-        spread = _deviations(np.array([slopes[one] for one in moved]), left, inverse)
+        change, inverse = _step(residuals, slopes, best, moved)
+        spread = _deviations(np.array([slopes[one] for one in moved]), residuals, inverse)
         best = replace(best, deviations=dict(zip(moved, spread.tolist())))
         if settled:
             break
@@ -235,7 +235,7 @@ def stacked(fit: Fit, ones: Sequence[Hypothesis], slopes: Mapping[Hypothesis, Ar
 
 def independent(columns: Array) -> list[int]:
     """Return which columns (p, m) do not depend on those before them, by QR."""
-    basis, found = np.zeros((0, columns.shape[1])), []
+    basis, kept = np.zeros((0, columns.shape[1])), []
     for i, column in enumerate(columns):
         size = float(np.linalg.norm(column))
         for _ in range(2):  # once more for round-off
@@ -243,19 +243,22 @@ def independent(columns: Array) -> list[int]:
         rest = float(np.linalg.norm(column))
         if rest > DEPENDENT * size:
             basis = np.vstack([basis, column / rest])
-            found.append(i)
-    return found
+            kept.append(i)
+    return kept
 
 
 def _step(
-    left: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, ones: Sequence[Hypothesis]
+    residuals: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, ones: Sequence[Hypothesis]
 ) -> tuple[Array, Array]:
     """Return the change (p,) of sizes that leaves least, and the inverse of the normal matrix.
 
     What would go beyond its bounds stands there.
     """
     beside, change = fit.problem.beside, np.zeros(len(ones))
-    columns, target = stacked(fit, ones, slopes), np.r_[left.ravel(), _prior(beside, fit.sizes)]
+    columns, target = (
+        stacked(fit, ones, slopes),
+        np.r_[residuals.ravel(), _prior(beside, fit.sizes)],
+    )
     free, normal, inverse = independent(columns), columns @ columns.T, np.zeros((len(ones),) * 2)
     size = np.sqrt(np.maximum(np.diag(normal), np.finfo(float).tiny))
     while free:
@@ -276,7 +279,7 @@ def _step(
     return change, inverse
 
 
-def _deviations(columns: Array, left: Array, inverse: Array) -> Array:
+def _deviations(columns: Array, residuals: Array, inverse: Array) -> Array:
     """Return standard errors (p,) by residuals that are correlated over blocks, at least by unit.
 
     Args:
@@ -284,11 +287,11 @@ def _deviations(columns: Array, left: Array, inverse: Array) -> Array:
         left: residuals (b, r).
         inverse: of the normal matrix (p, p).
     """
-    scores = np.einsum("pbr,br->bp", columns, left)
-    found = scores.T @ scores
+    scores = np.einsum("pbr,br->bp", columns, residuals)
+    covariance = scores.T @ scores
     for lag in range(1, min(LAGS, len(scores))):
         both = scores[lag:].T @ scores[:-lag]
-        found += (1.0 - lag / LAGS) * (both + both.T)
-    robust = np.diag(inverse @ found @ inverse)
-    unit = max(1.0, float((left**2).mean()))
+        covariance += (1.0 - lag / LAGS) * (both + both.T)
+    robust = np.diag(inverse @ covariance @ inverse)
+    unit = max(1.0, float((residuals**2).mean()))
     return np.sqrt(np.maximum(robust, unit * np.diag(inverse)))

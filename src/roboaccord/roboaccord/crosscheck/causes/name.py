@@ -40,15 +40,15 @@ def explain_engine(case: CheckCase) -> Explanation:
     """
     setup, scheme = case.setup, case.checks.get("scheme")
     if isinstance(scheme, SchemeCheck) and scheme.error > scheme.floor:
-        found = scheme.explanation
+        explanation = scheme.explanation
     else:
-        found = explain_drawn(setup, case.engine)
-        if not found.asked:
-            found = explain_one_step(setup, case.by_step, case.order)
+        explanation = explain_drawn(setup, case.engine)
+        if not explanation.asked:
+            explanation = explain_one_step(setup, case.by_step, case.order)
     held = [joint for joint in setup.tree.moving if joint.mimic]
-    if held and not found.cause.quantity:
+    if held and not explanation.cause.quantity:
         return Explanation(Conclusion.NAMED, tuple(Cause("mimic", j.name) for j in held))
-    return found
+    return explanation
 
 
 def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int) -> Explanation:
@@ -75,14 +75,14 @@ def explain_findings(case: CheckCase, findings: Sequence[Finding]) -> list[Findi
     asked = [f.level for f in findings if f.unexplained and f.outcome == Outcome.OUTSIDE]
     if not asked:
         return [*findings]
-    found = explain_engine(case)
+    explanation = explain_engine(case)
     check = case.checks.get("trajectory")
     since = check.since if isinstance(check, ConvergenceCheck) else None
     near = [e for e in case.run.events if since is not None and abs(e.time - since) < NEAR]
     event = (near[0].kind, near[0].subject) if near else ()
-    parting = replace(found, since=since, near=event)
+    parting = replace(explanation, since=since, near=event)
     return [
-        explained(f, parting if f.level == "trajectory" else found) if f.level in asked else f
+        explained(f, parting if f.level == "trajectory" else explanation) if f.level in asked else f
         for f in findings
     ]
 
@@ -106,15 +106,15 @@ def resolve(case: CheckCase) -> list[Resolved]:
     By the level `scheme`; by `one_step` where there is no twin, and of what acts in contact.
     """
     setup, scheme, runs, order = case.setup, case.checks.get("scheme"), case.by_step, case.order
-    found = [*scheme.resolution] if isinstance(scheme, SchemeCheck) else []
-    if setup.scenario.crosscheck.statistics or (found and setup.contact is None):
-        return found
+    resolutions = [*scheme.resolution] if isinstance(scheme, SchemeCheck) else []
+    if setup.scenario.crosscheck.statistics or (resolutions and setup.contact is None):
+        return resolutions
     run = min(runs.items())[1]
     free = np.flatnonzero(~left_out(run, setup.scenario.control_period))
     if not free.size:
-        return found
+        return resolutions
     few = free[np.linspace(0, len(free) - 1, min(SAMPLES, len(free))).astype(int)]
-    only = "friction." if found else ""
+    only = "friction." if resolutions else ""
     ticks, bound = bounded(setup, runs, order, few, only)
     scenario, n = setup.scenario, len(run.joints)
     limit = scenario.crosscheck.tolerances.at(scenario.control_period).one_step
@@ -125,9 +125,9 @@ def resolve(case: CheckCase) -> list[Resolved]:
             limit.limit * np.linalg.norm(part) for part in (change[:n], change[n + 3 :])
         )
     bound[:n] = np.inf  # the level judges rates
-    known = {(each.parameter, each.where) for each in found}
+    known = {(each.parameter, each.where) for each in resolutions}
     asked = [one for group in ticks.groups() for one in group if one.quantity.startswith(only)]
     slopes = replace(ticks, weight=1.0 / bound).slopes(asked)
     effects = {one: float(rms(slope).max()) for one, slope in slopes.items()}
     more = [r for r in resolution_of(effects, "one_step") if (r.parameter, r.where) not in known]
-    return ranked([*found, *more], lambda each: each.smallest)
+    return ranked([*resolutions, *more], lambda each: each.smallest)

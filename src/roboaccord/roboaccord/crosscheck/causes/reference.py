@@ -123,14 +123,14 @@ def parameters_of(setup: Setup, only: str = "") -> dict[str, float]:
 
     Those whose key begins with `only`: each is a description to expand.
     """
-    seen, found = _compared(setup), {}
+    seen, parameters = _compared(setup), {}
     for key, value in numbers_of(setup).items():
         if not key.startswith(only):
             continue
         changed = with_parameter(setup, key, value * 1.001)
         if changed is not None and np.array_equal(_compared(changed), seen):
-            found[key] = value
-    return found
+            parameters[key] = value
+    return parameters
 
 
 def numbers_of(setup: Setup) -> dict[str, float]:
@@ -138,11 +138,11 @@ def numbers_of(setup: Setup) -> dict[str, float]:
     given = {k: v for k, v in setup.scenario.friction.items() if k != "law"}
     law = setup.robot.friction_laws.get(setup.scenario.friction.get("law", ""))
     defaults = inspect.signature(law).parameters if law else {}
-    found = {
+    numbers = {
         f"friction.{k}": v for k, p in defaults.items() if _number(v := given.get(k, p.default))
     }
     parameters = setup.parameters.as_dict().items()
-    return found | {f"parameters.{k}": v for k, v in parameters if _number(v)}
+    return numbers | {f"parameters.{k}": v for k, v in parameters if _number(v)}
 
 
 def _number(value: Json) -> bool:

@@ -50,14 +50,14 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
         effects: largest change by a unit of each parameter, over what is allowed.
         level: its name.
     """
-    found = []
+    resolutions = []
     for one in dict.fromkeys(each.whole for each in effects if each.where != EVERY):
         own = [effects.get(each, 0.0) for each in components(one)]
         if one.quantity == "gravity" and not own[UPWARDS] > UNSEEN * max(own):
             continue  # its strength moves nothing, and only a tilt would
         least = min(effect for effect in own if effect > UNSEEN * max(own))
-        found.append(Resolved(one.quantity, one.where, level, 1.0 / least, one.unit))
-    return ranked(found, lambda each: each.smallest)
+        resolutions.append(Resolved(one.quantity, one.where, level, 1.0 / least, one.unit))
+    return ranked(resolutions, lambda each: each.smallest)
 
 
 def largest(problem: TickProblem) -> dict[Hypothesis, float]:

@@ -84,12 +84,12 @@ def lagging(samples: Samples, lag: float, where: str) -> Samples:
 
 def unfiltered(samples: Samples, lag: float, where: str) -> Samples:
     """Return samples whose efforts were recorded by a filter of first order [s], without that."""
-    own = np.array([where in (joint, EVERY) for joint in samples.joints])
+    filtered = np.array([where in (joint, EVERY) for joint in samples.joints])
     period, time = float(np.median(np.diff(samples.time))), samples.time
     change = np.gradient(samples.effort, time, axis=0)
     bend = np.gradient(np.gradient(change, time, axis=0), time, axis=0)
     change = change - period**2 / 6.0 * bend  # of fourth order
-    return replace(samples, effort=samples.effort + lag * own * change)
+    return replace(samples, effort=samples.effort + lag * filtered * change)
 
 
 RECORDED: Mapping[str, Callable[[Any, float, str], Any]] = {
@@ -115,12 +115,12 @@ def exchanges(
     """Yield signs and orders of columns: the error, which columns, and what undoes it (n, n)."""
     n = len(joints)
     for quantity, columns in ORDERS.items():
-        own = [each for each in columns if each in names]
-        for at in [*combinations(range(n), 1), *combinations(range(n), 2)] if own else []:
+        chosen = [each for each in columns if each in names]
+        for at in [*combinations(range(n), 1), *combinations(range(n), 2)] if chosen else []:
             change = np.eye(n)
             change[[*at]] = change[[*at[::-1]]] if len(at) == 2 else -change[[*at]]
             kind = "order" if len(at) == 2 else "sign"
-            yield Cause(f"{kind} of {quantity}", ", ".join(joints[i] for i in at)), own, change
+            yield Cause(f"{kind} of {quantity}", ", ".join(joints[i] for i in at)), chosen, change
 
 
 def exchanged(samples: Samples, names: Sequence[str]) -> Iterator[tuple[Cause, Samples]]:

@@ -82,13 +82,13 @@ class Search:
             one: self.plain.sizes[one] if prior.spread > VAGUE else prior.mean
             for one, prior in self._problem.beside.items()
         }
-        before, found = squares(few.residuals(base)), list[tuple[float, Group, float]]()
+        before, best_starts = squares(few.residuals(base)), list[tuple[float, Group, float]]()
         for group, sizes in self._started:
             tried = [(squares(few.residuals({**base, group[0]: s})), group, s) for s in sizes]
-            found.append(min(tried, key=lambda each: each[0]))
+            best_starts.append(min(tried, key=lambda each: each[0]))
         most = self._problem.most_begun
-        best = ranked(found, lambda each: each[0], CANCELLED * before)[:most]
-        best = [each for each in found if each in best and each[0] < before]
+        best = ranked(best_starts, lambda each: each[0], CANCELLED * before)[:most]
+        best = [each for each in best_starts if each in best and each[0] < before]
         return [fitted(self._problem, (group,), {group[0]: size}) for _, group, size in best]
 
     def near(self, anchor: Fit, count: int) -> list[Fit]:
@@ -113,15 +113,15 @@ class Search:
             if i < TRIED
             or (gain(each) >= gain(tried[0]) - same and within(columns, of, tried[0], each))
         ]  # fmt: skip
-        found, least = dict[tuple[int, ...], Fit](), np.inf
+        fits, least = dict[tuple[int, ...], Fit](), np.inf
         for each in best:
             left = float(target @ target) - gain(each)
-            if len(found) >= ALWAYS and not anchor.problem.worth(left, least, self.plain.cost):
+            if len(fits) >= ALWAYS and not anchor.problem.worth(left, least, self.plain.cost):
                 continue
             own = (*anchor.groups, *(groups[i] for i in each))
-            found[each] = fitted(anchor.problem, own, anchor.sizes, anchor.variant)
-            least = min(least, found[each].cost)
-        return [found[each] for each in sorted(found)]
+            fits[each] = fitted(anchor.problem, own, anchor.sizes, anchor.variant)
+            least = min(least, fits[each].cost)
+        return [fits[each] for each in sorted(fits)]
 
     @cached_property
     def _linear(self) -> Linear:
@@ -145,15 +145,15 @@ def linear(anchor: Fit) -> Linear:
         tuple(one for one in group if size.get(one, 0.0) > UNSEEN * least)
         for group, least in zip(groups, most) if least
     ]  # fmt: skip
-    known = [*dict.fromkeys(one for group in groups for one in group)]
+    ones = [*dict.fromkeys(one for group in groups for one in group)]
     prior = [(anchor.sizes[one] - p.mean) / p.spread for one, p in problem.beside.items()]
-    columns, target = stacked(anchor, known, slopes), np.r_[anchor.left.ravel(), prior]
+    columns, target = stacked(anchor, ones, slopes), np.r_[anchor.left.ravel(), prior]
     if own := [one for one in beside if one in slopes]:
         fixed = stacked(anchor, own, slopes)
         basis = np.linalg.qr(fixed[independent(fixed)].T)[0]
         columns, target = (x - (x @ basis) @ basis.T for x in (columns, target))
     columns = columns / np.maximum(np.linalg.norm(columns, axis=1), 1e-300)[:, None]
-    return groups, [[known.index(one) for one in group] for group in groups], columns, target
+    return groups, [[ones.index(one) for one in group] for group in groups], columns, target
 
 
 def within(

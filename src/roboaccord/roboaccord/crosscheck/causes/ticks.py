@@ -83,13 +83,13 @@ class TickProblem(Problem):
         Raises:
             AccordError: for a model that cannot be.
         """
-        run, own = self.run, dict[Hypothesis, float]()
+        run, nonzero = self.run, dict[Hypothesis, float]()
         for one, size in sizes.items():
             if one.quantity in RECORDED:
                 run = RECORDED[one.quantity](run, size, one.where)
             elif one != CLOCK and size:
-                own[one] = size
-        simulator, run = self.made(run, own) if own else (self.simulator, run)
+                nonzero[one] = size
+        simulator, run = self.made(run, nonzero) if nonzero else (self.simulator, run)
         fast = sizes.get(CLOCK, 0.0)
         ends, _ = predicted(simulator, run, self.ticks, self.late, self.more)
         errors = difference(run.at(self.ticks + 1), ends)
@@ -99,7 +99,7 @@ class TickProblem(Problem):
 
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes = {}) -> dict[Hypothesis, Array]:  # noqa: B006
         """Return how residuals change with parameters; none that do nothing."""
-        found, plain = {}, self.residuals(at)
+        columns, plain = {}, self.residuals(at)
         for one in ones:
             try:
                 changed = self.residuals({**at, one: at.get(one, 0.0) + one.probe})
@@ -107,8 +107,8 @@ class TickProblem(Problem):
                 continue
             slope = (changed - plain) / one.probe
             if np.isfinite(slope).all() and slope.any():
-                found[one] = slope
-        return found
+                columns[one] = slope
+        return columns
 
     def groups(self) -> list[Group]:
         """Return parameters: by link, by joint, and those of which there is one."""
