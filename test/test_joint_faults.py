@@ -22,7 +22,6 @@ from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.proxy import Proxy
 from roboaccord.testing.robot_runs import simulator_of
-from roboaccord.testing.robot_runs import simulator_of
 from running import run_in, setup_of
 
 pytestmark = pytest.mark.thorough

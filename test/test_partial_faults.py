@@ -21,7 +21,6 @@ from roboaccord.scenario import Setup, load_scenario
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.faults import GAP_SPEED
 from roboaccord.testing.robot_runs import simulator_of
-from roboaccord.testing.robot_runs import simulator_of
 
 ENGINES = [
     pytest.param(

@@ -19,7 +19,6 @@ from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.proxy import Proxy
 from roboaccord.testing.robot_runs import simulator_of
-from roboaccord.testing.robot_runs import simulator_of
 
 TICKS = 3
 CASES = [

@@ -14,7 +14,6 @@ from roboaccord.crosscheck.causes.explain import SIGNIFICANT, Conclusion, explai
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis, Sizes
 from roboaccord.crosscheck.causes.search import LIKELY
-from roboaccord.crosscheck.levels.scheme import SchemeCheck, check_scheme
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, check_scheme
 from roboaccord.report.cause_words import text_of
 from roboaccord.simulators.proxy import Proxy

@@ -35,11 +35,6 @@ from roboaccord.crosscheck.twin_ticks import GAZEBO, HELD, HELD_BY
 from roboaccord.engines import REFERENCE
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
-from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.gazebo_contacts import by_contacts
-from roboaccord.simulators.stop_watch import RELEASE, StopWatch
 
 SAMPLED = 20  # every so many periods the twin with sticking friction is compared, which is slow
 MOST_LATE = 200  # control periods by which a command may act late where the simulation never waits

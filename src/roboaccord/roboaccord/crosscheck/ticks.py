@@ -18,7 +18,6 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.ranking import descending
 from roboaccord.numerics.rotations import quaternion_product, quaternion_vector
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.stop_watch import RELEASE
 
 Index = NDArray[np.int64]
 TIME_ROUND_OFF = 1e-9  # s: stamps in bags are whole nanoseconds

@@ -33,7 +33,6 @@ from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.types import Type
-from numba.core.types.containers import BaseTuple
 from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
 

@@ -24,9 +24,6 @@ from roboaccord.description.degrees import floating_root, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile, check_urdf, robot_name, strip
-from roboaccord.description.rotors import rotor_inertias
-from roboaccord.description.tree import Tree, rotors_of
-from roboaccord.description.urdf_file import ROOT, UrdfFile, check_urdf, robot_name, strip
 from roboaccord.engines import simulate_model
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.model import EngineModel
@@ -37,7 +34,6 @@ from roboaccord.robots.urdf_changes import as_simulated, without_frames, without
 from roboaccord.scenario.robot_file import RobotFile
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.friction import JointFriction
 from roboaccord.simulators.reference import TreeReference
 
 OFF = 0.1  # rad or m from an equilibrium to where a motion starts; a quarter of the room if less

@@ -31,16 +31,11 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.engines.spec import Available, Feature, Missing
 from roboaccord.engines.twin import twin_of
-from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.simulators.friction import JointFriction
-from roboaccord.testing import small_robots as robots
 from roboaccord.numerics.rotations import (
-    matrix_quaternion,
     quaternion_matrix,
-    rpy_matrix,
-    turn_twist,
 )
 from roboaccord.simulators.friction import JointFriction
+from roboaccord.testing import small_robots as robots
 
 STEPS = (4e-3, 2e-3)  # s: at which the error is measured, well above round-off
 SAME = 1e-8  # relative, of accelerations: the default tolerance of level 1
