@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 from roboaccord.contract import Array, DivergedError, Index
-from roboaccord.numerics import SOLVED, factor, kernel, solve, solve_by_lemke
+from roboaccord.numerics import SOLVED, cholesky, kernel, solve_by_lemke
 
 from packbot.contact.features import KIND, LOWER, PAIR, add_rows
 from packbot.model.chain import Chain, place_bodies
@@ -62,7 +62,7 @@ def solve_contacts(root, jacobian, directions, bounds, soft, active, forces, cha
     for i in range(m):
         for k in range(n):
             responses[i, k] = directions[i, k]
-        solve(root, responses[i])
+        cholesky.solve(root, responses[i])
     for i in range(m):
         for j in range(m):
             delassus[i, j] = 0.0
@@ -83,10 +83,10 @@ def accelerate(mass, efforts, jacobian, directions, bias, soft, active, forces, 
     """Solve for accelerations (n,) and lasting contact forces (m,); return SOLVED or FAILED."""
     m, n = jacobian.shape
     root, change, bounds = np.zeros((n, n)), np.empty(n), np.empty(m)
-    factor(mass, root)
+    cholesky.factor(mass, root)
     for k in range(n):
         acceleration[k] = efforts[k]
-    solve(root, acceleration)
+    cholesky.solve(root, acceleration)
     for i in range(m):
         bounds[i] = bias[i]
         for k in range(n):
@@ -133,7 +133,7 @@ def _pushes(mass: Array, jacobian: Array, bounds: Array, why: str) -> tuple[Arra
     """Return x (m,) of 0 <= x |_ D x + b >= 0, and M^-1 J^T x (n,); `why` is for the error."""
     m, n = jacobian.shape
     root, pushes, change = np.zeros((n, n)), np.empty(m), np.empty(n)
-    factor(mass, root)
+    cholesky.factor(mass, root)
     active = bounds < 0.0
     if solve_contacts(root, jacobian, jacobian, bounds, SOFT, active, pushes, change) != SOLVED:
         raise DivergedError(why)

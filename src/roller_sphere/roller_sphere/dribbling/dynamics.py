@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.numerics import cross, factor, kernel, solve
+from roboaccord.numerics import cholesky, cross, kernel
 
 from roller_sphere.model.contact import dot, rub
 
@@ -158,12 +158,12 @@ def relax(M, slope, pull, step, change):
     arbitrarily stiff.
     """
     L = M - GAMMA * step * slope
-    factor(L, L)
+    cholesky.factor(L, L)
     first, second = pull.copy(), pull.copy()
-    solve(L, first)
+    cholesky.solve(L, first)
     for i in range(RATES):
         second[i] += (1.0 - GAMMA) * step * dot(slope[i], first)
-    solve(L, second)
+    cholesky.solve(L, second)
     for i in range(RATES):
         change[i] = step * ((1.0 - GAMMA) * first[i] + GAMMA * second[i])
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 from roboaccord.contract import AccordError
-from roboaccord.description import read_yaml
+from roboaccord import description
 from roboaccord.run import write_text
 
 FILE = "workspace.yaml"
@@ -52,7 +52,7 @@ def read_settings(folder: Path) -> Settings:
     path = folder / FILE
     if not path.exists():
         return Settings()
-    data = read_yaml(path)
+    data = description.read_yaml(path)
     for key in data.keys() - {"size_workspace", "voxel_size", "volumes"}:
         raise AccordError(f"{path}: unknown key {key}")
     for key in ("size_workspace", "voxel_size"):
