@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from roboaccord.contract import AccordError
 from roboaccord import description
+from roboaccord.contract import AccordError
 from roboaccord.run import write_text
 
 FILE = "workspace.yaml"
