@@ -1,9 +1,12 @@
 """Drake's reading of a URDF or SDF, by its own parser, into a plant in continuous time.
 
-What must stay: nothing of the text is repaired here, since `accord parity` compares what Drake
-itself makes of it, and the words of a refusal are Drake's. Quantities that are listed apart may be
-added, as keys of `apart`, as in every reader; coordinates of joints of several degrees are
-translated by `charts` (maps from Drake's to URDF's).
+A URDF is parsed as it is; of an SDF the links and joints that Drake makes of it are written as a
+tree, whose links begin at their joints. Coordinates of joints of several degrees are translated by
+`charts`, from Drake's to those of a URDF.
+
+Nothing of the text may be repaired here, since `accord parity` compares what Drake itself makes of
+it; the words of a refusal are Drake's. Quantities beside the equations of motion may be added, as
+keys of `apart`, as in every reader.
 """
 
 from __future__ import annotations
@@ -21,10 +24,11 @@ from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant
 from pydrake.multibody.tree import BodyIndex
 from pydrake.systems.framework import DiagramBuilder
 from roboaccord.contract import AccordError
-from roboaccord.description import KINDS, find_root, make_tree, write_tree
+from roboaccord.description import KINDS, Tree, find_root, make_tree, write_tree
 from roboaccord.engines import (
     GRAVITY,
     WORLD,
+    Chart,
     Charts,
     Hinge,
     Question,
@@ -66,59 +70,87 @@ class DrakeReading(Reading):
     ) -> None:
         self.question = question
         logging.getLogger("drake").setLevel(logging.WARNING)  # its own words
-        tree, root = None, question.root
         try:
-            if self.is_own(text):
-                (plant, _), scene = load(text, file, packages), None
-                tree = make_tree(*parts_of(plant))
-                text = write_tree(tree, "robot")
-            else:
-                plant, scene = _of_urdf(text, file, packages)
-            first = find_root(ET.fromstring(text), "URDF")
-            bodies, joints = bodies_of(plant), joints_of(plant)
-            if (question.base == "fixed" or root != first) and first != WORLD:
-                plant.WeldFrames(plant.world_frame(), bodies[first].body_frame())
-            moving = {n: joint for n, joint in joints.items() if joint.num_velocities() == 1}
-            many = {n: joint for n, joint in joints.items() if joint.type_name() == "planar"}
-            damping = {name: float(joint.default_damping()) for name, joint in moving.items()}
-            for joint in moving.values():
-                joint.set_default_damping(0.0)
-            for joint in many.values():
-                joint.set_default_damping_vector(np.zeros(3))
-            plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -GRAVITY])
-            plant.Finalize()
+            plant, scene, tree = self._load(text, file, packages)
+            text = write_tree(tree, "robot") if tree else text
+            joints = joints_of(plant)
+            damping = _finalize(plant, joints, text, question)
         except (RuntimeError, SystemExit) as error:  # the latter of an assertion
             raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
-        known = degrees(plant)
-        self.joints = tuple(sorted(known, key=lambda name: known[name][1]))
-        asked, kind = question.of(self.joints), KINDS[question.base]
-        self.mechanism = DrakeMechanism(plant, kind, asked, root)
-        ours = planes(text) if many else {}
-        frames = {n: j.frame_on_parent().GetFixedPoseInBodyFrame() for n, j in many.items()}
-        if many:
-            turns = {name: pose.rotation().matrix() for name, pose in frames.items()}
-            charts = {name: plane_chart(turn, ours[name]) for name, turn in turns.items()}
-            self.charts = Charts(asked, charts)
+        bodies, numbers = bodies_of(plant), degrees(plant)
+        self.joints = tuple(sorted(numbers, key=lambda name: numbers[name][1]))
+        asked = question.of(self.joints)
+        self.mechanism = DrakeMechanism(plant, KINDS[question.base], asked, question.root)
+        if planar := {n: joint for n, joint in joints.items() if joint.type_name() == "planar"}:
+            self.charts = Charts(asked, _plane_charts(planar, text))
         context = self.mechanism.context
         self.mass = float(plant.CalcTotalMass(context))
-        home = bodies[root].body_frame()
+        base = bodies[question.root].body_frame()
         self.links = self.linked(name for name in bodies if name != WORLD)
-        self.hinges = {n: _hinge(plant, context, joint, home) for n, joint in moving.items()}
-        if tree:  # whose links begin at their joints, some of them the other way round
-            own = TreeReading(tree, question)
-            self.links, self.hinges = own.links, own.hinges
+        self.hinges = {n: _hinge(plant, context, joints[n], base) for n in damping}
+        if tree:  # its links begin at their joints, some of them the other way round
+            read = TreeReading(tree, question)
+            self.links, self.hinges = read.links, read.hinges
+        self.apart = self._beside(plant, joints, damping)
+        self.shapes = Counter(_kinds(plant, scene)) if scene else Counter()
+        plant.get_actuation_input_port().FixValue(context, np.zeros(plant.num_actuators()))
+
+    def _load(
+        self, text: str, file: Path | None, packages: Mapping[str, Path]
+    ) -> tuple[MultibodyPlant, Any, Tree | None]:
+        """Return Drake's model with its shapes, or of an SDF with its tree."""
+        if self.is_own(text):
+            plant, _ = load(text, file, packages)
+            return plant, None, make_tree(*parts_of(plant))
+        return *_of_urdf(text, file, packages), None
+
+    def _beside(
+        self, plant: MultibodyPlant, joints: Mapping[str, Any], damping: Mapping[str, float]
+    ) -> dict[str, Mapping[str, float]]:
+        """Return the quantities of joints that act beside the equations of motion, by name."""
         names = {joint.index(): name for name, joint in joints.items()}
         motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
         drives = {names[motor.joint().index()]: motor for motor in motors}
-        self.apart = {
+        return {
             "damping": damping,
             "friction": dict.fromkeys(self.joints, 0.0),
             "effort": {name: motor.effort_limit() for name, motor in drives.items()},
             "armature": {n: motor.default_reflected_inertia() for n, motor in drives.items()},
             "mimic": {},
         }
-        self.shapes = Counter(_kinds(plant, scene)) if scene else Counter()
-        plant.get_actuation_input_port().FixValue(context, np.zeros(plant.num_actuators()))
+
+
+def _finalize(
+    plant: MultibodyPlant, joints: Mapping[str, Any], text: str, question: Question
+) -> dict[str, float]:
+    """Set the base and gravity, end the description, and return the damping of joints by name.
+
+    Drake's own damping is removed, for it is compared apart from the equations of motion.
+    """
+    first = find_root(ET.fromstring(text), "URDF")
+    if (question.base == "fixed" or question.root != first) and first != WORLD:
+        plant.WeldFrames(plant.world_frame(), bodies_of(plant)[first].body_frame())
+    moving = {n: joint for n, joint in joints.items() if joint.num_velocities() == 1}
+    damping = {name: float(joint.default_damping()) for name, joint in moving.items()}
+    for joint in moving.values():
+        joint.set_default_damping(0.0)
+    for joint in joints.values():
+        if joint.type_name() == "planar":
+            joint.set_default_damping_vector(np.zeros(3))
+    plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -GRAVITY])
+    plant.Finalize()
+    return damping
+
+
+def _plane_charts(planar: Mapping[str, Any], text: str) -> dict[str, Chart]:
+    """Return the coordinates of planar joints, by name, from Drake's to those of a URDF."""
+    axes = planes(text)
+    return {
+        name: plane_chart(
+            joint.frame_on_parent().GetFixedPoseInBodyFrame().rotation().matrix(), axes[name]
+        )
+        for name, joint in planar.items()
+    }
 
 
 def _of_urdf(

@@ -1,4 +1,5 @@
 from .base import EngineSimulator as EngineSimulator
+from .charts import Chart as Chart
 from .charts import Charts as Charts
 from .charts import plane_chart as plane_chart
 from .charts import planes as planes
