@@ -227,6 +227,8 @@ REFUSED: Mapping[str, tuple[bytes, Mapping[str, Any]]] = {
     "the base moves 1.78 m, and base/qx, .* are not": (MOVING, {}),
     r"tau_boom \[mA\] is in mA: --map 'effort/boom=FACTOR": (CURRENT, {}),
     "current_1 is in A": (text(ROWS, "t,q1,q2,current_1,current_2"), {}),
+    "tau_boom_mA is in mA": (text(ROWS, "t,q1,q2,tau_boom_mA,tau_stick_mA"), {}),
+    "tau_boom_A is in A": (text(ROWS, "t,q1,q2,tau_boom_A,tau_stick_A"), {}),
     "boom: positions in degrees beside rates in radians": (
         text([(*r, *v) for r, v in zip(ROWS, np.radians(QD))], f"{HEAD},qd1,qd2"), {}),
     "--run 2: there are 1 runs": (text(ROWS, HEAD), {"run": 2}),

@@ -34,7 +34,7 @@ FACTORS = {
 RAW = ("a", "ma", "counts", "count", "raw", "ticks", "lsb", "%")
 """What drives report that is no effort until it is scaled."""
 UNITS = (*FACTORS, *RAW)
-ENDINGS = ("deg", "ms", "us", "ns", "rad", "rpm", "mm", "nm", "counts")  # of a name, behind _
+ENDINGS = ("deg", "ms", "us", "ns", "rad", "rpm", "mm", "nm", "counts", "ma")  # of a name, after _
 UNIT = re.compile(r"[\[(]([^\])]*)[\])]\s*$")
 BASES = {"base", "root", "pelvis", "trunk", "torso", "floating"}
 
@@ -170,4 +170,6 @@ def unit_of(column: str, joint: str = "") -> str:
     last = re.search(r"([/_])([a-z%]+(?:/s)?)\s*$", column.lower())
     if not last or (joint and column.lower().endswith(joint.lower())):
         return ""
+    if column.rstrip().endswith("_A"):  # amperes; a small a is more often a joint's name
+        return "a"
     return last[2] if last[2] in (UNITS if last[1] == "/" else ENDINGS) else ""
