@@ -58,8 +58,8 @@ def limits_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
             pairs = zip(node.ops, node.comparators, strict=True)
             given += [side for op, side in pairs if isinstance(op, ast.Lt | ast.LtE)]
         elif isinstance(node, ast.FunctionDef):
-            names, values = node.args.args[::-1], node.args.defaults[::-1]
-            given += [v for a, v in zip(names, values, strict=False) if a.arg in KEYWORDS]
+            names, defaults = node.args.args[::-1], node.args.defaults[::-1]
+            given += [v for a, v in zip(names, defaults, strict=False) if a.arg in KEYWORDS]
         if any(map(is_short, given)):
             yield node.lineno, ast.unparse(node)[:100]
 

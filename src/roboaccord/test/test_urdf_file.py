@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.tree import Tree
+from roboaccord.description.tree_text import write_tree
 from roboaccord.description.urdf_file import LARGEST, read_urdf
 
 ARM = """<robot name="arm">
@@ -79,6 +80,21 @@ def test_a_clone_of_another_name_is_the_package_that_its_manifest_names(arm, tmp
     (with_name / "package.xml").write_text("<package><name> arm_description </name></package>")
     for path in (with_name / "urdf" / "arm.urdf", with_name / "urdf" / "whole.xacro"):
         assert meshes(read_urdf(path).resolved())[0] == str(with_name / "meshes" / "base.stl")
+
+
+ROTOR = """<transmission name="drive" xmlns:drake="{}"><joint name="mount"/><actuator name="m">
+<drake:rotor_inertia value="1e-4"/></actuator></transmission>"""
+
+
+def test_a_prefix_keeps_its_meaning_beside_another_file(arm, tmp_path):
+    """Drake knows elements by their prefix; two files may bind it to different namespaces."""
+    texts = [ARM.replace("</robot>", ROTOR.format(space) + "</robot>") for space in ("a", "b")]
+    (tmp_path / "other.urdf").write_text(texts[1])
+    arm.write_text(texts[0])
+    files = [read_urdf(path) for path in (arm, tmp_path / "other.urdf")]
+    assert all("<drake:rotor_inertia" in file.stripped() for file in files)
+    tree = Tree.parse(texts[0], root="world")
+    assert "<drake:rotor_inertia" in write_tree(tree, "arm")
 
 
 def test_a_stripped_robot_keeps_its_links_and_joints(arm):

@@ -24,7 +24,6 @@ FAULTS = [
 
 
 OF_THE_ROBOT = ("gazebo", "transmission", "material", "loop_joint", "mujoco")
-ET.register_namespace("drake", "http://drake.mit.edu")
 
 
 def found_in(tmp_path, text):
@@ -78,6 +77,7 @@ def test_a_robot_without_masses_says_so_in_one_line(tmp_path):
 
 def planted(example):
     """Return the sound robot with an example in the place of what it has of that kind."""
+    ET.register_namespace("drake", "http://drake.mit.edu")
     top = ET.fromstring(SOUND)
     written = list(top)
     link, joint = top.find("link[@name='upper']"), top.find("joint[@name='shoulder']")

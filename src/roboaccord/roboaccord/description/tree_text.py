@@ -23,7 +23,6 @@ ENDLESS = 1e9  # rad, m, N m, N, rad/s: urdfdom wants a number where there is no
 WORLD = "world"
 LEVEL = 1e-9  # cosine of pitch below which yaw and roll are one angle to round-off
 DRAKE = "http://drake.mit.edu"
-ET.register_namespace("drake", DRAKE)
 
 # Position (3,) [m] and rotation (3, 3).
 Pose = tuple[Array, Array]
@@ -139,6 +138,7 @@ def write_tree(tree: Tree, name: str) -> str:
                 ET.SubElement(element, "mimic", dict(words))
         _write_drive(top, joint)
     ET.indent(top)
+    ET.register_namespace("drake", DRAKE)  # a file read before may have given it another meaning
     return ET.tostring(top, encoding="unicode")
 
 

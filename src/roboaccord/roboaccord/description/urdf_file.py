@@ -221,6 +221,7 @@ def strip(urdf: str, beside: Collection[str] = BESIDE) -> str:
 
     A transmission of a rotor with an inertia stays: it moves the robot.
     """
+    keep_prefixes(urdf)
     top = ET.fromstring(urdf)
     for parent, tags in ((top, beside), *((link, GEOMETRY) for link in top.findall("link"))):
         for child in [child for child in parent if child.tag in tags]:

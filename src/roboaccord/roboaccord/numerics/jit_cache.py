@@ -253,11 +253,9 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
         return Path(self.cache_path, f"{self._impl.filename_base}.lock")
 
     def _index_key(self, sig: Signature, codegen: Codegen) -> tuple[Hashable, ...]:
-        return (
-            sig,
-            codegen.magic_tuple(),
-            self._options,
-        )  # the file name depends on the code already
+        fields = tuple(_field_names(kind) for kind in getattr(sig, "args", sig))
+        # The file's name depends on the code already.
+        return sig, fields, codegen.magic_tuple(), self._options
 
     def save_overload(self, sig: Signature, data: CompileResult) -> None:
         """Save compiled code, remove older code, and let other processes continue."""
