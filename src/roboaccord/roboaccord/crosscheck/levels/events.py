@@ -244,9 +244,7 @@ class EventsLevel(Level[EventsCheck]):
         return Finding.outside(why, quantity=quantity, where=first.subject, size=first.left)
 
     def rows(self, check: EventsCheck) -> Rows:
-        descriptions = [
-            f"{d.kind} of {d.subject} at {d.time:g} s" for difference in check.differences
-        ]
+        descriptions = [f"{d.kind} of {d.subject} at {d.time:g} s" for d in check.differences]
         return {
             "in the log": Entry(check.logged),
             "compared": Entry(check.compared),

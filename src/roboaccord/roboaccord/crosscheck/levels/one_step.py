@@ -120,9 +120,9 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
 
 def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
     """Judge one-step errors by themselves, without the checks of other levels."""
-    # What the order of convergence alone explains, of joints and base.
     is_below = max(step.rms, step.spin) <= step.floor and step.remainder is not False
     least_order = step.expected_order - tolerances.one_step_order
+    # Of joints and base: what their order of convergence explains.
     rates = (
         _by_order("joints", step.relative, step.order, least_order),
         _by_order("base", step.spin_relative, step.spin_order, least_order),

@@ -1,4 +1,4 @@
-"""Level `trajectory`: whole trajectories at physics steps dt, dt/2 and dt/4 against the reference's.
+"""Level `trajectory`: whole trajectories at steps dt, dt/2 and dt/4 against the reference's.
 
 The distance of an engine's links from the reference's must fall with the order of its integration
 scheme while it exceeds the floor (round-off and the reference's own error), and the distance that
@@ -121,7 +121,7 @@ def _off_course(
 ) -> tuple[Reason | None, bool]:
     """Return why time stepping does not explain the errors, and whether that is certain.
 
-    The reason is None if it explains them. No order is required of an error that falls to the floor.
+    The reason is None if it explains them. No order is required of an error at the floor.
 
     Args:
         tolerances: of the scenario.
