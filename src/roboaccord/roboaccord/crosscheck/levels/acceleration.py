@@ -196,7 +196,7 @@ class AccelerationLevel(Level[AccelerationCheck]):
         return replace(check, model=check_model(case.setup, *pair, spec.tolerances.mass))
 
     def judge(self, check: AccelerationCheck, tolerances: Tolerances) -> Finding:
-        model, accelerations_differ = (
+        model, is_off = (
             check.model,
             check.max is not None and not check.max <= tolerances.acceleration,
         )
@@ -205,7 +205,7 @@ class AccelerationLevel(Level[AccelerationCheck]):
                     reference=model.reference)
             for d in model.differences
         ]  # fmt: skip
-        if accelerations_differ:
+        if is_off:
             limit = tolerances.acceleration
             reasons.append(because(Code.ACCELERATION, error=check.max, allowed=limit))
         if model.differences:
@@ -213,20 +213,20 @@ class AccelerationLevel(Level[AccelerationCheck]):
             return Finding.outside(
                 *reasons, quantity=first.quantity, where=first.where, size=first.finite
             )
-        if accelerations_differ:
+        if is_off:
             return replace(Finding.outside(*reasons, size=check.max), unexplained=True)
         if check.max is None and check.reason:
             return replace(Finding.within(check.reason), stands_in=True)
         return Finding.within()
 
     def rows(self, check: AccelerationCheck) -> Rows:
-        differences = [" ".join((d.quantity, d.where, d.text)) for d in check.model.differences]
+        names = [" ".join((d.quantity, d.where, d.text)) for d in check.model.differences]
         return {
             "largest error, relative": Entry(check.max, form=".1e"),
             "states": Entry(check.states),
             "total": Entry(check.model.total, "kg", ".6g"),
             "reference": Entry(check.model.reference, "kg", ".6g"),
-            "off": listed(differences),
+            "off": listed(names),
         }
 
 
