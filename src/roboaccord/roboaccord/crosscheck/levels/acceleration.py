@@ -196,16 +196,13 @@ class AccelerationLevel(Level[AccelerationCheck]):
         return replace(check, model=check_model(case.setup, *pair, spec.tolerances.mass))
 
     def judge(self, check: AccelerationCheck, tolerances: Tolerances) -> Finding:
-        model, is_off = (
-            check.model,
-            check.max is not None and not check.max <= tolerances.acceleration,
-        )
+        model, far = check.model, check.max is not None and not check.max <= tolerances.acceleration
         reasons = [
             because(Code.MODEL, quantity=d.quantity, where=d.where, how=d.how, total=model.total,
                     reference=model.reference)
             for d in model.differences
         ]  # fmt: skip
-        if is_off:
+        if far:
             limit = tolerances.acceleration
             reasons.append(because(Code.ACCELERATION, error=check.max, allowed=limit))
         if model.differences:
@@ -213,7 +210,7 @@ class AccelerationLevel(Level[AccelerationCheck]):
             return Finding.outside(
                 *reasons, quantity=first.quantity, where=first.where, size=first.finite
             )
-        if is_off:
+        if far:
             return replace(Finding.outside(*reasons, size=check.max), unexplained=True)
         if check.max is None and check.reason:
             return replace(Finding.within(check.reason), stands_in=True)

@@ -105,9 +105,7 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
     if runs.before and not reason:
         reason, certain = _off_course(tolerances, runs.before, None)
     if reason and not certain:
-        return coarse(
-            runs.dt[-1], reason, smaller=runs.kink is None
-        )  # at a kink no step shows an order
+        return coarse(runs.dt[-1], reason, smaller=runs.kink is None)  # a kink stays at any step
     if reason:
         finding = Finding.outside(reason, where=runs.where, size=runs.left)
         return replace(finding, unexplained=runs.beside.unexplained)
