@@ -178,17 +178,15 @@ def has_settled(errors: Sequence[Array], order: int) -> bool:
         order: of the scheme.
     """
     # Observed orders of both pairs of steps.
-    coarsest, middle, finest = errors[-STEPS:]
-    sizes = [
-        max(float(np.linalg.norm(e)), np.finfo(float).tiny) for e in (coarsest, middle, finest)
-    ]
+    large, half, small = errors[-STEPS:]
+    sizes = [max(float(np.linalg.norm(e)), np.finfo(float).tiny) for e in (large, half, small)]
     first, last = (float(np.log2(a / b)) for a, b in pairwise(sizes))
     if last > first + RISING and last > order - NEAREST:
         return False
-    if _fits(coarsest - middle, middle - finest, 2.0**order):
+    if _fits(large - half, half - small, 2.0**order):
         return True
     slope = float(np.sqrt(sizes[0] / sizes[2]))
-    return _fits(coarsest, middle, slope) and _fits(middle, finest, slope)
+    return _fits(large, half, slope) and _fits(half, small, slope)
 
 
 def _fits(coarse: Array, fine: Array, factor: float) -> bool:

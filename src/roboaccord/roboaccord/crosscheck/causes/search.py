@@ -104,29 +104,28 @@ class Search:
             anchor: fit to which they are added.
             count: 1 or 2.
         """
-        groups, members, columns, target = self._linear if anchor is self.plain else linear(anchor)
+        groups, rows_of, columns, target = self._linear if anchor is self.plain else linear(anchor)
         products, along = columns @ columns.T, columns @ target
-        round_off = CANCELLED * float(target @ target)
+        same = CANCELLED * float(target @ target)
 
         # What a set of hypotheses explains of the squared residuals, by linear regression.
         def gain(chosen: tuple[int, ...]) -> float:
-            rows = [row for i in chosen for row in members[i]]
+            rows = [row for i in chosen for row in rows_of[i]]
             sizes = np.linalg.lstsq(products[np.ix_(rows, rows)], along[rows], rcond=1e-10)[0]
             return float(sizes @ along[rows])
 
         # The best sets, and all that explain the same as the best within round-off.
-        sets: list[tuple[int, ...]] = [(i,) for i in range(len(members))]
-        tried = ranked(sets, lambda picked: -gain(picked), round_off, 0.0)
+        sets: list[tuple[int, ...]] = [(i,) for i in range(len(rows_of))]
+        tried = ranked(sets, lambda picked: -gain(picked), same, 0.0)
         # Of pairs only those with one of the best single hypotheses.
         if count == 2:
             first = {i for (i,) in tried[:TRIED]}
-            sets = [pair for pair in combinations(range(len(members)), 2) if first & {*pair}]
-            tried = ranked(sets, lambda picked: -gain(picked), round_off, 0.0)
+            sets = [pair for pair in combinations(range(len(rows_of)), 2) if first & {*pair}]
+            tried = ranked(sets, lambda picked: -gain(picked), same, 0.0)
         best = [
             picked for i, picked in enumerate(tried)
             if i < TRIED
-            or (gain(picked) >= gain(tried[0]) - round_off
-                and within(columns, members, tried[0], picked))
+            or (gain(picked) >= gain(tried[0]) - same and within(columns, rows_of, tried[0], picked))
         ]  # fmt: skip
         # Fit the best sets, but not those that would leave too much.
         fits, lowest = dict[tuple[int, ...], Fit](), np.inf
@@ -225,9 +224,6 @@ def is_sure(fit: Fit) -> bool:
     free = max(len(fit.left) - len(fit.deviations), 1)
     threshold = (SURE + (SURE**3 + SURE) / (4.0 * free)) * np.sqrt(len(fit.left) / free)
     return all(
-        any(
-            abs(fit.sizes[hypothesis]) > threshold * fit.deviations.get(hypothesis, 0.0)
-            for hypothesis in telling(group)
-        )
+        any(abs(fit.sizes[h]) > threshold * fit.deviations.get(h, 0.0) for h in telling(group))
         for group in fit.groups
     )

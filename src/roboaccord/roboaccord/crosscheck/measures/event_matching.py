@@ -83,9 +83,7 @@ def predict_event(
             state = reference.step(run.command(i), step)
             events += reference.take_events()
             force = sum(
-                contact.force
-                for contact in reference.contacts() or ()
-                if pair(contact.pair) == key(event)[1]
+                c.force for c in reference.contacts() or () if pair(c.pair) == key(event)[1]
             )
             forces.append((state.time, step * force))
     touch = nearest(events, event)

@@ -131,21 +131,19 @@ def check_steps(
         runs: by physics step.
         picked: selects the ticks to compare; all by default.
     """
-    period, smallest = setup.scenario.control_period, min(runs)
+    period, fine = setup.scenario.control_period, min(runs)
     simulator = make_simulator(setup, engine)
     # Ticks to predict, and those of them that are free of events and kinks at every step.
-    eventful = [left_out(run, period) | kinks(simulator, run, smallest) for run in runs.values()]
+    eventful = [left_out(run, period) | kinks(simulator, run, fine) for run in runs.values()]
     chosen = picked(np.arange(len(eventful[0])))
     free = ~np.any(eventful, axis=0)[chosen]
     expected = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
     # Predictions by the reference at the smallest step, and its own error by a coarser one.
-    reference = make_simulator(tightened(setup), physics_step=smallest)
+    reference = make_simulator(tightened(setup), physics_step=fine)
     by_step = sorted(runs.items(), reverse=True)
     predictions = {dt: predict(reference, run, chosen) for dt, run in by_step}
-    coarse = make_simulator(setup, physics_step=twice_or_half(smallest, period))
-    floor = measure_floor(coarse, runs[smallest], predictions[smallest], chosen) + settling(
-        setup, engine
-    )
+    coarse = make_simulator(setup, physics_step=twice_or_half(fine, period))
+    floor = measure_floor(coarse, runs[fine], predictions[fine], chosen) + settling(setup, engine)
     smooth = free if free.any() else ~free
     checked = check_orders(runs[max(runs)], chosen, predictions, order, floor, smooth)
     return replace(checked, expected_order=expected)
