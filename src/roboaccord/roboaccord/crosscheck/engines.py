@@ -54,7 +54,7 @@ class Engines:
 
     @property
     def changes(self) -> list[str]:
-        """Deliberate errors of the engines, in words."""
+        """Deliberate differences of the engines from the installed ones, in words."""
         return [change for engine in self.specs.values() for change in engine.changes]
 
     def source(self, name: str) -> Engine:
@@ -62,7 +62,7 @@ class Engines:
         return self.specs.get(name, REFERENCE)
 
     def version(self, name: str) -> str:
-        """Return a simulator's version, with the deliberate errors of its engine."""
+        """Return a simulator's version, with deliberate differences from the installed engine."""
         if name == REFERENCE:
             return self.reference.version
         return " ".join([self.described[name], *self.specs[name].changes])

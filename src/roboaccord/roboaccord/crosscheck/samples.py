@@ -109,12 +109,9 @@ def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
             except (RuntimeError, TypeError):
                 return None
             slopes = [
-                (
-                    tick(changed_at(state, k, PROBE), above)
-                    - tick(changed_at(state, k, -PROBE), below)
-                )
+                (tick(changed_at(state, k, PROBE), up) - tick(changed_at(state, k, -PROBE), down))
                 / (2.0 * PROBE)
-                for k, (above, below) in enumerate(pairs)
+                for k, (up, down) in enumerate(pairs)
             ]
             eigenvalues.append(float(np.linalg.eigvals(np.array(slopes).T).real.min()))
         controller.update(state, None)

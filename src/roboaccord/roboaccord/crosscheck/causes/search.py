@@ -104,28 +104,28 @@ class Search:
             anchor: fit to which they are added.
             count: 1 or 2.
         """
-        groups, rows_of, columns, target = self._linear if anchor is self.plain else linear(anchor)
+        groups, parts, columns, target = self._linear if anchor is self.plain else linear(anchor)
         products, along = columns @ columns.T, columns @ target
         same = CANCELLED * float(target @ target)
 
         # What a set of hypotheses explains of the squared residuals, by linear regression.
         def gain(chosen: tuple[int, ...]) -> float:
-            rows = [row for i in chosen for row in rows_of[i]]
+            rows = [row for i in chosen for row in parts[i]]
             sizes = np.linalg.lstsq(products[np.ix_(rows, rows)], along[rows], rcond=1e-10)[0]
             return float(sizes @ along[rows])
 
         # The best sets, and all that explain the same as the best within round-off.
-        sets: list[tuple[int, ...]] = [(i,) for i in range(len(rows_of))]
+        sets: list[tuple[int, ...]] = [(i,) for i in range(len(parts))]
         tried = ranked(sets, lambda picked: -gain(picked), same, 0.0)
         # Of pairs only those with one of the best single hypotheses.
         if count == 2:
             first = {i for (i,) in tried[:TRIED]}
-            sets = [pair for pair in combinations(range(len(rows_of)), 2) if first & {*pair}]
+            sets = [pair for pair in combinations(range(len(parts)), 2) if first & {*pair}]
             tried = ranked(sets, lambda picked: -gain(picked), same, 0.0)
         best = [
             picked for i, picked in enumerate(tried)
             if i < TRIED
-            or (gain(picked) >= gain(tried[0]) - same and within(columns, rows_of, tried[0], picked))
+            or (gain(picked) >= gain(tried[0]) - same and within(columns, parts, tried[0], picked))
         ]  # fmt: skip
         # Fit the best sets, but not those that would leave too much.
         fits, lowest = dict[tuple[int, ...], Fit](), np.inf

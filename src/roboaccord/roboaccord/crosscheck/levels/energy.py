@@ -112,19 +112,17 @@ class EnergyParts:
             parts: indices (p,).
 
         Returns:
-            a check, or none where nothing was compared; and in which parts a joint is stopped, which no
-            twin simulates (p,).
+            a check, or none where nothing was compared; and in which parts a joint is stopped,
+            which no twin simulates (p,).
         """
-        twin, *rounded = (
-            make_simulator(self.setup, twin_of(engine, seed)) for seed in (0, *SHAKEN)
-        )
+        twin, *noisy = (make_simulator(self.setup, twin_of(engine, seed)) for seed in (0, *SHAKEN))
         residuals, stopped = self._residuals(twin, parts)
         chosen, residuals = parts[~stopped], residuals[~stopped]
         if not len(chosen):
             return [], stopped
         # Round-off: by twins with changed numbers, and by setting the engine's states.
         sampled = slice(None, None, FEW)
-        by_rounding = (self._residuals(simulator, chosen[sampled])[0] for simulator in rounded)
+        by_rounding = (self._residuals(simulator, chosen[sampled])[0] for simulator in noisy)
         round_off = max(rms(values - residuals[sampled]) for values in by_rounding)
         lost = self._lost_by_setting(make_simulator(self.setup, engine), chosen)
         differences = np.diff(self.book.rest)[chosen] - residuals
