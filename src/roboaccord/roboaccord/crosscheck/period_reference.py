@@ -138,8 +138,8 @@ class PeriodReference:
         events = [*self._reference.take_events()]
         old, new, recorded = rates(before), rates(predicted), rates(after)
         unexplained, euler, friction = new - recorded, np.zeros_like(new), np.zeros_like(new)
-        # The error that remains is that from the twin, or from the reference with the error of Euler's
-        # step, (b - a) h / 2, beside it.
+        # The error that remains is the difference from the twin. Without one it is that from the
+        # reference, of which the error of Euler's step, (b - a) h / 2, may explain some.
         from_twin = None
         if self.twin and with_twin and not self._meets():
             from_twin = self.twin.differ(before, after, command)

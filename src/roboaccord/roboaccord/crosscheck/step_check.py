@@ -251,10 +251,8 @@ class StepCheck:
         """
         if self._delay is not None or not self._trials:
             return []
-        unexplained = np.array(
-            [[errors.unexplained for errors in trials] for trials in self._trials]
-        )
-        sums = (unexplained**2).sum(axis=(0, 2))
+        rest = np.array([[errors.unexplained for errors in trials] for trials in self._trials])
+        sums = (rest**2).sum(axis=(0, 2))
         self._delay = int(np.flatnonzero(sums <= ALIKE * sums.min())[0])
         trials, self._trials = self._trials, []
         return [self._add(by_delay[self._delay]) for by_delay in trials]
@@ -264,9 +262,7 @@ class StepCheck:
         n = len(self.setup.joints)
         groups = (slice(n) if n else slice(None), slice(n, None))
         self._sizes = np.array([n or 3, 3])
-        self._sums += [
-            [float(values[group] @ values[group]) for group in groups] for values in errors.parts
-        ]
+        self._sums += [[float(x[group] @ x[group]) for group in groups] for x in errors.parts]
         self._by_rate += errors.squares
         judged = errors.error[groups[0]]
         self._rms += float(judged @ judged)
