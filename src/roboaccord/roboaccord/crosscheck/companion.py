@@ -102,8 +102,8 @@ class Companion:
             simulator.take_events()
 
 
-def farthest(tree: Tree, joints: tuple[str, ...], one: RobotState, other: RobotState) -> float:
+def farthest(tree: Tree, joints: tuple[str, ...], first: RobotState, second: RobotState) -> float:
     """Return the largest distance between the link centres, or bases, of two states [m]."""
-    both = Trajectory.from_states(joints, [one, other])
-    points = np.concatenate([link_centres(tree, both), both.position[:, None]], axis=1)
+    pair = Trajectory.from_states(joints, [first, second])
+    points = np.concatenate([link_centres(tree, pair), pair.position[:, None]], axis=1)
     return float(largest_distance(points[1:] - points[:1])[0])

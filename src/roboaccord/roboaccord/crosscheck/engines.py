@@ -138,8 +138,8 @@ def check_names(spec: CrosscheckSpec, levels: Sequence[str]) -> None:
         if plain(engine) not in engine_names():
             hint = did_you_mean(engine, engine_names())
             raise AccordError(f"unknown key crosscheck.{key}{hint}")
-    for key, given in (("excuse", spec.excuse), ("tolerances.level", spec.tolerances.level)):
-        for level in given:
+    for key, by_level in (("excuse", spec.excuse), ("tolerances.level", spec.tolerances.level)):
+        for level in by_level:
             check_known(f"unknown key crosscheck.{key}.", level, levels)
     for level, excuses in spec.excuse.items():
         for engine, reason in excuses.items():

@@ -106,8 +106,8 @@ class CheckCase:
     def picked(self, ticks: Index) -> Index:
         """Return the ticks to compare: all, or `PICKED` of them, drawn by the scenario's seed.
 
-        One is drawn at random from each of `PICKED` equal parts of the ticks, so that they are not in
-        step with a gait.
+        One is drawn at random from each of `PICKED` equal parts of the ticks: ticks at even
+        distances could be in step with a gait.
         """
         if self.every or len(ticks) <= PICKED:
             return ticks

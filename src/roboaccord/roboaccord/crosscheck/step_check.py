@@ -138,8 +138,8 @@ class StepCheck:
         if len(self._efforts) <= max(delays):
             self.skipped += 1
             return []
-        rest = (after.switches, wrench, twist)
-        commands = [Command(self._efforts[d], *rest, in_force=True) for d in delays]
+        signals = (after.switches, wrench, twist)
+        commands = [Command(self._efforts[d], *signals, in_force=True) for d in delays]
         if self._reference.twin and not (wrench is None and twist is None):
             self._reference.twin.stop("a wrench or a twist is commanded")
         return self._compare(before, after, commands, happened=happened)
@@ -191,8 +191,8 @@ class StepCheck:
         if (driven := self._drive.check()).judged:
             checks["drive"] = driven
         if (twin := self._reference.twin) is not None:
-            rest = self.left_out if self._reference.has_contacts else total - twin.judged
-            checks["scheme"] = twin.check(rest)
+            others = self.left_out if self._reference.has_contacts else total - twin.judged
+            checks["scheme"] = twin.check(others)
         return checks
 
     def _step(self, total: int) -> RecordedStep:

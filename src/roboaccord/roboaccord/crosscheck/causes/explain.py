@@ -121,7 +121,7 @@ def is_sizeless(fit: Fit) -> bool:
 
     A fitted delay that comes out as a whole number of ticks does so by no chance.
     """
-    late = [size for one, size in fit.sizes.items() if one in fit.ones and one.quantity in LATE]
+    late = [size for h, size in fit.sizes.items() if h in fit.ones and h.quantity in LATE]
     whole = all(abs(size - round(size)) < WHOLE * abs(size) for size in late)
     return bool(fit.variant) or (0 < len(late) == len(fit.ones) and whole)
 

@@ -248,17 +248,17 @@ def _prior(priors: Mapping[Hypothesis, Prior], sizes: Sizes) -> list[float]:
     return [(sizes[h] - prior.mean) / prior.spread for h, prior in priors.items()]
 
 
-def stacked(fit: Fit, ones: Sequence[Hypothesis], slopes: Mapping[Hypothesis, Array]) -> Array:
+def stacked(fit: Fit, group: Sequence[Hypothesis], slopes: Mapping[Hypothesis, Array]) -> Array:
     """Return columns (p, m) of slopes, extended by rows for the priors.
 
     Args:
         fit: whose problem has the priors.
-        ones: hypotheses (p,).
+        group: hypotheses of the columns (p,).
         slopes: derivatives of the residuals (b, r).
     """
     priors = fit.problem.beside
-    rows = [[(h is known) / prior.spread for known, prior in priors.items()] for h in ones]
-    return np.array([np.r_[slopes[h].ravel(), row] for h, row in zip(ones, rows)])
+    rows = [[(h is known) / prior.spread for known, prior in priors.items()] for h in group]
+    return np.array([np.r_[slopes[h].ravel(), row] for h, row in zip(group, rows)])
 
 
 def independent(columns: Array) -> list[int]:
@@ -276,7 +276,7 @@ def independent(columns: Array) -> list[int]:
 
 
 def _step(
-    residuals: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, ones: Sequence[Hypothesis]
+    residuals: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, group: Sequence[Hypothesis]
 ) -> tuple[Array, Array]:
     """Return the step (p,) of Gauss and Newton and the inverse of the normal matrix (p, p).
 
@@ -286,14 +286,14 @@ def _step(
         residuals: (b, r).
         slopes: derivatives of the residuals (b, r), by hypothesis.
         fit: with the sizes before the step.
-        ones: hypotheses to change (p,).
+        acting: hypotheses whose sizes change (p,).
     """
-    priors, change = fit.problem.beside, np.zeros(len(ones))
+    priors, change = fit.problem.beside, np.zeros(len(group))
     columns, target = (
-        stacked(fit, ones, slopes),
+        stacked(fit, group, slopes),
         np.r_[residuals.ravel(), _prior(priors, fit.sizes)],
     )
-    free, normal, inverse = independent(columns), columns @ columns.T, np.zeros((len(ones),) * 2)
+    free, normal, inverse = independent(columns), columns @ columns.T, np.zeros((len(group),) * 2)
     norms = np.sqrt(np.maximum(np.diag(normal), np.finfo(float).tiny))
     while free:
         # Solve for the free sizes, with columns scaled to unit length.
@@ -304,8 +304,8 @@ def _step(
         change[free] = 0.0
         change[free] = (inverse @ -(columns @ target + normal @ change))[free]
         # Fix the first size that would leave its bounds, and solve again for the others.
-        bounds = {row: priors[ones[row]] for row in free if ones[row] in priors}
-        moved = {row: fit.sizes[ones[row]] + change[row] for row in bounds}
+        bounds = {row: priors[group[row]] for row in free if group[row] in priors}
+        moved = {row: fit.sizes[group[row]] + change[row] for row in bounds}
         beyond = [row for row, prior in bounds.items() if not prior.low <= moved[row] <= prior.high]
         if not beyond:
             break

@@ -103,6 +103,6 @@ def telling(group: Group) -> Group:
     return group[1:] if group[0].composite else group
 
 
-def components(one: Hypothesis) -> Group:
+def components(whole: Hypothesis) -> Group:
     """Return the components of a quantity, as hypotheses."""
-    return tuple(one._replace(axis=axis) for axis in range(len(AXES.get(one.quantity, "1"))))
+    return tuple(whole._replace(axis=axis) for axis in range(len(AXES.get(whole.quantity, "1"))))

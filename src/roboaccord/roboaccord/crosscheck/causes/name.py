@@ -134,9 +134,9 @@ def resolve(case: CheckCase) -> list[Resolved]:
         )
     bound[:n] = np.inf  # the level judges rates
     # Effects of parameters over that bound, where level `scheme` does not resolve them.
-    known = {(each.parameter, each.where) for each in resolutions}
+    known = {(r.parameter, r.where) for r in resolutions}
     asked = [h for group in ticks.groups() for h in group if h.quantity.startswith(only)]
     slopes = replace(ticks, weight=1.0 / bound).slopes(asked)
     effects = {h: float(rms(slope).max()) for h, slope in slopes.items()}
     more = [r for r in resolution_of(effects, "one_step") if (r.parameter, r.where) not in known]
-    return ranked([*resolutions, *more], lambda each: each.smallest)
+    return ranked([*resolutions, *more], lambda error: error.smallest)

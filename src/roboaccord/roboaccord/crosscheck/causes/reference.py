@@ -150,11 +150,11 @@ def parameters_of(setup: Setup, only: str = "") -> dict[str, float]:
 
 def numbers_of(setup: Setup) -> dict[str, float]:
     """Return the numbers of a setup's friction and parameters that are not 0, by scenario key."""
-    given = {k: v for k, v in setup.scenario.friction.items() if k != "law"}
+    stated = {k: v for k, v in setup.scenario.friction.items() if k != "law"}
     law = setup.robot.friction_laws.get(setup.scenario.friction.get("law", ""))
     defaults = inspect.signature(law).parameters if law else {}
     numbers = {
-        f"friction.{k}": v for k, p in defaults.items() if _number(v := given.get(k, p.default))
+        f"friction.{k}": v for k, p in defaults.items() if _number(v := stated.get(k, p.default))
     }
     parameters = setup.parameters.as_dict().items()
     return numbers | {f"parameters.{k}": v for k, v in parameters if _number(v)}

@@ -53,13 +53,13 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
         level: its name.
     """
     resolutions = []
-    for whole in dict.fromkeys(each.whole for each in effects if each.where != EVERY):
-        by_component = [effects.get(each, 0.0) for each in components(whole)]
+    for whole in dict.fromkeys(h.whole for h in effects if h.where != EVERY):
+        by_component = [effects.get(h, 0.0) for h in components(whole)]
         if whole.quantity == "gravity" and not by_component[UPWARDS] > UNSEEN * max(by_component):
             continue  # only a tilt of gravity would move anything
         smallest = min(effect for effect in by_component if effect > UNSEEN * max(by_component))
         resolutions.append(Resolved(whole.quantity, whole.where, level, 1.0 / smallest, whole.unit))
-    return ranked(resolutions, lambda each: each.smallest)
+    return ranked(resolutions, lambda error: error.smallest)
 
 
 def largest(problem: TickProblem) -> dict[Hypothesis, float]:
@@ -94,18 +94,18 @@ def ask_resolution(
         setup: robot and scenario.
         order: of the engine's integrator.
     """
-    shares = [each for each in resolved if each.unit == "1"]
-    largest = next(iter(ranked(shares, lambda each: -each.smallest)), None)
+    shares = [error for error in resolved if error.unit == "1"]
+    largest = next(iter(ranked(shares, lambda error: -error.smallest)), None)
     if largest is not None and largest.smallest <= asked:
         return list(findings)
     level, where = (largest.level, largest.where) if largest else ("scheme", "")
     key, value = _enough(largest, asked, setup, order) if largest else ("", 0.0)
     why = because(Code.HIDDEN, most=largest, asked=asked, key=key, value=value)
     return [
-        replace(each.also(why), outcome=Outcome.NOT_JUDGED, where=where)
-        if each.level == level and each.outcome != Outcome.OUTSIDE
-        else each
-        for each in findings
+        replace(finding.also(why), outcome=Outcome.NOT_JUDGED, where=where)
+        if finding.level == level and finding.outcome != Outcome.OUTSIDE
+        else finding
+        for finding in findings
     ]
 
 

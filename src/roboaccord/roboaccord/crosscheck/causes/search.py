@@ -72,10 +72,10 @@ class Search:
     def _undone(self) -> Iterator[Fit]:
         """Yield fits with an error without a size undone, if that leaves less of a few blocks."""
         before = squares(self._problem.few().residuals(self.plain.sizes))
-        for cause, other in self._problem.variants():
+        for cause, undone in self._problem.variants():
             try:
-                if squares(other.few().residuals(self.plain.sizes)) < before:
-                    yield fitted(other, variant=cause)
+                if squares(undone.few().residuals(self.plain.sizes)) < before:
+                    yield fitted(undone, variant=cause)
             except AccordError:  # states in which the robot cannot be
                 continue
 
@@ -83,8 +83,8 @@ class Search:
         """Return the best fits of hypotheses whose fit begins at one of some sizes."""
         blocks = self._problem.few()
         base = {
-            one: self.plain.sizes[one] if prior.spread > VAGUE else prior.mean
-            for one, prior in self._problem.beside.items()
+            h: self.plain.sizes[h] if prior.spread > VAGUE else prior.mean
+            for h, prior in self._problem.beside.items()
         }
         # The best start of each hypothesis, by the residuals of a few blocks.
         before, best_starts = squares(blocks.residuals(base)), list[tuple[float, Group, float]]()
@@ -178,17 +178,17 @@ def linear(anchor: Fit) -> Linear:
 
 
 def within(
-    columns: Array, of: Sequence[Sequence[int]], one: tuple[int, ...], other: tuple[int, ...]
+    columns: Array, of: Sequence[Sequence[int]], base: tuple[int, ...], added: tuple[int, ...]
 ) -> bool:
     """Return whether the columns of some groups span those of others: they explain the same.
 
     Args:
         columns: (p, m).
         of: columns of each group.
-        one: groups whose columns span.
-        other: groups whose columns are spanned.
+        base: groups whose columns span.
+        added: groups whose columns are spanned.
     """
-    spanning, spanned = ([row for i in chosen for row in of[i]] for chosen in (one, other))
+    spanning, spanned = ([row for i in chosen for row in of[i]] for chosen in (base, added))
     return len(independent(columns[spanning + spanned])) == len(independent(columns[spanning]))
 
 

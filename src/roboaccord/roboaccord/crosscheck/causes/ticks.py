@@ -110,24 +110,24 @@ class TickProblem(Problem):
         Hypotheses that change nothing are missing.
         """
         columns, plain = {}, self.residuals(at)
-        for one in ones:
+        for h in ones:
             try:
-                changed = self.residuals({**at, one: at.get(one, 0.0) + one.probe})
+                changed = self.residuals({**at, h: at.get(h, 0.0) + h.probe})
             except AccordError:  # a model that cannot be
                 continue
-            slope = (changed - plain) / one.probe
+            slope = (changed - plain) / h.probe
             if np.isfinite(slope).all() and slope.any():
-                columns[one] = slope
+                columns[h] = slope
         return columns
 
     def groups(self) -> list[Group]:
         """Return errors of the recording and parameters of the simulator, by components."""
         wholes = [DELAY, LAG, CLOCK, *self.parameters()]
-        return [components(one) for one in wholes]
+        return [components(hypothesis) for hypothesis in wholes]
 
     def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
         """Yield delays, motor lags and effort limits, and sizes at which their fits begin."""
-        yield from (((one,), WHOLE) for one in (DELAY, LAG))
+        yield from (((h,), WHOLE) for h in (DELAY, LAG))
         for quantity, where, sizes in starts(self.run):
             yield (Hypothesis(quantity, where),), sizes
 

@@ -203,16 +203,16 @@ def kinds_of(
     commanded, actual = meant[:, joint], force[:, joint]
     scale = max(1.0, float(np.abs(commanded).max(initial=0.0)))
     differs = np.abs(actual - commanded) > ROUND_OFF * scale
-    first, wanted, given = int(np.argmax(differs)), commanded[differs], actual[differs]
-    if not len(given):
+    first, expected, measured = int(np.argmax(differs)), commanded[differs], actual[differs]
+    if not len(measured):
         return []
 
     def same(left: Array, right: Array, tolerance: float = ROUND_OFF) -> bool:
         return bool((np.abs(left - right) <= tolerance * scale).all())
 
-    if same(given, 0.0 * given):
+    if same(measured, 0.0 * measured):
         return [Disobedience("lost")]
-    if same(given, -wanted):
+    if same(measured, -expected):
         return [Disobedience("reversed")]
     kinds = []
     # Late: from the first difference on, efforts are the commands of n ticks before.
@@ -221,17 +221,17 @@ def kinds_of(
     if ticks := next(delays, 0):
         kinds.append(Disobedience("late", float(ticks)))
     # Swapped: efforts are another joint's commands.
-    others = (k for k in range(len(joints)) if k != joint and same(given, meant[differs, k]))
+    others = (k for k in range(len(joints)) if k != joint and same(measured, meant[differs, k]))
     kinds += [Disobedience("swapped", other=joints[k]) for k in others][:1]
     # Clipped: all larger efforts are cut to one limit, and no obeyed effort exceeds it.
-    limit = float(np.abs(given).max())
+    limit = float(np.abs(measured).max())
     largest_obeyed = np.abs(commanded[first:][~differs[first:]]).max(initial=0.0)
-    limited = largest_obeyed <= limit + ROUND_OFF * scale and (np.abs(wanted) > limit).all()
-    if limited and same(given, np.sign(wanted) * limit, FITTED):
+    limited = largest_obeyed <= limit + ROUND_OFF * scale and (np.abs(expected) > limit).all()
+    if limited and same(measured, np.sign(expected) * limit, FITTED):
         kinds.append(Disobedience("clipped", limit))
     # Scaled: least-squares factor between efforts in force and commands.
-    factor = float(wanted @ given) / float(wanted @ wanted) if wanted.any() else 0.0
-    if factor and len(given) >= EVIDENCE and same(given, factor * wanted, FITTED):
+    factor = float(expected @ measured) / float(expected @ expected) if expected.any() else 0.0
+    if factor and len(measured) >= EVIDENCE and same(measured, factor * expected, FITTED):
         kinds.append(Disobedience("scaled", factor))
     return kinds
 

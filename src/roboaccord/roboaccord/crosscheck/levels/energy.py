@@ -182,10 +182,10 @@ class EnergyParts:
         residuals, stopped = np.empty(len(parts)), np.zeros(len(parts), dtype=bool)
         for row, part in enumerate(parts.tolist()):
             # Work of the efforts, less the change of stored energy, less losses by all channels.
-            run, taken = go(simulator, self.run, *self.ends[part : part + 2].tolist())
+            run, losses = go(simulator, self.run, *self.ends[part : part + 2].tolist())
             before, after = (sum(stored.of(run.state(i))) for i in (0, -1))
-            lost = sum(taken.values()) + sum(event.energy for event in run.events)
-            if FRICTION not in taken and law:
+            lost = sum(losses.values()) + sum(event.energy for event in run.events)
+            if FRICTION not in losses and law:
                 power = LawPower(setup.tree, run.joints, law)
                 lost += float(energy_book.integrate_law(power, run)[-1])
             residuals[row] = float(energy_book.net_work(run)[-1]) - (after - before) - lost
@@ -205,8 +205,8 @@ class EnergyParts:
 
     def _stored(self, simulator: Simulator) -> energy_book.Stored:
         """Return the stored energy of a state as a function, with armature and springs."""
-        rest = self.setup.parameters.gravity, simulator.armature, simulator.spring
-        return energy_book.Stored(self.setup.tree, self.run.joints, *rest)
+        parameters = self.setup.parameters.gravity, simulator.armature, simulator.spring
+        return energy_book.Stored(self.setup.tree, self.run.joints, *parameters)
 
     def _span(self, part: int) -> tuple[float, float]:
         """Return when a part begins, and how long it is [s]."""

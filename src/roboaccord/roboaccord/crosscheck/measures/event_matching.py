@@ -28,7 +28,7 @@ Key = tuple[str, str]  # kind and subject of an event
 
 
 def comes_freely(
-    reference: Simulator, run: Trajectory, held: NDArray[np.bool_], event: Event
+    reference: Simulator, run: Trajectory, stopped: NDArray[np.bool_], event: Event
 ) -> bool:
     """Return whether a joint reaches its stop without another stop acting shortly before.
 
@@ -38,14 +38,14 @@ def comes_freely(
     Args:
         reference: simulates from the state before.
         run: recorded.
-        held: in which ticks a joint is at its stop (k - 1,).
+        stopped: in which ticks a joint is at its stop (k - 1,).
         event: of the run.
     """
     if event.kind != STOP:
         return True
     first, last = window(run, event)
     arrival = int(np.searchsorted(run.time, event.time - TIME_ROUND_OFF))
-    if held[first : max(arrival - 1, 0)].any():
+    if stopped[first : max(arrival - 1, 0)].any():
         return False
     logs = (run.events, go(reference, run, first, last).run.events)
     stops = [e for events in logs for e in events if e.kind == STOP]

@@ -167,11 +167,11 @@ def check_free_steps(
     free = free[evenly(len(free), SAMPLED)]
     # The engine repeats each of them at each step; those with an event at any step are left out.
     repeats = [[go(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
-    kept = [
+    undisturbed = [
         not any(restart.events or at_stops(simulators[0], restart).any() for restart in restarts)
         for restarts in zip(*repeats, strict=True)
     ]
-    free, repeats = free[kept], [[*compress(restarts, kept)] for restarts in repeats]
+    free, repeats = free[undisturbed], [[*compress(restarts, undisturbed)] for restarts in repeats]
     if len(free) < FEWEST:
         return None
     reference = make_simulator(tightened(setup), physics_step=smallest)
@@ -187,7 +187,7 @@ def check_free_steps(
         by_step[simulator.physics_step] = replace(predictions, judged=shifted)
     expected = order if setup.contact is None else 1
     checked = check_orders(run, free, by_step, order, floor, np.ones(len(free), dtype=bool))
-    judged = round(count * float(np.mean(kept)))
+    judged = round(count * float(np.mean(undisturbed)))
     return replace(checked, expected_order=expected, judged=judged, ticks=len(run) - 1)
 
 

@@ -68,8 +68,8 @@ class TwinComparison:
         """Return the effect of round-off on a tick of the twin, by group of coordinates (6,)."""
         plain, _ = predicted(self.twin, run, ticks)
         sizes = [ROUNDING * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)]
-        for other in self._rounded_twins:
-            errors = difference(plain, predicted(other, run, ticks)[0])
+        for rounded in self._rounded_twins:
+            errors = difference(plain, predicted(rounded, run, ticks)[0])
             sizes.append(by_group(np.abs(errors)).max(axis=0))
         return np.asarray(ROUNDINGS * np.max(sizes, axis=0))
 
