@@ -42,7 +42,7 @@ from roboaccord.run.versions import versions_of
 from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
 
-NOT_WORDS = re.compile(r"\W+")  # characters of an engine's name that a folder's does not get
+NOT_WORDS = re.compile(r"\W+")  # characters of engines' names that are replaced in names of folders
 MORE = 2  # halvings of the step added where findings ask for it: each doubles the time
 
 

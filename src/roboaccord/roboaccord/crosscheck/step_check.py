@@ -38,7 +38,7 @@ from roboaccord.engines import REFERENCE
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
 
-SAMPLED = 20  # control periods between comparisons with a twin with contacts, which is slow
+SAMPLED = 20  # control periods between comparisons with a twin, where contacts make it slow
 MOST_LATE = 200  # control periods: longest delay of a command if the simulation does not wait
 ALIKE = 2.0  # times the smallest sum of squares: a delay up to it explains as much
 MOST_DELAY = 3  # control periods: longest delay of a command in Gazebo

@@ -278,7 +278,7 @@ def _contact_friction(model: EngineModel, item: Perturbation) -> Changes:
 
 
 def _impact(model: EngineModel, item: Perturbation) -> Changes:
-    """Return the restitution of impacts, increased or, of contacts, set."""
+    """Return the restitution increased by the value; that of contacts is set to it."""
     if model.restitution is not None:
         return {"restitution": model.restitution + item.value}
     if model.contact is None:

@@ -59,7 +59,7 @@ class Explanation:
         following: share that the next best causes leave.
         held: share that the named causes leave of the held-out half.
         quantity, where: coordinate of the largest residual, and its joint or link.
-        counted: number of control periods that are off, and of all; empty if nearly all are.
+        counted: number of control periods that are off, and of all; empty if most are.
         kinds: of events, if the residuals lie in their control periods.
         since: time when motions part [s]; None if that is not asked.
         near: kind and subject of an event near that time; empty without one.

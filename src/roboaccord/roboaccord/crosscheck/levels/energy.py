@@ -204,7 +204,7 @@ class EnergyParts:
         return np.array([changes[i] + changes[k] for i, k in self.ends[[parts, parts + 1]].T])
 
     def _stored(self, simulator: Simulator) -> energy_book.Stored:
-        """Return the stored energy of a state as a function, with armature and springs."""
+        """Return what computes the stored energy of states, with armature and springs."""
         parameters = self.setup.parameters.gravity, simulator.armature, simulator.spring
         return energy_book.Stored(self.setup.tree, self.run.joints, *parameters)
 

@@ -173,7 +173,8 @@ def compare_event(
     name = (event.kind, event.subject, event.time)
     step = engines[-1].physics_step
     first, half, finest = engine_events
-    # One of both has no such event; that is certain if the engine keeps it from h/2 to h/4.
+    # Only one of both has such an event. That is certain if the engine does not repeat the logged
+    # event at h, or has it neither at h/2 nor at h/4.
     if first is None or (reference_event is None) is not (finest is None):
         yield EventDifference(*name, "", sure=first is None or half is finest, step=step)
     if reference_event is None or any(e is None for e in engine_events):

@@ -119,7 +119,10 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
 
 
 def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
-    """Judge one-step errors by themselves, without the checks of other levels."""
+    """Judge one-step errors by themselves, without the checks of other levels.
+
+    `step.remainder` is True within its bound, False beyond it, and None with too few physics steps.
+    """
     is_below = max(step.rms, step.spin) <= step.floor and step.remainder is not False
     least_order = step.expected_order - tolerances.one_step_order
     # Of joints and base: what their order of convergence explains.

@@ -57,6 +57,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         if isinstance(check, Seeds):
             return replace(Finding.does_not_apply(because(Code.CHAOTIC)), stands_in=True)
         finding = judge_runs(check, tolerances)
+        # A twin explains trajectories that start alike, unless the scenario sets a tolerance.
         twin, obeys, _ = check.beside
         same_start = all(d[0] <= check.floor for d in check.distance.values())
         if twin and obeys and same_start and tolerances.of(check.engine) is None:
@@ -88,7 +89,10 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
 
 
 def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
-    """Judge the runs of an engine by themselves, without the checks of other levels."""
+    """Judge the runs of an engine by themselves, without the checks of other levels.
+
+    `runs.remainder` is True within its bound, False beyond it, and None with too few physics steps.
+    """
     limit = tolerances.of(runs.engine)
     if limit is not None and limit_of(limit) < runs.floor:
         return Finding.not_judged(
@@ -145,4 +149,5 @@ def _off_course(
 
 
 def _too_far(runs: ConvergenceCheck, limit: float) -> Reason:
+    """Return the reason that a link is farther from the reference's than a limit [m]."""
     return because(Code.TOO_FAR, error=runs.error[0], step=runs.dt[0], limit=limit)
