@@ -1,7 +1,11 @@
-"""What the checks of other levels tell a level that judges the motion.
+"""Context of a motion level: what the levels measured before it say about the same engine.
 
-A motion is judged less strictly where another level explains it: where every tick is the twin's,
-time stepping explains the errors of whole trajectories. FEWEST may be tuned.
+A level that compares motions (`one_step`, `trajectory`, `statistics`) judges less strictly where
+another level has already explained the errors. Three facts matter: the efforts in force are as
+commanded (level `drive`), the engine's model is as described (level `acceleration`), and every
+control period, or tick, is as in the engine's twin (level `scheme`). The twin is a simulation of
+our equations of motion with the engine's own integration scheme; an engine that equals its twin
+differs from the reference by time stepping alone. FEWEST may be tuned.
 """
 
 from __future__ import annotations
@@ -12,15 +16,16 @@ from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, is_twin
 from roboaccord.crosscheck.motion import CheckCase
 
-FEWEST = 5  # ticks with an event from which their median is judged, by three of them at least
+FEWEST = 5  # ticks with an event: fewer are not judged; of 5, a median rests on at least three
 
 
 class Beside(NamedTuple):
-    """What other levels know, on which the judgement of a motion depends.
+    """What the levels measured before say, on which the judgement of a motion depends.
 
     Args:
-        twin: check of level `scheme` where every tick is as the engine's twin has it, else None.
-        obeys: whether efforts in force are as commanded; else no tick excuses a trajectory.
+        twin: check of level `scheme` if every tick without an event equals the twin's, else None.
+        obeys: whether efforts in force are as commanded; if not, the errors of a trajectory are not
+            explained by the twin.
         described: whether the engine's model is as described.
     """
 
@@ -30,7 +35,7 @@ class Beside(NamedTuple):
 
     @classmethod
     def of(cls, case: CheckCase) -> Beside:
-        """Read the checks of the levels before."""
+        """Return what the checks of levels `scheme`, `drive` and `acceleration` say of a case."""
         scheme, drive, model = (case.checks.get(n) for n in ("scheme", "drive", "acceleration"))
         differs = bool(model and model.model.differences)
         return cls(scheme if is_twin(scheme) else None, not (drive and drive.off), not differs)
@@ -45,16 +50,18 @@ ALONE = Beside()
 
 
 def by_twin(finding: Finding, check: SchemeCheck) -> Finding:
-    """Return the finding on an engine whose ticks are its twin's, where orders do not decide.
+    """Return the finding on the motion of an engine whose ticks are its twin's.
 
-    No twin steps ticks with an event: there the limit of the errors at small steps decides. Too few
-    physics steps remain too few: errors of an unknown order may have any size.
+    Where the order of convergence alone leaves the motion undecided or outside, the twin explains
+    it, and it is within. A twin does not simulate ticks with an event (impact, stop, switch); those
+    are judged by the limit of their errors at small physics steps. A finding of too few physics
+    steps stays: errors of an unknown order may have any size.
 
     Args:
         finding: by the motion alone.
         check: of level `scheme`.
     """
-    events = check.others
+    events = check.others  # limit of the errors of ticks with an event, at small physics steps
     if events and events.excess > 1.0:
         why = because(Code.EVENT_TICKS, **vars(events))
         if events.count < FEWEST:
@@ -62,9 +69,11 @@ def by_twin(finding: Finding, check: SchemeCheck) -> Finding:
         return Finding.outside(
             why, quantity=events.quantity, where=events.where, size=events.excess
         )
+    # The motion alone decides, unless its errors are too large or of no clear order.
     undecided = finding.outcome in (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
     if not undecided or Code.FEW_STEPS in finding.codes:
         return finding
+    # Every compared tick is the twin's: what remains are ticks that the twin cannot step.
     if check.left_out and not events:
         return Finding.not_judged(because(Code.THE_TWIN_BUT_UNRESOLVED, of=list(finding.reasons)))
     if events and events.count:

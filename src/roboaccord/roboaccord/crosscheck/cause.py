@@ -1,9 +1,9 @@
-"""Cause of a live run that is outside, found from its recent control periods.
+"""Suspected cause of a live run that is outside, found from its recent control periods.
 
-Recent control periods are stored. Once the verdict turns to outside, they are compared with the
-engine's twin, whose regression names what is off; that takes seconds, in a separate process.
-RECENT, PATIENCE and JUDGED_EVERY may be tuned: how many periods are stored, how long and how often
-a cause is sought. Which cause is named is decided in causes/.
+Recent control periods are stored. Once the verdict turns to outside, a separate process compares
+them with the engine's twin (a simulation of our equations with the engine's scheme), whose
+regression names the cause within seconds; until then the joint with the largest error is suspected.
+RECENT, PATIENCE and JUDGED_EVERY may be tuned. Which cause is named is decided in causes/.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from roboaccord.engines import engine_names
 from roboaccord.numerics.isolation import isolated
 from roboaccord.scenario.setup import Setup
 
-RECENT = 200  # control periods that are stored for the regression, whose time grows with them
-PATIENCE = 60.0  # s of wall time that the search for a cause may take
+RECENT = 200  # control periods stored for the regression: its time grows with them
+PATIENCE = 60.0  # s of wall time after which the search for a cause is given up
 JUDGED_EVERY = 20  # control periods from one verdict to the next
 
 
@@ -37,7 +37,7 @@ class Suspect:
         since: time at which the verdict turned [s].
         link: where the error is; "" where that is not known.
         how_far: the error, and what is allowed.
-        what: is off.
+        what: description of the cause.
         named: whether the regression named it.
     """
 
@@ -73,18 +73,18 @@ class CauseFinder:
 
     @property
     def suspect(self) -> Suspect | None:
-        """The cause of a run that is outside; until it is known, where the error is largest."""
+        """Cause of a run that is outside; until it is known, the joint with the largest error."""
         return self.cause or (None if self._ok else self._worst)
 
     def note(self, events: Iterable[Event]) -> None:
-        """Take events, in order of time."""
+        """Store events, in order of time."""
         self._events.extend(events)
 
     def take(self, before: RobotState, after: RobotState, *, driven: bool = False) -> None:
-        """Take a control period that was judged; seek the cause if due.
+        """Store a control period that was judged; start the search for a cause if due.
 
         Args:
-            before, after: samples.
+            before, after: states at its ends.
             driven: whether a wrench or a twist was commanded, which no twin simulates.
         """
         self._driven |= driven
@@ -99,7 +99,7 @@ class CauseFinder:
             self._judge()
 
     def look(self) -> Suspect | None:
-        """Return a cause that was found since the last call, else None."""
+        """Return a cause that was found since the last call and differs from it, else None."""
         if self._pending is None or not self._pending.done():
             return None
         cause, self._pending = self._pending.result(), None
@@ -111,7 +111,7 @@ class CauseFinder:
         return cause
 
     def conclude(self) -> None:
-        """Seek the cause at the end of the run, where none is known."""
+        """Start the search at the end of the run, if no cause is known."""
         self._judge()
         settled = self._ok or self._pending or (self.cause and self.cause.named)
         if not settled and self._states:
@@ -129,6 +129,7 @@ class CauseFinder:
         return self.look()
 
     def _judge(self) -> None:
+        """Judge the run so far; start the search when the verdict turns to outside."""
         ok = self._check.verdict().ok
         if self._ok and not ok and self._states:
             self._since = self._states[-1].time
@@ -158,8 +159,8 @@ class CauseFinder:
         if engine not in engine_names() or self._driven:
             return worst
         job = self._setup, engine, transport, recent, delay
-        look = partial(check_twin, resolved=False)
-        ((_, check),) = isolated(look, [job], timeout=PATIENCE, workers=1)
+        compare = partial(check_twin, resolved=False)
+        ((_, check),) = isolated(compare, [job], timeout=PATIENCE, workers=1)
         if not isinstance(check, SchemeCheck):
             return replace(worst, what=[*worst.what, because(Code.NO_TWIN, text=check.reason)])
         explanation, cause = check.explanation, check.explanation.cause
@@ -170,7 +171,7 @@ class CauseFinder:
         return replace(worst, link=link, what=what, named=bool(cause.quantity))
 
     def _link(self, where: str) -> str:
-        """Return the link of that name, or the one that a joint moves; "" for neither."""
+        """Return the link of a name, or the link that a joint of that name moves, or ""."""
         children = {joint.name: joint.child for joint in self._setup.tree.joints}
         links = {link.name for link in self._setup.tree.links}
         return where if where in links else children.get(where, "")

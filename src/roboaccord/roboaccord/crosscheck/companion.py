@@ -1,12 +1,12 @@
-"""The reference beside a live run, up to the horizon of its predictability.
+"""Companion of a live run: the reference that is shown beside it, as long as it can be predicted.
 
-Two copies of the reference start from states that differ by `NUDGE`. Once they have diverged to
-`HORIZON`, the motion no longer follows from its start [Lighthill 1986, "The recently recognized
-failure of predictability in Newtonian dynamics"]: both are then reset to the state of the
-simulation. A regular motion never needs a reset.
+Two copies of the reference, each with its own controller, start from states that differ by `NUDGE`.
+Once they have diverged to `HORIZON`, the motion no longer follows from its start [Lighthill 1986,
+"The recently recognized failure of predictability in Newtonian dynamics"]: both are then reset to
+the state of the simulation. A regular motion never needs a reset.
 
-LOOK_PERIOD and LEVELS may be tuned. HORIZON (noise.py) and NUDGE (runs.py) are stated
-in docs/ros.md: change both. test_companion (snake) tests the resets.
+LOOK_PERIOD and LEVELS may be tuned. HORIZON (noise.py) and NUDGE (runs.py) are stated in
+docs/ros.md: change both. test_companion (snake) tests the resets.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 
-LOOK_PERIOD = 0.02  # s of simulated time between comparisons of the copies, one frame of a viewer
-LEVELS = 5  # of opacity
+LOOK_PERIOD = 0.02  # s of simulated time between comparisons of both copies: a frame of a viewer
+LEVELS = 5  # number of different opacities
 
 
 class Companion:
@@ -37,7 +37,7 @@ class Companion:
 
     Args:
         setup: robot and scenario, as the controller knows them.
-        simulated: robot and scenario, as the reference simulates them; another ground in Gazebo.
+        simulated: robot and scenario, as the reference simulates them; in Gazebo with other ground.
         inputs: targets of the controller, switches, and joints that fail.
         controller: `package.module:Class` in place of the scenario's.
 
@@ -52,7 +52,7 @@ class Companion:
     ) -> None:
         self._tree, self._joints, self._inputs = setup.tree, setup.joints, inputs
         self._period = setup.scenario.control_period
-        self._look = max(round(LOOK_PERIOD / self._period), 1)
+        self._ticks_between = max(round(LOOK_PERIOD / self._period), 1)
         self._controllers = [make_controller(setup, controller) for _ in range(2)]
         for copy in self._controllers:
             reset_controller(copy, setup.scenario.seed)
@@ -75,7 +75,7 @@ class Companion:
         """Advance to the time of a state of the simulation; return whether that was a reset."""
         for _ in range(round((state.time - self.state.time) / self._period)):
             self._step()
-        if self._tick < self._look:
+        if self._tick < self._ticks_between:
             return False
         self._tick, self.apart = 0, farthest(self._tree, self._joints, *self._states)
         if self.apart < HORIZON:
@@ -91,6 +91,7 @@ class Companion:
         self._states = [simulator.reset(start) for simulator, start in starts]
 
     def _step(self) -> None:
+        """Advance both copies by a control period."""
         self._tick += 1
         faults = self._inputs.faults(self.state)
         for i, (simulator, controller) in enumerate(zip(self._simulators, self._controllers)):
@@ -101,8 +102,8 @@ class Companion:
             simulator.take_events()
 
 
-def farthest(tree: Tree, joints: tuple[str, ...], one: RobotState, other: RobotState) -> float:
-    """Return the largest distance between links' centres, or bases, of two states [m]."""
-    both = Trajectory.from_states(joints, [one, other])
-    points = np.concatenate([link_centres(tree, both), both.position[:, None]], axis=1)
+def farthest(tree: Tree, joints: tuple[str, ...], first: RobotState, second: RobotState) -> float:
+    """Return the largest distance between the link centres, or bases, of two states [m]."""
+    pair = Trajectory.from_states(joints, [first, second])
+    points = np.concatenate([link_centres(tree, pair), pair.position[:, None]], axis=1)
     return float(largest_distance(points[1:] - points[:1])[0])

@@ -1,7 +1,7 @@
-"""Random states and efforts, reproducible by a seed, at which engines and twins are compared.
+"""Random states and efforts at which engines and twins are compared, reproducible by a seed.
 
-The order of the draws is fixed: another order gives other figures, here and in the conformance
-suites. A robot may draw states of its own (`Robot.draw_state`).
+A robot may draw states of its own (`Robot.draw_state`). The order of the draws stays: another order
+would change the figures of results and of conformance suites.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from roboaccord.simulators.stop_watch import StopWatch
 
 
 def draw_any(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]:
-    """Return a state within the joints' limits, with the base where it can be, and efforts."""
+    """Return a random state and random efforts (n,) [N m].
+
+    The state is within the joints' limits, with the base in a pose that it can have.
+    """
     lower, upper = StopWatch.of(setup.tree, setup.joints).limits
     n = len(setup.joints)
     motion = setup.base.draw(setup.initial, rng)
@@ -28,7 +31,7 @@ def draw_any(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]
 
 
 def draw_states(setup: Setup, count: int, seed: int) -> Iterator[tuple[RobotState, Array]]:
-    """Yield random states and efforts, the same for the same seed."""
+    """Yield `count` random states with efforts, the same for the same seed."""
     rng = np.random.default_rng(seed)
     for index in range(count):
         yield setup.robot.draw_state(setup, rng, index) or draw_any(setup, rng)

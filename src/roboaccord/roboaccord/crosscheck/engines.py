@@ -1,7 +1,8 @@
 """Engines of a cross-check: made from names or specifications, or left out with a reason.
 
-An engine that refuses the scenario is left out, one whose settings are another's here, too. Keys of
-tolerances and excuses must name engines and levels that exist. Messages name the key.
+An engine that refuses the scenario is left out if the caller agrees. So is an engine with expert
+settings if its plain engine has the same settings in this scenario. Tolerances and excuses must
+name engines and levels that exist; messages name the key.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ class Engines:
     """Simulators of a check by name, and the specifications of their engines.
 
     Args:
-        reference: simulator of the reference.
+        reference: simulator of the reference, the analytical model.
         others: simulators of the engines.
         specs: of the engines.
-        same: engines left out because their settings are another's here, with its name.
+        same: engines left out, each with the name of the engine that has the same settings here.
     """
 
     reference: Simulator
@@ -45,23 +46,23 @@ class Engines:
 
     @property
     def remarks(self) -> list[Reason]:
-        """Which engines are left out."""
+        """Notes on the engines left out."""
         return [
-            because(Code.SAME_SETTINGS, engine=engine, other=one)
-            for engine, one in self.same.items()
+            because(Code.SAME_SETTINGS, engine=engine, other=other)
+            for engine, other in self.same.items()
         ]
 
     @property
     def changes(self) -> list[str]:
-        """How engines differ from the installed ones."""
+        """Deliberate differences of the engines from the installed ones, in words."""
         return [change for engine in self.specs.values() for change in engine.changes]
 
     def source(self, name: str) -> Engine:
-        """Return the engine of a simulator, or `reference`."""
+        """Return the specification of a simulator's engine, or the name `reference`."""
         return self.specs.get(name, REFERENCE)
 
     def version(self, name: str) -> str:
-        """Return a simulator's version, and how its engine differs from the installed one."""
+        """Return a simulator's version, with deliberate differences from the installed engine."""
         if name == REFERENCE:
             return self.reference.version
         return " ".join([self.described[name], *self.specs[name].changes])
@@ -99,21 +100,21 @@ def on_ground_of(setup: Setup, engines: Sequence[Engine]) -> Setup:
     """Return a setup with an engine's own law of ground contact, if it has one.
 
     Raises:
-        AccordError: for other engines beside it, on which that law would be imposed.
+        AccordError: if other engines are checked beside it, on which that law would be imposed.
     """
     others = [spec(engine) for engine in engines if engine != REFERENCE]
     for engine in others:
-        laid = engine.grounded(setup)
-        if laid is not setup and len(others) > 1:
+        grounded = engine.grounded(setup)
+        if grounded is not setup and len(others) > 1:
             raise AccordError(f"{engine.name} has its own law of ground contact: check it alone")
-        setup = laid
+        setup = grounded
     return setup
 
 
 def is_same(
     others: Mapping[str, Simulator], specs: Mapping[str, EngineSpec], expert: EngineSpec
 ) -> bool:
-    """Return whether an engine has its expert settings by default, too."""
+    """Return whether an engine with expert settings has the settings of its plain engine."""
     plain = specs.get(expert.plain)
     if plain is None or plain.changes != expert.changes:
         return False
@@ -137,8 +138,8 @@ def check_names(spec: CrosscheckSpec, levels: Sequence[str]) -> None:
         if plain(engine) not in engine_names():
             hint = did_you_mean(engine, engine_names())
             raise AccordError(f"unknown key crosscheck.{key}{hint}")
-    for key, given in (("excuse", spec.excuse), ("tolerances.level", spec.tolerances.level)):
-        for level in given:
+    for key, by_level in (("excuse", spec.excuse), ("tolerances.level", spec.tolerances.level)):
+        for level in by_level:
             check_known(f"unknown key crosscheck.{key}.", level, levels)
     for level, excuses in spec.excuse.items():
         for engine, reason in excuses.items():

@@ -1,13 +1,10 @@
-"""Richardson extrapolation to a physics step of 0, and the bound on its remainder.
+"""Extrapolation of errors to a physics step of 0, and the bound on what then remains.
 
-SAFETY, RANGE, AHEAD, RISING and NEAREST may be tuned. They decide what is outside at every level
-that compares physics steps: after a change run `make sound` (false alarms) and `make planted`
-(missed errors). The formulas are fixed by the papers below, and so is STEPS = 3, which two
-estimates need; test_outcomes tests both on powers of the step.
-
-With runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)). Two runs give
-an estimate of x_0 up to the next order [Richardson 1911]. Three runs give two estimates, whose
-difference is more than twice the error of the finer one: it bounds what time stepping explains.
+Levels that run an engine at several physics steps ask: does the error vanish with the step? With
+runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)). Two runs give an
+estimate of x_0 up to the next order [Richardson 1911]. Three runs give two estimates, whose
+difference is more than twice the error of the finer one: it bounds what time stepping explains. The
+remainder is the finer estimate of the error, and must be within that bound.
 
 That holds in the asymptotic range, where the next order is small against the first. The runs show
 whether they are there: the difference of the estimates over that of the coarser two runs, as norms
@@ -15,9 +12,13 @@ over all coordinates, is the share of the next order [Roache 1998; Eca and Hoeks
 difference of one coordinate may be small by chance, the norm over all is not. An excess over the
 bound is therefore certain only if it also exceeds that share of the coordinate's own change.
 
-An engine can also start again from states of its own run, at smaller and smaller physics steps. A
-short path from one state is not chaotic even if the motion is, so the change with the step shows
-the effect of time stepping on the recorded run there.
+An engine can also start again from states of its own run, at smaller and smaller physics steps
+(`go`). A short path from one state is not chaotic even if the motion is, so the change with the
+step shows the effect of time stepping on the recorded run there.
+
+SAFETY, RANGE, AHEAD, RISING and NEAREST may be tuned. They decide what is outside at every level
+that compares physics steps: after a change run `make sound` (false alarms) and `make planted`
+(missed errors).
 """
 
 from __future__ import annotations
@@ -39,21 +40,21 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-SAFETY = 2.0  # times the difference of the two estimates, itself twice the error of the finer
-AHEAD = 0.05  # of a run: how far ahead the largest difference of the estimates is taken
-STEPS = 3  # physics steps, which two estimates need
-RANGE = 0.5  # share of the next order up to which the range is asymptotic
-RISING = 0.1  # more from the finer than from the coarser pair of steps: the order is still rising
-NEAREST = 0.75  # below the scheme's order: an observed order that is farther off is another power
+SAFETY = 2.0  # factor of the bound: on the difference of the estimates, twice the finer's error
+AHEAD = 0.05  # share of a run: the bound at a time is the largest one up to that much later
+STEPS = 3  # physics steps that two estimates need
+RANGE = 0.5  # share of the next order up to which errors count as in the asymptotic range
+RISING = 0.1  # an order larger by this from the finer pair of steps is still rising
+NEAREST = 0.75  # distance below the scheme's order up to which an order may still rise to it
 
 
 @dataclass(frozen=True)
 class Remainder:
-    """Remainder at a step of 0, of the coordinate that exceeds its bound most.
+    """Error extrapolated to a step of 0, of the coordinate that exceeds its bound most.
 
     Args:
-        size: of the remainder.
-        bound: what time stepping, round-off and the reference's error explain.
+        size: of the remainder, in the unit of the coordinate.
+        bound: what time stepping, round-off and the reference's error explain of it.
         coordinate: index.
         sample: index of the first sample at which the bound is exceeded, or of the largest ratio.
         asymptotic: whether an excess is certain; also True where there is none.
@@ -72,18 +73,21 @@ def few_steps() -> Reason:
 
 
 def coarse(step: float, *reasons: Reason, smaller: bool = True) -> Finding:
-    """Return the finding on an error outside the asymptotic range, which decides nothing.
+    """Return a finding that is not judged, since physics steps are too large to decide.
 
     Args:
         step: the smallest physics step [s].
-        reasons: what is off.
+        reasons: what differs.
         smaller: whether a smaller step would decide.
     """
     return Finding.not_judged(*reasons, because(Code.COARSE, step=step), smaller=smaller)
 
 
 def extrapolate(coarse: Array, fine: Array, order: int) -> Array:
-    """Return the estimate at a step of 0 from errors at a step and at half of it."""
+    """Return the estimate at a step of 0 from errors at a step and at half of it.
+
+    With factor f = 2^p it is (f fine - coarse) / (f - 1) [Richardson 1911].
+    """
     factor = 2.0**order
     return np.asarray((factor * fine - coarse) / (factor - 1.0))
 
@@ -113,8 +117,8 @@ def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Re
     count = len(spread)
     later = np.minimum(np.arange(count) + max(1, round(AHEAD * count)), count - 1)
     largest, ratios = _largest(remainders, spread[later], changes[later], floor)
-    over = np.flatnonzero(ratios[:, largest.coordinate] > 1.0)
-    return replace(largest, sample=int(over[0])) if over.size else largest
+    exceeded = np.flatnonzero(ratios[:, largest.coordinate] > 1.0)
+    return replace(largest, sample=int(exceeded[0])) if exceeded.size else largest
 
 
 def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> Remainder:
@@ -148,41 +152,50 @@ def _largest(
         changes: difference of the coarser two runs, as an error at a step of 0 (k, c).
         floor: errors that are not due to time stepping (k, c).
     """
+    # Bound by the difference of the estimates, and share of the next order in it (k,).
     bound = SAFETY * spread + floor
-    beyond = np.linalg.norm(np.maximum(spread - SAFETY * floor, 0.0), axis=1)
-    next_order = beyond / np.maximum(np.linalg.norm(changes, axis=1), np.finfo(float).tiny)
+    excess = np.linalg.norm(np.maximum(spread - SAFETY * floor, 0.0), axis=1)
+    next_order = excess / np.maximum(np.linalg.norm(changes, axis=1), np.finfo(float).tiny)
+    # An excess is certain in the asymptotic range, and beyond the share of the own change.
     by_share = SAFETY * next_order[:, None] * changes + floor
-    sure = (next_order[:, None] <= RANGE) & (remainders > np.maximum(bound, by_share))
+    certain = (next_order[:, None] <= RANGE) & (remainders > np.maximum(bound, by_share))
+    # The largest ratio of remainder to bound, of certain excesses if there are any.
     ratio = remainders / np.maximum(bound, np.finfo(float).tiny)
-    ratios = np.where(sure, ratio, 0.0) if sure.any() else ratio
+    ratios = np.where(certain, ratio, 0.0) if certain.any() else ratio
     sample, coordinate = map(int, np.unravel_index(first_largest(ratios), ratios.shape))
-    size, most = float(remainders[sample, coordinate]), float(bound[sample, coordinate])
-    return Remainder(size, most, coordinate, sample, sure.any() or size <= most), ratios
+    size, allowed = float(remainders[sample, coordinate]), float(bound[sample, coordinate])
+    return Remainder(size, allowed, coordinate, sample, certain.any() or size <= allowed), ratios
 
 
 def has_settled(errors: Sequence[Array], order: int) -> bool:
     """Return whether errors fall with one power of the step, which need not be the scheme's.
 
     Either the errors themselves do; or the differences of the runs fall with the scheme's power,
-    beside a constant rest. A power that still rises towards the scheme's has not settled.
+    beside a constant remainder. A power that still rises towards the scheme's has not settled.
+
+    Args:
+        errors: at three steps, from the largest to the smallest.
+        order: of the scheme.
     """
-    one, two, three = errors[-STEPS:]
-    sizes = [max(float(np.linalg.norm(e)), np.finfo(float).tiny) for e in (one, two, three)]
+    # Observed orders of both pairs of steps.
+    large, half, small = errors[-STEPS:]
+    sizes = [max(float(np.linalg.norm(e)), np.finfo(float).tiny) for e in (large, half, small)]
     first, last = (float(np.log2(a / b)) for a, b in pairwise(sizes))
     if last > first + RISING and last > order - NEAREST:
         return False
-    if _fits(one - two, two - three, 2.0**order):
+    if _fits(large - half, half - small, 2.0**order):
         return True
     slope = float(np.sqrt(sizes[0] / sizes[2]))
-    return _fits(one, two, slope) and _fits(two, three, slope)
+    return _fits(large, half, slope) and _fits(half, small, slope)
 
 
 def _fits(coarse: Array, fine: Array, factor: float) -> bool:
+    """Return whether errors fall by a factor between two steps, up to the share RANGE."""
     return bool(np.linalg.norm(coarse - factor * fine) <= RANGE * np.linalg.norm(coarse))
 
 
 def observed_order(steps: Sequence[float], errors: Sequence[float], floor: float) -> float | None:
-    """Return the slope of log error over log step of errors above the floor; None below two."""
+    """Return the slope of log error over log step, of errors above the floor; None below two."""
     above = [(h, e) for h, e in zip(steps, errors, strict=True) if e > floor]
     if len(above) < 2:
         return None
@@ -203,23 +216,23 @@ class Restart(NamedTuple):
 
 
 def engines_of(setup: Setup, engine: EngineSpec) -> list[Simulator]:
-    """Return an engine at the scenario's physics step, a half and a quarter of it."""
+    """Return simulators of an engine at the physics step, a half and a quarter of it."""
     step = setup.scenario.physics_step
     return [make_simulator(setup, engine, physics_step=step / 2**i) for i in range(STEPS)]
 
 
 def no_restart(simulator: Simulator) -> str:
-    """Return why an engine cannot start from the states of a run; "" where it can."""
+    """Return why an engine cannot start from the states of a run; "" if it can."""
     if simulator.unplaced:
         return simulator.unplaced
-    moving = {j.name for part in engine_parts(simulator) for j in part.tree.moving}
+    moving = {joint.name for part in engine_parts(simulator) for joint in part.tree.moving}
     recorded = {name for part in engine_parts(simulator) for name in part.joints}
     hidden = ", ".join(sorted(moving - recorded))
     return f"the record lacks {hidden}" if hidden else ""
 
 
 def go(simulator: Simulator, run: Trajectory, first: int, last: int) -> Restart:
-    """Simulate from one sample of a run to another, under the recorded commands."""
+    """Simulate a run again from one of its samples to another, under the recorded commands."""
     states, commands, events = [simulator.reset(run.state(first))], [], list[Event]()
     simulator.take_losses()
     lost: dict[str, float] = {}

@@ -1,10 +1,11 @@
 """Interface of a level of the cross-check: it measures, judges its measurement and lists figures.
 
-Your own level derives from `Level` and is passed to `crosscheck(levels=...)`; a level of this
-package is a file in levels/ and an entry of LEVELS there. Nothing else has to know it: terminal,
-page and `--json` show its `rows`, and a scenario excuses it or sets its tolerance by its name.
-docs/new_level.md shows one. Levels are measured in order, in other processes, so checks are plain
-data. A level that checks anything but a motion, such as a robot's file, derives from `LevelOf`.
+A level compares engines in one respect. Your own derives from `Level` and is passed to
+`crosscheck(levels=...)`, as docs/new_level.md shows; one of this package is a file in levels/ and
+an entry of LEVELS there. No other code knows a level by name: terminal, page and `--json` show its
+`rows`, and a scenario excuses it or sets its tolerance by its name. Levels are measured in order,
+in other processes, so checks must be plain data. A level that checks something other than a motion,
+such as a robot's file, derives from `LevelOf`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # they import loop, bags and scenarios, which levels of files
     from roboaccord.crosscheck.motion import CheckCase
     from roboaccord.scenario.scenario import Tolerances
 
-LISTED = 6  # names in a cell of a table, which then still fits a terminal
+LISTED = 6  # names in a cell of a table: more would not fit a terminal
 K = TypeVar("K")  # case: what is measured
 C = TypeVar("C")  # check: the measurement
 
@@ -50,9 +51,9 @@ Rows = Mapping[str, Entry]
 
 
 def listed(names: Sequence[str]) -> Entry:
-    """Return an entry that lists names, as many as a table has room for."""
-    more = [f"and {len(names) - LISTED} more"] * (len(names) > LISTED)
-    return Entry("; ".join([*names[:LISTED], *more]) or "nothing")
+    """Return an entry that lists names, at most LISTED and the number of the others."""
+    rest = [f"and {len(names) - LISTED} more"] * (len(names) > LISTED)
+    return Entry("; ".join([*names[:LISTED], *rest]) or "nothing")
 
 
 class LevelOf(ABC, Generic[K, C]):
@@ -83,10 +84,11 @@ class Level(LevelOf[Any, C]):
     """Measure one engine's motion, and judge it by the level's tolerances.
 
     Attributes:
-        of_motion: whether the level looks at the motion; then it is not judged where the
-            reference diverges.
+        of_motion: whether the level judges the motion; it is then not judged where the reference
+            diverges.
         of_reference: whether the reference is measured, too; it is never judged.
-        substitute: name of the level whose outcome stands in where `judge` says so.
+        substitute: name of the level whose outcome replaces this one's, if the finding of `judge`
+            has `stands_in`.
     """
 
     of_motion: ClassVar[bool] = True

@@ -1,8 +1,8 @@
 """Case of one engine: its runs, and everything that several levels need, computed once.
 
-The runs are those of an engine that runs in this check, at several physics steps; recorded.py and
-step_check.py have those of a bag and of a live run. PICKED may be tuned: the number of single ticks
-that a level looks at. Properties are read by levels of others (docs/new_level.md) and stay.
+A level's `measure` gets a case. The runs are those of an engine that runs in this check, at several
+physics steps; a bag and a live run are handled in recorded.py and step_check.py. PICKED may be
+tuned. Levels of others read the properties (docs/new_level.md), so their names stay.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-PICKED = 2000  # ticks: of an error in 1 of 500 ticks, 4 are expected among them
+PICKED = 2000  # ticks that a level compares: an error in 1 of 500 ticks is expected in 4 of them
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class CheckCase:
         source: the engine, or `reference`.
         name: of the engine.
         runs: of the engine and of the reference.
-        samples: figures of a chaotic motion over seeds, by engine.
-        every: whether levels look at every tick.
+        samples: figures of a chaotic motion over seeds, by engine; None for a regular motion.
+        every: whether levels compare every control period (tick), not a sample of them.
         checks: of the levels before, by name.
-        known_book: energy book of the run, where it was computed before.
+        known_book: energy book of the run, if it was computed before.
     """
 
     setup: Setup
@@ -104,10 +104,10 @@ class CheckCase:
         return energy_of(self.setup, self.source, self.run, taken)
 
     def picked(self, ticks: Index) -> Index:
-        """Return the ticks to look at: all, or `PICKED` of them, drawn by the scenario's seed.
+        """Return the ticks to compare: all, or `PICKED` of them, drawn by the scenario's seed.
 
-        One is drawn from each of as many equal parts of the motion, so that none falls into step
-        with a gait.
+        One is drawn at random from each of `PICKED` equal parts of the ticks: ticks at even
+        distances could be in step with a gait.
         """
         if self.every or len(ticks) <= PICKED:
             return ticks
@@ -117,5 +117,5 @@ class CheckCase:
 
 
 def states(run: Trajectory) -> list[Array]:
-    """Return the arrays of a run's states."""
+    """Return the arrays of a run's states, each with one row a sample."""
     return [run.q, run.qd, run.position, run.orientation, run.twist]

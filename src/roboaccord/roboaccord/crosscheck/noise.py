@@ -1,18 +1,17 @@
 """Growth of round-off in a motion: its floor, its rate, and the time up to which runs can agree.
 
-HORIZON is stated in docs/validation.md and docs/ros.md and stays; so do the fields of `Noise`, keys
-of `--json`. test_noise tests floor, rate and horizon by an exponential and by Lyapunov rates along
-runs.
-
 Every simulator runs the scenario again from the same start, from a start with the last bit of one
-value changed, and from one with that value changed by 1e-9. With d(t) the largest distance of any
-link between such a run and the first one up to t, the floor is the larger d(T) of the former two at
+value changed, and from one with that value changed by 1e-9. Let d(t) be the largest distance of any
+link between such a run and the first one up to t. The floor is the larger d(T) of the former two at
 the end T, the horizon the time at which it reaches 1 mm, and
 
     rate = ln(d(t) / d(0)) / t
 
 of the third, where t is T or the time at which d reaches 1 mm, whichever is earlier: the
 finite-time Lyapunov rate along the motion [Benettin et al. 1980], free of the steps' round-off.
+
+HORIZON is stated in docs/validation.md and docs/ros.md and stays; so do the fields of `Noise`, keys
+of `--json`. test_noise tests them by an exponential and by Lyapunov rates along runs.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from roboaccord.crosscheck.runs import NOISE, NUDGE, Job, Runs
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.scenario import Tolerances, limit_of
 
-HORIZON = 1e-3  # m: 1e6 times NUDGE, and small against any robot here
+HORIZON = 1e-3  # m: distance beyond which runs no longer agree; 1e6 NUDGE, small for any robot
 
 
 @dataclass(frozen=True)
@@ -86,8 +85,9 @@ def measure_noise(time: Array, centres: Array, again: Array, bit: Array, nudged:
 
 
 def _horizon(distance: Array) -> int | None:
-    past = np.flatnonzero(distance >= HORIZON)
-    return int(past[0]) if past.size else None
+    """Return the first sample at which a distance (k,) has reached HORIZON, if any."""
+    beyond = np.flatnonzero(distance >= HORIZON)
+    return int(beyond[0]) if beyond.size else None
 
 
 def refuse_tolerances(tolerances: Tolerances, noise: Mapping[str, Noise], least: float) -> None:
@@ -111,7 +111,7 @@ def refuse_tolerances(tolerances: Tolerances, noise: Mapping[str, Noise], least:
 
 
 def sensitive(noise: Mapping[str, Noise]) -> list[Reason]:
-    """Return a note on each engine whose runs can agree only up to a horizon."""
+    """Return a note on each engine whose runs agree only up to a horizon."""
     return [
         because(Code.SENSITIVE, engine=engine, horizon=effect.horizon)
         for engine, effect in noise.items()

@@ -1,15 +1,15 @@
 """Comparison of one control period of a run with the reference's and with the engine's twin's.
 
-One run has one physics step, so no order of convergence shows what time stepping explains. It
-follows from the reference instead, in the states of the run. Let a and b be the accelerations
-before and after a control period, under the same command. At the physics step h the forward Euler
-scheme has an error of -(b - a) h / 2 in the rates, the backward one the opposite, to first order; a
-scheme that treats some forces one way and some the other lies between [Hairer, Norsett and Wanner
-1993, II.1]. Where the engine has a twin, the twin makes the error of the scheme itself, and the
-difference from it is judged.
+Reference and twin start from the recorded state and simulate the period under its command. One run
+has one physics step, so no order of convergence shows what time stepping explains. It follows from
+the reference instead, in the states of the run. Let a and b be the accelerations before and after a
+control period, under the same command. At the physics step h the forward Euler scheme has an error
+of -(b - a) h / 2 in the rates, the backward one the opposite, to first order; a scheme that treats
+some forces one way and some the other lies between [Hairer, Norsett and Wanner 1993, II.1]. Where
+the engine has a twin, the twin makes the error of the scheme itself, and the difference from it is
+judged.
 
-FINER and GIVES may be tuned; test_recorded (snake) has verdicts of sound and of wrong runs. The
-estimate is fixed by the theory above, PYRAMID by geometry.
+FINER and GIVES may be tuned; test_recorded (snake) has verdicts of sound and of wrong runs.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.stop_watch import RELEASE, StopWatch
 
 TOUCHES = "something touches, and only the contact solver knows the forces"
-FINER = 8  # times finer than the physics step: the step over which accelerations are measured
+FINER = 8  # accelerations are differences over a physics step that is so many times smaller
 PYRAMID = np.sqrt(2.0) - 1.0
-"""Share of the friction force by which a corner of a friction pyramid lies outside its cone."""
+"""Share of the friction force by which a corner of a friction pyramid exceeds its cone."""
 GIVES = 0.01
-"""Rates at which Gazebo's magnets yield to a motor's effort [rad/s per N m]: 0.004 measured."""
-_LEFT, _CHANGE, _RECORDED, _EULER, _FRICTION = range(5)
+"""Rate at which Gazebo's magnets yield to an effort [rad/s per N m]; 0.004 was measured."""
+_LEFT, _CHANGE, _RECORDED, _EULER, _FRICTION = range(5)  # rows of PeriodErrors.parts
 
 
 class PeriodErrors(NamedTuple):
@@ -46,9 +46,8 @@ class PeriodErrors(NamedTuple):
     Args:
         before, after, command: recorded states, and the command between them.
         error: of the reference's rates (m,) [rad/s].
-        parts: of the rates (5, m): error less the twin's, where that is known; change in the
-            reference; change in the run; and what time stepping explains, as Euler's step and as
-            friction.
+        parts: rows of rates (5, m): error less the twin's, where that is known; change in the
+            reference; change in the run; error of Euler's step; effect of friction.
         position: error of the joints (n,).
         from_twin: difference from the twin (2 n + 12,); None where that is unknown.
     """
@@ -109,6 +108,7 @@ class PeriodReference:
         return dynamic
 
     def _find_twin(self) -> TwinTicks | None:
+        """Return the twin of the engine with all faults so far; None for an unknown engine."""
         if self._engine not in engine_names():
             return None
         faults = self.setup.faults
@@ -123,17 +123,23 @@ class PeriodReference:
     def compare(
         self, before: RobotState, after: RobotState, command: Command, *, with_twin: bool
     ) -> tuple[PeriodErrors, Sequence[Event]]:
-        """Compare a control period; return the events of the reference in it, too.
+        """Compare a control period.
 
         Args:
             before, after, command: recorded.
             with_twin: whether the twin is compared, too.
+
+        Returns:
+            the errors, and the events of the reference in the period.
         """
+        # The reference from the recorded state.
         start = self._reference.reset(before)
         predicted = self._reference.step(command, self._period)
         events = [*self._reference.take_events()]
         old, new, recorded = rates(before), rates(predicted), rates(after)
         unexplained, euler, friction = new - recorded, np.zeros_like(new), np.zeros_like(new)
+        # The error that remains is the difference from the twin. Without one it is that from the
+        # reference, of which the error of Euler's step, (b - a) h / 2, may explain some.
         from_twin = None
         if self.twin and with_twin and not self._meets():
             from_twin = self.twin.differ(before, after, command)
@@ -143,6 +149,7 @@ class PeriodReference:
         elif self._fine is not None:
             a, b = (self._acceleration(state, command, events) for state in (start, predicted))
             euler = 0.5 * self.setup.scenario.physics_step * (b - a)
+        # Effect of friction: change of the rates, less that without contact and friction.
         if from_twin is None and self.pyramid and self._touches():
             friction = new - old - self._period * self._free(before, command.effort)
         parts = np.array([unexplained, new - old, recorded - old, euler, friction])
@@ -165,7 +172,7 @@ class PeriodReference:
         return bool(((q < lower + RELEASE) | (q > upper - RELEASE)).any())
 
     def _meets(self) -> bool:
-        """Return whether something touches in the reference; then the twin is stopped for good."""
+        """Return whether something touches in the reference; the twin then stops for good."""
         if self.setup.contact is None:
             return False
         contacts = self._reference.contacts()
@@ -189,7 +196,7 @@ class PeriodReference:
         return (rates(after) - rates(start)) / self._small
 
     def _free(self, state: RobotState, effort: Array) -> Array:
-        """Return the acceleration without contact and friction."""
+        """Return the acceleration without contact and friction (m,) [rad/s^2]."""
         acceleration = self._reference.acceleration(state, effort)
         assert acceleration is not None
         turn = quaternion_matrix(state.orientation).T

@@ -1,8 +1,10 @@
-"""Check of a bag: every control period against the reference's, and against the engine's twin.
+"""Check of a bag: a recorded run, one control period at a time, against reference and twin.
 
-Periods are judged in step_check.py, which the live node uses, too, so that both give one verdict
-(test_live_crosscheck compares them). What a bag may lack is decided here: a scenario, wrenches and
-twists, the twin of its engine. test_recorded (snake) has verdicts of sound and of wrong runs.
+The reference is the analytical model. The twin is a simulation of the same equations with the
+scheme of the engine that was recorded, and differs from a sound engine by round-off alone. Periods
+are judged in step_check.py, which the live node uses, too, so that both give the same verdict. A
+bag may lack a scenario, commanded wrenches and twists, or a twin of its engine; this module decides
+what is then compared.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ def check_bag(run: BagRun, setup: Setup | None = None, *, resolved: bool = True)
     Args:
         run: from a bag.
         setup: robot and scenario in place of the recorded ones.
-        resolved: whether the resolution is computed, which no verdict needs.
+        resolved: whether to compute the smallest errors that would have been found; no verdict
+            needs them, and they take time.
 
     Raises:
         AccordError: for a bag without a scenario.
@@ -31,17 +34,19 @@ def check_bag(run: BagRun, setup: Setup | None = None, *, resolved: bool = True)
         raise AccordError("the bag holds no scenario: accord crosscheck BAG SCENARIO")
     setup, motion = setup or run.setup(), run.trajectory
     check = StepCheck(setup, run.engine, run.engine_version, transport=run.transport)
-    given = [dict(zip(c.time.tolist(), c.effort)) for c in (run.wrenches, run.twists)]
+    external = [dict(zip(c.time.tolist(), c.effort)) for c in (run.wrenches, run.twists)]
+    # Every control period against the reference.
     check.note(motion.events)
     for i in range(len(motion) - 1):
         before = motion.state(i)
-        wrench, twist = (by_time.get(before.time) for by_time in given)
+        wrench, twist = (by_time.get(before.time) for by_time in external)
         check.take(before, motion.state(i + 1), wrench, twist, motion.asked(i))
     check.settle()
     checks = check.checks()
     if motion.divergence:
         return report_of_run(setup, run.engine, checks, motion.divergence)
-    if run.engine in engine_names() and not any(given):
+    # And against the twin, which knows no external wrenches and twists.
+    if run.engine in engine_names() and not any(external):
         delay = checks["one_step"].delay
         checks["scheme"] = check_twin(
             setup, run.engine, run.transport, motion, delay, resolved=resolved

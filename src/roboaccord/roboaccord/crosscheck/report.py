@@ -1,9 +1,10 @@
-"""Report of a cross-check: measurements, findings and conditions.
+"""Report of a cross-check: its measurements, findings and conditions, and the verdict they give.
 
-There is one class for every source of motion: engines, a bag, a live run, a log. Figures of a level
-are its `rows`; to add a figure of the whole check, add a field to `Report` and fill it in
-`run_crosscheck`. Keys of `to_json` are those of `--json`, fields those of summary.json: scripts
-read both, so they stay. Words are made in report/words.py, when they are asked for.
+There is one class for every source of motion: engines, a bag, a live run, a log. `judge` lets the
+levels judge their measurements of one engine; `report_of` collects the findings of all engines.
+Figures of a level are its `rows`; to add a figure of the whole check, add a field to `Report` and
+fill it in `run_crosscheck`. Keys of `to_json` are those of `--json`, and fields those of
+summary.json: scripts read both, so they stay. Words are made in report/words.py on demand.
 """
 
 from __future__ import annotations
@@ -48,16 +49,25 @@ class Report(Drawn):
     """Result of a cross-check.
 
     Args:
+        robot, scenario: names.
         verdict: None where there is no engine to judge.
         levels: finding of each level and engine: `levels.one_step["dart"]`.
         checks: measurement of each level and engine: `checks["one_step"]["dart"]`.
         rows: figures of each level's table, by level, engine and heading.
+        engines: names, the reference's first.
         titles: of these tables, by level.
         notes: remarks on the runs and the setup.
         resolution: smallest errors of parameters that would have been outside, by engine.
-        engines: names, the reference's first.
+        judged, duration: part of the run that is judged, and its whole [s].
+        seed, friction: of the scenario.
+        versions: of the simulators, by name.
+        noise: growth of round-off, by engine.
+        tolerances: of the scenario.
         excuses: of the scenario, by level and engine.
         metrics: figures of the runs at the scenario's physics step, by engine.
+        events: of these runs, by engine.
+        command: shell command that repeats the check.
+        perturbations: deliberate errors of the engines.
         energy: energy books of these runs, by engine.
         trajectories: these runs, by engine.
     """
@@ -93,7 +103,7 @@ class Report(Drawn):
     def ok(self) -> bool:
         """True if every level is within or excused, or if there was no engine to judge.
 
-        Of a single run, which not all levels judge, it is enough that none is outside.
+        For a single run, which not all levels judge, it is enough that none is outside.
         """
         return self.verdict in ("pass", None) or (self.of_run and self.verdict != "fail")
 
@@ -153,7 +163,7 @@ class Report(Drawn):
         return ", ".join(parts)
 
     def resolved(self, *, every: bool = False) -> list[Mapping[str, Json]]:
-        """Return the smallest errors that would have been outside, ten of each engine or all."""
+        """Return the smallest errors that would have been outside, some of each engine or all."""
         return [
             {"engine": engine, **by_fields(error)}
             for engine, errors in self.resolution.items()
@@ -190,7 +200,7 @@ class Report(Drawn):
         }
 
     def summary(self) -> dict[str, Json]:
-        """Return all but the trajectories, for summary.json."""
+        """Return all fields but the trajectories, and words, for summary.json."""
         words = {"reasons": self.reasons, "remarks": self.remarks}
         return {**by_fields(self), **words, "resolution": to_json(self.resolved(every=True))}
 
@@ -216,7 +226,7 @@ def judge(
     checks: Mapping[str, Any],
     divergence: str,
 ) -> list[Finding]:
-    """Return the findings on one engine, without what the scenario excuses.
+    """Return the findings on one engine, before excuses are applied.
 
     Args:
         setup: robot and scenario.
@@ -236,6 +246,7 @@ def judge(
         elif finding.stands_in:
             substitutes[level.name] = level.substitute
         findings[level.name] = replace(finding, level=level.name, engine=engine)
+    # A level that another one stands in for gets the outcome of that level.
     for name, other in substitutes.items():
         findings[name] = stand_in(findings[other], name, *findings[name].reasons)
     return list(findings.values())
@@ -244,7 +255,7 @@ def judge(
 def report_of_run(
     setup: Setup, engine: str, checks: Mapping[str, Any], divergence: str = ""
 ) -> Report:
-    """Return the report of a single run by its checks; arguments as of `judge`."""
+    """Return the report of a single run, from a bag or live; arguments are those of `judge`."""
     findings = judge(setup, engine, RUN_LEVELS, checks, divergence)
     findings = excuse(findings, setup.scenario.crosscheck.excuse)
     scheme = checks.get("scheme")

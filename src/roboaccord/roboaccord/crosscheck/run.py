@@ -1,9 +1,12 @@
-"""A whole cross-check: runs, measurements by the levels, judgement and report.
+"""A whole cross-check: run the engines, measure at all levels, judge, explain and report.
 
-Levels are those of `LEVELS` and those that the caller adds. None is known here by name, except for
-the floor of `trajectory`, below which no tolerance may be. MORE may be tuned: the number of further
-halvings of the step, each at twice the time. The names of the folders ENGINE_bag and of
-summary.json are documented and stay.
+`run_crosscheck` runs every engine at the physics steps dt, dt/2, dt/4, ... and lets each level
+measure each engine (its case), in other processes. Where findings ask for a smaller step, runs and
+measurements are repeated with one more. Findings then get their causes, and the report is written
+with a bag of each engine. Levels are those of `LEVELS` and those that the caller adds; this module
+treats all alike, except that no tolerance may be below the floor of level `trajectory`.
+
+MORE may be tuned. Names of the folders ENGINE_bag and of summary.json stay.
 """
 
 from __future__ import annotations
@@ -39,8 +42,8 @@ from roboaccord.run.versions import versions_of
 from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
 
-NOT_WORDS = re.compile(r"\W+")  # in names of folders
-MORE = 2  # physics steps added where findings ask for smaller ones: each doubles the time
+NOT_WORDS = re.compile(r"\W+")  # characters of engines' names that are replaced in names of folders
+MORE = 2  # halvings of the step added where findings ask for it: each doubles the time
 
 
 def run_crosscheck(
@@ -66,19 +69,20 @@ def run_crosscheck(
             are too large to decide.
         out: folder for summary.json and a bag of each engine.
         command: shell command that repeats the check, for the report.
-        refused: called with each engine that refuses the scenario, which is then left out; None
-            makes that an error.
+        refused: called with each engine that refuses the scenario, and why; that engine is then
+            left out. If None, such an engine is an error.
         progress: called as jobs start and end.
-        changed: whether the scenario differs from its file: then a tolerance of trajectories below
-            the noise floor is not an error, and judges nothing.
+        changed: whether the scenario differs from its file: a tolerance of trajectories below the
+            noise floor is then not an error; it only judges nothing.
         levels: in addition to `LEVELS`.
-        every: whether levels look at every tick.
+        every: whether levels compare every control period, in place of a sample of them.
         notes: on the setup, for the report.
 
     Raises:
         AccordError: for a folder that cannot be written, an engine that is not available, or a
             tolerance below the noise floor.
     """
+    # Levels, engines and the folder: errors of the request are found before anything runs.
     chosen = (*LEVELS, *levels)
     check_names(setup.scenario.crosscheck, [level.name for level in chosen])
     setup = on_ground_of(setup, engines)
@@ -87,8 +91,10 @@ def run_crosscheck(
     runs, cases = run_until_decided(
         setup, simulators, chosen, refine, progress, changed=changed, every=every
     )
+    # Findings with causes and the resolution, of each engine but the reference (the first case).
     ends = run_pieces(conclude, [(case, chosen) for case in cases[1:]])
     resolution = {case.name: errors for case, (_, errors) in zip(cases[1:], ends) if errors}
+    # Bags, report and summary.json.
     write_bags(setup, simulators, runs, out)
     report = report_of(
         setup,
@@ -117,7 +123,10 @@ def run_until_decided(
 ) -> tuple[Runs, list[CheckCase]]:
     """Run and measure at `refine` physics steps, and at up to `MORE` while findings ask for it.
 
-    Arguments are those of `run_crosscheck`.
+    Arguments are those of `run_crosscheck`. A chaotic motion is never refined.
+
+    Returns:
+        the runs, and the case of each simulator with its measurements.
 
     Raises:
         DivergedError: with a hint where the controller chatters.
@@ -145,7 +154,7 @@ def write_bags(setup: Setup, engines: Engines, runs: Runs, out: Path) -> None:
 def conditions(
     setup: Setup, engines: Engines, runs: Runs, notes: Sequence[Reason]
 ) -> dict[str, Any]:
-    """Return the conditions of a check and figures of its runs, as fields of the report."""
+    """Return fields of the report that describe the scenario, the engines and their runs."""
     scenario, noise = setup.scenario, measure_all(setup.tree, runs, engines.names)
     shown = {engine: runs.shown(engine) for engine in engines.names}
     texts = [(engine, run.divergence) for engine, run in shown.items() if run.divergence]
@@ -181,9 +190,12 @@ def measure(
 ) -> list[CheckCase]:
     """Return the case of each simulator, the reference's first, with the checks of all levels.
 
+    Arguments are those of `run_crosscheck`.
+
     Raises:
         AccordError: for a tolerance below the noise floor.
     """
+    # A chaotic motion is run over seeds; of others, tolerances are compared with the noise.
     spec, samples = setup.scenario.crosscheck, None
     if spec.statistics:
         sources = [engines.source(name) for name in engines.names]
@@ -202,6 +214,7 @@ def measure(
         CheckCase(setup, engines.source(name), name, runs.only(name), samples, every)
         for name in engines.names
     ]
+    # Measure each case in a process of its own.
     pairs = zip(cases, run_pieces(measure_one, [(case, levels) for case in cases]), strict=True)
     return [replace(case, checks=checks, known_book=book) for case, (checks, book) in pairs]
 
@@ -209,7 +222,7 @@ def measure(
 def measure_one(
     case: CheckCase, levels: Sequence[AnyLevel]
 ) -> tuple[dict[str, Any], EnergyBook | NoBook]:
-    """Measure one simulator at all levels, and its energy book; runs in another process."""
+    """Measure one simulator at all levels, and its energy book; called in another process."""
     for level in levels:
         if case.name == REFERENCE and not level.of_reference:
             continue
@@ -219,7 +232,7 @@ def measure_one(
 
 
 def judge_case(case: CheckCase, levels: Sequence[AnyLevel]) -> list[Finding]:
-    """Return the findings on one engine, without what the scenario excuses."""
+    """Return the findings on one engine, before causes are sought and excuses applied."""
     divergence = case.runs.shown(REFERENCE).divergence
     return judge(case.setup, case.name, levels, case.checks, divergence)
 
@@ -229,7 +242,7 @@ def conclude(
 ) -> tuple[list[Finding], Sequence[Resolved]]:
     """Return findings on one engine with causes and excuses, and the resolution of the check.
 
-    Runs in another process. The resolution is the smallest errors that would have been outside.
+    The resolution is the smallest errors that would have been outside. Called in another process.
     """
     spec = case.setup.scenario.crosscheck
     resolution = [*sampled(case), *resolve(case)]

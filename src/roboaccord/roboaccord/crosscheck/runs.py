@@ -1,8 +1,10 @@
 """Runs of a cross-check: each simulator at each physics step, and runs that show round-off.
 
-To add a kind of run, add a flag to `Job`, its name to NOISE and its start to `start_of`. NUDGE is
-stated in docs/validation.md and docs/ros.md: change all three together. `run_job` runs in other
-processes, so its arguments are plain data.
+A job is one run: an engine, a physics step, and flags, such as a start whose last bit is changed.
+Jobs run in other processes, the longest first; `Runs` holds their results. To add a kind of run,
+add a flag to `Job`, its name to NOISE and its start to `start_of`. NUDGE is stated in
+docs/validation.md and docs/ros.md: change all three together. Arguments of `run_job` must be plain
+data.
 """
 
 from __future__ import annotations
@@ -29,19 +31,24 @@ from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 NOISE = ("again", "bit", "nudged")  # flags of runs that show the effect of round-off
-NUDGE = 1e-9  # rad or m: far above round-off (1e-16), and in the linear range of any motion
-WHOLE = 1e-9  # round-off of the number of physics steps in a control period
+NUDGE = 1e-9  # rad or m: change of a start; far above round-off (1e-16), and small in any motion
+WHOLE = 1e-9  # distance of a ratio of times from a whole number that is round-off
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Functions called during a check: with the number of jobs, and with each job that ends."""
+    """Functions that are called during a check.
+
+    Args:
+        started: with the number of jobs.
+        done: with engine and physics step of each job that ends.
+    """
 
     started: Callable[[int], None] = lambda jobs: None
     done: Callable[[str, float], None] = lambda engine, dt: None
 
 
-QUIET = Progress()
+QUIET = Progress()  # nothing is called
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class Job:
         fine: whether a reference whose steps follow from a tolerance has a tighter one.
         bit: whether the last bit of one start value is changed, which shows round-off.
         again: whether it repeats another run, which shows whether runs are reproducible.
-        nudged: whether one start value is changed by NUDGE, which shows how motions diverge.
+        nudged: whether one start value is changed by NUDGE, which shows how fast motions diverge.
     """
 
     engine: str
@@ -72,7 +79,7 @@ class Runs:
     Args:
         by_job: run of each job.
         steps: physics steps of every simulator, from the largest to the smallest [s].
-        taken: energy that each engine's repeated run dissipated since its start, by engine.
+        taken: energy dissipated since the start in the repeated run, by engine and channel.
     """
 
     by_job: Mapping[Job, Trajectory]
@@ -85,13 +92,13 @@ class Runs:
         return {dt: self.by_job[Job(engine, dt)] for dt in self.steps}
 
     def shown(self, engine: str, **how: bool) -> Trajectory:
-        """Return the run at the scenario's physics step, or with a flag of NOISE that run."""
+        """Return the run at the scenario's step; with a flag of NOISE, that variant of it."""
         return self.by_job[Job(engine, self.steps[0], **how)]
 
     def only(self, engine: str) -> Runs:
         """Return the runs of one engine and of the reference."""
-        kept = (engine, REFERENCE)
-        runs = {job: run for job, run in self.by_job.items() if job.engine in kept}
+        names = (engine, REFERENCE)
+        runs = {job: run for job, run in self.by_job.items() if job.engine in names}
         return Runs(runs, self.steps, self.taken)
 
     def centres(self, tree: Tree, job: Job) -> Array:
@@ -101,7 +108,7 @@ class Runs:
         return self._centres[job]
 
     def coordinates(self, tree: Tree, job: Job) -> Array:
-        """Return the compared coordinates of a run (k, c)."""
+        """Return the coordinates in which runs are compared (k, c); see links.py."""
         return coordinates(self.by_job[job], self.centres(tree, job))
 
     @property
@@ -130,7 +137,7 @@ def run_jobs(
     order = [*engines.others, REFERENCE]
     jobs = [Job(e, dt) for dt in sorted(steps) for e in order]
     jobs += [Job(e, steps[0], **{how: True}) for e in order for how in NOISE]
-    samples = 0
+    samples = 0  # runs over seeds, which samples.py adds
     if spec.statistics:
         samples = spec.statistics.seeds * len(order) * 2  # physics steps
     else:
@@ -186,7 +193,7 @@ def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Tr
 def tightened(setup: Setup) -> Setup:
     """Return a setup whose reference has a tighter tolerance, if its steps follow from one.
 
-    There the tolerance and not the physics step decides the reference's error.
+    In such a reference the tolerance decides the error, and not the physics step.
     """
     tighter = make_simulator(setup).tighter
     if not tighter:
@@ -200,7 +207,7 @@ def tightened(setup: Setup) -> Setup:
 def start_of(job: Job, state: RobotState) -> RobotState:
     """Return the start of a job: as given, or with one value changed by its last bit or by NUDGE.
 
-    The value is the first joint's angle, without joints the height of the base. A value below 1 is
+    The value is the first joint's angle; without joints, the height of the base. A value below 1 is
     changed by the last bit of 1: a smaller change would vanish as soon as the value has grown.
     """
     if not (job.bit or job.nudged):
@@ -209,7 +216,12 @@ def start_of(job: Job, state: RobotState) -> RobotState:
 
 
 def nudged(state: RobotState, size: float | None = NUDGE) -> RobotState:
-    """Return a state with one value larger by `size` [rad or m], or by its last bit for None."""
+    """Return a state with one value increased.
+
+    Args:
+        state: to change; see `start_of` for the value.
+        size: of the increase [rad or m]; None for the last bit.
+    """
     values = np.array(state.q if len(state.q) else state.position)
     index = 0 if len(state.q) else 2
     values[index] += np.spacing(max(abs(values[index]), 1.0)) if size is None else size

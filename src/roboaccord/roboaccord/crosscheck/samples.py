@@ -1,6 +1,8 @@
 """Runs of a chaotic motion over seeds, and the eigenvalues of its control loop.
 
-PROBED and PROBE may be tuned: how the loop is linearised. Seeds and figure are set in the scenario.
+Level `statistics` compares medians over these runs. The eigenvalues show whether efforts that are
+held over a control period make the joints oscillate between their stops, where statistics decide
+nothing. PROBED and PROBE may be tuned; seeds and figure are set in the scenario.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.scenario import StatisticsSpec
 from roboaccord.scenario.setup import Setup
 
-PROBED = 5  # ticks at which the loop is linearised: odd, so that the median is one of them
-PROBE = 1e-6  # rad and rad/s: of a central difference, round-off is 1e-10, truncation 1e-12
+PROBED = 5  # ticks at which the loop is linearised: odd, so that one of them is the median
+PROBE = 1e-6  # rad and rad/s: step of a central difference, with a round-off error of 1e-10
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def run_samples(
         setup, figure=spec.figure, engines=engines, physics_steps=steps, seeds=spec.seeds, done=done
     )
     at_step, at_other_step = cells[::2], cells[1::2]
-    ratio = steps[0] / (steps[1] - steps[0])  # a scheme of first order
+    ratio = steps[0] / (steps[1] - steps[0])  # Richardson, first order
     by_step = {
         cell.engine: ratio * (cell.statistics.median - changed.statistics.median)
         for cell, changed in zip(at_step, at_other_step, strict=True)
@@ -96,6 +98,7 @@ def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
         simulator.take_events()
         return np.concatenate([end.q, end.qd])
 
+    # The controller follows the whole run; at chosen ticks copies of it give the derivatives.
     for i in range(max(chosen) + 1):
         state = run.state(i)
         if i in chosen:
@@ -106,9 +109,9 @@ def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
             except (RuntimeError, TypeError):
                 return None
             slopes = [
-                (tick(changed_at(state, k, PROBE), one) - tick(changed_at(state, k, -PROBE), two))
+                (tick(changed_at(state, k, PROBE), up) - tick(changed_at(state, k, -PROBE), down))
                 / (2.0 * PROBE)
-                for k, (one, two) in enumerate(pairs)
+                for k, (up, down) in enumerate(pairs)
             ]
             eigenvalues.append(float(np.linalg.eigvals(np.array(slopes).T).real.min()))
         controller.update(state, None)

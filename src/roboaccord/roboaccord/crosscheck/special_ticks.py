@@ -1,7 +1,9 @@
-"""Ticks in which something happens that no integration scheme steps over with its order.
+"""Control periods (ticks) that no integration scheme simulates with its order.
 
-Levels take them out of the judgement of single ticks, or judge them in another way. RESOLVED may be
-tuned with care: it decides what counts as a kink. Results are masks over the ticks of a run.
+In these ticks something happens within a step: an event or a switch, a contact, a joint at its
+stop, or dry friction that reverses (a kink). Levels leave them out, or judge them in another way.
+Results are masks over the ticks of a run. RESOLVED may be tuned with care: it decides what counts
+as a kink.
 """
 
 from __future__ import annotations
@@ -19,14 +21,14 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.stop_watch import RELEASE
 
-RESOLVED = 4.0  # physics steps across the width of dry friction from which a scheme resolves it
+RESOLVED = 4.0  # physics steps in which friction must reverse at least for a scheme to resolve it
 
 
 def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bool_] | None:
     """Return in which ticks something touches (k - 1,); None if the engine does not report it.
 
-    Found by repeating the run in the engine, or in the reference where the engine does not simulate
-    in this process.
+    The run is repeated in the engine. If that does not simulate in this process, the reference
+    starts from each recorded state instead. A tick before and after a contact counts, too.
     """
     touched = np.zeros(len(run) + 1, dtype=bool)
     if setup.contact is None:
@@ -45,28 +47,34 @@ def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bo
 
 
 def left_out(run: Trajectory, period: float) -> NDArray[np.bool_]:
-    """Return in which ticks there is an event or a switch, or a state is missing (k - 1,).
+    """Return in which ticks there is an event or a switch, or a sample is missing (k - 1,).
 
     Args:
         run: recorded.
         period: control period [s].
     """
-    out = np.abs(np.diff(run.time) - period) > TIME_ROUND_OFF
+    mask = np.abs(np.diff(run.time) - period) > TIME_ROUND_OFF
     for event in run.events:
-        at = np.searchsorted(run.time, event.time - TIME_ROUND_OFF)
-        out[max(at - 1, 0) : at + 1] = True
+        index = np.searchsorted(run.time, event.time - TIME_ROUND_OFF)
+        mask[max(index - 1, 0) : index + 1] = True
     for switch in run.switches.values():
-        out |= np.diff(switch)
-    return out
+        mask |= np.diff(switch)
+    return mask
 
 
 def kinks(simulator: Simulator, run: Trajectory, step: float) -> NDArray[np.bool_]:
     """Return in which ticks dry friction reverses within few physics steps (k - 1,).
 
-    No scheme keeps its order there, so they count as events. The rate of a hinge that is not a
-    joint of the run is that of the base.
+    Smoothed dry friction changes its sign over a width of rates [rad/s]. If a rate crosses 0 so
+    fast that fewer than RESOLVED physics steps fall into that width, no scheme keeps its order, and
+    the tick counts as an event. A hinge that is not a joint of the run has the rates of the base.
+
+    Args:
+        simulator: with the friction of its models.
+        run: recorded.
+        step: physics step [s].
     """
-    out = np.zeros(len(run) - 1, dtype=bool)
+    mask = np.zeros(len(run) - 1, dtype=bool)
     share_of_tick = step / np.diff(run.time)
     for model in simulator.parts():
         law = model.intended.friction if isinstance(model, EngineSimulator) else None
@@ -74,21 +82,21 @@ def kinks(simulator: Simulator, run: Trajectory, step: float) -> NDArray[np.bool
             continue
         width = law.speed if law.stiction is None else min(law.speed, law.stribeck_speed)
         dry = law.constant if law.stiction is None else law.stiction
-        for joint in (name for name, most in zip(model.joints, dry, strict=True) if most > 0.0):
+        for joint in (name for name, torque in zip(model.joints, dry, strict=True) if torque > 0.0):
             recorded = joint in run.joints
             rates = run.qd[:, [run.joints.index(joint)]] if recorded else run.twist[:, 3:]
-            low, high = (f(rates[:-1], rates[1:]) for f in (np.minimum, np.maximum))
+            low, high = (bound(rates[:-1], rates[1:]) for bound in (np.minimum, np.maximum))
             fast = (high - low) * share_of_tick[:, None] > width / RESOLVED
-            out |= ((low <= 0.0) & (high >= 0.0) & fast).any(axis=1)
-    return out
+            mask |= ((low <= 0.0) & (high >= 0.0) & fast).any(axis=1)
+    return mask
 
 
 def at_stops(simulator: Simulator, run: Trajectory) -> NDArray[np.bool_]:
     """Return in which ticks a joint is at its stop, at the beginning or at the end (k - 1,)."""
-    out = np.zeros(len(run), dtype=bool)
+    mask = np.zeros(len(run), dtype=bool)
     for part in engine_parts(simulator):
         limits = {joint.name: (joint.lower, joint.upper) for joint in part.tree.moving}
         for name, q in zip(run.joints, run.q.T, strict=True):
             lower, upper = limits.get(name, (-np.inf, np.inf))
-            out |= (q < lower + RELEASE) | (q > upper - RELEASE)
-    return out[1:] | out[:-1]
+            mask |= (q < lower + RELEASE) | (q > upper - RELEASE)
+    return mask[1:] | mask[:-1]

@@ -1,9 +1,11 @@
-"""Check of one run, a control period at a time, from a bag or live.
+"""Check of a single run, one control period at a time, from a bag or live.
 
-A bag and the live node both judge by `StepCheck`: a change is one of both. A period is compared in
-period_reference.py, and judged as in a fresh run, by `judge_rates` of levels/one_step.py. ALIKE,
-ESTIMATE, SAMPLED, MOST_LATE and MOST_DELAY may be tuned; test_recorded (snake) has verdicts of
-sound and of wrong runs.
+Each control period is compared with the reference and the engine's twin in period_reference.py, and
+its efforts with the commanded ones (level `drive`); sums of the errors are judged by `judge_rates`
+of levels/one_step.py. A bag and the live node both use `StepCheck`, so that they give the same
+verdict. In Gazebo commands act late by an unknown number of periods, which is first estimated from
+the errors. ALIKE, ESTIMATE, SAMPLED, MOST_LATE and MOST_DELAY may be tuned; test_recorded (snake)
+has verdicts of sound and of wrong runs.
 """
 
 from __future__ import annotations
@@ -36,10 +38,10 @@ from roboaccord.engines import REFERENCE
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
 
-SAMPLED = 20  # every so many periods the twin with sticking friction is compared, which is slow
-MOST_LATE = 200  # control periods by which a command may act late where the simulation never waits
-ALIKE = 2.0  # times the smallest sum of squares, up to which a delay explains as much
-MOST_DELAY = 3  # control periods by which commands may act late in Gazebo
+SAMPLED = 20  # control periods between comparisons with a twin, where contacts make it slow
+MOST_LATE = 200  # control periods: longest delay of a command if the simulation does not wait
+ALIKE = 2.0  # times the smallest sum of squares: a delay up to it explains as much
+MOST_DELAY = 3  # control periods: longest delay of a command in Gazebo
 ESTIMATE = 200  # periods by which the delay is estimated: 0.2 s at 1 kHz
 
 
@@ -81,7 +83,7 @@ class StepCheck:
         return self._reference.setup
 
     def note(self, events: Iterable[Event]) -> None:
-        """Take events of the run, before the period in which they happened."""
+        """Note events of the run, before the period in which they happened."""
         events = list(events)
         for event in events:
             heapq.heappush(self._events, event.time)
@@ -107,31 +109,37 @@ class StepCheck:
         twist: Array | None = None,
         command: Command | None = None,
     ) -> list[RobotState]:
-        """Compare one control period; return the errors of states that are newly compared.
+        """Compare one control period.
 
         Args:
-            before, after: samples; the efforts of `after` were in force, its switches are set.
+            before, after: states at its ends; efforts and switches of `after` were in force in it.
             wrench, twist: commanded for the period.
             command: efforts commanded for the period; None where they are not known.
+
+        Returns:
+            errors of the newly compared states; none while the delay is being estimated.
         """
+        # Events up to the end of the period.
         happened = False
         while self._events and self._events[0] <= after.time + TIME_ROUND_OFF:
             heapq.heappop(self._events)
             happened = True
+        # Missing samples: nothing to compare.
         periods = round((after.time - before.time) / self._period)
         if periods != 1:
             self.skipped += max(periods, 1)
             self._efforts.clear()
             self._drive.take(before, after, None)
             return []
+        # Efforts in force by possible delay; in Gazebo those of earlier periods are needed.
         self._drive.take(before, after, command)
         self._efforts.appendleft(after.effort)
         delays = [self._delay] if self._delay is not None else range(self._efforts.maxlen or 1)
         if len(self._efforts) <= max(delays):
             self.skipped += 1
             return []
-        rest = (after.switches, wrench, twist)
-        commands = [Command(self._efforts[d], *rest, in_force=True) for d in delays]
+        signals = (after.switches, wrench, twist)
+        commands = [Command(self._efforts[d], *signals, in_force=True) for d in delays]
         if self._reference.twin and not (wrench is None and twist is None):
             self._reference.twin.stop("a wrench or a twist is commanded")
         return self._compare(before, after, commands, happened=happened)
@@ -146,6 +154,7 @@ class StepCheck:
             commands: in force, by delay.
             happened: whether there was an event in it.
         """
+        # Compare with the reference, and with the twin if it is due and no event is near.
         sampled = (self.compared + len(self._trials)) % SAMPLED == 0
         with_twin = (sampled or not self._reference.has_contacts) and not self._after_event
         try:
@@ -156,6 +165,7 @@ class StepCheck:
             self._refused = self._refused or why
             self.left_out += 1
             return []
+        # Leave out periods with an event or a joint at its stop; no scheme places these.
         happened = happened or any(events for _, events in compared)
         self._after_event = 2 if happened else max(self._after_event - 1, 0)
         trials = [errors for errors, _ in compared]
@@ -181,14 +191,19 @@ class StepCheck:
         if (driven := self._drive.check()).judged:
             checks["drive"] = driven
         if (twin := self._reference.twin) is not None:
-            rest = self.left_out if self._reference.has_contacts else total - twin.judged
-            checks["scheme"] = twin.check(rest)
+            others = self.left_out if self._reference.has_contacts else total - twin.judged
+            checks["scheme"] = twin.check(others)
         return checks
 
     def _step(self, total: int) -> RecordedStep:
-        """Return the comparison with the reference's control periods."""
+        """Return the comparison with the reference.
+
+        Args:
+            total: number of control periods of the run.
+        """
         tolerances = self.setup.scenario.crosscheck.tolerances.at(self._period)
         tolerance = self._tolerance or tolerances.one_step
+        # Root mean squares of joints and base: of the error, the changes, and what explains it.
         error, change, recorded, euler, friction = np.sqrt(
             self._sums / (max(self.compared, 1) * self._sizes)
         )
@@ -198,6 +213,7 @@ class StepCheck:
             np.divide(size, moved, out=np.zeros(2), where=moved > 0.0).tolist()
             for size in (error, stepping)
         )
+        # Of joints and base, the one that exceeds what is allowed by more comes first.
         whose = "joints" if self.setup.joints else "base", "base"
         scheme = bool(self._reference.twin) and not self._reference.has_contacts
         why = [because(Code.STEPPING_EXPLAINS, share=part, scheme=scheme) for part in explained]
@@ -223,35 +239,36 @@ class StepCheck:
 
     @property
     def worst(self) -> str:
-        """The joint whose error exceeds most what time stepping explains, or `base_link`."""
+        """Joint whose error exceeds most what time stepping explains, or `base_link`."""
         error, euler, friction = np.sqrt(self._by_rate)
         index = first_largest(error - SAFETY * euler - self._reference.pyramid * friction)
         return [*self.setup.joints, *3 * ["base_link"]][index]
 
     def settle(self) -> list[RobotState]:
-        """Choose the delay from the periods so far, the smallest that explains them, and add these.
+        """Choose the smallest delay that explains the periods so far, and add their errors.
 
         Gazebo's engine takes forward Euler steps, whose error no delay has to explain.
         """
         if self._delay is not None or not self._trials:
             return []
         rest = np.array([[errors.unexplained for errors in trials] for trials in self._trials])
-        total = (rest**2).sum(axis=(0, 2))
-        self._delay = int(np.flatnonzero(total <= ALIKE * total.min())[0])
+        sums = (rest**2).sum(axis=(0, 2))
+        self._delay = int(np.flatnonzero(sums <= ALIKE * sums.min())[0])
         trials, self._trials = self._trials, []
         return [self._add(by_delay[self._delay]) for by_delay in trials]
 
     def _add(self, errors: PeriodErrors) -> RobotState:
+        """Add the errors of a period to the sums, and return them as a state."""
         n = len(self.setup.joints)
         groups = (slice(n) if n else slice(None), slice(n, None))
         self._sizes = np.array([n or 3, 3])
-        self._sums += [[float(a[group] @ a[group]) for group in groups] for a in errors.parts]
+        self._sums += [[float(x[group] @ x[group]) for group in groups] for x in errors.parts]
         self._by_rate += errors.squares
-        shown = errors.error[groups[0]]
-        self._rms += float(shown @ shown)
+        judged = errors.error[groups[0]]
+        self._rms += float(judged @ judged)
         if self._reference.twin is not None and errors.from_twin is not None:
             period = errors.before, errors.after, errors.command
             self._reference.twin.add(*period, errors.from_twin)
-        self._max = max(self._max, float(np.abs(shown).max()))
+        self._max = max(self._max, float(np.abs(judged).max()))
         self.compared += 1
         return RobotState(errors.after.time, errors.position, errors.error[:n], np.zeros(n))

@@ -1,11 +1,11 @@
 """Level `scheme` of a single run, live or from a bag: control periods against the engine's twin.
 
-MEASURED may be tuned: the number of ticks at which round-off is measured, which costs time. Floor
-and judgement must stay those of measures/scheme.py, so that a recorded run gets the finding of a
-fresh one; test_recorded (snake) and test_live_crosscheck test that.
-
-In a live run round-off is measured only where a difference exceeds the floor so far. A sound run
-then costs little more than a step of the twin for each control period.
+The twin simulates our equations of motion with the engine's scheme, one control period (tick) from
+each recorded state. A bag is compared as a fresh run is (`check_twin`). A live run is compared tick
+by tick (`TwinTicks`), and round-off is measured only where a difference exceeds the floor so far: a
+sound run then costs little more than a step of the twin for each tick. Floor and judgement must
+stay those of measures/scheme.py, so that a recorded run gets the finding of a fresh one
+(test_recorded, test_live_crosscheck). MEASURED may be tuned.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from roboaccord.scenario.setup import Setup
 GAZEBO, BRIDGED = "gz", "ros_gz"  # name of the engine, and transport of a launch
 HELD_BY = {f"joint_{kind}" for kind in HOLDING}  # events after which a joint is held
 HELD = "in Gazebo efforts hold a frozen joint"
-MEASURED = 100  # ticks at most at which round-off is measured, which steps several twins
-FIRST = np.zeros(1, dtype=np.int64)
+MEASURED = 100  # ticks at which round-off is measured at most: each costs steps of several twins
+FIRST = np.zeros(1, dtype=np.int64)  # index of the only tick of a run of two samples
 
 
 class TwinTicks:
@@ -62,11 +62,11 @@ class TwinTicks:
             self._comparison, self._why = None, str(error)
 
     def __bool__(self) -> bool:
-        """Whether the twin still compares."""
+        """Return whether the twin still compares."""
         return self._comparison is not None and not self._stopped
 
     def stop(self, why: str) -> None:
-        """Stop comparing; periods that were compared remain."""
+        """Stop comparing; ticks that were compared still count."""
         self._stopped, self._why = True, why if not self.judged else self._why
 
     def differ(self, before: RobotState, after: RobotState, command: Command) -> Array | None:
@@ -88,7 +88,7 @@ class TwinTicks:
         return None if any(model.stopped for model in parts_of(twin)) else difference(after, end)
 
     def add(self, before: RobotState, after: RobotState, command: Command, error: Array) -> None:
-        """Take the difference of a control period, as `differ` returns it."""
+        """Count a tick whose difference is known; measure round-off if it exceeds the floor."""
         self.judged += 1
         if self._comparison and self._measured < MEASURED and self._beyond(error).max() > 1.0:
             self._measured += 1
@@ -115,10 +115,11 @@ class TwinTicks:
 
     @property
     def _floors(self) -> Array:
+        """Floors of all coordinates (2 n + 12,)."""
         return spread(self._floor, len(self._largest))
 
     def _beyond(self, error: Array) -> Array:
-        """Return differences over the floor of round-off so far."""
+        """Return differences relative to the floor of round-off so far (2 n + 12,)."""
         return np.abs(error) / np.maximum(self._floors, np.finfo(float).tiny)
 
 
@@ -143,6 +144,7 @@ def check_twin(
     engine_spec = twin_engine(setup, engine, transport)
     if engine != GAZEBO:
         return check_scheme(setup, engine_spec, motion, resolved=resolved)
+    # Gazebo: efforts act late, and a joint that is held is not simulated by a twin.
     frozen = [event.time for event in motion.events if event.kind in HELD_BY]
     late = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
     if len(late) < 2:
@@ -151,7 +153,7 @@ def check_twin(
 
 
 def twin_engine(setup: Setup, engine: str, transport: str) -> EngineSpec:
-    """Return the engine of a recorded run, with its twin if it has one; arguments as above."""
+    """Return the engine of a recorded run with its twin; arguments are those of `check_twin`."""
     if engine != GAZEBO:
         return spec(engine)
     make: Callable[..., EngineSpec] = plugins.load("twins", engine)

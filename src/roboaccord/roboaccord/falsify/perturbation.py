@@ -1,8 +1,8 @@
 """Kinds of deliberate errors, and how users write them: ENGINE:KIND[:WHERE]=VALUE.
 
 To add a kind, add an entry to KINDS (unit, bounds, and the value that changes nothing), and its
-effect to TEXT, MODEL or OUTSIDE of wrapped.py. Names of kinds and the form above are typed by users
-and stay; bounds may be widened. test_perturbations runs every kind at its neutral value.
+effect to TEXT, MODEL or OUTSIDE of wrapped.py. Users type the names and the form above, so these
+stay. test_perturbations runs every kind at its neutral value.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from types import MappingProxyType
 
 from roboaccord.contract.errors import AccordError
 
-EVERY = "*"  # WHERE of an error of all links or joints
+EVERY = "*"  # WHERE for an error of all links or joints
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Kind of perturbation.
+    """Kind of a deliberate error (perturbation).
 
     Args:
         meaning: of the value, for `--help` and tables.
         unit: of the value.
-        place: what WHERE names: `link`, `joint`, or "" for an error in one place.
+        place: what WHERE names: `link`, `joint`, or "" for an error that has one place only.
         neutral: the value that changes nothing.
         least, most: bounds of the value.
-        whole: whether it is a whole number.
+        whole: whether the value must be a whole number.
     """
 
     meaning: str
@@ -39,7 +39,7 @@ class Kind:
     whole: bool = False
 
 
-POSITIVE = 1e-6  # least factor on a quantity that may not be 0
+POSITIVE = 1e-6  # smallest factor on a quantity that must not be 0
 
 KINDS = MappingProxyType(
     {
@@ -71,13 +71,13 @@ KINDS = MappingProxyType(
 
 @dataclass(frozen=True)
 class Perturbation:
-    """Deliberate error.
+    """A deliberate error of an engine.
 
     Args:
-        engine: that has it.
+        engine: name of the engine that has it.
         kind: one of KINDS.
-        where: name of a link or joint, `*` for all.
         value: in the unit of the kind.
+        where: name of a link or joint, `*` for all.
     """
 
     engine: str
@@ -93,7 +93,7 @@ class Perturbation:
         """Return those of `names` to which the perturbation applies.
 
         Raises:
-            AccordError: if there is none.
+            AccordError: if it applies to none of them.
         """
         picked = [name for name in names if self.at(name)]
         link_or_joint = KINDS[self.kind].place
@@ -105,7 +105,7 @@ class Perturbation:
         return picked
 
     def impossible(self, reason: str) -> AccordError:
-        """Return an error that states why the perturbation does not apply to a model."""
+        """Return the error that says why the perturbation does not apply to a model."""
         return AccordError(f"--perturb {self}: {reason}")
 
     def __str__(self) -> str:

@@ -1,12 +1,10 @@
 """Engines with deliberate errors: specifications that wrap others and replace them.
 
-The effect of a kind is one entry: in TEXT (a change of the URDF), in MODEL (a field of
-`EngineModel`), or in OUTSIDE, with its code in `PerturbedSignals`. Without an entry a kind has no
-effect, and no error is raised. `simulator.intended` remains the model without the error, with which
-level 1 compares.
-
-An error of the model is built into each model that a robot passes to the engine; one of commands,
-measurements or steps wraps the finished simulator.
+An error of the model is built into each model that a robot passes to the engine: as a change of its
+URDF (TEXT) or of a field of `EngineModel` (MODEL). An error of commands, measurements or steps
+wraps the finished simulator (OUTSIDE, `PerturbedSignals`, `BrokenSteps`). `simulator.intended`
+remains the model without the error, with which level 1 compares. A new kind needs an entry in one
+of these tables; without one it has no effect, and no error is raised.
 """
 
 from __future__ import annotations
@@ -39,9 +37,9 @@ from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.friction import JointFriction
 from roboaccord.simulators.proxy import Proxy
 
-AfterStep = Callable[[Simulator], None]
+AfterStep = Callable[[Simulator], None]  # called with the simulator after each step
 OUTSIDE = ("sensor", "delay")  # kinds that are not errors of the model
-Changes = dict[str, Any]
+Changes = dict[str, Any]  # fields of an EngineModel, by name
 
 
 def wrap(
@@ -69,7 +67,13 @@ def wrap(
 
 @dataclass(frozen=True, kw_only=True)
 class WrappedSpec(EngineSpec):
-    """Specification of an engine with deliberate errors, made by `wrap`."""
+    """Specification of an engine with deliberate errors, made by `wrap`.
+
+    Args:
+        inner: specification without the errors.
+        perturbations: of this engine.
+        after_step: called with the simulator after each step; None for nothing.
+    """
 
     inner: EngineSpec
     perturbations: tuple[Perturbation, ...]
@@ -99,30 +103,30 @@ class PerturbedSignals(Proxy):
 
     Args:
         simulator: without these errors.
-        items: perturbations of measurements and commands.
+        items: perturbations of measurements (`sensor`) and commands (`delay`).
     """
 
     def __init__(self, simulator: Simulator, items: Sequence[Perturbation]) -> None:
         super().__init__(simulator)
         self._offset = np.zeros(len(simulator.joints))
-        self._late = 0
+        self._delay = 0
         for item in items:
             if item.kind == "delay":
-                self._late = round(item.value)
+                self._delay = round(item.value)
             else:
                 self._offset += _by_joint(simulator.joints, item, 0.0)
-        self._waiting: list[Command] = []
+        self._pending: list[Command] = []
 
     def _start(self, state: RobotState) -> None:
-        rest = Command(np.zeros(len(self._offset)))
-        self._waiting = [rest] * self._late
+        idle = Command(np.zeros(len(self._offset)))
+        self._pending = [idle] * self._delay
         super()._start(state)
 
     def _advance(self, command: Command, duration: float) -> None:
-        """Advance under the command that is due."""
-        self._waiting.append(command)
-        late = self._waiting.pop(0)
-        super()._advance(replace(command, effort=late.effort), duration)
+        """Advance under the effort that was commanded some periods before."""
+        self._pending.append(command)
+        due = self._pending.pop(0)
+        super()._advance(replace(command, effort=due.effort), duration)
 
     def _read(self) -> RobotState:
         """Return the present state as measured, with the commanded effort."""
@@ -152,13 +156,13 @@ class BrokenSteps(Proxy):
 
 
 def _along(offset: Array) -> Array:
-    """Return the direction of an offset from the parent's origin; x where it is 0."""
+    """Return the unit vector along an offset from the parent's origin; x if the offset is 0."""
     norm = float(np.linalg.norm(offset))
     return offset / norm if norm else np.array([1.0, 0.0, 0.0])
 
 
 def _tilt(angle: float, axis: Array) -> Array:
-    """Return an axis tilted by an angle [rad] about a direction across it."""
+    """Return an axis tilted by an angle [rad] about a direction perpendicular to it."""
     unit = axis / np.linalg.norm(axis)
     across = np.cross(unit, np.eye(3)[int(np.argmin(np.abs(unit)))])
     return np.asarray(axis_angle_matrix(across / np.linalg.norm(across), np.array(angle)) @ unit)
@@ -176,7 +180,8 @@ TEXT: dict[str, Sequence[tuple[str, str, str, Callable[[float, Array], Array]]]]
         ("limit", "upper", "0", operator.add),
     ],
 }
-"""Errors in a URDF: element of an inertial or a joint, its attribute, default and change."""
+"""Errors in a URDF, by kind: element of an inertial or a joint, attribute, default, and the
+function (value of the error, present numbers) that returns the changed numbers."""
 
 
 def _perturb_text(urdf: str, joints: Sequence[str], item: Perturbation) -> str:
@@ -207,10 +212,10 @@ def _perturb_text(urdf: str, joints: Sequence[str], item: Perturbation) -> str:
 
 
 def perturb_model(model: EngineModel, items: Sequence[Perturbation]) -> EngineModel:
-    """Return a model with perturbations built in.
+    """Return a model with perturbations built in; kinds of OUTSIDE are left to wrappers.
 
     Raises:
-        AccordError: for one that has nothing here to act on.
+        AccordError: for a perturbation that does not apply to the model.
     """
     for item in items:
         if item.kind in TEXT:
@@ -227,15 +232,18 @@ def _by_joint(joints: Sequence[str], item: Perturbation, neutral: float) -> Arra
 
 
 def _factors(model: EngineModel, item: Perturbation) -> Array:
+    """Return the factor of a perturbation at each joint (n,); 1 where it does not apply."""
     return _by_joint(model.joints, item, 1.0)
 
 
 def _more(model: EngineModel, item: Perturbation) -> Changes:
-    present, more = getattr(model, item.kind), _by_joint(model.joints, item, 0.0)
-    return {item.kind: more if present is None else present + more}
+    """Return a model's field with the value added at the joints: damping or armature."""
+    present, added = getattr(model, item.kind), _by_joint(model.joints, item, 0.0)
+    return {item.kind: added if present is None else present + added}
 
 
 def _ground(model: EngineModel, item: Perturbation) -> Changes:
+    """Return the ground friction law with one parameter scaled."""
     if not isinstance(model.force_law, EllipseFriction):
         raise item.impossible("its ground friction is not an ellipse")
     quantity = item.kind.replace("_", " ")
@@ -243,6 +251,7 @@ def _ground(model: EngineModel, item: Perturbation) -> Changes:
 
 
 def _scaled(model: EngineModel, item: Perturbation) -> Changes:
+    """Return the friction law with the forces on some links scaled."""
     law = model.force_law
     if law is None:
         raise item.impossible("no friction acts on its links")
@@ -251,6 +260,7 @@ def _scaled(model: EngineModel, item: Perturbation) -> Changes:
 
 
 def _dry(model: EngineModel, item: Perturbation) -> Changes:
+    """Return joint friction with dry friction scaled at some joints."""
     law = model.friction
     if not isinstance(law, JointFriction) or not np.any(law.constant):
         raise item.impossible("its joints have no dry friction")
@@ -260,6 +270,7 @@ def _dry(model: EngineModel, item: Perturbation) -> Changes:
 
 
 def _contact_friction(model: EngineModel, item: Perturbation) -> Changes:
+    """Return the contact with all friction coefficients scaled."""
     if model.contact is None or not any(model.contact.friction.values()):
         raise item.impossible("it has no contact with friction")
     scaled = {name: mu * item.value for name, mu in model.contact.friction.items()}
@@ -267,6 +278,7 @@ def _contact_friction(model: EngineModel, item: Perturbation) -> Changes:
 
 
 def _impact(model: EngineModel, item: Perturbation) -> Changes:
+    """Return the restitution increased by the value; that of contacts is set to it."""
     if model.restitution is not None:
         return {"restitution": model.restitution + item.value}
     if model.contact is None:
@@ -275,6 +287,7 @@ def _impact(model: EngineModel, item: Perturbation) -> Changes:
 
 
 def _stop(model: EngineModel, item: Perturbation) -> Changes:
+    """Return the softness of the joints' stops."""
     if not any(np.isfinite(j.upper) for j in Tree.parse(model.urdf, root=model.root).moving):
         raise item.impossible("its joints have no limits")
     return {"stop_softness": item.value}

@@ -1,11 +1,13 @@
-"""Which causes explain residuals: the fewest hypotheses, each tried on a half that it never saw.
+"""Which causes explain residuals: the fewest that leave little, each confirmed on unseen blocks.
 
-LEFT, HELD, QUIET, SIGNIFICANT and BEATEN may be tuned as long as test_naming, test_scheme and
-test_own_log, which plant errors, find the same names. A member of `Conclusion` may be added, with
-its words in words.py; verdicts hang on codes.
+`explain` takes the fits of search.py stage by stage (one cause, two, three) and stops where another
+cause adds nothing or noise alone is left. All causes that explain equally well, within the noise,
+form one finding. A cause is named only if, fitted on one half of the blocks, it also explains the
+other half, and if its interval does not contain 0.
 
-What explains as much as the noise tells apart is one finding, with all its names. A cause whose
-interval contains 0, or that does not explain the held-out half, is never named.
+LEFT, HELD, QUIET, SIGNIFICANT and BEATEN may be tuned while test_naming, test_scheme and
+test_own_log, which plant errors, find the same names. A new member of `Conclusion` needs its words
+in report/words.py; verdicts depend on the codes.
 """
 
 from __future__ import annotations
@@ -22,18 +24,18 @@ from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted
 from roboaccord.crosscheck.causes.search import ROUND_OFF, Search, is_noise, score, squares
 from roboaccord.engines.deviations import EVERY
 
-MOST = 3  # causes at once
-LEFT = 0.1  # share of the squared residuals: what leaves more explains nothing
-HELD = 4.0  # times what a cause may leave: of the held-out half
-QUIET = 0.1  # squares of the noise: what leaves less is below what is known of it
-SIGNIFICANT = 5.0  # standard errors
-BEATEN = 1.5  # times what is left: by the next best, unless noise is all that is left
-SMALL = 0.05  # of the largest component: such others are not reported
-LATE, WHOLE = ("delay", "lag"), 1e-6  # by ticks; of a number, how near to a whole one
+MOST = 3  # causes that are named at once
+LEFT = 0.1  # share of the squared residuals: a fit that leaves more explains nothing
+HELD = 4.0  # times what a fit may usually leave: allowed on the held-out half
+QUIET = 0.1  # mean square over that of the noise: less is below what is known of the noise
+SIGNIFICANT = 5.0  # standard errors: fits whose scores differ by less are alike
+BEATEN = 1.5  # times what the named cause leaves: other causes must leave more
+SMALL = 0.05  # of the largest component: smaller components are not reported
+LATE, WHOLE = ("delay", "lag"), 1e-6  # errors in ticks; relative distance from a whole number
 
 
 class Conclusion(StrEnum):
-    """What an explanation comes to."""
+    """How an explanation ends."""
 
     NOT_ASKED = "not_asked"
     NAMED = "named"
@@ -49,17 +51,18 @@ class Explanation:
     """What explains residuals.
 
     Args:
-        code: what it comes to.
+        code: how the search ended.
         causes: named ones, which act together.
-        instead: others that explain as much, each of causes that act together.
-        most: what explains most where nothing explains enough.
-        left, following, held: shares of the squared residuals: left, by the next best, and left of
-            the held-out half.
-        quantity, where: the largest residual's, and its joint or link.
-        counted: control periods that are off, and all; empty where that is all.
-        kinds: of events in whose control periods the residuals lie.
-        since: when motions part [s], None where that is not asked; near an event of a subject.
-        near: that event, kind and subject.
+        instead: other causes that explain as much, each a group that acts together.
+        most: causes that explain most, if none explains enough.
+        left: share of the squared residuals that the named causes leave.
+        following: share that the next best causes leave.
+        held: share that the named causes leave of the held-out half.
+        quantity, where: coordinate of the largest residual, and its joint or link.
+        counted: number of control periods that are off, and of all; empty if most are.
+        kinds: of events, if the residuals lie in their control periods.
+        since: time when motions part [s]; None if that is not asked.
+        near: kind and subject of an event near that time; empty without one.
     """
 
     code: Conclusion = Conclusion.NOT_ASKED
@@ -78,80 +81,91 @@ class Explanation:
 
     @property
     def asked(self) -> bool:
-        """Whether anybody asked for an explanation."""
+        """Whether an explanation was sought."""
         return self.code is not Conclusion.NOT_ASKED
 
     @property
     def cause(self) -> Cause:
-        """What is off: of several together the first; where alone, if that alone is known."""
+        """First named cause; of others only the place, if that is known."""
         if self.code in (Conclusion.NAMED, Conclusion.TOGETHER, Conclusion.EVENTS):
             return self.causes[0]
         return Cause("", "" if self.causes else self.where)
 
 
 def alike(fits: Sequence[Fit]) -> list[Fit]:
-    """Return the best of ranked fits and those that the noise does not tell apart from it.
+    """Return the best of ranked fits, and those that the noise does not tell apart from it.
 
-    Of several fits of the same hypotheses the best, and none with more than another has. What has
-    no size to fit goes before what has, and single joints before all of them. Of those that leave
-    less than the noise can be known, only those with the fewest sizes.
+    Of several fits with the same places only the best is kept, and none whose places include those
+    of another. Errors without a fitted size go before others, and single joints before all of them.
+    Among fits that leave less than the noise is known, only those with the fewest sizes remain.
     """
+    # Fits below the known noise: only those with the fewest sizes.
     quiet = [fit for fit in fits if fit.cost < QUIET * fit.left.size]
     fewest = min((len(fit.ones) for fit in quiet), default=0)
     fits = [fit for fit in quiet if len(fit.ones) == fewest] or fits
-    most = score(fits[0]) + SIGNIFICANT**2 * fits[0].unit
-    least = {fit.places: fit for fit in reversed(fits)}
-    candidates = [fit for fit in fits if score(fit) <= most and least[fit.places] is fit]
+    # Fits alike: score near the best, the best fit of its places, none with a place too many.
+    highest = score(fits[0]) + SIGNIFICANT**2 * fits[0].unit
+    best_of = {fit.places: fit for fit in reversed(fits)}
+    candidates = [fit for fit in fits if score(fit) <= highest and best_of[fit.places] is fit]
     candidates = [
-        fit for fit in candidates if not any({*fit.places} > {*each.places} for each in candidates)
+        fit for fit in candidates if not any({*fit.places} > {*kept.places} for kept in candidates)
     ]
+    # Errors without a fitted size go first, and single joints before all joints.
     candidates = [fit for fit in candidates if is_sizeless(fit)] or candidates
     single = {fit.places[0][0] for fit in candidates if fit.places[0][1] != EVERY}
     return [f for f in candidates if f.places[0][1] != EVERY or f.places[0][0] not in single]
 
 
 def is_sizeless(fit: Fit) -> bool:
-    """Return whether nothing was fitted: an error without a size, or late by a whole number.
+    """Return whether the error has no fitted size, or is a delay by a whole number of ticks.
 
-    That a fitted delay comes to a whole number of ticks is no chance.
+    A fitted delay that comes out as a whole number of ticks does so by no chance.
     """
-    late = [size for one, size in fit.sizes.items() if one in fit.ones and one.quantity in LATE]
+    late = [size for h, size in fit.sizes.items() if h in fit.ones and h.quantity in LATE]
     whole = all(abs(size - round(size)) < WHOLE * abs(size) for size in late)
     return bool(fit.variant) or (0 < len(late) == len(fit.ones) and whole)
 
 
 def held_out(problem: Problem, fit: Fit) -> float | None:
-    """Return the share that a fit of one half leaves of the other; None where it is too much."""
+    """Return the share that a fit of one half leaves of the other half.
+
+    It is None if that is too much to name the causes, or if there is only one block.
+    """
     fits = list[Fit]()
-    for each, groups, variant in ((problem, (), None), (fit.problem, fit.groups, fit.variant)):
-        if (halves := each.halves(len(fit.left))) is None:
+    for either, groups, variant in ((problem, (), None), (fit.problem, fit.groups, fit.variant)):
+        if (halves := either.halves(len(fit.left))) is None:
             return None
-        half, rest = fitted(halves[0], groups, fit.sizes, variant), halves[1]
+        half, unseen = fitted(halves[0], groups, fit.sizes, variant), halves[1]
         try:
-            left = rest.residuals(half.sizes)
+            residuals = unseen.residuals(half.sizes)
         except AccordError:
             return None
-        fits.append(Fit(rest, variant, groups, half.sizes, {}, squares(left), left))
-    plain, own = fits
-    better = own.cost < plain.cost and problem.explains(plain, own, HELD)
-    return own.cost / plain.cost if better else None
+        fits.append(Fit(unseen, variant, groups, half.sizes, {}, squares(residuals), residuals))
+    plain, explained = fits
+    better = explained.cost < plain.cost and problem.explains(plain, explained, HELD)
+    return explained.cost / plain.cost if better else None
 
 
 def causes_of(fit: Fit) -> tuple[Cause, ...]:
-    """Return what is off by a fit: of components those that matter."""
+    """Return the causes that a fit stands for, without components that do not matter."""
     causes = [fit.variant] if fit.variant else []
-    for one in fit.ones:
-        size = abs(fit.sizes[one])
-        most = max(abs(fit.sizes[other]) for other in fit.ones if other.whole == one.whole)
-        if one.composite or size == most or size > max(SMALL * most, fit.half_width(one)):
-            causes.append(fit.problem.cause(fit, one))
+    for part in fit.ones:
+        size = abs(fit.sizes[part])
+        largest = max(abs(fit.sizes[other]) for other in fit.ones if other.whole == part.whole)
+        if part.composite or size == largest or size > max(SMALL * largest, fit.half_width(part)):
+            causes.append(fit.problem.cause(fit, part))
     return tuple(causes)
 
 
 def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
-    """Return what explains residuals, the fit without a cause, and the one with those named."""
+    """Return what explains the residuals of a problem.
+
+    Returns:
+        the explanation, the fit without a cause, and the fit with the named causes.
+    """
     search = Search(problem)
     now, fits = search.plain, list[Fit]()
+    # Add causes until another one adds nothing, or only noise is left.
     for tried in search.stages():
         if not tried or not problem.adds(now, tried[0]):
             break
@@ -160,15 +174,17 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
             break
     total = search.plain.cost
 
-    def share(fit: Fit) -> float:  # the last bits are not shown
+    def share(fit: Fit) -> float:  # without the last bits
         return max(fit.cost, float(fit.left.size), ROUND_OFF * total) / total
 
+    # Fits that explain enough and equally well, unless fits of other causes come near.
     others = alike(fits) if fits and problem.explains(search.plain, now, 1.0) else []
     places = {fit.places for fit in others}
     rivals = [fit for fit in fits if fit.places not in places]
     if not is_noise(now) and any(fit.cost < BEATEN * now.cost for fit in rivals):
-        others = []  # what is not known may favour either
+        others = []  # noise not known may favour either
     others = sorted(others, key=lambda fit: fit.places)
+    # Those that also explain the half that they were not fitted on.
     halves = [(fit, held_out(problem, fit)) for fit in others]
     named = [(fit, held) for fit, held in halves if held is not None]
     if not named:
@@ -184,7 +200,7 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
         if len(fit.places) > 1
         else Conclusion.NAMED
     )
-    instead = tuple(causes_of(each) for each, _ in rest)
+    instead = tuple(causes_of(alternative) for alternative, _ in rest)
     following = next(map(share, rivals), np.nan)
-    found = Explanation(code, causes_of(fit), instead, (), share(fit), following, held)
-    return found, search.plain, fit
+    explanation = Explanation(code, causes_of(fit), instead, (), share(fit), following, held)
+    return explanation, search.plain, fit

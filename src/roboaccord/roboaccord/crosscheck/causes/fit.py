@@ -1,12 +1,13 @@
-"""Least squares: sizes of hypotheses that explain residuals, and their intervals.
+"""Least-squares fit of hypotheses to residuals: sizes of errors and their 95 % intervals.
 
-ROUNDS and SETTLED may be tuned: they limit the work. DEPENDENT must tell a column that depends on
-others from one that does not. LAGS may be tuned: over so many blocks residuals may be correlated.
+A hypothesis names one number that may be wrong, such as the mass of a link. A `Problem` predicts
+residuals for given sizes of such errors, in units of what noise and round-off explain, and in
+blocks of one control period or one window of a log each. `fitted` finds the sizes by the method of
+Gauss and Newton. Columns of the regression that depend on those before them, by QR [Gautier 1991],
+are left out: their sizes cannot be told apart from the others'. Intervals allow for residuals that
+are correlated within a block and with the next blocks [Newey and West 1987].
 
-Residuals stand in blocks, of one control period or one window of a log each, in units of what noise
-and round-off explain. Columns of the regression, by QR [Gautier 1991], that depend on those before
-them are left out: such sizes cannot be told apart. Intervals are those of 95 %, by residuals that
-may be correlated within a block and with the next ones [Newey and West 1987].
+ROUNDS, SHORTENED, SETTLED and LAGS may be tuned.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import BENT, Group, Hypothesis, Sizes
 
-ROUNDS = 8  # of Gauss and Newton
-SHORTENED = 3  # of their steps, where residuals bend
-SETTLED = 1e-2, 1e-4  # of a square of the noise, and of what is left: less is no progress
-DEPENDENT = 1e-7  # of a column: what those before it leave
-FAR = 1.0  # m or rad: no such error is larger
-LAGS = 3
-MOST_BEGUN = 8  # hypotheses
-INTERVAL = 1.96  # of 95 % of a normal distribution, in standard errors
+ROUNDS = 8  # iterations of Gauss and Newton
+SHORTENED = 3  # halvings of a step in all, where residuals are not linear in the sizes
+SETTLED = 1e-2, 1e-4  # squared noise, share of the cost: a smaller decrease is no progress
+DEPENDENT = 1e-7  # share of a column's norm: if the columns before leave less, it depends on them
+FAR = 1.0  # m or rad: bound of a fitted size; no robot has a larger error
+LAGS = 3  # blocks over which residuals may be correlated
+MOST_BEGUN = 8  # hypotheses whose fit begins at a size other than 0: limits the work
+INTERVAL = 1.96  # standard errors: half the interval of 95 % of a normal distribution
 
 
 class Prior(NamedTuple):
-    """What is known of a size beforehand: mean and spread, and bounds."""
+    """What is known of a size before the fit: mean, standard deviation and bounds."""
 
     mean: float
     spread: float
@@ -43,11 +44,11 @@ class Prior(NamedTuple):
 
 
 class Problem(ABC):
-    """Predict residuals under hypotheses; it never changes, and another is made of it instead."""
+    """Residuals to explain, and the hypotheses that may explain them; immutable."""
 
     @property
     def beside(self) -> Mapping[Hypothesis, Prior]:
-        """What is fitted beside any hypothesis."""
+        """Parameters that are fitted together with any hypothesis, with what is known of them."""
         return {}
 
     @property
@@ -59,42 +60,54 @@ class Problem(ABC):
     def residuals(self, sizes: Sizes) -> Array:
         """Return residuals over what noise explains (b, r), with sizes in force.
 
+        Args:
+            sizes: error of each hypothesis; 0 of those that are missing.
+
         Raises:
-            AccordError: for a model that cannot be.
+            AccordError: for sizes of which no model can be made.
         """
 
     @abstractmethod
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> Mapping[Hypothesis, Array]:
-        """Return how residuals change with sizes (b, r); none that do nothing."""
+        """Return the derivatives (b, r) of the residuals by the sizes at given sizes.
+
+        Hypotheses that change nothing are missing.
+        """
 
     @abstractmethod
     def groups(self) -> list[Group]:
-        """Return the hypotheses, in the order of names."""
+        """Return all hypotheses by groups of components, in the order in which they are named."""
 
     @abstractmethod
     def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
-        """Yield hypotheses of which a fit must begin at one of some sizes."""
+        """Yield hypotheses whose fit must not begin at 0, each with sizes to begin at."""
 
     @abstractmethod
     def variants(self) -> Iterator[tuple[Cause, Self]]:
-        """Yield problems in which an error without a size is undone."""
+        """Yield errors without a size (a swapped column, ...), each with the problem without it."""
 
     @abstractmethod
     def part(self, which: slice) -> Self:
-        """Return the problem of some of its blocks."""
+        """Return the problem of a slice of the blocks."""
 
     def halves(self, count: int) -> tuple[Self, Self] | None:
-        """Return the problems of both halves of so many blocks; None where there is one alone."""
+        """Return the problems of both halves of `count` blocks; None for a single block."""
         middle = (count + 1) // 2
         return (self.part(slice(middle)), self.part(slice(middle, count))) if count > 1 else None
 
     def few(self) -> Self:
-        """Return the problem of the blocks at which variants and starts are tried first."""
+        """Return the problem of the few blocks on which variants and starts are tried first."""
         return self
 
     @abstractmethod
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
-        """Return whether a fit leaves so little, or so many times that, that it may be named."""
+        """Return whether a fit explains enough to be named.
+
+        Args:
+            plain: fit without a cause.
+            fit: fit with causes.
+            times: factor by which the fit may leave more than usual, as on held-out blocks.
+        """
 
     @abstractmethod
     def adds(self, before: Fit, fit: Fit) -> bool:
@@ -102,11 +115,11 @@ class Problem(ABC):
 
     @property
     def most_begun(self) -> int:
-        """How many hypotheses that begin at one of some sizes are fitted."""
+        """Largest number of hypotheses fitted that begin at one of some sizes."""
         return MOST_BEGUN
 
     def least(self, one: Hypothesis) -> float:
-        """Return what a size is more than, in any robot."""
+        """Return the lower bound of the size of a hypothesis that this problem knows."""
         return -np.inf
 
     def searches(self, plain: Fit) -> bool:
@@ -117,13 +130,14 @@ class Problem(ABC):
         """Return whether a fit is worth its time.
 
         Args:
-            left: squared residuals that it leaves, by regression.
-            least, plain: cost of fits so far, and without a cause.
+            left: squared residuals that linear regression predicts for the fit.
+            least: smallest cost of the fits so far.
+            plain: cost without a cause.
         """
         return True
 
     def cause(self, fit: Fit, one: Hypothesis) -> Cause:
-        """Return what is off by a component of a fit."""
+        """Return the cause that a component of a fit stands for, with size and interval."""
         size, half, axis = fit.sizes[one], fit.half_width(one), one.component
         return Cause(one.quantity, one.where, size, (size - half, size + half), one.unit, axis)
 
@@ -133,11 +147,12 @@ class Fit:
     """A least-squares fit.
 
     Args:
-        problem: with what has no size undone.
-        variant: that error; None where there is none.
-        groups: hypotheses, each with its components.
-        sizes, deviations: of all components, and of what is fitted beside.
-        cost: squared residuals, and what is known beforehand of sizes.
+        problem: that was fitted; for a variant the problem with that error undone.
+        variant: error without a size; None for none.
+        groups: fitted hypotheses, each with its components.
+        sizes: fitted sizes of all components, and of the parameters fitted together with them.
+        deviations: standard errors of those sizes.
+        cost: sum of squared residuals and of squared deviations from prior means.
         left: residuals (b, r).
     """
 
@@ -151,17 +166,17 @@ class Fit:
 
     @property
     def ones(self) -> Group:
-        """All components of its hypotheses."""
+        """All components of the fitted hypotheses."""
         return tuple(one for group in self.groups for one in group)
 
     @property
     def unit(self) -> float:
-        """Square of a residual that counts as noise."""
+        """Square of a residual that counts as noise: 1, or the mean square left if larger."""
         return max(1.0, self.cost / self.problem.independent)
 
     @property
     def places(self) -> tuple[tuple[str, str], ...]:
-        """Quantities, and their joints or links."""
+        """Pairs of quantity and joint or link, without the axis, of all its causes."""
         mixed = [(self.variant.quantity, self.variant.where)] if self.variant else []
         return tuple(dict.fromkeys([*mixed, *(one[:2] for one in self.ones)]))
 
@@ -176,122 +191,146 @@ def fitted(
     start: Sizes | None = None,
     variant: Cause | None = None,
 ) -> Fit:
-    """Return the fit of hypotheses, by Gauss and Newton; of infinite cost where there is none.
+    """Return the fit of hypotheses by the method of Gauss and Newton.
+
+    A step that does not lower the cost ends the fit; where residuals are not linear in a size, the
+    step is halved first, up to SHORTENED times in all. The cost is infinite if no fit exists.
 
     Args:
-        problem: whose residuals.
+        problem: whose residuals are fitted.
         groups: hypotheses.
-        start: sizes with which it begins; 0 for others.
-        variant: of the problem.
+        start: sizes at which the fit begins; 0 for others.
+        variant: error without a size that is undone in the problem.
     """
-    best, beside = Fit(problem, variant, groups), problem.beside
-    ones = [*best.ones, *beside]
-    known = start or {}
-    sizes = {one: known.get(one, beside[one].mean if one in beside else 0.0) for one in ones}
-    bends, shortened = any(one.quantity in BENT for one in best.ones), SHORTENED
+    best, priors = Fit(problem, variant, groups), problem.beside
+    hypotheses = [*best.ones, *priors]  # h below is one of them
+    begin = start or {}
+    sizes = {h: begin.get(h, priors[h].mean if h in priors else 0.0) for h in hypotheses}
+    is_bent, halvings = any(h.quantity in BENT for h in best.ones), SHORTENED
     for _ in range(ROUNDS + SHORTENED):
         try:
+            # Cost at the present sizes; if it did not fall, halve the step or stop.
             residuals = problem.residuals(sizes)
-            cost = float((residuals**2).sum() + sum(each**2 for each in _prior(beside, sizes)))
+            cost = float((residuals**2).sum() + sum(d**2 for d in _prior(priors, sizes)))
             if not cost < best.cost:
-                if not (shortened and best.sizes and bends):
+                if not (halvings and best.sizes and is_bent):
                     break
-                shortened -= 1
-                sizes = {o: 0.5 * (size + best.sizes.get(o, size)) for o, size in sizes.items()}
+                halvings -= 1
+                sizes = {h: 0.5 * (size + best.sizes.get(h, size)) for h, size in sizes.items()}
                 continue
-            least, share = SETTLED
-            settled = best.cost - cost < max(least * max(1.0, cost / residuals.size), share * cost)
-            slopes = problem.slopes(ones, sizes)
+            noise, share = SETTLED
+            settled = best.cost - cost < max(noise * max(1.0, cost / residuals.size), share * cost)
+            slopes = problem.slopes(hypotheses, sizes)
         except (AccordError, ArithmeticError):
             break
-        moved = [one for one in ones if one in slopes]
-        if not settled and any(one not in slopes for one in best.ones if sizes[one] == 0.0):
+        # A component without effect at size 0 cannot be fitted; others may be left as they are.
+        acting = [h for h in hypotheses if h in slopes]
+        if not settled and any(h not in slopes for h in best.ones if sizes[h] == 0.0):
             break
         best = Fit(problem, variant, groups, sizes, {}, cost, residuals)
-        if not moved:
+        if not acting:
             break
-        change, inverse = _step(residuals, slopes, best, moved)
-        spread = _deviations(np.array([slopes[one] for one in moved]), residuals, inverse)
-        best = replace(best, deviations=dict(zip(moved, spread.tolist())))
+        # The next step, and the standard errors of the sizes so far.
+        change, inverse = _step(residuals, slopes, best, acting)
+        errors = _deviations(np.array([slopes[h] for h in acting]), residuals, inverse)
+        best = replace(best, deviations=dict(zip(acting, errors.tolist())))
         if settled:
             break
         sizes = dict(sizes)
-        for one, more in zip(moved, change.tolist()):
-            far = FAR if one.quantity in BENT and one.unit != "kg" else np.inf
-            sizes[one] = float(np.clip(sizes[one] + more, -far, far))
+        for hypothesis, step in zip(acting, change.tolist()):
+            bound = FAR if hypothesis.quantity in BENT and hypothesis.unit != "kg" else np.inf
+            sizes[hypothesis] = float(np.clip(sizes[hypothesis] + step, -bound, bound))
     return best
 
 
-def _prior(beside: Mapping[Hypothesis, Prior], sizes: Sizes) -> list[float]:
-    return [(sizes[one] - prior.mean) / prior.spread for one, prior in beside.items()]
+def _prior(priors: Mapping[Hypothesis, Prior], sizes: Sizes) -> list[float]:
+    """Return the deviations of sizes from their prior means, in prior standard deviations."""
+    return [(sizes[h] - prior.mean) / prior.spread for h, prior in priors.items()]
 
 
-def stacked(fit: Fit, ones: Sequence[Hypothesis], slopes: Mapping[Hypothesis, Array]) -> Array:
-    """Return columns (p, m) of slopes, with rows for what is known of sizes beforehand."""
-    beside = fit.problem.beside
-    rows = [[(one is other) / p.spread for other, p in beside.items()] for one in ones]
-    return np.array([np.r_[slopes[one].ravel(), row] for one, row in zip(ones, rows)])
+def stacked(fit: Fit, group: Sequence[Hypothesis], slopes: Mapping[Hypothesis, Array]) -> Array:
+    """Return columns (p, m) of slopes, extended by rows for the priors.
+
+    Args:
+        fit: whose problem has the priors.
+        group: hypotheses of the columns (p,).
+        slopes: derivatives of the residuals (b, r).
+    """
+    priors = fit.problem.beside
+    rows = [[(h is known) / prior.spread for known, prior in priors.items()] for h in group]
+    return np.array([np.r_[slopes[h].ravel(), row] for h, row in zip(group, rows)])
 
 
 def independent(columns: Array) -> list[int]:
-    """Return which columns (p, m) do not depend on those before them, by QR."""
+    """Return indices of the columns (p, m) that do not depend on those before, by Gram-Schmidt."""
     basis, kept = np.zeros((0, columns.shape[1])), []
     for i, column in enumerate(columns):
-        size = float(np.linalg.norm(column))
+        norm = float(np.linalg.norm(column))
         for _ in range(2):  # once more for round-off
             column = column - basis.T @ (basis @ column)
-        rest = float(np.linalg.norm(column))
-        if rest > DEPENDENT * size:
-            basis = np.vstack([basis, column / rest])
+        remaining = float(np.linalg.norm(column))
+        if remaining > DEPENDENT * norm:
+            basis = np.vstack([basis, column / remaining])
             kept.append(i)
     return kept
 
 
 def _step(
-    residuals: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, ones: Sequence[Hypothesis]
+    residuals: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, group: Sequence[Hypothesis]
 ) -> tuple[Array, Array]:
-    """Return the change (p,) of sizes that leaves least, and the inverse of the normal matrix.
+    """Return the step (p,) of Gauss and Newton and the inverse of the normal matrix (p, p).
 
-    What would go beyond its bounds stands there.
+    A size that the step would move beyond the bounds of its prior stays at that bound.
+
+    Args:
+        residuals: (b, r).
+        slopes: derivatives of the residuals (b, r), by hypothesis.
+        fit: with the sizes before the step.
+        acting: hypotheses whose sizes change (p,).
     """
-    beside, change = fit.problem.beside, np.zeros(len(ones))
+    priors, change = fit.problem.beside, np.zeros(len(group))
     columns, target = (
-        stacked(fit, ones, slopes),
-        np.r_[residuals.ravel(), _prior(beside, fit.sizes)],
+        stacked(fit, group, slopes),
+        np.r_[residuals.ravel(), _prior(priors, fit.sizes)],
     )
-    free, normal, inverse = independent(columns), columns @ columns.T, np.zeros((len(ones),) * 2)
-    size = np.sqrt(np.maximum(np.diag(normal), np.finfo(float).tiny))
+    free, normal, inverse = independent(columns), columns @ columns.T, np.zeros((len(group),) * 2)
+    norms = np.sqrt(np.maximum(np.diag(normal), np.finfo(float).tiny))
     while free:
-        own = np.ix_(free, free)
+        # Solve for the free sizes, with columns scaled to unit length.
+        block = np.ix_(free, free)
         inverse[:] = 0.0
-        inverse[own] = np.linalg.pinv((normal / np.outer(size, size))[own], hermitian=True)
-        inverse[own] /= np.outer(size, size)[own]
+        inverse[block] = np.linalg.pinv((normal / np.outer(norms, norms))[block], hermitian=True)
+        inverse[block] /= np.outer(norms, norms)[block]
         change[free] = 0.0
         change[free] = (inverse @ -(columns @ target + normal @ change))[free]
-        bounds = {i: beside[ones[i]] for i in free if ones[i] in beside}
-        now = {i: fit.sizes[ones[i]] + change[i] for i in bounds}
-        beyond = [i for i, prior in bounds.items() if not prior.low <= now[i] <= prior.high]
+        # Fix the first size that would leave its bounds, and solve again for the others.
+        bounds = {row: priors[group[row]] for row in free if group[row] in priors}
+        moved = {row: fit.sizes[group[row]] + change[row] for row in bounds}
+        beyond = [row for row, prior in bounds.items() if not prior.low <= moved[row] <= prior.high]
         if not beyond:
             break
-        i = beyond[0]
-        change[i] += min(max(now[i], bounds[i].low), bounds[i].high) - now[i]
-        free.remove(i)
+        row = beyond[0]
+        change[row] += min(max(moved[row], bounds[row].low), bounds[row].high) - moved[row]
+        free.remove(row)
     return change, inverse
 
 
 def _deviations(columns: Array, residuals: Array, inverse: Array) -> Array:
-    """Return standard errors (p,) by residuals that are correlated over blocks, at least by unit.
+    """Return standard errors (p,) of sizes, of residuals that are correlated over blocks.
+
+    They are at least those of independent residuals. Source: Newey and West 1987, with Bartlett
+    weights 1 - lag / LAGS.
 
     Args:
         columns: slopes (p, b, r).
-        left: residuals (b, r).
+        residuals: (b, r).
         inverse: of the normal matrix (p, p).
     """
     scores = np.einsum("pbr,br->bp", columns, residuals)
     covariance = scores.T @ scores
     for lag in range(1, min(LAGS, len(scores))):
-        both = scores[lag:].T @ scores[:-lag]
-        covariance += (1.0 - lag / LAGS) * (both + both.T)
-    robust = np.diag(inverse @ covariance @ inverse)
-    unit = max(1.0, float((residuals**2).mean()))
-    return np.sqrt(np.maximum(robust, unit * np.diag(inverse)))
+        products = scores[lag:].T @ scores[:-lag]
+        covariance += (1.0 - lag / LAGS) * (products + products.T)
+    variances = np.diag(inverse @ covariance @ inverse)
+    noise = max(1.0, float((residuals**2).mean()))
+    return np.sqrt(np.maximum(variances, noise * np.diag(inverse)))

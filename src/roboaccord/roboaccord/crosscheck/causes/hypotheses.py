@@ -1,8 +1,9 @@
-"""Hypotheses: what may be off, as data.
+"""Hypotheses: the parameters of a robot, an engine or a recording that may be wrong, as data.
 
-A hypothesis may be added: what it changes is a branch of engines/deviations.py, a function of
-RECORDED (samples.py), or a `Problem` of its own knows it; with a unit in UNITS, unless its size is
-a part. Names of quantities are in reports and stay.
+A hypothesis is a quantity with its joint or link, such as the mass of a link; its size is an error
+in the unit of UNITS, or a share of the parameter (unit 1). To add one, give it an effect: a branch
+of engines/deviations.py (in a simulator), a function of RECORDED in samples.py (in recorded data),
+or a `Problem` of its own. Names of quantities are in reports and stay.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ UNITS = {
     "motor lag": "s", "effort limit": "N m", "effort offset": "N m", "gravity direction": "rad",
     "effort filter": "s", "backlash": "rad", "spring": "N m/rad", "velocity limit": "rad/s",
 }  # fmt: skip
+# Names of the components of a quantity; others have a single one.
 AXES = {"centre": ("x", "y", "z"), "inertia": ("xx", "xy", "xz", "yy", "yz", "zz")}
 AXES[PAYLOAD] = ("mass", "x", "y", "z")
 AXES["gravity"] = AXES["origin"] = AXES["axis"] = AXES["centre"]
@@ -29,20 +31,22 @@ FACTOR, SPEED_LIMIT, BACKLASH, SPRING = "effort factor", "velocity limit", "back
 OF_ENCODERS_AND_DRIVES = (
     ZERO, LIMIT, MOTOR, FILTER, FACTOR, SPEED_LIMIT, BACKLASH, SPRING, "axis", "effort offset"
 )  # fmt: skip
-BENT = ("centre", "origin", "axis", ZERO, "clock", LIMIT, MOTOR, PAYLOAD)  # not linear
+BENT = ("centre", "origin", "axis", ZERO, "clock", LIMIT, MOTOR, PAYLOAD)  # effect not linear
+# Bounds of sizes: shares of a mass, from none to 21 times; of a factor that keeps its sign; what
+# cannot be negative.
 HEAVY, WORKS, ACTS = (-1.0, 20.0), (-0.9, np.inf), (0.0, np.inf)
 POSSIBLE = {
     "mass": HEAVY, "inertia": HEAVY, "gear": WORKS, "gravity": WORKS, MOTOR: ACTS, LIMIT: ACTS,
     FILTER: ACTS, PAYLOAD: ACTS, PRODUCTS: (-3.0, 3.0),
 }  # fmt: skip
-"""Sizes between which a robot can be; a gear of the other sign is another error."""
+"""Bounds of sizes that are physically possible; a gear of the other sign is another error."""
 ANY = -np.inf, np.inf
-PROBE = 1e-4  # by which a parameter is changed
-PROBES = {"armature": 1e-7, MOTOR: 1e-6}  # of which light links have little; of a short time
+PROBE = 1e-4  # in the unit of the size: change of a parameter, to find what it does
+PROBES = {"armature": 1e-7, MOTOR: 1e-6}  # kg m^2: small beside that of light links; s
 
 
 class Hypothesis(NamedTuple):
-    """Name a parameter: a quantity, its joint or link, and the axis or component of it."""
+    """A parameter that may be wrong: a quantity, its joint or link, and its axis or component."""
 
     quantity: str
     where: str = ""
@@ -50,39 +54,39 @@ class Hypothesis(NamedTuple):
 
     @property
     def whole(self) -> Hypothesis:
-        """The quantity of which it may be one of several components."""
+        """The same quantity without the axis, of which this may be one component."""
         return self._replace(axis=0)
 
     @property
     def unit(self) -> str:
-        """Unit of its sizes; 1 for parts of the parameter."""
+        """Unit of its sizes; "1" for shares of the parameter."""
         if self.quantity == PAYLOAD:
             return "m" if self.axis else "kg"
         return UNITS.get(self.quantity, "1")
 
     @property
     def probe(self) -> float:
-        """By how much it is changed to see what that does."""
+        """Change of the size by which its effect is found."""
         return PROBES.get(self.quantity, PROBE)
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Sizes between which a robot can be."""
+        """Smallest and largest size that is physically possible."""
         return ANY if self.composite and self.axis else POSSIBLE.get(self.quantity, ANY)
 
     @property
     def composite(self) -> bool:
-        """Whether its components are different things, how much and where, and all are reported."""
+        """Whether its components are different quantities (mass and place), all reported."""
         return self.quantity == PAYLOAD
 
     @property
     def place(self) -> str:
-        """What `where` names."""
+        """What `where` names: "joint" or "link"."""
         return "joint" if self.quantity in (*OF_JOINTS, *OF_ENCODERS_AND_DRIVES) else "link"
 
     @property
     def component(self) -> str:
-        """Name of the axis or component; "" where there is one."""
+        """Name of the axis or component; "" for a quantity without components."""
         return AXES[self.quantity][self.axis] if self.quantity in AXES else ""
 
 
@@ -92,10 +96,13 @@ Sizes = Mapping[Hypothesis, float]
 
 
 def telling(group: Group) -> Group:
-    """Return the components that make a group what it is: a payload at a link's centre is mass."""
+    """Return the components of which one must surely differ from 0.
+
+    For a payload these are the moments: mass at the centre of its link is the link's own mass.
+    """
     return group[1:] if group[0].composite else group
 
 
-def components(one: Hypothesis) -> Group:
-    """Return the components of a quantity."""
-    return tuple(one._replace(axis=axis) for axis in range(len(AXES.get(one.quantity, "1"))))
+def components(whole: Hypothesis) -> Group:
+    """Return the components of a quantity, as hypotheses."""
+    return tuple(whole._replace(axis=axis) for axis in range(len(AXES.get(whole.quantity, "1"))))

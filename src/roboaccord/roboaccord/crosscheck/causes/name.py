@@ -1,8 +1,9 @@
-"""Explanations of an engine's errors, by its twin or by the reference, and their resolution.
+"""Explanations of an engine's errors, and the smallest errors that the check would have found.
 
-The twin is the engine's scheme on our equations, the reference the analytical model. SAMPLES may be
-tuned, and costs time. Whom `explain_engine` asks first (the twin in the run, then in random states,
-then the reference) decides what is named, and stays. test_naming and test_scheme test names.
+A finding of a motion that nothing else explains gets its cause here: by the engine's twin (its
+integration scheme on our equations of motion) in the run, else by the twin in random states, else
+by the reference (the analytical model). The order decides what is named, and stays. SAMPLES may be
+tuned, and costs time. test_naming and test_scheme test names.
 """
 
 from __future__ import annotations
@@ -28,16 +29,13 @@ from roboaccord.numerics.ranking import descending, ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
 
-SAMPLES = 20  # ticks of a reference
-NEAR = 0.02  # s from an event
-RULE_OF_THREE = 3.0  # -ln .05
+SAMPLES = 20  # control periods (ticks) that the reference predicts: limits the time
+NEAR = 0.02  # s: an event this near to the parting of motions is named with it
+RULE_OF_THREE = 3.0  # -ln 0.05: see `sampled`
 
 
 def explain_engine(case: CheckCase) -> Explanation:
-    """Explain what an engine has otherwise.
-
-    By its twin in the run, else in random states, else by the reference.
-    """
+    """Return what explains an engine's errors: by its twin, else by the reference."""
     setup, scheme = case.setup, case.checks.get("scheme")
     if isinstance(scheme, SchemeCheck) and scheme.error > scheme.floor:
         explanation = scheme.explanation
@@ -45,32 +43,40 @@ def explain_engine(case: CheckCase) -> Explanation:
         explanation = explain_drawn(setup, case.engine)
         if not explanation.asked:
             explanation = explain_one_step(setup, case.by_step, case.order)
-    held = [joint for joint in setup.tree.moving if joint.mimic]
-    if held and not explanation.cause.quantity:
-        return Explanation(Conclusion.NAMED, tuple(Cause("mimic", j.name) for j in held))
+    coupled = [joint for joint in setup.tree.moving if joint.mimic]
+    if coupled and not explanation.cause.quantity:
+        return Explanation(Conclusion.NAMED, tuple(Cause("mimic", j.name) for j in coupled))
     return explanation
 
 
 def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int) -> Explanation:
-    """Explain one-step errors by the reference."""
+    """Explain one-step errors by the reference.
+
+    Args:
+        setup: robot and scenario.
+        runs: of the engine, by physics step.
+        order: of its integrator.
+    """
     run = min(runs.items())[1]
     struck = left_out(run, setup.scenario.control_period)
     problem, bound = bounded(setup, runs, order, np.arange(len(run) - 1))
     floor = np.asarray(by_group(bound[None])[0])
     problem = replace(problem, weight=1.0 / spread(floor, len(bound)))
+    # If nearly all of the error is in ticks with an event, the law of events is the cause.
     size = (problem.residuals() ** 2).sum(axis=1)
     if struck.any() and size[struck].sum() > (1.0 - LEFT) * size.sum():
         kinds = tuple(dict.fromkeys(event.kind for event in run.events))
         cause = Cause("stop" if kinds == ("joint_stop",) else "impact")
         return Explanation(Conclusion.EVENTS, (cause,), kinds=kinds)
+    # Else the ticks with the largest errors are explained.
     busiest = np.array(descending(size * ~struck)[:SAMPLES])
     return explain_ticks(replace(problem, ticks=busiest, rest=problem.rest[busiest]))
 
 
 def explain_findings(case: CheckCase, findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings on an engine, those that are outside and unexplained with what explains them.
+    """Return findings on an engine, with what explains those that are outside and unexplained.
 
-    Of a trajectory also when motions part, and which event is near.
+    Findings on a trajectory also get the time when motions part, and the event near it.
     """
     asked = [f.level for f in findings if f.unexplained and f.outcome == Outcome.OUTSIDE]
     if not asked:
@@ -88,7 +94,7 @@ def explain_findings(case: CheckCase, findings: Sequence[Finding]) -> list[Findi
 
 
 def sampled(case: CheckCase) -> list[Resolved]:
-    """Return the share of ticks that an error must be in to be found, where not all are looked at.
+    """Return the share of ticks in which an error must be to be found, if not all are compared.
 
     Of n ticks drawn, an error in a share of 3 / n of all escapes with a probability of 5 % [Hanley
     and Lippman-Hand 1983, "If nothing goes wrong, is everything all right?"].
@@ -101,9 +107,10 @@ def sampled(case: CheckCase) -> list[Resolved]:
 
 
 def resolve(case: CheckCase) -> list[Resolved]:
-    """Return the smallest errors that would have been outside.
+    """Return the smallest errors of parameters that would have been outside.
 
-    By the level `scheme`; by `one_step` where there is no twin, and of what acts in contact.
+    They are those of level `scheme`. Without a twin they are those of level `one_step`, as they are
+    for the friction of contacts.
     """
     setup, scheme, runs, order = case.setup, case.checks.get("scheme"), case.by_step, case.order
     resolutions = [*scheme.resolution] if isinstance(scheme, SchemeCheck) else []
@@ -113,9 +120,10 @@ def resolve(case: CheckCase) -> list[Resolved]:
     free = np.flatnonzero(~left_out(run, setup.scenario.control_period))
     if not free.size:
         return resolutions
-    few = free[np.linspace(0, len(free) - 1, min(SAMPLES, len(free))).astype(int)]
+    # Bound of the level: time stepping and the reference's own error, or the allowance.
+    selected = free[np.linspace(0, len(free) - 1, min(SAMPLES, len(free))).astype(int)]
     only = "friction." if resolutions else ""
-    ticks, bound = bounded(setup, runs, order, few, only)
+    ticks, bound = bounded(setup, runs, order, selected, only)
     scenario, n = setup.scenario, len(run.joints)
     limit = scenario.crosscheck.tolerances.at(scenario.control_period).one_step
     if isinstance(limit, Allowance):
@@ -125,9 +133,10 @@ def resolve(case: CheckCase) -> list[Resolved]:
             limit.limit * np.linalg.norm(part) for part in (change[:n], change[n + 3 :])
         )
     bound[:n] = np.inf  # the level judges rates
-    known = {(each.parameter, each.where) for each in resolutions}
-    asked = [one for group in ticks.groups() for one in group if one.quantity.startswith(only)]
+    # Effects of parameters over that bound, where level `scheme` does not resolve them.
+    known = {(r.parameter, r.where) for r in resolutions}
+    asked = [h for group in ticks.groups() for h in group if h.quantity.startswith(only)]
     slopes = replace(ticks, weight=1.0 / bound).slopes(asked)
-    effects = {one: float(rms(slope).max()) for one, slope in slopes.items()}
+    effects = {h: float(rms(slope).max()) for h, slope in slopes.items()}
     more = [r for r in resolution_of(effects, "one_step") if (r.parameter, r.where) not in known]
-    return ranked([*resolutions, *more], lambda each: each.smallest)
+    return ranked([*resolutions, *more], lambda error: error.smallest)

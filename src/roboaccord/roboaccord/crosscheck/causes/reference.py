@@ -1,7 +1,9 @@
-"""Control periods of an engine's run, predicted by the reference with what may be off in it.
+"""Control periods of an engine's run, predicted by the reference with hypothetical errors.
 
-A new parameter of a robot needs no entry: `parameters_of` finds it. The reference is no twin: what
-links, gears and damping do is an effort on the joints; of links that is known on a fixed base.
+The reference is the analytical model, not a simulation of links, so an error of a link, a gear or
+a damper enters as the effort on the joints that it makes: by inverse dynamics for links, which are
+known on a fixed base. Parameters of the reference itself, such as those of ground friction, are
+changed directly; a new one needs no entry here, since `parameters_of` finds it.
 """
 
 from __future__ import annotations
@@ -33,16 +35,16 @@ from roboaccord.simulators.base import Simulator
 
 @dataclass(frozen=True)
 class ReferenceProblem(TickProblem):
-    """Predict ticks by a reference, which has parameters of its own.
+    """Residuals of ticks predicted by a reference, which has parameters of its own.
 
     Args:
-        only: how the scenario's keys of its own parameters begin.
+        only: first part of the scenario's keys of the parameters that are tried; "" for all.
     """
 
     only: str = ""
 
     def parameters(self) -> Iterator[Hypothesis]:
-        """Yield what is an effort on the joints, and the reference's own parameters."""
+        """Yield errors that act as efforts on joints, and the reference's own parameters."""
         joints = [*self.run.joints, *([EVERY] if len(self.run.joints) > 1 else [])]
         yield from (Hypothesis(what, joint) for joint in joints for what in ("gear", "damping"))
         if self.setup.scenario.base == "fixed" and self.run.joints and not self.setup.tree.frame:
@@ -52,53 +54,66 @@ class ReferenceProblem(TickProblem):
 
     @cached_property
     def _numbers(self) -> dict[str, float]:
+        """Parameters of the reference, by scenario key."""
         return parameters_of(self.setup, self.only)
 
     @cached_property
     def _unlimited(self) -> Simulator:
-        """The reference without effort limits, for efforts that stand for something else."""
-        found = make_simulator(self.setup, physics_step=self.simulator.physics_step)
-        found.effort_limits = np.full_like(found.effort_limits, np.inf)
-        return found
+        """The reference without effort limits: changed efforts may exceed them."""
+        simulator = make_simulator(self.setup, physics_step=self.simulator.physics_step)
+        simulator.effort_limits = np.full_like(simulator.effort_limits, np.inf)
+        return simulator
 
     def made(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
-        """Return the reference and the run, with numbers that are otherwise."""
+        """Return a reference with errors of given sizes, and the run with its changed efforts."""
+        # Each error changes the efforts, the tree of links or the scenario.
         effort, setup, tree = run.effort, self.setup, self.setup.tree
-        for one, size in sizes.items():
-            joint = size * np.array([one.where in (j, EVERY) for j in run.joints], float)
-            if one.quantity == "gear":
+        for hypothesis, size in sizes.items():
+            joint = size * np.array([hypothesis.where in (j, EVERY) for j in run.joints], float)
+            if hypothesis.quantity == "gear":
                 effort = effort * (1.0 + joint)
-            elif one.quantity == "damping":
+            elif hypothesis.quantity == "damping":
                 rates = np.vstack([run.qd[:1], 0.5 * (run.qd[:-1] + run.qd[1:])])
                 effort = effort - joint * rates
-            elif one.quantity in OF_LINKS:
-                tree = deviating_tree(tree, ModelChange(*one, size))
+            elif hypothesis.quantity in OF_LINKS:
+                tree = deviating_tree(tree, ModelChange(*hypothesis, size))
             else:
-                number = self._numbers[one.quantity] * (1.0 + size)
-                setup = with_parameter(setup, one.quantity, number) or setup
+                number = self._numbers[hypothesis.quantity] * (1.0 + size)
+                setup = with_parameter(setup, hypothesis.quantity, number) or setup
+        # Links: the efforts that the motion needs with the described links, less the changed ones.
         if tree is not self.setup.tree:
             effort = effort - self._needed(run, tree) + self._needed(run, self.setup.tree)
         if setup is not self.setup:
-            found = make_simulator(setup, physics_step=self.simulator.physics_step)
-            return found, replace(run, effort=effort)
+            simulator = make_simulator(setup, physics_step=self.simulator.physics_step)
+            return simulator, replace(run, effort=effort)
         return self._unlimited, replace(run, effort=effort)
 
     def _needed(self, run: Trajectory, tree: Tree) -> Array:
-        """Return the efforts that bodies take in the middle of ticks, at their ends (k, n)."""
-        out, i = np.zeros_like(run.effort), self.ticks
-        pull = np.array([0.0, 0.0, -getattr(self.setup.parameters, "gravity", 0.0)])
-        q, qd = (0.5 * (x[i] + x[i + 1]) for x in (run.q, run.qd))
+        """Return the efforts that the links need for the recorded motion of the ticks (k, n) [N m].
+
+        By inverse dynamics in the middle of each tick; they stand at its end, as recorded ones do.
+        """
+        efforts, i = np.zeros_like(run.effort), self.ticks
+        gravity = np.array([0.0, 0.0, -getattr(self.setup.parameters, "gravity", 0.0)])
+        q, qd = (0.5 * (values[i] + values[i + 1]) for values in (run.q, run.qd))
         change = (run.qd[i + 1] - run.qd[i]) / (run.time[i + 1] - run.time[i])[:, None]
-        out[i + 1] = inverse_dynamics(tree, run.joints, pull, q, qd, change)
-        return out
+        efforts[i + 1] = inverse_dynamics(tree, run.joints, gravity, q, qd, change)
+        return efforts
 
 
 def bounded(
     setup: Setup, runs: Mapping[float, Trajectory], order: int, ticks: Index, only: str = ""
 ) -> tuple[ReferenceProblem, Array]:
-    """Return what predicts ticks by the reference, and a bound on its rms residuals (2 n + 12,).
+    """Return the problem of ticks under the reference, and bounds of its rms residuals (2 n + 12,).
 
-    As of the level `one_step`: time stepping, and the reference's own error.
+    The bounds are those of level `one_step`: time stepping, and the reference's own error.
+
+    Args:
+        setup: robot and scenario.
+        runs: of the engine, by physics step.
+        order: of its integrator.
+        ticks: indices of the ticks to predict (k,).
+        only: as of `ReferenceProblem`.
     """
     steps = sorted(runs, reverse=True)[-STEPS:]
     run = runs[steps[-1]]
@@ -114,38 +129,39 @@ def bounded(
 
 
 def rms(values: Array) -> Array:
-    """Return root mean squares over ticks."""
+    """Return the root mean square of each column over ticks."""
     return np.asarray(np.sqrt(np.mean(values**2, axis=0)))
 
 
 def parameters_of(setup: Setup, only: str = "") -> dict[str, float]:
-    """Return the numbers of a setup that level 1 does not show, by scenario key.
+    """Return the numbers of a setup that level 1 does not compare, by scenario key.
 
-    Those whose key begins with `only`: each is a description to expand.
+    Only keys that begin with `only` are tried, since each needs a description to be expanded.
     """
-    seen, parameters = _compared(setup), {}
+    compared, parameters = _compared(setup), {}
     for key, value in numbers_of(setup).items():
         if not key.startswith(only):
             continue
         changed = with_parameter(setup, key, value * 1.001)
-        if changed is not None and np.array_equal(_compared(changed), seen):
+        if changed is not None and np.array_equal(_compared(changed), compared):
             parameters[key] = value
     return parameters
 
 
 def numbers_of(setup: Setup) -> dict[str, float]:
     """Return the numbers of a setup's friction and parameters that are not 0, by scenario key."""
-    given = {k: v for k, v in setup.scenario.friction.items() if k != "law"}
+    stated = {k: v for k, v in setup.scenario.friction.items() if k != "law"}
     law = setup.robot.friction_laws.get(setup.scenario.friction.get("law", ""))
     defaults = inspect.signature(law).parameters if law else {}
     numbers = {
-        f"friction.{k}": v for k, p in defaults.items() if _number(v := given.get(k, p.default))
+        f"friction.{k}": v for k, p in defaults.items() if _number(v := stated.get(k, p.default))
     }
     parameters = setup.parameters.as_dict().items()
     return numbers | {f"parameters.{k}": v for k, v in parameters if _number(v)}
 
 
 def _number(value: Json) -> bool:
+    """Return whether a value is a finite number other than 0."""
     return isinstance(value, float) and math.isfinite(value) and value != 0.0
 
 
@@ -161,7 +177,7 @@ def with_parameter(setup: Setup, key: str, value: float) -> Setup | None:
 
 
 def _compared(setup: Setup) -> Array:
-    """Return what level 1 compares directly."""
+    """Return the numbers that level 1 compares directly."""
     tree = setup.tree
     links = [np.r_[k.mass, k.centre, k.inertia.ravel()] for k in tree.links]
     joints = [np.r_[j.position, j.rotation.ravel(), j.axis, j.lower, j.upper] for j in tree.joints]

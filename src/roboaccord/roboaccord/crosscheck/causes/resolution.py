@@ -1,7 +1,9 @@
 """Resolution: the smallest errors of parameters that a level would have found.
 
-SHOWN and BEYOND may be tuned. `Resolved` is part of summary.json. The bound of a level over how a
-tick moves with a parameter is the smallest size that it would have found.
+How far a control period (tick) moves with a parameter is known from its slope. The level's bound
+divided by that effect is the smallest error that it would have found. A scenario may ask for a
+resolution; `ask_resolution` then refuses a verdict where larger errors could hide. SHOWN and BEYOND
+may be tuned. `Resolved` is part of summary.json.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ from roboaccord.numerics.ranking import ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
 
-SHOWN = 10  # parameters of a resolution
-BEYOND = 100.0  # m, kg m^2, N m s/rad, ...: no robot's is larger
+SHOWN = 10  # parameters of a resolution in a table
+BEYOND = 100.0  # m, kg m^2, N m s/rad, ...: no robot here has a larger parameter
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Resolved:
 
     @property
     def unseen(self) -> bool:
-        """Whether it could be off by all of itself, or by more than any robot's."""
+        """Whether not even an error as large as the parameter would have been found."""
         return self.smallest > (1.0 if self.unit == "1" else BEYOND)
 
 
@@ -47,29 +49,33 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
     """Return the smallest sizes that a level would have found, the largest effects first.
 
     Args:
-        effects: largest change by a unit of each parameter, over what is allowed.
+        effects: largest change of a tick by a unit of each parameter, over what is allowed.
         level: its name.
     """
     resolutions = []
-    for one in dict.fromkeys(each.whole for each in effects if each.where != EVERY):
-        own = [effects.get(each, 0.0) for each in components(one)]
-        if one.quantity == "gravity" and not own[UPWARDS] > UNSEEN * max(own):
-            continue  # its strength moves nothing, and only a tilt would
-        least = min(effect for effect in own if effect > UNSEEN * max(own))
-        resolutions.append(Resolved(one.quantity, one.where, level, 1.0 / least, one.unit))
-    return ranked(resolutions, lambda each: each.smallest)
+    for whole in dict.fromkeys(h.whole for h in effects if h.where != EVERY):
+        by_component = [effects.get(h, 0.0) for h in components(whole)]
+        if whole.quantity == "gravity" and not by_component[UPWARDS] > UNSEEN * max(by_component):
+            continue  # only a tilt of gravity would move anything
+        smallest = min(effect for effect in by_component if effect > UNSEEN * max(by_component))
+        resolutions.append(Resolved(whole.quantity, whole.where, level, 1.0 / smallest, whole.unit))
+    return ranked(resolutions, lambda error: error.smallest)
 
 
 def largest(problem: TickProblem) -> dict[Hypothesis, float]:
     """Return the largest change of a tick by each parameter, over what is allowed."""
-    ones = [one for group in problem.groups() for one in group]
-    return {one: float(np.abs(slope).max()) for one, slope in problem.slopes(ones).items()}
+    hypotheses = [h for group in problem.groups() for h in group]
+    return {h: float(np.abs(slope).max()) for h, slope in problem.slopes(hypotheses).items()}
 
 
 def shown_of(found: Sequence[Resolved]) -> list[Resolved]:
-    """Return ten: of each quantity where it is seen least, then the largest effects."""
-    last = {each.parameter: each for each in found}  # they are in order
-    return list(dict.fromkeys([*last.values(), *found]))[:SHOWN]
+    """Return up to SHOWN errors: the largest one of each quantity, then the smallest ones.
+
+    Args:
+        found: in order, the smallest error first.
+    """
+    largest_of = {error.parameter: error for error in found}  # they are in order
+    return list(dict.fromkeys([*largest_of.values(), *found]))[:SHOWN]
 
 
 def ask_resolution(
@@ -79,35 +85,35 @@ def ask_resolution(
     setup: Setup,
     order: int,
 ) -> list[Finding]:
-    """Return findings on an engine, one not judged where more of a parameter could hide than asked.
+    """Return findings on an engine; one is not judged if larger errors could hide than asked.
 
     Args:
         findings: on one engine.
         resolved: smallest errors that its best levels would have found.
-        asked: part of any parameter that must not be able to hide.
+        asked: share of any parameter that must not be able to hide.
         setup: robot and scenario.
         order: of the engine's integrator.
     """
-    parts = [each for each in resolved if each.unit == "1"]
-    most = next(iter(ranked(parts, lambda each: -each.smallest)), None)
-    if most is not None and most.smallest <= asked:
+    shares = [error for error in resolved if error.unit == "1"]
+    largest = next(iter(ranked(shares, lambda error: -error.smallest)), None)
+    if largest is not None and largest.smallest <= asked:
         return list(findings)
-    level, where = (most.level, most.where) if most else ("scheme", "")
-    key, value = _enough(most, asked, setup, order) if most else ("", 0.0)
-    why = because(Code.HIDDEN, most=most, asked=asked, key=key, value=value)
+    level, where = (largest.level, largest.where) if largest else ("scheme", "")
+    key, value = _enough(largest, asked, setup, order) if largest else ("", 0.0)
+    why = because(Code.HIDDEN, most=largest, asked=asked, key=key, value=value)
     return [
-        replace(each.also(why), outcome=Outcome.NOT_JUDGED, where=where)
-        if each.level == level and each.outcome != Outcome.OUTSIDE
-        else each
-        for each in findings
+        replace(finding.also(why), outcome=Outcome.NOT_JUDGED, where=where)
+        if finding.level == level and finding.outcome != Outcome.OUTSIDE
+        else finding
+        for finding in findings
     ]
 
 
 def _enough(most: Resolved, asked: float, setup: Setup, order: int) -> tuple[str, float]:
-    """Return which key of the scenario, at which value, would let no more than asked hide.
+    """Return the key and value of the scenario with which no more than asked could hide.
 
-    Round-off hides the less the longer a tick is, time stepping the less the shorter a physics
-    step, with order 1 in contact. No key where next to nothing depends on the parameter.
+    A longer tick makes round-off hide less, a shorter physics step time stepping, with order 1 in
+    contact. The key is "" if next to nothing depends on the parameter.
     """
     scenario, order = setup.scenario, order if setup.contact is None else 1
     period, step = scenario.control_period, scenario.physics_step

@@ -1,8 +1,10 @@
-"""Control periods of an engine's run, predicted by its twin with what may be off in it.
+"""Control periods (ticks) of an engine's run as a problem to explain, predicted by a simulator.
 
-PROBABLE, BETTER and FIRST may be tuned: test_naming and test_scheme plant errors and check their
-names. A hypothesis is a twin of its own, made with that number otherwise; nothing is changed in
-place.
+A simulator of our own (the engine's twin here, the reference in reference.py) starts from each
+recorded state and predicts the next one. Residuals are predicted less recorded states. Under a
+hypothesis, such as another mass of a link, a new simulator is made with that number, or the
+recorded run is rewritten (samples.py); nothing is changed in place. PROBABLE, BETTER and FIRST may
+be tuned: test_naming and test_scheme plant errors and check their names.
 """
 
 from __future__ import annotations
@@ -32,27 +34,27 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-PROBABLE = 1e-3  # of the squared residuals, left by what is named
-BETTER = 1e-3  # times what fewer causes leave: more are named
-MOST_STEPS = 10
-FIRST = 3  # ticks of a first look
+PROBABLE = 1e-3  # share of the squared residuals: a named cause leaves at most this
+BETTER = 1e-3  # times what fewer causes leave: another cause must leave less
+MOST_STEPS = 10  # physics steps: longest delay within a tick that is tried
+FIRST = 3  # ticks on which variants and starts are tried first
 DELAY, LAG, CLOCK = Hypothesis("delay"), Hypothesis("lag"), Hypothesis("clock")
-STEPS = "physics steps"  # unit
+STEPS = "physics steps"  # unit of such delays
 
 
 @dataclass(frozen=True)
 class TickProblem(Problem):
-    """Predict ticks of an engine's run by a simulator of our own (Problem): a block is a tick.
+    """Residuals of ticks, predicted by a simulator of our own (Problem); a block is a tick.
 
     Args:
         setup: robot and scenario.
-        simulator: with nothing otherwise.
+        simulator: without an error.
         run: recorded.
-        ticks: numbers of those to predict (k,).
+        ticks: indices of the ticks to predict (k,).
         weight: by which residuals are multiplied (2 n + 12,).
-        rest: what time stepping explains of the residuals (k, 2 n + 12).
+        rest: part of the residuals that time stepping explains (k, 2 n + 12).
         late: physics steps at the start of each tick under the efforts of the tick before.
-        more: physics steps that each tick has more.
+        more: physics steps that are added to each tick.
     """
 
     setup: Setup
@@ -66,63 +68,71 @@ class TickProblem(Problem):
 
     @property
     def independent(self) -> int:
-        """Number of ticks: residuals of one are not independent."""
+        """Number of ticks: the residuals of one tick depend on each other."""
         return len(self.ticks)
 
     @abstractmethod
     def made(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
-        """Return a simulator with numbers that are otherwise, and the run that it predicts."""
+        """Return a simulator with errors of given sizes, and the run that it predicts."""
 
     @abstractmethod
     def parameters(self) -> Iterator[Hypothesis]:
-        """Yield what may be otherwise in the simulator, by quantity and place."""
+        """Yield the parameters of the simulator that may be wrong."""
 
     def residuals(self, sizes: Sizes = {}) -> Array:  # noqa: B006 - it is never changed
-        """Return the predicted ends of ticks less the recorded ones, times the weight.
+        """Return predicted less recorded ends of the ticks, weighted (k, 2 n + 12).
+
+        Args:
+            sizes: error of each hypothesis; 0 of those that are missing.
 
         Raises:
-            AccordError: for a model that cannot be.
+            AccordError: for sizes of which no model can be made.
         """
+        # Errors of the recorded data are undone; the others go into a new simulator.
         run, nonzero = self.run, dict[Hypothesis, float]()
-        for one, size in sizes.items():
-            if one.quantity in RECORDED:
-                run = RECORDED[one.quantity](run, size, one.where)
-            elif one != CLOCK and size:
-                nonzero[one] = size
+        for hypothesis, size in sizes.items():
+            if hypothesis.quantity in RECORDED:
+                run = RECORDED[hypothesis.quantity](run, size, hypothesis.where)
+            elif hypothesis != CLOCK and size:
+                nonzero[hypothesis] = size
         simulator, run = self.made(run, nonzero) if nonzero else (self.simulator, run)
-        fast = sizes.get(CLOCK, 0.0)
+        # A fast clock (relative) adds its share of the change over the tick.
+        clock_error = sizes.get(CLOCK, 0.0)
         ends, _ = predicted(simulator, run, self.ticks, self.late, self.more)
         errors = difference(run.at(self.ticks + 1), ends)
-        if fast:
-            errors = errors + fast * difference(run.at(self.ticks), ends)
+        if clock_error:
+            errors = errors + clock_error * difference(run.at(self.ticks), ends)
         return np.asarray((errors - self.rest) * self.weight)
 
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes = {}) -> dict[Hypothesis, Array]:  # noqa: B006
-        """Return how residuals change with parameters; none that do nothing."""
+        """Return the derivatives (k, 2 n + 12) of the residuals, by a finite difference.
+
+        Hypotheses that change nothing are missing.
+        """
         columns, plain = {}, self.residuals(at)
-        for one in ones:
+        for h in ones:
             try:
-                changed = self.residuals({**at, one: at.get(one, 0.0) + one.probe})
+                changed = self.residuals({**at, h: at.get(h, 0.0) + h.probe})
             except AccordError:  # a model that cannot be
                 continue
-            slope = (changed - plain) / one.probe
+            slope = (changed - plain) / h.probe
             if np.isfinite(slope).all() and slope.any():
-                columns[one] = slope
+                columns[h] = slope
         return columns
 
     def groups(self) -> list[Group]:
-        """Return parameters: by link, by joint, and those of which there is one."""
+        """Return errors of the recording and parameters of the simulator, by components."""
         wholes = [DELAY, LAG, CLOCK, *self.parameters()]
-        return [components(one) for one in wholes]
+        return [components(hypothesis) for hypothesis in wholes]
 
     def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
-        """Yield what acts late, and what drives may do."""
-        yield from (((one,), WHOLE) for one in (DELAY, LAG))
+        """Yield delays, motor lags and effort limits, and sizes at which their fits begin."""
+        yield from (((h,), WHOLE) for h in (DELAY, LAG))
         for quantity, where, sizes in starts(self.run):
             yield (Hypothesis(quantity, where),), sizes
 
     def variants(self) -> Iterator[tuple[Cause, Self]]:
-        """Yield what acts late by physics steps, and other orders, signs and frames."""
+        """Yield delays by physics steps, exchanged columns, signs and frames, each undone."""
         steps = round((self.run.time[1] - self.run.time[0]) / self.simulator.physics_step)
         for late in range(1, min(steps, MOST_STEPS)):
             yield Cause("delay", size=late, unit=STEPS), replace(self, late=late)
@@ -133,7 +143,7 @@ class TickProblem(Problem):
             yield cause, replace(self, run=run)
 
     def part(self, which: slice) -> Self:
-        """Return some of the ticks."""
+        """Return the problem of a slice of the ticks."""
         rest = self.rest[which] if self.rest.ndim > 1 else self.rest
         return replace(self, ticks=self.ticks[which], rest=rest)
 
@@ -145,7 +155,7 @@ class TickProblem(Problem):
         return replace(self, weight=self.weight * even), replace(self, weight=self.weight * ~even)
 
     def few(self) -> Self:
-        """Return the first ticks."""
+        """Return the problem of the first ticks."""
         return self.part(slice(FIRST))
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
@@ -159,33 +169,33 @@ class TickProblem(Problem):
 
 @dataclass(frozen=True, kw_only=True)
 class TwinProblem(TickProblem):
-    """Predict ticks by the twin of an engine; each hypothesis is a twin of its own.
+    """Residuals of ticks predicted by the twin of an engine, made anew for each hypothesis.
 
     Args:
-        engine: of the run.
+        engine: that made the run.
     """
 
     engine: EngineSpec
 
     def made(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
-        """Return a twin with numbers that are otherwise, and the run."""
-        off = [ModelChange(*one, size) for one, size in sizes.items()]
+        """Return a twin with errors of given sizes, and the run unchanged."""
+        changes = [ModelChange(*h, size) for h, size in sizes.items()]
         if isinstance(self.simulator, Twin):  # of one model, and nothing stands in front of it
-            return self.simulator.otherwise(off), run
-        return make_simulator(self.setup, twin_of(self.engine, off=off)), run
+            return self.simulator.otherwise(changes), run
+        return make_simulator(self.setup, twin_of(self.engine, off=changes)), run
 
     def parameters(self) -> Iterator[Hypothesis]:
-        """Yield what a twin has."""
+        """Yield the parameters of links, joints, feet, gravity and ground of the twin."""
         parts = parts_of(self.simulator)
         links, joints, feet = (
             list(dict.fromkeys(name for part in parts for name in getattr(part, kind)))
             for kind in ("links", "joints", "feet")
         )
         for quantities, places in ((OF_LINKS, links), (OF_JOINTS, joints)):
-            every = [EVERY] if len(places) > 1 else []
+            all_of_them = [EVERY] if len(places) > 1 else []
             for quantity in quantities:
-                alone = [] if Hypothesis(quantity).component else every
-                yield from (Hypothesis(quantity, where) for where in [*places, *alone])
+                whole = [] if Hypothesis(quantity).component else all_of_them
+                yield from (Hypothesis(quantity, where) for where in [*places, *whole])
         yield from (Hypothesis(quantity, where) for quantity in OF_FEET for where in feet)
         yield from (Hypothesis(ZERO, where) for where in joints)
         yield from map(Hypothesis, ("gravity", *GROUND))
@@ -197,13 +207,13 @@ def parts_of(twin: Simulator) -> list[Twin]:
 
 
 def spread(floor: Array, columns: int) -> Array:
-    """Return the floors of groups (6,) by column."""
+    """Return the floors (2 n + 12,) of all columns from those of the six groups (6,)."""
     n = (columns - 12) // 2
     return np.repeat(floor, [n, n, 3, 3, 3, 3])
 
 
 def explain_ticks(problem: TickProblem) -> Explanation:
-    """Return what explains the residuals of ticks, and where the largest of them is."""
-    size = np.abs(problem.residuals()).max(axis=0)
-    quantity, where = names(problem.run.joints)[first_largest(size)]
+    """Return what explains the residuals of ticks, with the coordinate of the largest one."""
+    largest = np.abs(problem.residuals()).max(axis=0)
+    quantity, where = names(problem.run.joints)[first_largest(largest)]
     return replace(explain(problem)[0], quantity=quantity, where=where)

@@ -1,9 +1,11 @@
-"""Levels of the cross-check, one file each, in the order in which they are measured and shown.
+"""The levels of the cross-check, one file each, in the order in which they are measured and shown.
 
-To add a level, write its file and enter it in LEVELS, after those whose checks it reads. How a
-level judges and which rows it shows may be changed in its file, with its tests in
-src/roboaccord/test (and in the robots' packages); what the larger levels measure is in ../measures.
-Names of levels and of rows stay: scenarios, `--json` and summary.json use them.
+Each compares an engine with the reference, or with itself, in one respect: its model and
+accelerations; efforts in force; single steps against its twin; the same run again; moved worlds;
+single steps and whole trajectories against the reference; statistics over seeds of a chaotic
+motion; events; energy. To add a level, write its file and enter it in LEVELS, after those whose
+checks it reads. What the larger levels measure is in ../measures, and tests are in
+src/roboaccord/test. Names of levels and rows are keys of scenarios, `--json` and summary.json.
 """
 
 from roboaccord.crosscheck.level import AnyLevel

@@ -1,10 +1,11 @@
 """Level `acceleration`: an engine's model against its description, and its accelerations.
 
-Masses, limits and all other properties that an engine reports must be those of the description, to
-round-off. Accelerations are compared with the reference's, the analytical model, at random states:
-no time stepping is involved. To compare another property of joints, add a field to
-`JointProperties` (engines) and its name to OF_JOINTS. READ_BACK may be tuned; tolerances of masses
-and accelerations are set in the scenario. Names of the checks are keys of summary.json and stay.
+First masses, inertias, limits and all other properties that the engine reports must be those of the
+description, and a state that is set must be read back, both to round-off. Then accelerations at
+random states are compared with those of the reference, the analytical model; no time stepping is
+involved. To compare another property of joints, add a field to `JointProperties` (engines/model.py)
+and its name to OF_JOINTS. READ_BACK may be tuned. Names of the checks are keys of summary.json and
+stay.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-READ_BACK = 10  # states that are set and read back: an error of a sensor is in each of them
-OF_JOINTS = ("origin", "damping", "friction", "armature")  # fields of a joint's properties
+READ_BACK = 10  # random states that are set and read back; a wrong sensor shows in each of them
+OF_JOINTS = ("origin", "damping", "friction", "armature")  # compared fields of JointProperties
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,12 @@ def check_model(
     expected, measured = dict(reference.masses()), dict(engine.masses())
     expected.pop(WORLD, None)
     measured.pop(WORLD, None)
+    # Collect comparisons of all properties, each with its error and the allowed one.
     differences = [*_masses(expected, measured, tolerance), *_effort_limits(reference, engine)]
     for part in engine_parts(engine):
         differences += _properties(intended_properties(part.intended), part.properties())
     differences += _read_back(setup, engine)
+    # Keep the first excess of each quantity and place, masses first, then by size.
     unique = {(d.quantity, d.where): d for d in reversed(differences) if d.error > d.allowed}
     named = sorted(unique.values(), key=lambda d: (d.quantity != "mass", d.quantity, -d.error))
     total, target = sum(measured.values()), sum(expected.values())
@@ -77,7 +80,7 @@ def check_model(
 def _masses(
     expected: dict[str, float], measured: dict[str, float], tolerance: float
 ) -> Iterator[Difference]:
-    """Yield comparisons of the masses of all links, also of those that only one of both has."""
+    """Yield comparisons of the masses of all links, also of links that only one model has."""
     for name in {**expected, **measured}:
         want, have = expected.get(name, 0.0), measured.get(name, 0.0)
         if want or have:
@@ -85,6 +88,7 @@ def _masses(
 
 
 def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Difference]:
+    """Yield comparisons of the effort limits of all joints [N m]."""
     limits = zip(engine.joints, reference.effort_limits, engine.effort_limits, strict=True)
     for name, want, have in limits:
         whole = max(abs(want), 1.0)
@@ -93,6 +97,7 @@ def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Differen
 
 
 def _properties(want: Properties, have: Properties) -> Iterator[Difference]:
+    """Yield comparisons of links, joints and gravity; a missing joint is a difference."""
     for name, link in want.links.items():
         yield from compare_link(name, link, have.links.get(name), ROUND_OFF)
     for name, joint in want.joints.items():
@@ -105,6 +110,7 @@ def _properties(want: Properties, have: Properties) -> Iterator[Difference]:
 
 
 def _joint(name: str, want: JointProperties, have: JointProperties) -> Iterator[Difference]:
+    """Yield comparisons of a joint: axis, limits and the fields of OF_JOINTS."""
     yield compare_axis(name, want.axis, have.axis, ROUND_OFF)
     yield compare_limits(name, want.limits, have.limits, ROUND_OFF)
     for field in OF_JOINTS:
@@ -115,16 +121,16 @@ def _joint(name: str, want: JointProperties, have: JointProperties) -> Iterator[
 def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
     """Yield differences between a state that is set and the state read back."""
     for state, _ in draw_states(setup, READ_BACK, setup.scenario.seed):
-        seen = engine.reset(state)
-        off = np.abs(seen.q - state.q)
-        for joint in np.flatnonzero(off > ROUND_OFF):
-            size = float(off[joint])
+        read = engine.reset(state)
+        errors = np.abs(read.q - state.q)
+        for joint in np.flatnonzero(errors > ROUND_OFF):
+            size = float(errors[joint])
             how = because(Code.READS, size=size, unit="rad")
             yield Difference("sensor", engine.joints[joint], size, ROUND_OFF, how)
-        turn = min(np.abs(seen.orientation - s * state.orientation).max() for s in (1.0, -1.0))
-        twist, moved = np.abs(seen.twist - state.twist), np.abs(seen.position - state.position)
+        turn = min(np.abs(read.orientation - s * state.orientation).max() for s in (1.0, -1.0))
+        twist, moved = np.abs(read.twist - state.twist), np.abs(read.position - state.position)
         base = {
-            "rates of joints": np.abs(seen.qd - state.qd).max(initial=0.0),
+            "rates of joints": np.abs(read.qd - state.qd).max(initial=0.0),
             "orientation of base_link": turn,
             "angular velocity of base_link": twist[3:].max(),
             "position of base_link": setup.base.travels * moved.max(),
@@ -136,7 +142,12 @@ def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
 
 
 def _merge(differences: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:
-    """Yield differences; equal ones of every link or every joint become one."""
+    """Yield differences; equal ones of every link or every joint become a single one.
+
+    Args:
+        differences: beyond what is allowed.
+        links, joints: numbers of them.
+    """
     kinds: dict[tuple[str, str], list[Difference]] = {}
     for difference in differences:
         how = str(difference.how.to_json())
@@ -151,7 +162,7 @@ def _merge(differences: Sequence[Difference], links: int, joints: int) -> Iterat
             yield from same
 
 
-NO_MODEL = ModelCheck(0.0, 0.0, ())
+NO_MODEL = ModelCheck(0.0, 0.0, ())  # where the model is not compared
 
 
 @dataclass(frozen=True)
@@ -172,7 +183,7 @@ class AccelerationCheck:
 
 
 class AccelerationLevel(Level[AccelerationCheck]):
-    """Compare masses, limits and all else of the model, then accelerations at random states."""
+    """Judge the model by its differences, and accelerations by their largest relative error."""
 
     name = "acceleration"
     title = "Level 1: model and accelerations"
@@ -185,13 +196,13 @@ class AccelerationLevel(Level[AccelerationCheck]):
         return replace(check, model=check_model(case.setup, *pair, spec.tolerances.mass))
 
     def judge(self, check: AccelerationCheck, tolerances: Tolerances) -> Finding:
-        model, off = check.model, check.max is not None and not check.max <= tolerances.acceleration
+        model, far = check.model, check.max is not None and not check.max <= tolerances.acceleration
         reasons = [
             because(Code.MODEL, quantity=d.quantity, where=d.where, how=d.how, total=model.total,
                     reference=model.reference)
             for d in model.differences
         ]  # fmt: skip
-        if off:
+        if far:
             limit = tolerances.acceleration
             reasons.append(because(Code.ACCELERATION, error=check.max, allowed=limit))
         if model.differences:
@@ -199,20 +210,20 @@ class AccelerationLevel(Level[AccelerationCheck]):
             return Finding.outside(
                 *reasons, quantity=first.quantity, where=first.where, size=first.finite
             )
-        if off:
+        if far:
             return replace(Finding.outside(*reasons, size=check.max), unexplained=True)
         if check.max is None and check.reason:
             return replace(Finding.within(check.reason), stands_in=True)
         return Finding.within()
 
     def rows(self, check: AccelerationCheck) -> Rows:
-        off = [" ".join((d.quantity, d.where, d.text)) for d in check.model.differences]
+        names = [" ".join((d.quantity, d.where, d.text)) for d in check.model.differences]
         return {
             "largest error, relative": Entry(check.max, form=".1e"),
             "states": Entry(check.states),
             "total": Entry(check.model.total, "kg", ".6g"),
             "reference": Entry(check.model.reference, "kg", ".6g"),
-            "off": listed(off),
+            "off": listed(names),
         }
 
 
@@ -221,22 +232,29 @@ def check_acceleration(
 ) -> AccelerationCheck:
     """Compare the accelerations of joints and base at random states.
 
-    The error of a state is relative to its largest acceleration, of joints and of the base.
+    The error of a state is relative to its largest acceleration, separately of joints and base.
+
+    Args:
+        setup: robot and scenario.
+        reference: the analytical model.
+        engine: to compare.
+        states: number of random states.
+        seed: of the random states and efforts.
     """
     if not setup.joints and not setup.base.moves:
         return AccelerationCheck(None, 0, because(Code.NOTHING_CAN_MOVE))
-    worst = 0.0
-    last = max((fault.time for fault in setup.faults), default=0.0)
+    largest = 0.0
+    last_fault = max((fault.time for fault in setup.faults), default=0.0)
     for drawn, effort in draw_states(setup, states, seed):
-        state = replace(drawn, time=last) if last else drawn  # after all faults
+        state = replace(drawn, time=last_fault) if last_fault else drawn  # after all faults
         expected = reference.acceleration(state, effort)
         accelerations = engine.acceleration(state, effort)
         if expected is None or accelerations is None:
             return AccelerationCheck(None, 0, because(Code.KINEMATIC))
-        worst = max(worst, relative(accelerations.joints, expected.joints))
+        largest = max(largest, relative(accelerations.joints, expected.joints))
         if setup.base.moves:
-            worst = max(worst, relative(accelerations.base, expected.base))
-    return AccelerationCheck(worst, states)
+            largest = max(largest, relative(accelerations.base, expected.base))
+    return AccelerationCheck(largest, states)
 
 
 def relative(values: Array, expected: Array) -> float:

@@ -1,13 +1,13 @@
-"""Level `drive`: the efforts in force in an engine, against the commanded ones.
+"""Level `drive`: the efforts in force in an engine must be the commanded ones.
 
-All other levels take the efforts in force for granted. Here they must be what the limits and faults
-of the scenario make of the controller's command, tick by tick and to round-off, and switches must
-be as commanded. States do not contain a wrench or twist in force: only the motion shows these.
+All other levels take the efforts in force for granted. Here they are compared, in every control
+period (tick) and to round-off, with what limits and faults of the scenario make of the controller's
+command; switches, such as magnets, must be on or off as commanded. If efforts differ, `kinds_of`
+finds which simple errors explain them: lost, reversed, late, swapped, clipped or scaled. External
+wrenches and twists are not part of a state, so this level does not check them.
 
-Errors to recognise may be added to `Kind`, to `kinds_of` and to the words in report/words.py; the
-order in `kinds_of` is that of the results. KEPT, MOST_LATE and EVIDENCE may be tuned. ROUND_OFF and
-FITTED stay at round-off, since this level allows no other error. test_drive plants errors and
-checks kind and size.
+To recognise another error, extend `Kind`, `kinds_of` (its order is that of the results) and
+report/words.py. KEPT, MOST_LATE and EVIDENCE may be tuned.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.faults import JointFaults, weakened, without_loose
 
 Kind = Literal["lost", "reversed", "late", "swapped", "clipped", "scaled"]
-FITTED = 1e-9  # of the largest effort, where a factor or limit is itself computed from efforts
-KEPT = 2000  # ticks from which the kind is found, around the first that is off: 2 s at 1 kHz
-MOST_LATE = 20  # ticks: longest delay that is sought, 20 ms at 1 kHz; each is a comparison
-EVIDENCE = 3  # ticks: fewer fit a factor by chance
+FITTED = 1e-9  # of the largest effort: round-off where a factor or limit is computed from efforts
+KEPT = 2000  # ticks stored around the first that differs, to find the kind: 2 s at 1 kHz
+MOST_LATE = 20  # ticks: longest delay that is tried, 20 ms at 1 kHz; each costs a comparison
+EVIDENCE = 3  # ticks: with fewer, a factor may fit by chance
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Disobedience:
 
     Args:
         kind: of the error.
-        size: delay [ticks], limit [N m] or factor; 0 of other kinds.
-        other: the joint with which they are swapped; else "".
+        size: delay [ticks], limit [N m] or factor; 0 for other kinds.
+        other: name of the joint with which it is swapped; "" for other kinds.
     """
 
     kind: Kind
@@ -95,68 +95,73 @@ class DriveTicks:
         self._setup, self._limits = setup, setup.effort_limits
         n = len(setup.joints)
         self._largest, self._errors = np.ones(n), np.zeros(n)
-        self._since = np.full(n, np.inf)
+        self._begin = np.full(n, np.inf)
         self._faults = JointFaults(setup.faults, setup.joints, setup.tree.hinges)
-        self._late, self._unsure = late, late  # ticks in which an unknown command may still act
-        self._asked = deque[Command](maxlen=late + 1)
-        self._rows = deque[tuple[Array, Array]](maxlen=KEPT)
-        self._switch: tuple[str, float | None] = "", None
+        self._late, self._unknown = late, late  # ticks in which an unknown command may still act
+        self._commands = deque[Command](maxlen=late + 1)
+        self._efforts = deque[tuple[Array, Array]](maxlen=KEPT)
+        self._wrong_switch: tuple[str, float | None] = "", None
         self.judged = self.ticks = self.off = 0
-        self._last = math.inf  # last tick whose efforts are stored
+        self._stored_until = math.inf  # judged tick after which no efforts are stored
 
     def failing(self, faults: Iterable[Fault]) -> None:
         """Add faults of joints to those of the scenario."""
         self._faults.foresee(faults)
 
     def take(self, before: RobotState, after: RobotState, command: Command | None) -> None:
-        """Compare a tick.
+        """Compare one tick.
 
         Args:
-            before, after: samples; the efforts of `after` were in force.
-            command: that answered `before`; None where it is not known.
+            before, after: states at its ends; the efforts of `after` were in force during the tick.
+            command: the controller's answer to `before`; None if it is not known.
         """
         self.ticks += 1
+        # Let faults that are due now come into force.
         for _ in self._faults.due(before) if self._faults.possible else ():
             pass
         if command is None or not (len(self._errors) or command.switches):
-            self._asked.clear()
-            self._unsure = self._late
+            self._commands.clear()
+            self._unknown = self._late
             return
-        self._asked.appendleft(command)
-        meant = self._transmitted(before, command)
-        self._largest = np.maximum(self._largest, np.abs(meant))
-        wrong, floor = np.abs(after.effort - meant), ROUND_OFF * self._largest
-        bad = wrong > floor
-        if bad.any():
-            late = (self._transmitted(before, one) for one in islice(self._asked, 1, None))
-            bad &= not any((np.abs(after.effort - one) <= floor).all() for one in late)
-        self._unsure = max(self._unsure - 1, 0)
-        if bad.any() and self._unsure:
+        # Compare with the command of this tick, or with an earlier one that may act late.
+        self._commands.appendleft(command)
+        commanded = self._transmitted(before, command)
+        self._largest = np.maximum(self._largest, np.abs(commanded))
+        errors, tolerance = np.abs(after.effort - commanded), ROUND_OFF * self._largest
+        differs = errors > tolerance
+        if differs.any():
+            earlier = (self._transmitted(before, past) for past in islice(self._commands, 1, None))
+            differs &= not any((np.abs(after.effort - past) <= tolerance).all() for past in earlier)
+        # A difference counts only if no unknown command may act in this tick.
+        self._unknown = max(self._unknown - 1, 0)
+        if differs.any() and self._unknown:
             return
         self.judged += 1
-        self._errors = np.where(bad, np.maximum(self._errors, wrong), self._errors)
-        self._since = np.where(bad, np.minimum(self._since, before.time), self._since)
-        turned = [n for n, on in command.switches.items() if after.switches.get(n, on) is not on]
-        if turned and not self._switch[0]:
-            self._switch = turned[0], before.time
-        self.off += bool(bad.any() or turned)
-        if bad.any():
-            self._last = min(self._last, self.judged + KEPT // 2)
-        if self.judged <= self._last:
-            self._rows.append((meant, after.effort))
+        self._errors = np.where(differs, np.maximum(self._errors, errors), self._errors)
+        self._begin = np.where(differs, np.minimum(self._begin, before.time), self._begin)
+        # Switches: the first that is not as commanded is reported.
+        wrong = [n for n, on in command.switches.items() if after.switches.get(n, on) is not on]
+        if wrong and not self._wrong_switch[0]:
+            self._wrong_switch = wrong[0], before.time
+        # Store efforts up to KEPT / 2 ticks after the first difference, for `kinds_of`.
+        self.off += bool(differs.any() or wrong)
+        if differs.any():
+            self._stored_until = min(self._stored_until, self.judged + KEPT // 2)
+        if self.judged <= self._stored_until:
+            self._efforts.append((commanded, after.effort))
 
     def check(self) -> DriveCheck:
-        """Return the differences so far."""
-        counts, (switch, since) = (self.judged, self.ticks, self.off), self._switch
+        """Return the comparison of all ticks so far."""
+        counts, (switch, since) = (self.judged, self.ticks, self.off), self._wrong_switch
         if not self._errors.any():
             return DriveCheck(*counts, switch=switch, since=since)
-        joint = int(np.argmin(self._since))  # efforts around that time are stored
-        meant, force = (np.array(efforts) for efforts in zip(*self._rows, strict=True))
+        joint = int(np.argmin(self._begin))  # efforts around that time are stored
+        meant, force = (np.array(efforts) for efforts in zip(*self._efforts, strict=True))
         return DriveCheck(
             *counts,
             error=float(self._errors[joint]),
             where=self._setup.joints[joint],
-            time=float(self._since[joint]),
+            time=float(self._begin[joint]),
             kinds=kinds_of(meant, force, joint, self._setup.joints),
             joints=int(np.count_nonzero(self._errors)),
             switch=switch,
@@ -166,7 +171,7 @@ class DriveTicks:
     def _transmitted(self, state: RobotState, command: Command) -> Array:
         """Return the efforts of a command after limits and faults (n,) [N m].
 
-        The gap of a drive is not simulated for a command that may act late.
+        Backlash of a drive depends on the state, so it is not applied where commands may act late.
         """
         effort, faults = clip_efforts(command.effort, self._limits), self._faults
         if not faults.possible:
@@ -177,7 +182,7 @@ class DriveTicks:
 
 
 def check_drive(setup: Setup, run: Trajectory) -> DriveCheck:
-    """Compare all ticks of a fresh run."""
+    """Compare all ticks of a simulated run with its commands."""
     drive = DriveTicks(setup)
     for i in range(len(run) - 1):
         drive.take(run.state(i), run.state(i + 1), run.asked(i))
@@ -190,44 +195,49 @@ def kinds_of(
     """Return all kinds of errors that explain the efforts of a joint, in a fixed order.
 
     Args:
-        meant, force: efforts over ticks as commanded, and in force (k, n) [N m].
+        meant: commanded efforts after limits and faults, by tick (k, n) [N m].
+        force: efforts in force (k, n) [N m].
         joint: index.
         joints: names (n,).
     """
     commanded, actual = meant[:, joint], force[:, joint]
     scale = max(1.0, float(np.abs(commanded).max(initial=0.0)))
     differs = np.abs(actual - commanded) > ROUND_OFF * scale
-    first, wanted, given = int(np.argmax(differs)), commanded[differs], actual[differs]
-    if not len(given):
+    first, expected, measured = int(np.argmax(differs)), commanded[differs], actual[differs]
+    if not len(measured):
         return []
 
-    def same(one: Array, other: Array, least: float = ROUND_OFF) -> bool:
-        return bool((np.abs(one - other) <= least * scale).all())
+    def same(left: Array, right: Array, tolerance: float = ROUND_OFF) -> bool:
+        return bool((np.abs(left - right) <= tolerance * scale).all())
 
-    if same(given, 0.0 * given):
+    if same(measured, 0.0 * measured):
         return [Disobedience("lost")]
-    if same(given, -wanted):
+    if same(measured, -expected):
         return [Disobedience("reversed")]
     kinds = []
-    begin = ((n, max(first, n)) for n in range(1, min(MOST_LATE, len(commanded) - 1)))
-    late = (n for n, i in begin if same(actual[i:], commanded[i - n : len(commanded) - n]))
-    if ticks := next(late, 0):
+    # Late: from the first difference on, efforts are the commands of n ticks before.
+    starts = ((n, max(first, n)) for n in range(1, min(MOST_LATE, len(commanded) - 1)))
+    delays = (n for n, i in starts if same(actual[i:], commanded[i - n : len(commanded) - n]))
+    if ticks := next(delays, 0):
         kinds.append(Disobedience("late", float(ticks)))
-    others = (k for k in range(len(joints)) if k != joint and same(given, meant[differs, k]))
+    # Swapped: efforts are another joint's commands.
+    others = (k for k in range(len(joints)) if k != joint and same(measured, meant[differs, k]))
     kinds += [Disobedience("swapped", other=joints[k]) for k in others][:1]
-    limit = float(np.abs(given).max())
-    obeyed = np.abs(commanded[first:][~differs[first:]]).max(initial=0.0)
-    limited = obeyed <= limit + ROUND_OFF * scale and (np.abs(wanted) > limit).all()
-    if limited and same(given, np.sign(wanted) * limit, FITTED):
+    # Clipped: all larger efforts are cut to one limit, and no obeyed effort exceeds it.
+    limit = float(np.abs(measured).max())
+    largest_obeyed = np.abs(commanded[first:][~differs[first:]]).max(initial=0.0)
+    limited = largest_obeyed <= limit + ROUND_OFF * scale and (np.abs(expected) > limit).all()
+    if limited and same(measured, np.sign(expected) * limit, FITTED):
         kinds.append(Disobedience("clipped", limit))
-    factor = float(wanted @ given) / float(wanted @ wanted) if wanted.any() else 0.0
-    if factor and len(given) >= EVIDENCE and same(given, factor * wanted, FITTED):
+    # Scaled: least-squares factor between efforts in force and commands.
+    factor = float(expected @ measured) / float(expected @ expected) if expected.any() else 0.0
+    if factor and len(measured) >= EVIDENCE and same(measured, factor * expected, FITTED):
         kinds.append(Disobedience("scaled", factor))
     return kinds
 
 
 class DriveLevel(Level[DriveCheck]):
-    """Any difference from the command beyond round-off is outside."""
+    """Judge efforts and switches: any difference beyond round-off is outside."""
 
     name = "drive"
     title = "Drive: efforts in force, as commanded"

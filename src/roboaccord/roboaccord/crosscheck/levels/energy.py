@@ -1,17 +1,16 @@
-"""Level `energy`: the rest of an engine's energy book, which must vanish with the physics step.
+"""Level `energy`: an engine's energy must be accounted for, up to what time stepping explains.
 
-The rest is the energy that the book of the recorded run does not account for, over a part of some
-control periods. The engine simulates each part again from its first state, at its physics step, a
-half and a quarter of it. What changes with the step is due to time stepping; what does not is
-energy from nowhere, or lost to an unknown channel. No reference is needed, nor a regular motion.
+The energy book of a run lists the work of the efforts, the stored energy and the losses by channel;
+its rest is what they do not account for. The engine simulates parts of the run again, each from its
+first state, at its physics step, a half and a quarter of it. A rest that vanishes with the step is
+due to time stepping; one that does not is energy from nowhere, or lost to an unknown channel. No
+reference is needed, nor a regular motion. An engine whose ticks are its twin's (level `scheme`) has
+the twin's book up to round-off: where nothing happens, the two are compared, and time stepping
+explains nothing.
 
-An engine whose ticks are its twin's (scheme.py) has the twin's book up to round-off: where nothing
-happens the two are compared, and time stepping explains nothing.
-
-SAMPLED and FEW may be tuned: how many parts are simulated again, and at how many round-off is
-measured. EPSILON and SLOW, the round-off of a book, stay: larger ones hide losses. ORDER is fixed
-by the trapezoidal rule of energy_book.py. Bounds are set in extrapolation.py and, for the twin, in
-measures/twin_comparison.py. Names of `EnergyCheck` are keys of summary.json and stay.
+SAMPLED and FEW may be tuned. EPSILON and SLOW, the round-off of a book, stay: larger ones hide
+losses. Bounds are set in extrapolation.py and measures/twin_comparison.py. Names of `EnergyCheck`
+are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -56,19 +55,20 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower
 
-SAMPLED = 40  # parts of a run: half of them the worst, half at even distances
-FEW = 8  # round-off is measured in every eighth of them
-EPSILON = 1e-13  # relative to the largest energy: sums of some hundred terms in double precision
-ORDER = 2  # of the trapezoidal rule, by which losses are integrated
+SAMPLED = 40  # parts of a run that are simulated again, half the worst and half spread evenly
+FEW = 8  # round-off is measured in every eighth of those parts: it costs two twins
+EPSILON = 1e-13  # of the largest energy: round-off of sums of some hundred terms
+ORDER = 2  # of the trapezoidal rule, by which run/energy_book.py integrates losses
 SLOW = 1e-3  # m/s: at rest the kinetic energy of this speed is the scale of round-off
 
 
 @dataclass(frozen=True)
 class EnergyCheck:
-    """Energy that the book does not account for, at a physics step of 0 (its rest).
+    """Energy that the book does not account for (its rest), at a physics step of 0.
 
     Args:
-        left, bound: rms rest over parts of the run, and what time stepping and round-off explain.
+        left: rms rest over parts of the run.
+        bound: of `left`, by time stepping and round-off.
         worst: largest rest of a part; negative where energy came from nowhere.
         time, length: when that part begins, and how long it is.
         sure: whether an excess is certain: in the asymptotic range, or beyond all that the steps
@@ -107,18 +107,23 @@ class EnergyParts:
     ) -> tuple[list[EnergyCheck], NDArray[np.bool_]]:
         """Compare parts with those of the engine's twin.
 
+        Args:
+            engine: that made the run.
+            parts: indices (p,).
+
         Returns:
             a check, or none where nothing was compared; and in which parts a joint is stopped,
             which no twin simulates (p,).
         """
-        twin, *shaken = (make_simulator(self.setup, twin_of(engine, seed)) for seed in (0, *SHAKEN))
+        twin, *noisy = (make_simulator(self.setup, twin_of(engine, seed)) for seed in (0, *SHAKEN))
         residuals, stopped = self._residuals(twin, parts)
         chosen, residuals = parts[~stopped], residuals[~stopped]
         if not len(chosen):
             return [], stopped
+        # Round-off: by twins with changed numbers, and by setting the engine's states.
         sampled = slice(None, None, FEW)
-        changed = (self._residuals(simulator, chosen[sampled])[0] for simulator in shaken)
-        round_off = max(rms(values - residuals[sampled]) for values in changed)
+        by_rounding = (self._residuals(simulator, chosen[sampled])[0] for simulator in noisy)
+        round_off = max(rms(values - residuals[sampled]) for values in by_rounding)
         lost = self._lost_by_setting(make_simulator(self.setup, engine), chosen)
         differences = np.diff(self.book.rest)[chosen] - residuals
         largest = first_largest(np.abs(differences))
@@ -136,16 +141,20 @@ class EnergyParts:
     def check(
         self, simulators: Sequence[Simulator], parts: Index, order: int | None
     ) -> EnergyCheck:
-        """Check parts, given by their indices, at three physics steps.
+        """Check parts at three physics steps.
 
-        Parts in which something happens have no order (None): there the bound is the change with
-        the steps.
+        Args:
+            simulators: of the engine, at the three steps.
+            parts: indices.
+            order: of the rest in the step; None for parts in which something happens, which have no
+                order. There the bound is the change with the steps.
         """
         chosen, book = self.choose(parts), self.book
         residuals = np.array([self._residuals(simulator, chosen)[0] for simulator in simulators])
+        # Rest of each part at each step: the recorded one, and its change with the step.
         errors = residuals - residuals[0] + np.diff(book.rest)[chosen]
         unmeasured = tuple(name for name in CHANNELS if book.how[name] == energy_book.UNMEASURED)
-        if unmeasured:
+        if unmeasured:  # an unmeasured loss explains any loss, but no gain
             errors = np.minimum(errors, 0.0)
         floor = self._floor()
         remainder = remainder_of_samples([*errors[:, :, None]], order or 1, np.array([floor]))
@@ -172,10 +181,11 @@ class EnergyParts:
         law = energy_book.law_of(setup.force_law)
         residuals, stopped = np.empty(len(parts)), np.zeros(len(parts), dtype=bool)
         for row, part in enumerate(parts.tolist()):
-            run, taken = go(simulator, self.run, *self.ends[part : part + 2].tolist())
+            # Work of the efforts, less the change of stored energy, less losses by all channels.
+            run, losses = go(simulator, self.run, *self.ends[part : part + 2].tolist())
             before, after = (sum(stored.of(run.state(i))) for i in (0, -1))
-            lost = sum(taken.values()) + sum(event.energy for event in run.events)
-            if FRICTION not in taken and law:
+            lost = sum(losses.values()) + sum(event.energy for event in run.events)
+            if FRICTION not in losses and law:
                 power = LawPower(setup.tree, run.joints, law)
                 lost += float(energy_book.integrate_law(power, run)[-1])
             residuals[row] = float(energy_book.net_work(run)[-1]) - (after - before) - lost
@@ -194,8 +204,9 @@ class EnergyParts:
         return np.array([changes[i] + changes[k] for i, k in self.ends[[parts, parts + 1]].T])
 
     def _stored(self, simulator: Simulator) -> energy_book.Stored:
-        beside = self.setup.parameters.gravity, simulator.armature, simulator.spring
-        return energy_book.Stored(self.setup.tree, self.run.joints, *beside)
+        """Return what computes the stored energy of states, with armature and springs."""
+        parameters = self.setup.parameters.gravity, simulator.armature, simulator.spring
+        return energy_book.Stored(self.setup.tree, self.run.joints, *parameters)
 
     def _span(self, part: int) -> tuple[float, float]:
         """Return when a part begins, and how long it is [s]."""
@@ -238,9 +249,10 @@ def check_energy(
     simulators = engines_of(setup, engine)
     if reason := no_restart(simulators[0]):
         return NoBook(f"{reason}, so the energy is not known")
-    rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
+    # Parts of the book in which nothing happens.
+    eventful = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
     parts = EnergyParts(setup, run, book)
-    free = np.diff(np.concatenate([[0], np.cumsum(rough)])[parts.ends]) == 0
+    free = np.diff(np.concatenate([[0], np.cumsum(eventful)])[parts.ends]) == 0
     order = min(ORDER, simulators[0].order) if setup.contact is None else 1
     checks = list[EnergyCheck]()
     if is_twin(scheme) and engine.simulator:
@@ -257,7 +269,7 @@ def check_energy(
 
 
 class EnergyLevel(Level["EnergyCheck | NoBook"]):
-    """A rest that remains at a physics step of 0 is outside."""
+    """Judge the rest that remains at a physics step of 0."""
 
     name = "energy"
     title = "Energy"

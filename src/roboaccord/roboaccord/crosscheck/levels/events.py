@@ -1,17 +1,16 @@
-"""Level `events`: the stops, contacts, magnets and failing joints in an engine's log.
+"""Level `events`: stops, contacts, magnets and failing joints in an engine's log.
 
-From the recorded state two control periods before an event, reference and engine are simulated
-under the recorded commands, the engine at its physics step, a half and a quarter of it. Time,
-impulse and energy of the event must converge to the reference's. So short a path is not chaotic,
-and an error of the log, as against the engine's own motion, remains at every step.
+Each event is simulated again. Engine and reference start from the recorded state two control
+periods before it and follow the recorded commands, the engine at its physics step, a half and a
+quarter of it. The difference of an event's time, impulse and energy from the reference's must
+vanish as the step goes to 0. So short a path is not chaotic, and an error of the log, as against
+the engine's own motion, remains at every step. Stops are also checked against the recorded
+positions: a joint that reaches its stop must log it, and no other may.
 
 An engine reports the impulse of a contact from the first touch to the end of the control period, so
-forces after the impact are added to the reference's impulse, too.
-
-SAMPLED may be tuned; each event is simulated again at three steps, which costs time. Kinds of
-events are matched in measures/event_matching.py; LAWS has those for which engines have a law of
-their own. The bound is set in extrapolation.py. Names of the checks are keys of summary.json and
-stay. test_event_level (monkeybot) and test_packbot_event_level test the findings.
+forces after the impact are added to the reference's impulse, too. Events of two logs are matched in
+measures/event_matching.py, and SAFETY is set in extrapolation.py. SAMPLED may be tuned. Names of
+the checks are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -50,9 +49,9 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.stop_watch import StopWatch
 
-SAMPLED = 40  # events: half of them with the largest impulses, half at even distances
-ROUND_OFF = 1e-9  # relative, of impulses and energies, which are sums over many steps
-LAWS = {TOUCH: "contact", STOP: "stops"}
+SAMPLED = 40  # events compared, half with the largest impulses, half evenly: limits the time
+ROUND_OFF = 1e-9  # relative; of impulses and energies, which are sums over many steps
+LAWS = {TOUCH: "contact", STOP: "stops"}  # kinds of events for which engines have their own law
 LOGGED = "logged"  # a stop in the log that the joint does not reach in that control period
 MISSED = "missed"  # a stop that the joint reaches, and that is not in the log
 
@@ -63,12 +62,14 @@ class EventDifference:
 
     Args:
         kind, subject, time: as logged.
-        what: "time", "impulse" or "energy"; LOGGED or MISSED of a stop; "" where engine or
+        what: "time", "impulse" or "energy"; for a stop LOGGED or MISSED; "" where either engine or
             reference has no such event.
-        found, expected: value in the log, and of the reference from the same state, in SI units.
-        left, bound: their difference at a physics step of 0, and what time stepping explains.
-        sure: whether the excess is certain.
-        step: the smallest physics step.
+        found: value in the log, in SI units.
+        expected: value of the reference from the same state.
+        left: difference extrapolated to a physics step of 0.
+        bound: part of it that time stepping explains.
+        sure: whether the excess over the bound is certain.
+        step: the smallest physics step [s].
     """
 
     kind: str
@@ -91,7 +92,7 @@ class EventsCheck:
         logged: number of events in the log.
         compared: number of those that were compared.
         differences: those that time stepping does not explain, in order of time.
-        why: no event can be compared; None where they are.
+        why: reason why no event can be compared; None where they are.
     """
 
     logged: Annotated[int, Quantity("1", "events in the log")]
@@ -105,8 +106,8 @@ def check_events(
 ) -> EventsCheck:
     """Compare the events of an engine's run with its own motion and with the reference's.
 
-    Stops and contacts of a chaotic motion are left to statistics: the other joints decide which
-    one reaches its stop next.
+    In a chaotic motion stops and contacts are left to the level `statistics`: which joint reaches
+    its stop next depends on all other joints.
 
     Args:
         setup: robot and scenario.
@@ -121,29 +122,31 @@ def check_events(
         return EventsCheck(0, 0, why=because(Code.NO_EVENTS))
     if reason := no_restart(simulator):
         return EventsCheck(len(run.events), 0, why=because(Code.NO_RESTART, text=reason))
-    fine = setup.scenario.physics_step / 4
-    model = make_simulator(tightened(setup), physics_step=fine)
+    smallest_step = setup.scenario.physics_step / 4
+    fine_reference = make_simulator(tightened(setup), physics_step=smallest_step)
     engines = engines_of(setup, engine)
+    # Events of the log, compared with the reference's from the same state.
     differences = [*misplaced_stops(simulator, run)]
     chosen = choose(run.events)
     if chaotic:
         chosen = [event for event in chosen if key(event)[0] not in LAWS]
         expected = []
-    held = at_stops(simulator, run)
-    chosen = [event for event in chosen if comes_freely(model, run, held, event)]
+    stopped = at_stops(simulator, run)
+    chosen = [event for event in chosen if comes_freely(fine_reference, run, stopped, event)]
     for event in chosen:
-        differences += compare_event(setup, model, engines, run, event)
+        differences += compare_event(setup, fine_reference, engines, run, event)
+    # Events of the reference's own run that the log lacks, and that come from its states, too.
     for event in choose([event for event in expected if not nearest(run.events, event)]):
         first, last = window(run, event)
-        comes = first and nearest(go(model, run, first, last).run.events, event)
-        if comes and comes_freely(model, run, held, event):
+        recurs = first and nearest(go(fine_reference, run, first, last).run.events, event)
+        if recurs and comes_freely(fine_reference, run, stopped, event):
             differences.append(EventDifference(event.kind, event.subject, event.time, ""))
     compared = sum(event.kind == STOP or event in chosen for event in run.events)
     return EventsCheck(len(run.events), compared, sorted(differences, key=lambda d: d.time))
 
 
 def misplaced_stops(simulator: Simulator, run: Trajectory) -> Iterator[EventDifference]:
-    """Yield stops in an engine's log that its joints do not reach, and the reverse."""
+    """Yield logged stops that the recorded positions do not reach, and reached ones not logged."""
     model = next((part for part in engine_parts(simulator) if part.joints == run.joints), None)
     if model is None:
         return
@@ -154,21 +157,24 @@ def misplaced_stops(simulator: Simulator, run: Trajectory) -> Iterator[EventDiff
         for time, q in zip(run.time[1:], run.q[1:], strict=True)
         for joint in watch.see(q)
     }
-    noted = {(e.subject, round(e.time, 9)) for e in run.events if e.kind == STOP}
-    for joint, time in sorted(reached ^ noted, key=lambda stop: stop[1]):
-        yield EventDifference(STOP, joint, time, LOGGED if (joint, time) in noted else MISSED)
+    logged = {(event.subject, round(event.time, 9)) for event in run.events if event.kind == STOP}
+    for joint, time in sorted(reached ^ logged, key=lambda stop: stop[1]):
+        yield EventDifference(STOP, joint, time, LOGGED if (joint, time) in logged else MISSED)
 
 
 def compare_event(
     setup: Setup, reference: Simulator, engines: Sequence[Simulator], run: Trajectory, event: Event
 ) -> Iterator[EventDifference]:
-    """Yield the differences of an event of the log that time stepping does not explain."""
+    """Yield the differences of a logged event that time stepping does not explain."""
+    # The event as the engine has it at each of the three steps, and as the reference has it.
     motions = [go(simulator, run, *window(run, event)).run.events for simulator in engines]
     engine_events = [nearest(events, event) for events in motions]
     reference_event = predict_event(reference, run, event, press=key(event)[0] == TOUCH)
     name = (event.kind, event.subject, event.time)
     step = engines[-1].physics_step
     first, half, finest = engine_events
+    # Only one of both has such an event. That is certain if the engine does not repeat the logged
+    # event at h, or has it neither at h/2 nor at h/4.
     if first is None or (reference_event is None) is not (finest is None):
         yield EventDifference(*name, "", sure=first is None or half is finest, step=step)
     if reference_event is None or any(e is None for e in engine_events):
@@ -177,8 +183,11 @@ def compare_event(
         value, expected = getattr(event, what), getattr(reference_event, what)
         if what == "impulse" and event.kind == STOP:
             continue  # an engine's stops push over many steps, and their impulse is not summed
+        # Errors at h, h/2 and h/4, e0, e1 and e2, of which e0 is that of the log. With order 1 the
+        # last two are extrapolated to 2 e2 - e1 at a step of 0, the first two to 2 e1 - e0; the
+        # difference of both, 2 e2 - 3 e1 + e0, bounds what time stepping explains.
         steps = [getattr(e, what) for e in engine_events]
-        errors = [step - steps[0] + value - expected for step in steps]
+        errors = [at_step - steps[0] + value - expected for at_step in steps]
         remainder, change = abs(2.0 * errors[2] - errors[1]), abs(np.diff(errors)).sum()
         bound = SAFETY * abs(2.0 * errors[2] - 3.0 * errors[1] + errors[0])
         bound += ROUND_OFF * max(abs(expected), 1.0)
@@ -190,10 +199,10 @@ def compare_event(
 
 
 def resolution(setup: Setup, engine: Simulator, event: Event) -> float:
-    """Return the resolution of an event's time in an engine [s].
+    """Return the accuracy with which an engine can time an event [s].
 
-    Joints are checked once a control period and stopped a step after they arrive; contacts are
-    checked in each physics step; commands act at the start of a control period.
+    Joints are checked once a control period and stopped one physics step after they arrive;
+    contacts are checked in each physics step; commands act at the start of a control period.
     """
     if event.kind == STOP:
         return setup.scenario.control_period + SAFETY * setup.scenario.physics_step
@@ -201,13 +210,13 @@ def resolution(setup: Setup, engine: Simulator, event: Event) -> float:
 
 
 def choose(events: Sequence[Event]) -> list[Event]:
-    """Return events with the largest impulses, and others at even distances, in order of time."""
+    """Return events with the largest impulses and others spread evenly, in order of time."""
     impulses = np.array([event.impulse for event in events])
     return [events[i] for i in map(int, worst_and_even(impulses, SAMPLED))]
 
 
 class EventsLevel(Level[EventsCheck]):
-    """Judge by the first event that time stepping does not explain."""
+    """Judge by the first event whose difference time stepping does not explain."""
 
     name = "events"
     title = "Events"
@@ -222,23 +231,23 @@ class EventsLevel(Level[EventsCheck]):
         if not check.differences:
             total = min(check.logged, SAMPLED)
             return unless_few(Finding.within(), check.compared, total, "events")
-        sure = [difference for difference in check.differences if difference.sure]
-        first = (sure or check.differences)[0]
+        certain = [difference for difference in check.differences if difference.sure]
+        first = (certain or check.differences)[0]
         code = Code.EVENT_UNEXPLAINED if first.what else Code.EVENT_MISSING
         if first.what in (LOGGED, MISSED):
             code = Code.EVENT_MISPLACED
         law = LAWS.get(key(Event(first.time, first.kind, first.subject))[0], "")
         others = len({(d.kind, d.subject, d.time) for d in check.differences}) - 1
         why = because(code, **vars(first), law=law, others=others)
-        if not sure:
+        if not certain:
             return Finding.not_judged(why)
-        what = "event" if code is Code.EVENT_MISPLACED else first.what or "event"
-        return Finding.outside(why, quantity=what, where=first.subject, size=first.left)
+        quantity = "event" if code is Code.EVENT_MISPLACED else first.what or "event"
+        return Finding.outside(why, quantity=quantity, where=first.subject, size=first.left)
 
     def rows(self, check: EventsCheck) -> Rows:
-        off = [f"{d.kind} of {d.subject} at {d.time:g} s" for d in check.differences]
+        descriptions = [f"{d.kind} of {d.subject} at {d.time:g} s" for d in check.differences]
         return {
             "in the log": Entry(check.logged),
             "compared": Entry(check.compared),
-            "off": Entry(str(check.why)) if check.why else listed(off),
+            "off": Entry(str(check.why)) if check.why else listed(descriptions),
         }

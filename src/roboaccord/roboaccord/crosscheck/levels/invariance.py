@@ -1,10 +1,8 @@
 """Level `invariance`: an engine's motion in a world that is turned, mirrored, shifted or reordered.
 
-The recorded efforts act again, so the same motion must follow, and no exact solution is needed.
-To add a move, add it to MOVES (engines/moves.py); nothing changes here. PART and LEAST may be
-tuned: how much of the run is simulated again. MANY, PAIRS and SAME may be tuned with care: how
-often a sound engine fails, and what counts as a box of friction; verdicts on sound and wrong
-engines must stay (test_invariance). ROUNDINGS and LOSS are set in measures/twin_comparison.py.
+The recorded efforts act again in the moved world, so the same motion, moved, must follow; no exact
+solution is needed. A difference beyond round-off shows a model or a contact law that depends on the
+axes of the world or on the order of joints.
 
 Round-off is measured in the same engine. Each physics step rounds the numbers of the state, and
 these errors grow as those of a start do. The floor is therefore MANY times the difference made by
@@ -13,6 +11,9 @@ the largest number of their kind for each step, and by what the engine loses of 
 and read back (DART ignores a rotation of the base below 1e-3 rad). Where a rounding decides, such
 as whether two things touch, the pair lies on both sides; and each run has other errors of an
 iterative solver, as at stops.
+
+To add a move, add it to MOVES (engines/moves.py). PART and LEAST may be tuned; MANY, PAIRS and SAME
+only while verdicts on sound and wrong engines stay (test_invariance).
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-PART, LEAST = 0.1, 0.2  # share of the judged motion that is simulated again, and at least [s]
+PART, LEAST = 0.1, 0.2  # share of the motion that is simulated again; its least duration [s]
 MANY = 10.0  # times the sum of a pair: one normal deviate exceeds that in 3 of 1000 draws
-PAIRS = (1, 8)  # numbers of changed starts; the larger where the smaller does not explain a change
-SAME = 0.01  # of the change by a turn of 45 degrees: with a box of friction, 90 degrees change less
+PAIRS = (1, 8)  # pairs of changed starts; the larger number if the smaller explains too little
+SAME = 0.01  # of the change by a turn of 45 degrees: a box of friction changes less by 90 degrees
 ContactLaw = Literal["", "box", "unequal"]
 """What changes show of a contact law: friction limited by a box along the world's axes, which a
 turn by 90 degrees does not change; or another dependence on these axes; "" for neither."""
@@ -84,7 +85,7 @@ class InvarianceCheck:
     Args:
         duration: of the motion that is simulated again.
         changes: by the name of the move.
-        refused: why a world cannot be moved so, by the name of the move.
+        refused: why the engine cannot have that world, by the name of the move.
         law: what the changes show of the contact law, where something touches.
     """
 
@@ -96,8 +97,9 @@ class InvarianceCheck:
 
 def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> InvarianceCheck:
     """Simulate the first part of an engine's run again in moved worlds."""
-    least = np.searchsorted(run.time, run.time[0] + LEAST - TIME_ROUND_OFF)
-    ticks = int(min(max(np.ceil(PART * (len(run) - 1)), least), len(run) - 1))
+    # Number of control periods that are simulated again.
+    shortest = np.searchsorted(run.time, run.time[0] + LEAST - TIME_ROUND_OFF)
+    ticks = int(min(max(np.ceil(PART * (len(run) - 1)), shortest), len(run) - 1))
     simulator = make_simulator(setup, engine)
     if simulator.unplaced:  # without other starts round-off cannot be measured
         return InvarianceCheck(0.0, {}, {"": simulator.unplaced})
@@ -110,11 +112,13 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
             errors[move.name] = compare(setup, engine, move, run, plain)
         except AccordError as error:
             refused[move.name] = str(error)
+    # Compare with round-off; measure it by more starts if it does not explain a change.
     for pairs in PAIRS:
         floor = measure_floor(simulator, run, plain, pairs)
         changes = {name: worst(run, of_move, floor) for name, of_move in errors.items()}
         if not any(shift.outside for shift in changes.values()):
             break
+    # In contact, a turn by 90 degrees tells a box of friction from other laws.
     law: ContactLaw = ""
     turned = changes.get(HALF_RIGHT.name)
     replayed = steps(simulator, run, run.state(0), ticks)  # the robot's own rig may touch, too
@@ -145,10 +149,10 @@ class InvarianceLevel(Level[InvarianceCheck]):
         move = ranked([*outside], lambda name: -outside[name].error / outside[name].floor)[0]
         change, others = outside[move], [name for name in outside if name != move]
         figures = {**vars(change), "move": move, "others": others, "law": check.law}
-        what = "contact law" if check.law else ""
+        quantity = "contact law" if check.law else ""
         return Finding.outside(
             because(Code.NOT_INVARIANT, **figures),
-            quantity=what, where=change.where, size=change.error,
+            quantity=quantity, where=change.where, size=change.error,
         )  # fmt: skip
 
     def rows(self, check: InvarianceCheck) -> Rows:
@@ -165,7 +169,7 @@ def replay(simulator: Simulator, run: Trajectory, start: RobotState, ticks: int)
 def steps(
     simulator: Simulator, run: Trajectory, start: RobotState, ticks: int
 ) -> Iterator[RobotState]:
-    """Yield a simulator's states under the recorded commands of a run."""
+    """Yield the states of a simulator under the recorded commands of a run, one a tick."""
     simulator.reset(start)
     for i in range(ticks):
         yield simulator.step(run.command(i), run.period(i))
@@ -173,7 +177,13 @@ def steps(
 
 
 def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:
-    """Return a state with its numbers changed by the sizes of their groups (6,), signs random."""
+    """Return a state whose numbers are changed, with random signs.
+
+    Args:
+        state: to change.
+        sizes: of the changes, by group (6,).
+        seed: of the signs.
+    """
     rng = np.random.default_rng(seed)
 
     def signed(group: int, count: int) -> Array:
@@ -191,7 +201,14 @@ def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:
 
 
 def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int) -> Array:
-    """Return the effect of round-off on each tick, by group (k, 6), from pairs of starts."""
+    """Return the effect of round-off on each tick, by group of coordinates (k, 6).
+
+    Args:
+        simulator: of the engine.
+        run: recorded.
+        plain: its first k ticks, simulated again.
+        pairs: number of pairs of changed starts.
+    """
     ticks = len(plain)
     count = float(run.time[ticks] - run.time[0]) / simulator.physics_step
     largest = np.maximum(by_group(np.abs(vector(run)[: ticks + 1])).max(axis=0), 1.0)

@@ -1,8 +1,11 @@
-"""Level `one_step`: the reference, put in recorded states, must predict the next ones.
+"""Level `one_step`: from recorded states, the reference must predict the states one period later.
 
-Errors are measured in measures/one_step.py. BLIND and SLOW may be tuned: when the reference's own
-error leaves the verdict open. The bound on the remainder is set in extrapolation.py, tolerances in
-the scenario. `judge_rates` judges recorded runs, too: a change is one of both.
+The reference, the analytical model, is put in each recorded state, simulates one control period,
+and is compared with the next recorded state. The error in the rates must fall with the engine's
+physics step, with the order of its integrator and to a remainder of 0 at a step of 0; what does not
+fall is not due to time stepping. Errors are measured in measures/one_step.py, and the bound on the
+remainder is set in extrapolation.py. `judge_rates` judges recorded runs, too. BLIND and SLOW may be
+tuned.
 """
 
 from __future__ import annotations
@@ -21,18 +24,18 @@ from roboaccord.crosscheck.measures.one_step import OneStepCheck, check_free_ste
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
-BLIND = 0.1  # share of the change: a reference with a larger error of its own decides nothing
-SLOW = 1e-6  # rad/s: slower is rest, far below any motion of a scenario
+BLIND = 0.1  # share of the change of rates: with a larger own error the reference cannot judge
+SLOW = 1e-6  # rad/s: smaller errors are those of a robot at rest, which needs no prediction
 
 
 class Rates(NamedTuple):
-    """One-step error of the rates of joints or base, and what time stepping explains of it.
+    """One-step error of the rates of joints or base, and how much of it time stepping explains.
 
     Args:
         whose: "joints" or "base".
         share: error relative to the change of the rates in a control period.
-        explained: part of that share; infinite where the error falls with the physics step.
-        why: no more is explained.
+        explained: share that time stepping explains; infinite if the error falls with the step.
+        why: reason why no more is explained.
     """
 
     whose: str
@@ -48,11 +51,11 @@ class Rates(NamedTuple):
 
 
 def judge_rates(tolerance: float | Allowance, rates: Sequence[Rates], *, below: bool) -> Finding:
-    """Judge the errors of a control period, of a fresh run or a recorded one.
+    """Judge the errors of a control period, of a simulated run or a recorded one.
 
     Args:
         tolerance: share of the change that is allowed beyond what time stepping explains, or an
-            allowance that replaces both.
+            allowance of the scenario that replaces both.
         rates: of the joints and of the base.
         below: whether the errors are below the reference's own.
     """
@@ -74,7 +77,7 @@ def judge_rates(tolerance: float | Allowance, rates: Sequence[Rates], *, below: 
 
 @dataclass(frozen=True)
 class NoFreeTick:
-    """No tick is free of events and of joints at their stops."""
+    """No control period is free of events and of joints at their stops."""
 
 
 class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
@@ -116,21 +119,28 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
 
 
 def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
-    """Judge one-step errors without what other levels know."""
-    below = max(step.rms, step.spin) <= step.floor and step.remainder is not False
-    least = step.expected_order - tolerances.one_step_order
+    """Judge one-step errors by themselves, without the checks of other levels.
+
+    `step.remainder` is True within its bound, False beyond it, and None with too few physics steps.
+    """
+    is_below = max(step.rms, step.spin) <= step.floor and step.remainder is not False
+    least_order = step.expected_order - tolerances.one_step_order
+    # Of joints and base: what their order of convergence explains.
     rates = (
-        _by_order("joints", step.relative, step.order, least),
-        _by_order("base", step.spin_relative, step.spin_order, least),
+        _by_order("joints", step.relative, step.order, least_order),
+        _by_order("base", step.spin_relative, step.spin_order, least_order),
     )
-    finding = judge_rates(tolerances.one_step, rates, below=below)
+    finding = judge_rates(tolerances.one_step, rates, below=is_below)
     share = max(step.relative, step.spin_relative)
-    if below and share > BLIND and max(step.rms, step.spin) > SLOW:
+    # Errors below the reference's own: within, unless that is too large to judge by.
+    if is_below and share > BLIND and max(step.rms, step.spin) > SLOW:
         return Finding.not_judged(because(Code.REFERENCE_ERRS, share=share))
-    if below or isinstance(tolerances.one_step, Allowance):
+    if is_below or isinstance(tolerances.one_step, Allowance):
         return finding
+    # An error of too low an order is certain only if smaller steps would show the same order.
     if finding.reasons and not step.settled:
         return coarse(step.step, *finding.reasons)
+    # An error of the right order must also vanish at a step of 0, within its bound.
     if not finding.reasons and step.remainder is False:
         figures = {"where": step.where, "left": step.left, "bound": step.bound}
         why = because(Code.STEP_REMAINDER, **figures)
@@ -139,13 +149,14 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
         finding = Finding.outside(why, where=step.where, size=step.left)
     if finding.reasons:
         return replace(finding, unexplained=step.beside.unexplained)
+    # Large errors need a remainder within its bound: without three steps it is not known.
     if share <= tolerances.one_step or step.remainder:
         return finding
     return Finding.not_judged(because(Code.STEP_SHARE, share=share), few_steps())
 
 
 def _by_order(whose: str, share: float, order: float | None, least: float) -> Rates:
-    """Return what the order of convergence explains of an error; it must be at least `least`."""
+    """Return the error of rates as explained if its order of convergence is at least `least`."""
     if order is None or order >= least:
         return Rates(whose, share, math.inf)
     return Rates(whose, share, 0.0, because(Code.STEP_ORDER, order=order, least=least))

@@ -1,7 +1,9 @@
 """Level `one_step` of a single run, from a bag or live, which has one physics step.
 
-Control periods are compared in step_check.py, one by one as they come. COARSE and FALLING may be
-tuned. Fields of `RecordedStep` are keys of `--json` and of the live verdict: they stay.
+The reference, put in each recorded state, predicts the next one. Since errors at smaller physics
+steps are not known, what time stepping explains is estimated from the reference's accelerations.
+Periods are compared in step_check.py, one by one as they come; here the sums are judged. COARSE and
+FALLING may be tuned. Fields of `RecordedStep` are keys of `--json` and of the live verdict.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ from roboaccord.crosscheck.levels.one_step import Rates, judge_rates
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
-COARSE = 0.1  # share of the change: where time stepping explains more, an error could hide
-FALLING = 9.81  # rad/s^2: a falling link of 1 m; its tolerance at level 1 is the floor at rest
+COARSE = 0.1  # share of the change of rates: an error could hide where stepping explains more
+FALLING = 9.81  # rad/s^2: of a falling link of 1 m; scales the error that is allowed at rest
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,9 @@ class RecordedStepLevel(Level[RecordedStep]):
     def _judge(self, check: RecordedStep, tolerances: Tolerances) -> Finding:
         if not check.compared:
             return Finding.not_judged(because(Code.NO_STEP))
-        below = check.largest <= tolerances.acceleration * FALLING * check.period
-        finding = judge_rates(check.tolerance, check.rates, below=below)
+        # Errors of a run at rest: below what level 1 allows of a falling link.
+        is_below = check.largest <= tolerances.acceleration * FALLING * check.period
+        finding = judge_rates(check.tolerance, check.rates, below=is_below)
         if finding == Finding(Outcome.WITHIN) and check.least > COARSE:
             finding = Finding.not_judged(because(Code.STEPPING_HIDES, share=check.least))
         return unless_few(finding, check.compared, check.ticks)

@@ -1,6 +1,8 @@
-"""Level `repeat`: the same run again must be equal bit for bit; no difference is allowed.
+"""Level `repeat`: the same run again must be equal bit for bit.
 
-Fields of `RepeatCheck` are keys of summary.json and stay.
+An engine that gives another motion for the same start and efforts has hidden state, and none of its
+other checks could be repeated. No difference is allowed. Fields of `RepeatCheck` are keys of
+summary.json and stay.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ class RepeatCheck:
     """First difference between a run and its repetition.
 
     Args:
-        apart: largest difference there, in the unit of the coordinate; 0 where they are equal.
-        quantity, where: the coordinate, and its joint or link; "" where they are equal.
-        time: of the state; None where they are equal.
+        apart: largest difference in that sample, in the unit of the coordinate; 0 for equal runs.
+        quantity, where: the coordinate, and its joint or link; "" for equal runs.
+        time: of that sample; None for equal runs.
     """
 
     apart: Annotated[float, Quantity("", "difference from the same run again")] = 0.0
@@ -42,7 +44,7 @@ def check_repeat(run: Trajectory, again: Trajectory) -> RepeatCheck:
         np.abs(getattr(again, name) - getattr(run, name))
         for name in ("q", "qd", "position", "orientation", "twist")
     ]
-    parts[3] = parts[3][:, :3]  # the fourth number of a quaternion follows from three
+    parts[3] = parts[3][:, :3]  # orientation: the fourth number of a quaternion follows from three
     differences = np.column_stack(parts)
     first = np.flatnonzero(differences.any(axis=1))
     if not first.size:
@@ -54,7 +56,7 @@ def check_repeat(run: Trajectory, again: Trajectory) -> RepeatCheck:
 
 
 class RepeatLevel(Level[RepeatCheck]):
-    """Any difference is outside."""
+    """Judge any difference as outside."""
 
     name = "repeat"
     title = "Repeat: the same run again"

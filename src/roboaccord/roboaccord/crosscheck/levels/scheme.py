@@ -1,9 +1,10 @@
-"""Level `scheme`: an engine against its twin, tick by tick from the engine's own states.
+"""Level `scheme`: an engine against its twin, one control period at a time.
 
-The twin (engines/twin.py) has our equations of motion under the engine's integration scheme and
-step. Time stepping therefore explains nothing, and the difference is judged by round-off alone,
-which is measured (measures/twin_comparison.py, with its tolerance). An engine gets this level by
-stating its scheme (engines/spec.py). Ticks are compared in measures/scheme.py.
+The twin (engines/twin.py) is a simulation of our equations of motion with the engine's own
+integration scheme and physics step. Both start from the engine's recorded states. Time stepping
+therefore explains no difference, and it is judged by round-off alone, which is measured in
+measures/twin_comparison.py. An engine gets a twin by stating its scheme (engines/spec.py). The
+control periods (ticks) are compared in measures/scheme.py.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from roboaccord.scenario.scenario import Tolerances
 
 
 class SchemeLevel(Level["SchemeCheck | NoTwin"]):
-    """Judge each tick by round-off alone."""
+    """Judge the largest difference of a tick from the twin by round-off alone."""
 
     name = "scheme"
     title = "Scheme: a twin of the engine"
@@ -53,7 +54,7 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
 
 
 def explained(finding: Finding, explanation: Explanation) -> Finding:
-    """Add an explanation to a finding, with the place it names where it names one."""
+    """Return the finding with an explanation, and with the place that this names, if any."""
     if not explanation.asked:
         return finding
     cause = explanation.cause

@@ -1,7 +1,10 @@
-"""Level `statistics`: medians over seeds, which replace the trajectories of a chaotic motion.
+"""Level `statistics`: medians of a figure over seeds, in place of chaotic trajectories.
 
-KNOWN may be tuned: when too few seeds leave a verdict open. The fields of `StatisticsCheck` are
-keys of `--json` and stay. Seeds, figure and allowance are set in the scenario.
+A chaotic motion cannot be compared state by state. The scenario names a figure (such as a distance
+travelled), and engine and reference run from many seeds. Their medians may differ by an allowance
+and by what the physics step changes; the share of runs above 0 may differ by chance. KNOWN may be
+tuned: with too few seeds the verdict stays open. The fields of `StatisticsCheck` are keys of
+`--json` and stay.
 """
 
 from __future__ import annotations
@@ -26,8 +29,8 @@ from roboaccord.run.metrics import UNITS
 from roboaccord.run.sweep import Cell
 from roboaccord.scenario.scenario import StatisticsSpec, Tolerances
 
-# Share of the reference's median to which a difference must be known: then most runs of an engine
-# that passes go in the same direction, and at least half as far.
+# Share of the reference's median: precision with which a difference must be known. Most runs of an
+# engine that passes then go in the same direction, and at least half as far.
 KNOWN = 0.5
 
 
@@ -70,7 +73,7 @@ class StatisticsCheck(Statistics):
     def thrown(self) -> bool:
         """Whether the control loop drives joints from stop to stop, and no run diverges.
 
-        It does if an eigenvalue of its map over a period is below -1; see `linearise_loop`.
+        It does if its map over a control period has an eigenvalue below -1; see `linearise_loop`.
         """
         return self.loop is not None and self.loop < -1.0 and not self.diverged
 
@@ -118,7 +121,7 @@ class StatisticsLevel(Level[StatisticsCheck]):
 
 
 def judge_seeds(check: StatisticsCheck) -> Finding:
-    """Judge statistics without what other levels know."""
+    """Judge statistics by themselves, without the checks of other levels."""
     finding = _compare_seeds(check)
     if finding.outcome != Outcome.OUTSIDE or not check.thrown:
         return finding
@@ -148,6 +151,7 @@ def _compare_seeds(check: StatisticsCheck) -> Finding:
         return Finding.outside(why, quantity=check.figure)
     if check.unsettled:
         return Finding.not_judged(because(Code.UNSETTLED, **figures, precision=check.unsettled))
+    # The interval of the difference must overlap what is allowed.
     low, high = check.difference
     if not math.isfinite(check.allowance):
         return Finding.not_judged(because(Code.NO_FIGURE_AT_STEP, **figures))
@@ -166,13 +170,13 @@ def compare_cells(
     twice the step to the step (Richardson). So medians may differ by the changes of both.
     """
     statistics, reference_statistics = cell.statistics, reference.statistics
-    moves = [abs(by_step.get(c.engine, 0.0)) for c in (cell, reference)]
-    allowance = spec.allowance + sum(moves)
+    step_changes = [abs(by_step.get(c.engine, 0.0)) for c in (cell, reference)]
+    allowance = spec.allowance + sum(step_changes)
     difference, probability, unsettled = None, None, 0.0
-    values, others = list(cell.values.values()), list(reference.values.values())
+    values, expected = list(cell.values.values()), list(reference.values.values())
     if cell is not reference and min(statistics.n, reference_statistics.n) > 1:
-        low, high = difference = median_difference(values, others)
-        probability = share_probability(values, others)
+        low, high = difference = median_difference(values, expected)
+        probability = share_probability(values, expected)
         precision = allowance + 0.5 * (high - low)
         unsettled = precision if precision > KNOWN * abs(reference_statistics.median) else 0.0
     return StatisticsCheck(

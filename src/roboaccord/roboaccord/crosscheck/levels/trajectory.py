@@ -1,8 +1,10 @@
-"""Level `trajectory`: whole trajectories at dt, dt/2, dt/4, order of convergence and remainder.
+"""Level `trajectory`: whole trajectories at steps dt, dt/2 and dt/4 against the reference's.
 
-Runs are compared in measures/convergence.py; the bound on the remainder is set in extrapolation.py,
-tolerances in the scenario. An error must fall with the order of the scheme while it exceeds the
-floor, and its remainder at a step of 0 must be within the bound.
+The distance of an engine's links from the reference's must fall with the order of its integration
+scheme while it exceeds the floor (round-off and the reference's own error), and the distance that
+remains at a step of 0 must be within its bound. Trajectories of a chaotic motion are not compared;
+level `statistics` stands in. Runs are compared in measures/convergence.py; the bound is set in
+extrapolation.py, and tolerances in the scenario.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from roboaccord.crosscheck.measures.convergence import (
     check_convergence,
     floor_of,
 )
-from roboaccord.crosscheck.measures.predictions import settling
+from roboaccord.crosscheck.measures.predictions import HEIGHT, settling
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
@@ -27,7 +29,7 @@ from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
 @dataclass(frozen=True)
 class Seeds:
-    """Trajectories of a chaotic motion are not compared; its statistics over seeds are."""
+    """A chaotic motion: its statistics over seeds are compared in place of trajectories."""
 
 
 class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
@@ -44,8 +46,9 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         tree, runs, name = case.setup.tree, case.runs, case.name
         floor = floor_of(tree, runs, name)
         if name != REFERENCE:
+            # Contacts of an engine may lift the robot at its start, which is no error.
             heights = slice(2, 3 * len(tree.links), 3)
-            floor.coordinates[:, heights] += settling(case.setup, case.engine)[-4]
+            floor.coordinates[:, heights] += settling(case.setup, case.engine)[HEIGHT]
         check = check_convergence(tree, runs, name, case.simulator, floor)
         movable = bool(case.setup.joints or case.setup.base.moves)
         return replace(check, engine=name, movable=movable, beside=Beside.of(case))
@@ -54,6 +57,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         if isinstance(check, Seeds):
             return replace(Finding.does_not_apply(because(Code.CHAOTIC)), stands_in=True)
         finding = judge_runs(check, tolerances)
+        # A twin explains trajectories that start alike, unless the scenario sets a tolerance.
         twin, obeys, _ = check.beside
         same_start = all(d[0] <= check.floor for d in check.distance.values())
         if twin and obeys and same_start and tolerances.of(check.engine) is None:
@@ -85,7 +89,10 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
 
 
 def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
-    """Judge the runs of an engine without what other levels know."""
+    """Judge the runs of an engine by themselves, without the checks of other levels.
+
+    `runs.remainder` is True within its bound, False beyond it, and None with too few physics steps.
+    """
     limit = tolerances.of(runs.engine)
     if limit is not None and limit_of(limit) < runs.floor:
         return Finding.not_judged(
@@ -97,11 +104,12 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
                 because(Code.ALLOWED, limit=limit.limit, unit="m", text=limit.reason)
             )
         return Finding.outside(_too_far(runs, limit.limit), size=runs.error[0])
-    reason, sure = _off_course(tolerances, runs, limit)
+    # Judge the whole runs, then the part before the first kink, which must show the full order.
+    reason, certain = _off_course(tolerances, runs, limit)
     if runs.before and not reason:
-        reason, sure = _off_course(tolerances, runs.before, None)
-    if reason and not sure:
-        return coarse(runs.dt[-1], reason, smaller=runs.kink is None)  # over kinks none settles
+        reason, certain = _off_course(tolerances, runs.before, None)
+    if reason and not certain:
+        return coarse(runs.dt[-1], reason, smaller=runs.kink is None)  # a kink stays at any step
     if reason:
         finding = Finding.outside(reason, where=runs.where, size=runs.left)
         return replace(finding, unexplained=runs.beside.unexplained)
@@ -113,18 +121,25 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
 def _off_course(
     tolerances: Tolerances, runs: ConvergenceCheck, limit: float | None
 ) -> tuple[Reason | None, bool]:
-    """Return why time stepping does not explain the errors, if so, and whether that is certain.
+    """Return why time stepping does not explain the errors, and whether that is certain.
 
-    No order is required of an error that falls to the floor.
+    The reason is None if it explains them. No order is required of an error at the floor.
+
+    Args:
+        tolerances: of the scenario.
+        runs: whole, or up to the first kink.
+        limit: largest allowed distance of a link at the largest step [m]; None for no such limit.
     """
     if limit is not None and runs.error[0] > limit:
         return _too_far(runs, limit), True
     expected = runs.expected_order
     least = (1.0 - tolerances.order) * expected
+    # Reason `slow`: errors above the floor fall with too low an order.
     slow = None
     if runs.order is not None and runs.order < least and runs.error[-1] > runs.floor:
         figures = {"order": runs.order, "expected": expected, "least": least}
         slow = because(Code.RUN_ORDER, **figures, error=runs.error[-1], step=runs.dt[-1])
+    # A low order is certain if smaller steps would show the same; then the remainder decides.
     if slow and runs.settled:
         return slow, True
     if runs.remainder is False:
@@ -134,4 +149,5 @@ def _off_course(
 
 
 def _too_far(runs: ConvergenceCheck, limit: float) -> Reason:
+    """Return the reason that a link is farther from the reference's than a limit [m]."""
     return because(Code.TOO_FAR, error=runs.error[0], step=runs.dt[0], limit=limit)

@@ -1,6 +1,6 @@
-"""What the larger levels measure; how each judges it is in the file of that name in levels/.
+"""Measurements of the larger levels; the level of the same name in levels/ judges them.
 
-Functions may be changed as their tests in src/roboaccord/test allow. Fields of checks
-(`OneStepCheck`, `SchemeCheck`, `ConvergenceCheck`, ...) are keys of summary.json and stay. A check
-is plain data, since levels are measured in other processes. Nothing here imports levels/.
+A check, the result of a measurement, is plain data, since levels are measured in other processes;
+its fields are keys of summary.json and stay. Functions may be changed as their tests in
+src/roboaccord/test allow. Nothing here imports levels/.
 """

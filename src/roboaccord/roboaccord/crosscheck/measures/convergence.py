@@ -1,9 +1,11 @@
-"""Distance of an engine's runs from a converged reference, by physics step.
+"""Distance of an engine's runs from a converged reference, at physics steps h, h/2 and h/4.
 
-SHORTEST and ORDER_FLOOR may be tuned: how long a motion before a kink must be, and how far above
-the floor an error shows an order. Names of `ConvergenceCheck` are keys of summary.json and stay.
-The bound on the remainder is set in extrapolation.py. GRID_... are fixed by the grid convergence
-index [Roache 1998; Eca and Hoekstra 2014; ASME V&V 20], which test_outcomes tests.
+The distance of the links must fall with the order of the engine's scheme; its remainder at a step
+of 0 is found in extrapolation.py. Where dry friction reverses or a stop is hit (a kink), no scheme
+keeps its order, so the part before the first kink is checked by itself, too. The uncertainty by the
+physics step is the grid convergence index [Roache 1998; Eca and Hoekstra 2014; ASME V&V 20], whose
+constants are GRID_... SHORTEST and ORDER_FLOOR may be tuned. Names of `ConvergenceCheck` are keys
+of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -33,12 +35,12 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines import REFERENCE
 from roboaccord.simulators.base import Simulator
 
-SHORTEST = 10  # samples before a kink, from which they are judged: fewer are hardly a motion
+SHORTEST = 10  # samples before a kink that are judged by themselves: fewer are hardly a motion
 STOPS = ("joint_stop", "impact")  # events that no scheme steps with its order
-ORDER_FLOOR = 10.0  # floors: the floor changes a larger error by less than a tenth
-GRID_SAFETY, GRID_UNSURE = 1.25, 3.0  # factors, where the observed order fits or not [Roache 1998]
+ORDER_FLOOR = 10.0  # floors: an order needs errors that the floor changes by a tenth at most
+GRID_SAFETY, GRID_UNSURE = 1.25, 3.0  # factors if the order is the scheme's or not [Roache 1998]
 GRID_LEAST = 0.5  # smallest order; no power law holds below it [Eca and Hoekstra 2014]
-GRID_ORDER = 0.9  # share of the scheme's order from which on it fits [Eca and Hoekstra 2014]
+GRID_ORDER = 0.9  # share of the scheme's order from which on it is that [Eca and Hoekstra 2014]
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,9 @@ def uncertainty_of(
 ) -> Uncertainty:
     """Return comparison error and uncertainties.
 
+    The grid convergence index is F d 2^p / (2^p - 1), with the difference d of the runs at h and
+    h/2, the order p and a safety factor F [Roache 1998].
+
     Args:
         error: largest distance of any link from the reference, at the largest step [m].
         floor: of the reference [m].
@@ -79,9 +84,9 @@ def uncertainty_of(
         expected_order: of the engine's integrator.
     """
     order = min(order or expected_order, expected_order)
-    fits = order >= GRID_ORDER * expected_order
+    is_expected = order >= GRID_ORDER * expected_order
     power = 2.0 ** max(order, GRID_LEAST)
-    factor = (GRID_SAFETY if fits else GRID_UNSURE) * power / (power - 1.0)
+    factor = (GRID_SAFETY if is_expected else GRID_UNSURE) * power / (power - 1.0)
     return Uncertainty(error, factor * change, 0.0, floor, order)
 
 
@@ -179,25 +184,35 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
 def check_convergence(
     tree: Tree, runs: Runs, engine: str, simulator: Simulator, floor: Floor
 ) -> ConvergenceCheck:
-    """Compare one engine's runs at all physics steps with a converged reference."""
+    """Compare one engine's runs at all physics steps with a converged reference.
+
+    Args:
+        tree: of the robot.
+        runs: of engine and reference.
+        engine: name.
+        simulator: of the engine.
+        floor: distance that is not due to the engine.
+    """
     truth, by_step, order = runs.by_job[runs.truth], runs.of(engine), simulator.order
     jobs = [Job(engine, dt) for dt in runs.steps]  # from the largest step to the smallest
     target, centres = runs.coordinates(tree, runs.truth), runs.centres(tree, runs.truth)
     errors = [runs.coordinates(tree, job) - target for job in jobs]
     distance = {job.dt: largest_distance(runs.centres(tree, job) - centres) for job in jobs}
     check = partial(_check, tree, truth, target)
+    # Ticks with a kink: a stop is hit in any run, or dry friction reverses in the reference.
     stops = [
         stop.time for run in (truth, *by_step.values()) for stop in run.events if stop.kind in STOPS
     ]
     hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
-    rough = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]) | hit)
-    whole = check(errors, distance, 1 if rough.size else order, floor)
-    if rough.size:
-        end, before = int(rough[0]) + 1, None
+    kinked = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]) | hit)
+    whole = check(errors, distance, 1 if kinked.size else order, floor)
+    if kinked.size:
+        # The same check up to the first kink, where the scheme must have its order.
+        end, before = int(kinked[0]) + 1, None
         if end > SHORTEST:
             start = Floor(floor.coordinates[:end], floor.distance[:end])
-            early = [e[:end] for e in errors], {dt: d[:end] for dt, d in distance.items()}
-            before = check(*early, order, start)
+            truncated = [e[:end] for e in errors], {dt: d[:end] for dt, d in distance.items()}
+            before = check(*truncated, order, start)
         whole = replace(whole, kink=float(truth.time[end - 1]), before=before)
         hits = [[e for e in by_step[dt].events if e.kind in STOPS] for dt in runs.steps[-STEPS:]]
         if len({tuple((e.kind, e.subject) for e in events) for events in hits}) > 1:
@@ -215,7 +230,7 @@ def _check(
     tree: Tree, truth: Trajectory, target: Array, errors: Sequence[Array],
     distances: Mapping[float, Array], expected_order: int, floor: Floor,
 ) -> ConvergenceCheck:  # fmt: skip
-    """Check errors of runs from the largest step to the smallest, and distances by step."""
+    """Check errors of runs from the largest step to the smallest, with distances by step."""
     steps, count = [*distances], len(errors[0])
     error = [float(values.max()) for values in distances.values()]
     largest = float(floor.distance.max())

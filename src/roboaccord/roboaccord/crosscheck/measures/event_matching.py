@@ -1,7 +1,9 @@
-"""Events of two logs that stand for the same one, and an event as the reference has it.
+"""Matching of events: the same event in two logs, and an event as the reference has it.
 
-BEFORE and AFTER may be tuned: each event is simulated again over that window, which costs time.
-Kinds of events may be added in `key` and `is_logged`. TOUCH and STOP are words in logs, and stay.
+Engines name the subject of a contact by hull or by link, and an event may be a control period
+earlier or later in another simulator. BEFORE and AFTER may be tuned: each event is simulated again
+over that window, which costs time. New kinds of events are added in `key` and `is_logged`. TOUCH
+and STOP are words in logs, and stay.
 """
 
 from __future__ import annotations
@@ -19,50 +21,52 @@ from roboaccord.engines.base import engine_parts
 from roboaccord.numerics.ranking import ranked
 from roboaccord.simulators.base import Simulator
 
-BEFORE, AFTER = 2, 2  # control periods: an event is on their ends, or commanded one before
+BEFORE, AFTER = 2, 2  # control periods around an event, which may be commanded one before it
 TOUCH = "contact"
 STOP = "joint_stop"
-Key = tuple[str, str]
+Key = tuple[str, str]  # kind and subject of an event
 
 
 def comes_freely(
-    reference: Simulator, run: Trajectory, held: NDArray[np.bool_], event: Event
+    reference: Simulator, run: Trajectory, stopped: NDArray[np.bool_], event: Event
 ) -> bool:
-    """Return whether no other stop acts shortly before an event of a joint's stop; True of others.
+    """Return whether a joint reaches its stop without another stop acting shortly before.
 
-    While others are at their stops, the engine's law of stops decides when a joint reaches its own.
+    While other joints are at their stops, the engine's own law of stops decides when this joint
+    reaches its own. True for all events that are no stops.
 
     Args:
         reference: simulates from the state before.
         run: recorded.
-        held: in which ticks a joint is at its stop (k - 1,).
+        stopped: in which ticks a joint is at its stop (k - 1,).
         event: of the run.
     """
     if event.kind != STOP:
         return True
     first, last = window(run, event)
-    at = int(np.searchsorted(run.time, event.time - TIME_ROUND_OFF))
-    if held[first : max(at - 1, 0)].any():
+    arrival = int(np.searchsorted(run.time, event.time - TIME_ROUND_OFF))
+    if stopped[first : max(arrival - 1, 0)].any():
         return False
-    both = (run.events, go(reference, run, first, last).run.events)
-    stops = [e for events in both for e in events if e.kind == STOP]
+    logs = (run.events, go(reference, run, first, last).run.events)
+    stops = [e for events in logs for e in events if e.kind == STOP]
     others = [stop.time for stop in stops if stop.subject != event.subject]
-    return not any(run.time[first] < time <= run.time[at] + TIME_ROUND_OFF for time in others)
+    return not any(run.time[first] < time <= run.time[arrival] + TIME_ROUND_OFF for time in others)
 
 
 def predict_event(
     reference: Simulator, run: Trajectory, event: Event, *, press: bool
 ) -> Event | None:
-    """Return an event of the log as the reference has it from the state before, None without it.
+    """Return an event of the log as the reference has it from the state before; None without it.
 
     Joints are checked once a control period, so the reference's stops are at the end of one, too.
 
     Args:
         reference: starts from that state.
         run, event: recorded.
-        press: whether forces up to the end of the control period add to its impulse.
+        press: whether forces up to the end of the control period add to the event's impulse.
     """
     first, last = window(run, event)
+    # A stop, a switch or a failing joint: the nearest event of the reference.
     if not press:
         stop = nearest(go(reference, run, first, last).run.events, event)
         if stop is None or event.kind != STOP:
@@ -70,7 +74,8 @@ def predict_event(
         return replace(
             stop, time=float(run.time[np.searchsorted(run.time, stop.time - TIME_ROUND_OFF)])
         )
-    events, pressed = list[Event](), list[tuple[float, float]]()
+    # A contact: step by step, with the impulse of the contact force in each physics step.
+    events, forces = list[Event](), list[tuple[float, float]]()
     reference.reset(run.state(first))
     step = reference.physics_step
     for i in range(first, last):
@@ -78,22 +83,23 @@ def predict_event(
             state = reference.step(run.command(i), step)
             events += reference.take_events()
             force = sum(
-                p.force for p in reference.contacts() or () if pair(p.pair) == key(event)[1]
+                c.force for c in reference.contacts() or () if pair(c.pair) == key(event)[1]
             )
-            pressed.append((state.time, step * force))
+            forces.append((state.time, step * force))
     touch = nearest(events, event)
     if touch is None:
         return None
+    # Its impulse: impacts and contact forces from the touch to the end of the control period.
     end = run.time[np.searchsorted(run.time, event.time + TIME_ROUND_OFF)]
     impacts = [e.impulse for e in events if key(e) == key(event) and touch.time <= e.time < end]
-    rest = [impulse for time, impulse in pressed if touch.time < time < end + TIME_ROUND_OFF]
-    return replace(touch, impulse=sum(impacts) + sum(rest))
+    presses = [impulse for time, impulse in forces if touch.time < time < end + TIME_ROUND_OFF]
+    return replace(touch, impulse=sum(impacts) + sum(presses))
 
 
 def window(run: Trajectory, event: Event) -> tuple[int, int]:
     """Return the first and last sample between which an event is simulated again."""
-    at = int(np.searchsorted(run.time, event.time - TIME_ROUND_OFF))
-    return max(at - BEFORE, 0), min(at + AFTER, len(run) - 1)
+    arrival = int(np.searchsorted(run.time, event.time - TIME_ROUND_OFF))
+    return max(arrival - BEFORE, 0), min(arrival + AFTER, len(run) - 1)
 
 
 def key(event: Event) -> Key:

@@ -1,15 +1,14 @@
-"""Ticks with an event or with a joint at its stop, which no twin steps: do their errors vanish?
+"""Ticks with an event or a joint at its stop, which no twin simulates: do their errors vanish?
 
-From the recorded state the engine simulates such a tick at smaller and smaller physics steps, and
-the reference at a still smaller one. A single tick from one state is not chaotic. A stop is met
-within a step, so errors fall with the step, if not with the order of the scheme; their limit is not
-due to time stepping. Ticks that the reference itself does not resolve, in which joints bounce from
-stop to stop, are left out.
+From the recorded state, the engine simulates such a control period (tick) at smaller and smaller
+physics steps, and the reference at a still smaller one. A single tick from one state is not
+chaotic. A stop is met within a step, so errors fall with the step, if not with the order of the
+scheme; the limit that remains is not due to time stepping. Ticks that the reference itself does not
+resolve, in which joints bounce from stop to stop, are left out. All simulators must be able to
+start from the recorded state.
 
 SAMPLED and HALVED may be tuned: more ticks and finer steps cost time. RESOLVED stays: a larger one
-admits ticks in which the reference is inaccurate. The factor SAFETY is set in extrapolation.py,
-the number of ticks from which a verdict follows in beside.py (FEWEST). All simulators must be able
-to start from the recorded state.
+admits ticks in which the reference is inaccurate.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-SAMPLED = 40  # ticks: enough for a median, at three runs of each
-RESOLVED = 0.1  # share of the change: own error up to which the reference resolves a tick
-HALVED = (2, 3, 4)  # halvings of the engine's physics step; the reference has one more
-POSITIONS = (0, 2, 3)  # groups: positions of joints, position and orientation of the base
+SAMPLED = 40  # ticks that are compared: enough for a median; each is simulated at three steps
+RESOLVED = 0.1  # share of the change of state: the reference resolves a tick up to this own error
+HALVED = (2, 3, 4)  # numbers of halvings of the engine's physics step; the reference has one more
+POSITIONS = (0, 2, 3)  # groups of columns: positions of joints, position, orientation of the base
 
 
 @dataclass(frozen=True)
@@ -75,25 +74,30 @@ def check_event_ticks(
     """
     steps = [setup.scenario.physics_step / 2**i for i in HALVED]
     sampled = ticks[evenly(len(ticks), SAMPLED)]
+    # Changes of state in the reference, and its own error by a run at twice the step.
     exact = _ends(make_simulator(tightened(setup), physics_step=steps[-1] / 2), run, sampled)
     own_errors = exact - _ends(make_simulator(setup, physics_step=steps[-1]), run, sampled)
-    size = np.ones(exact.shape[1])
+    scales = np.ones(exact.shape[1])
     for group in POSITIONS:
-        size[groups(len(run.joints))[group]] = 1.0 / setup.scenario.control_period
-    resolved = norm(own_errors * size) <= RESOLVED * norm(exact * size)
+        scales[groups(len(run.joints))[group]] = 1.0 / setup.scenario.control_period
+    resolved = norm(own_errors * scales) <= RESOLVED * norm(exact * scales)
     if not resolved.any():
         return None
+    # Errors of the engine at each step, in the ticks that the reference resolves.
     chosen, own_errors = sampled[resolved], own_errors[resolved]
     errors = [
         _ends(make_simulator(setup, engine, physics_step=step), run, chosen) - exact[resolved]
         for step in steps
     ]
+    # Limit at a step of 0 by the last two steps (order 1), over what changes with the step, the
+    # reference's own error and round-off.
     limits = 2.0 * errors[-1] - errors[-2]
-    changes = sum(norm(np.diff(errors, axis=0)[i] * size) for i in range(2))
-    scale = ROUND_OFF * norm(size * np.abs(vector(run)).max(axis=0)[None])
-    excess = norm(limits * size) / (SAFETY * (changes + norm(own_errors * size)) + scale)
+    changes = sum(norm(np.diff(errors, axis=0)[i] * scales) for i in range(2))
+    scale = ROUND_OFF * norm(scales * np.abs(vector(run)).max(axis=0)[None])
+    excess = norm(limits * scales) / (SAFETY * (changes + norm(own_errors * scales)) + scale)
+    # The tick with the median ratio.
     middle = descending(-excess)[len(excess) // 2]
-    quantity, where = names(run.joints)[first_largest(np.abs(limits[middle] * size))]
+    quantity, where = names(run.joints)[first_largest(np.abs(limits[middle] * scales))]
     time = float(run.time[chosen[middle]])
     return EventTicks(len(chosen), float(excess[middle]), quantity, where, time)
 
@@ -104,5 +108,5 @@ def _ends(simulator: Simulator, run: Trajectory, ticks: Index) -> Array:
 
 
 def norm(values: Array) -> Array:
-    """Return the norm of each row."""
+    """Return the norm (k,) of each row."""
     return np.asarray(np.linalg.norm(values, axis=1))

@@ -1,12 +1,11 @@
 """One-step errors: the reference starts from recorded states and predicts the next ones.
 
-FEWEST may be tuned: from how many ticks a mean is judged. The bound on the remainder is set in
-extrapolation.py. Names of `OneStepCheck` are keys of summary.json and stay.
-
-Two runs of a chaotic motion diverge, so errors at two physics steps would be of different states.
-There the engine starts again from the recorded states at each step, in ticks in which nothing
-happens. Ticks with an event or with a joint at its stop are left out: the engine's own law acts
-there, and statistics compare its effect.
+Errors are measured at the engine's physics steps h, h/2 and h/4, for their order and the remainder
+at a step of 0 (extrapolation.py). Two runs of a chaotic motion diverge, so their states at two
+steps cannot be compared. There the engine starts again from the recorded states at each step, in
+control periods (ticks) in which nothing happens. Ticks with an event or with a joint at its stop
+are left out: the engine's own law acts there, and level `statistics` compares its effect. FEWEST
+may be tuned. Names of `OneStepCheck` are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 
-FEWEST = 5  # ticks from which a root mean square is judged: it is then known to a third
+FEWEST = 5  # ticks that a root mean square needs to be judged: it is then known to a third
 
 
 @dataclass(frozen=True)
@@ -62,22 +61,22 @@ class OneStepCheck:
         rms, max: over all joints and samples.
         relative: rms over the rms change of the velocities in a period, in the engine or in the
             reference, whichever is larger: at rest nothing is predicted.
-        time, error: largest error of each sample (k,).
+        time, error: time and largest error of each sample (k,).
         base: largest error of the base's position.
         spin, spin_relative: as `rms` and `relative`, of the base's angular velocity.
         order: observed order of rms in the physics step, over periods without an event or a kink;
             None with one step.
         spin_order: that of spin.
         left: rms remainder at a physics step of 0, of the rate that exceeds its bound most.
-        bound: on the remainder, by time stepping and the reference's own error.
+        bound: of that remainder, by time stepping and the reference's own error.
         where: name of that rate.
         floor: rms of the reference's own error.
         asymptotic: whether an excess over the bound is in the asymptotic range.
         step: the smallest physics step.
-        expected_order: with which errors must fall.
+        expected_order: order with which errors must fall.
         settled: whether smaller steps would show the same order.
         judged, ticks: number of periods without an event, and of all.
-        beside: checks of other levels on which the judgement depends.
+        beside: what other levels say, on which the judgement depends.
     """
 
     rms: Annotated[float, Quantity("rad/s", "rms error of a control period", form=".1e")]
@@ -123,19 +122,28 @@ def check_steps(
 
     Over a fixed control period an engine of order p has an error of O(dt^p) in the velocities; an
     error that does not fall is not due to time stepping. The engine's own order is expected in
-    periods without an event or a kink, order 1 with contact.
+    periods without an event or a kink, and order 1 with contact.
+
+    Args:
+        setup: robot and scenario.
+        engine: that made the runs.
+        order: of its integrator.
+        runs: by physics step.
+        picked: selects the ticks to compare; all by default.
     """
     period, fine = setup.scenario.control_period, min(runs)
     simulator = make_simulator(setup, engine)
-    rough = [left_out(run, period) | kinks(simulator, run, fine) for run in runs.values()]
-    chosen = picked(np.arange(len(rough[0])))
-    free = ~np.any(rough, axis=0)[chosen]
+    # Ticks to predict, and those of them that are free of events and kinks at every step.
+    eventful = [left_out(run, period) | kinks(simulator, run, fine) for run in runs.values()]
+    chosen = picked(np.arange(len(eventful[0])))
+    free = ~np.any(eventful, axis=0)[chosen]
     expected = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
+    # Predictions by the reference at the smallest step, and its own error by a coarser one.
     reference = make_simulator(tightened(setup), physics_step=fine)
     by_step = sorted(runs.items(), reverse=True)
     predictions = {dt: predict(reference, run, chosen) for dt, run in by_step}
-    rougher = make_simulator(setup, physics_step=twice_or_half(fine, period))
-    floor = measure_floor(rougher, runs[fine], predictions[fine], chosen) + settling(setup, engine)
+    coarse = make_simulator(setup, physics_step=twice_or_half(fine, period))
+    floor = measure_floor(coarse, runs[fine], predictions[fine], chosen) + settling(setup, engine)
     smooth = free if free.any() else ~free
     checked = check_orders(runs[max(runs)], chosen, predictions, order, floor, smooth)
     return replace(checked, expected_order=expected)
@@ -151,39 +159,42 @@ def check_free_steps(
     run, simulators = runs[max(runs)], engines_of(setup, engine)
     if no_restart(simulators[0]):
         return check_steps(setup, engine, order, runs)
-    fine = simulators[-1].physics_step
-    rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
-    free = np.flatnonzero(~(rough | kinks(simulators[0], run, fine)))
+    smallest = simulators[-1].physics_step
+    # Free ticks of the run, a sample of them.
+    eventful = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
+    free = np.flatnonzero(~(eventful | kinks(simulators[0], run, smallest)))
     count = len(free)
     free = free[evenly(len(free), SAMPLED)]
-    again = [[go(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
-    kept = [
+    # The engine repeats each of them at each step; those with an event at any step are left out.
+    repeats = [[go(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
+    undisturbed = [
         not any(restart.events or at_stops(simulators[0], restart).any() for restart in restarts)
-        for restarts in zip(*again, strict=True)
+        for restarts in zip(*repeats, strict=True)
     ]
-    free, again = free[kept], [[*compress(restarts, kept)] for restarts in again]
+    free, repeats = free[undisturbed], [[*compress(restarts, undisturbed)] for restarts in repeats]
     if len(free) < FEWEST:
         return None
-    reference = make_simulator(tightened(setup), physics_step=fine)
+    reference = make_simulator(tightened(setup), physics_step=smallest)
     predictions = predict(reference, run, free)
-    rougher = make_simulator(setup, physics_step=2 * fine)
-    floor = measure_floor(rougher, run, predictions, free) + settling(setup, engine)
+    coarse = make_simulator(setup, physics_step=2 * smallest)
+    floor = measure_floor(coarse, run, predictions, free) + settling(setup, engine)
+    # Errors at a smaller step: those of the run, less the change of the engine's own end state.
     by_step = {}
-    for simulator, restarts in zip(simulators, again, strict=True):
-        ends = zip(again[0], restarts, strict=True)
+    for simulator, restarts in zip(simulators, repeats, strict=True):
+        ends = zip(repeats[0], restarts, strict=True)
         changes = np.array([difference(a.state(1), b.state(1)) for a, b in ends])
         shifted = predictions.judged - judged_of(changes)
         by_step[simulator.physics_step] = replace(predictions, judged=shifted)
     expected = order if setup.contact is None else 1
     checked = check_orders(run, free, by_step, order, floor, np.ones(len(free), dtype=bool))
-    judged = round(count * float(np.mean(kept)))
+    judged = round(count * float(np.mean(undisturbed)))
     return replace(checked, expected_order=expected, judged=judged, ticks=len(run) - 1)
 
 
 def check_one_step(
     trajectory: Trajectory, predictions: Predictions, samples: Index | slice = slice(None)
 ) -> OneStepCheck:
-    """Return the errors of one trajectory's predictions, over all samples or those given."""
+    """Return the errors of one trajectory's predictions, over all samples or some of them."""
     n = len(trajectory.joints)
     rates, spins = predictions.errors[:, :n], predictions.errors[:, n + 3 :]
     recorded = np.diff(np.column_stack([trajectory.qd, trajectory.twist]), axis=0)[samples]
@@ -251,6 +262,6 @@ def check_orders(
 
 
 def _columns(n: int) -> tuple[slice, slice]:
-    """Return the columns of `relative` and of `spin_relative`."""
+    """Return the columns of joint rates (without joints the spin) and of the base's spin."""
     spins = slice(n + 3, None)
     return (slice(n) if n else spins), spins

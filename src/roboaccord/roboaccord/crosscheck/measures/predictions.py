@@ -1,7 +1,9 @@
 """One-step predictions of the reference from recorded states, and its own error in them.
 
-SAMPLED may be tuned: more ticks cost time. The columns of `judged_of` and `name_rate` must agree:
-rates of the n joints, the base's twist (6), its position and orientation (6).
+The reference starts from each recorded state and simulates one control period (tick). Predictions
+have n + 12 columns: rates of the n joints, then of the base linear and angular velocity, position
+and orientation (3 each), in `judged_of` as in `name_rate`. SAMPLED may be tuned: more ticks cost
+time.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 SAMPLED = 200  # ticks at which the reference's own error is measured: its rms is known to 5 %
+HEIGHT, CLIMB = -4, -10  # columns of `judged_of`: the base's height, and its rate
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Predictions:
 
     Args:
         judged: errors of joint rates, the base's twist and its pose, predicted less recorded
-            (k, n + 12).
+            (k, n + 12) [rad/s, m/s, rad/s, m, rad].
         change: of joint rates and twist in the reference, over the period (k, n + 6).
     """
 
@@ -70,8 +73,9 @@ def predict(
 def settling(setup: Setup, engine: EngineSpec) -> Array:
     """Return by how much an engine's contacts lift a robot at its start (n + 12,).
 
-    An engine with a footing builds the robot lower by the footing's depth; contacts then lift it,
-    which the reference's plane does not. Zero for other engines.
+    An engine may hold a robot on the ground by a footing, a contact that the robot is built to
+    overlap by some depth. Its contacts then lift the robot by that depth in the first step, which
+    the reference's plane does not. Zero for engines without a footing.
     """
     lifts = np.zeros(len(setup.joints) + 12)
     try:
@@ -80,12 +84,19 @@ def settling(setup: Setup, engine: EngineSpec) -> Array:
         return lifts
     if footing:
         depth = abs(footing.radius - float(setup.initial.position[2]))
-        lifts[-4], lifts[-10] = depth, depth / setup.scenario.physics_step
+        lifts[HEIGHT], lifts[CLIMB] = depth, depth / setup.scenario.physics_step
     return lifts
 
 
 def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions, ticks: Index) -> Array:
-    """Return the rms of the reference's own error (n + 12,), by predictions at two steps."""
+    """Return the rms of the reference's own error (n + 12,), by predictions at two steps.
+
+    Args:
+        coarse: reference at another physics step than that of `fine`.
+        run: recorded.
+        fine: predictions of the ticks at the smallest step.
+        ticks: indices of the predicted ticks (k,).
+    """
     samples = evenly(len(ticks), SAMPLED)
     own_errors = predict(coarse, run, ticks[samples]).judged - fine.judged[samples]
     values = np.abs(judged_of(vector(run)))
@@ -94,7 +105,7 @@ def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions, ticks: 
 
 
 def name_rate(joints: tuple[str, ...], index: int) -> str:
-    """Return the name of a column of the predictions."""
+    """Return the name of a column of `judged_of`, for a finding."""
     kinds = ("linear velocity", "angular velocity", "position", "orientation")
     base = [f"{kind} of base_link along {a}" for kind in kinds for a in "xyz"]
     return [*(f"rate of {joint}" for joint in joints), *base][index]

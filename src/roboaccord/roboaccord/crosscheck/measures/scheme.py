@@ -1,7 +1,11 @@
-"""Ticks of an engine's run beside its twin's, the explanation of differences, and the resolution.
+"""Control periods (ticks) of an engine's run compared with its twin's.
 
-SAMPLED, PROBED, NAMED and SPARSE may be tuned; more ticks cost time. The tolerance is set in
-twin_comparison.py. Names of `SchemeCheck` are keys of summary.json and stay.
+The twin simulates our equations of motion with the engine's scheme and step. Ticks with an event, a
+contact or a joint at its stop are left out, since a twin has no law for them. The largest error
+relative to round-off (twin_comparison.py) is the measurement; if round-off does not explain it,
+causes/ seeks what does. The resolution states which errors of parameters would have been found.
+SAMPLED, PROBED, NAMED and SPARSE may be tuned; more ticks cost time. Names of `SchemeCheck` are
+keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -32,22 +36,26 @@ from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 
-SAMPLED = 40  # ticks at which round-off is measured: the worst half of them, and others evenly
-PROBED = 8  # ticks at which parameters are changed
-NAMED = 12  # ticks in the regression that names an error, whose time grows with them
-SPARSE = 0.5  # share of all ticks: an error in fewer is intermittent, and counted
-NOTHING = Explanation()
+SAMPLED = 40  # ticks at which round-off is measured, half the worst and half spread evenly
+PROBED = 8  # ticks at which parameters are changed for the resolution
+NAMED = 12  # ticks in the regression that names an error; its time grows with them
+SPARSE = 0.5  # share of all ticks: an error in fewer is intermittent, and its ticks are counted
+NOTHING = Explanation()  # where nothing needs to be explained
 
 
 @dataclass(frozen=True)
 class NoTwin:
-    """Why there is no twin to compare with."""
+    """No twin to compare with.
+
+    Args:
+        reason: why there is none.
+    """
 
     reason: str
 
     @property
     def why(self) -> Reason:
-        """The text as a reason."""
+        """That reason, for a finding."""
         return because(Code.NO_TWIN, text=self.reason)
 
 
@@ -56,13 +64,14 @@ class SchemeCheck:
     """Largest difference from the twin, relative to what round-off explains.
 
     Args:
-        error, floor: that difference, and what round-off explains, in the unit of the coordinate.
+        error: that difference, in the unit of the coordinate.
+        floor: part of it that round-off explains.
         quantity, where: the coordinate, and its joint or link.
         time: when the tick begins.
         judged: number of ticks from which those that are compared are drawn.
         left_out: number of ticks with an event, a contact, or a joint at its stop.
         touching: number of those with a contact.
-        others: errors of the ticks left out; only where nothing touches and the rest is the twin's.
+        others: errors of the ticks left out; only if nothing touches and all others are the twin's.
         explanation: of differences that round-off does not explain.
         resolution: smallest errors of parameters that would be outside, largest effects first.
         looked_at: number of ticks that are compared; infinite for all that are judged.
@@ -83,7 +92,7 @@ class SchemeCheck:
 
 
 def is_twin(check: object) -> TypeGuard[SchemeCheck]:
-    """Return whether every tick without an event is as the twin has it, and nothing touches.
+    """Return whether every tick without an event is as in the twin, and nothing touches.
 
     Errors are then the twin's, which has our equations under a scheme of known order: time stepping
     explains all of them, in the asymptotic range or not.
@@ -117,6 +126,7 @@ def check_scheme(
     except AccordError as error:
         return NoTwin(str(error))
     setup, engine = comparison.setup, comparison.engine
+    # Ticks in which something happens are not compared.
     touched = touching(setup, engine, run)
     if touched is None:
         return NoTwin(f"{engine.name} does not report its contacts")
@@ -126,14 +136,16 @@ def check_scheme(
     chosen, errors = compare(comparison.twin, run, looked_at)
     if not len(chosen):
         return NoTwin("every tick has an event, a contact or a joint at its stop")
+    # Ticks left out: those with events, and of the others the share in which a joint stopped.
     stopped = len(free) * (1.0 - len(chosen) / len(looked_at))
-    aside = round((len(run) - 1 - len(free)) + stopped)
+    skipped = round((len(run) - 1 - len(free)) + stopped)
     check = replace(
         _judge_ticks(comparison, run, chosen, errors, named=named, resolved=resolved),
-        judged=len(run) - 1 - aside,
-        left_out=aside,
+        judged=len(run) - 1 - skipped,
+        left_out=skipped,
         touching=int(touched.sum()),
     )
+    # Where all else is the twin's, ticks with events are judged by themselves.
     with_events = np.union1d(np.flatnonzero(special), np.setdiff1d(looked_at, chosen))
     if len(with_events) and engine.simulator and is_twin(check):
         return replace(check, others=check_event_ticks(setup, engine, run, with_events))
@@ -158,6 +170,7 @@ def _judge_ticks(
         errors: of these ticks, by coordinate (k, 2 n + 12).
         named, resolved: as of `check_scheme`.
     """
+    # Round-off, measured in the ticks with the largest errors and in others.
     sizes = by_group(np.abs(errors))
     worst = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
     even = evenly(len(sizes), SAMPLED)
@@ -165,6 +178,7 @@ def _judge_ticks(
     floors = spread(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
     ratios = np.abs(errors) / floors
     tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
+    # Resolution: which changes of parameters would exceed the floors.
     twin, engine = comparison.twin, comparison.engine
     problem = TwinProblem(comparison.setup, twin, run, chosen, 1.0 / floors, engine=engine)
     resolution: Sequence[Resolved] = ()
@@ -188,7 +202,7 @@ def _judge_ticks(
 
 
 def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
-    """Explain the ticks that are outside, by the worst of them and others at even distances.
+    """Explain the ticks that are outside, by the worst of them and others spread evenly.
 
     Args:
         problem: the comparison with the twin, of k ticks.
@@ -201,8 +215,8 @@ def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
         outside = np.flatnonzero(inside & (ratios > 1.0))
     worst = outside[descending(ratios[outside])][: NAMED // 2]
     others = outside[np.linspace(0, len(outside) - 1, NAMED // 2).astype(int)]
-    few = chosen[list(dict.fromkeys([*worst.tolist(), *others.tolist()]))]
-    explanation = explain_ticks(replace(problem, ticks=few))
+    selected = chosen[list(dict.fromkeys([*worst.tolist(), *others.tolist()]))]
+    explanation = explain_ticks(replace(problem, ticks=selected))
     count = int(np.count_nonzero(ratios > 1.0))
     counted = (count, len(ratios)) if count < SPARSE * len(ratios) else ()
     return replace(explanation, counted=counted)
@@ -213,11 +227,11 @@ def explain_drawn(setup: Setup, engine: EngineSpec) -> Explanation:
     simulator, period = make_simulator(setup, engine), setup.scenario.control_period
     if setup.contact is not None or simulator.unplaced:  # random states would touch the ground
         return NOTHING
-    states, before = list[RobotState](), np.zeros(len(setup.joints))
+    states, last_effort = list[RobotState](), np.zeros(len(setup.joints))
     for state, effort in draw_states(setup, NAMED, 1):
-        begin = replace(state, time=len(states) * period, effort=before)
+        begin = replace(state, time=len(states) * period, effort=last_effort)
         states += [simulator.reset(begin), simulator.step(Command(effort), period)]
-        before = effort
+        last_effort = effort
     run = Trajectory.from_states(setup.joints, states)
     check = check_scheme(setup, engine, run, lambda ticks: ticks[ticks % 2 == 0], resolved=False)
     return check.explanation if isinstance(check, SchemeCheck) else NOTHING

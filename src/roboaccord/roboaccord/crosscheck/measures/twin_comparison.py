@@ -1,9 +1,11 @@
-"""An engine's twin, and what round-off explains of the difference from it.
+"""An engine's twin, and how much of a difference from it is round-off.
 
-Round-off is measured: by twins all of whose numbers are changed by a rounding, and by what the
-engine loses of a state that is set and read back. SHAKEN may be tuned, and costs time. ROUNDINGS
-and LOSS are the tolerance of the levels `scheme`, `energy` and `invariance`, and stay: larger ones
-hide errors, with smaller ones sound engines fail (test_a_sound_engine_is_far_within_its_floor).
+The twin is a simulation of our equations of motion with the engine's scheme and physics step, so
+only round-off may separate them in a control period (tick). Round-off is measured: by twins all of
+whose numbers are changed by one rounding, and by what the engine loses of a state that is set and
+read back. ROUNDINGS and LOSS are the tolerance of levels `scheme`, `energy` and `invariance`, and
+stay: larger ones hide errors, with smaller ones sound engines fail
+(test_a_sound_engine_is_far_within_its_floor). SHAKEN may be tuned, and costs time.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-ROUNDINGS = 50.0  # times the effect of one rounding of each number: an engine has many in a tick
-SHAKEN = (1, 2)  # seeds of the twins whose numbers are changed by a rounding
-LOSS = 4e-10  # relative, of a state that is set: twice what DART cuts off; more is an error
+ROUNDINGS = 50.0  # times the effect of one rounding of every number: a tick has many roundings
+SHAKEN = (1, 2)  # seeds of the twins whose numbers are changed by one rounding each
+LOSS = 4e-10  # relative loss of a state that is set: twice what DART cuts off; more is an error
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,10 @@ class TwinComparison:
 
     @classmethod
     def of(cls, setup: Setup, engine: EngineSpec) -> TwinComparison:
-        """Make the twin of an engine.
+        """Return the comparison of an engine with its twin.
 
         Raises:
-            AccordError: why there is none.
+            AccordError: if it has none, stating why.
         """
         if not setup.joints and not setup.base.moves:
             raise AccordError("nothing can move")
@@ -58,21 +60,22 @@ class TwinComparison:
         return cls(setup, engine, misread, make_simulator(setup, twin_of(engine)))
 
     @cached_property
-    def _shaken(self) -> list[Simulator]:
+    def _rounded_twins(self) -> list[Simulator]:
+        """Twins all of whose numbers are changed by one rounding, of random sign."""
         return [make_simulator(self.setup, twin_of(self.engine, seed)) for seed in SHAKEN]
 
     def round_off(self, run: Trajectory, ticks: Index) -> Array:
         """Return the effect of round-off on a tick of the twin, by group of coordinates (6,)."""
         plain, _ = predicted(self.twin, run, ticks)
         sizes = [ROUNDING * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)]
-        for other in self._shaken:
-            errors = difference(plain, predicted(other, run, ticks)[0])
+        for rounded in self._rounded_twins:
+            errors = difference(plain, predicted(rounded, run, ticks)[0])
             sizes.append(by_group(np.abs(errors)).max(axis=0))
         return np.asarray(ROUNDINGS * np.max(sizes, axis=0))
 
     @cached_property
     def _reader(self) -> Simulator | None:
-        """The engine, where it simulates in this process; None where states come from a record."""
+        """Simulator of the engine; None if it does not simulate in this process."""
         return make_simulator(self.setup, self.engine) if self.engine.simulator else None
 
     def floor(self, run: Trajectory, ticks: Index, read: Index) -> Array:
@@ -87,14 +90,14 @@ class TwinComparison:
         if self.misread.any():
             floor = floor + spread_of(self.twin, run, ticks, self.misread)
         if self._reader:
-            most = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
+            largest_loss = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
             lost = ROUNDINGS * read_back(self._reader, run, read)
-            floor = floor + np.minimum(lost, most)
+            floor = floor + np.minimum(lost, largest_loss)
         return floor
 
 
 def compare(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Array]:
-    """Compare ticks of a run with the twin's, but for those in which its joints stop.
+    """Compare ticks of a run with the twin's, except those in which a joint meets its stop.
 
     Returns:
         indices of the compared ticks (k,), and their errors by coordinate (k, 2 n + 12).
@@ -105,7 +108,14 @@ def compare(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Arra
 
 
 def spread_of(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:
-    """Return the effect on a tick of errors of the joints' origins (n,) [rad], by group (6,)."""
+    """Return the effect of errors of the joints' origins on a tick, by group of coordinates (6,).
+
+    Args:
+        twin: starts from the recorded states.
+        run: recorded.
+        ticks: indices.
+        angles: errors of the origins (n,) [rad].
+    """
     total, plain = np.zeros(6), predicted(twin, run, ticks)[0]
     for offset in np.diag(angles)[angles > 0.0]:
         turned, _ = predicted(twin, replace(run, q=run.q + offset), ticks)
@@ -115,7 +125,7 @@ def spread_of(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> 
 
 
 def read_back(engine: Simulator, run: Trajectory, ticks: Index) -> Array:
-    """Return the error of a state that is set and read back, by group of coordinates (6,)."""
+    """Return the largest error of a state that is set and read back, by group (6,)."""
     starts = run.at(ticks)
     lost = difference(starts, engine.predict(starts)[0])
     return np.asarray(by_group(np.abs(lost)).max(axis=0))
