@@ -21,8 +21,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOMENTS, MOVING, Joint, Link, Tree
 
-# rad, m, N m, N, rad/s: stands for no limit, because urdfdom requires a number; tree.py reads it and
-# all that is larger as no limit
+# rad, m, N m, N, rad/s: stands for no limit, because urdfdom requires a number; tree.py takes it,
+# and whatever is larger, for no limit
 ENDLESS = 1e9
 WORLD = "world"
 # cosine of pitch below which roll and yaw turn about the same axis to round-off; yaw is then 0
@@ -179,8 +179,7 @@ def rpy(rotation: Array) -> Array:
     yaw = math.atan2(r10, r00) if math.hypot(r00, r10) > LEVEL else 0.0
     cos, sin = math.cos(yaw), math.sin(yaw)
     pitch = math.atan2(-r20, cos * r00 + sin * r10)
-    roll = math.atan2(sin * r02 - cos * r12, cos * r11 - sin * r01)
-    return np.array([roll, pitch, yaw])
+    return np.array([math.atan2(sin * r02 - cos * r12, cos * r11 - sin * r01), pitch, yaw])
 
 
 def _limits(joint: Joint) -> Iterator[tuple[str, str]]:

@@ -86,12 +86,10 @@ def _describe_kernel(function: FunctionType) -> tuple[str, list[FunctionType]]:
 def _describe_instructions(code: CodeType) -> str:
     """Return a text of a code object's instructions, without line numbers and docstring."""
     lines = [f"{code.co_varnames} {code.co_argcount} {code.co_exceptiontable.hex()}"]
-    for instruction in dis.get_instructions(code):
-        if isinstance(instruction.argval, CodeType):
+    for step in dis.get_instructions(code):
+        if isinstance(step.argval, CodeType):
             lines.append(f"{step.opname} {_describe_instructions(step.argval)}")
-        elif (
-            instruction.opcode in dis.hasconst
-        ):  # by value: a docstring shifts the index of constants
+        elif step.opcode in dis.hasconst:  # by value: a docstring shifts the index of constants
             lines.append(f"{step.opname} {step.argval!r}")
         else:
             lines.append(f"{step.opname} {step.arg} {step.argrepr}")
@@ -107,16 +105,14 @@ def _read_globals(function: FunctionType) -> Iterator[tuple[str, object]]:
     yield from inspect.getclosurevars(function).nonlocals.items()
     for code in _nested_code_objects(function.__code__):
         name, value = "", None
-        for instruction in dis.get_instructions(code):
-            if instruction.opname == "LOAD_GLOBAL":
-                name, value = instruction.argval, function.__globals__.get(instruction.argval)
+        for step in dis.get_instructions(code):
+            if step.opname == "LOAD_GLOBAL":
+                name, value = step.argval, function.__globals__.get(step.argval)
                 yield name, value
-            elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(
-                value, ModuleType
-            ):
-                name, value = f"{path}.{step.argval}", getattr(value, instruction.argval)
+            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
+                name, value = f"{name}.{step.argval}", getattr(value, step.argval)
                 yield name, value
-            elif instruction.opname != "EXTENDED_ARG":
+            elif step.opname != "EXTENDED_ARG":
                 value = None
 
 

@@ -1,6 +1,6 @@
 """Rotations as matrices, quaternions and rotation vectors, and the cross product as a kernel.
 
-Conventions are fixed: quaternions are x y z w, as in ROS; roll, pitch and yaw turn about fixed axes,
+Conventions are fixed: quaternions are x y z w, as in ROS; roll, pitch, yaw turn about fixed axes,
 as in URDF; angles are in radians; matrices turn column vectors. A function is named after what it
 takes and returns: `quaternion_matrix` returns the matrix of a quaternion, `turn_quaternion` the
 quaternion of a turn, which here is a rotation vector (axis times angle). Formulas are the usual

@@ -187,7 +187,7 @@ class DartContact:
         if len(locked) < self._locked_count:
             self._borne_by_locks.clear()
         self._locked_count = len(locked)
-        # Left out are pairs that are attached to each other rigidly, and those that were found to rest on the locks.
+        # Left out are pairs that are rigidly attached to each other, or rest on the locks.
         excluded_pairs = self._solver.getCollisionOption().collisionFilter
         for first, second in self._colliding_pairs:
             rigid = _carrier(first) == _carrier(second)
