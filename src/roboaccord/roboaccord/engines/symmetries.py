@@ -49,7 +49,10 @@ class Moved(Proxy):
         self.effort_limits = simulator.effort_limits[self._order_here]
         self.armature = simulator.armature[self._order_here]
         if simulator.spring:
-            self.spring = simulator.spring[0][self._order_here], simulator.spring[1][self._order_here]
+            self.spring = (
+                simulator.spring[0][self._order_here],
+                simulator.spring[1][self._order_here],
+            )
         self.restitution = getattr(simulator, "restitution", None)
 
     def _moved(self, state: RobotState) -> RobotState:
@@ -80,8 +83,13 @@ class Moved(Proxy):
         moved_acceleration = self._inner.acceleration(self._moved(state), effort[self._order_there])
         if moved_acceleration is None:
             return None
-        linear, angular = moved_acceleration.base[:3] @ self.move.matrix, moved_acceleration.base[3:] @ self.move.turning
-        return Acceleration(np.concatenate([linear, angular]), moved_acceleration.joints[self._order_here])
+        linear, angular = (
+            moved_acceleration.base[:3] @ self.move.matrix,
+            moved_acceleration.base[3:] @ self.move.turning,
+        )
+        return Acceleration(
+            np.concatenate([linear, angular]), moved_acceleration.joints[self._order_here]
+        )
 
     def mass_matrix(self, state: RobotState) -> Array:
         """Return the mass matrix (6 + n, 6 + n) of a model with a free base, without the move."""

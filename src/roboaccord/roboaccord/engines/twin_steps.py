@@ -54,7 +54,7 @@ def _move(y, slope, start, h, end):
     Args:
         y: state whose rate of yaw the base turns at.
         slope: derivative of the state, except for the quaternion.
-        start, end: states (13 + 2 n,); may be the same array.
+        start, end: states (13 + 2 n,), of which the second is filled.
         h: time [s].
     """
     for i in range(y.shape[0]):
@@ -63,8 +63,9 @@ def _move(y, slope, start, h, end):
     half_angle = 0.5 * h * y[Q + (y.shape[0] - 13) // 2 + 5]
     c, s = np.cos(half_angle), np.sin(half_angle)
     qx, qy, qz, qw = start[3], start[4], start[5], start[6]
-    end[3], end[4] = c * qx - s * qy, c * qy + s * qx
-    end[5], end[6] = c * qz + s * qw, c * qw - s * qz
+    end[3], end[4], end[5], end[6] = (
+        c * qx - s * qy, c * qy + s * qx, c * qz + s * qw, c * qw - s * qz,
+    )  # fmt: skip
 
 
 @kernel
@@ -138,8 +139,8 @@ def advance_twin(tree, body, free, work, table, places, y, acting, h, count, ord
                 slope[i], now[i] = 0.0, y[i]
             _move(now, slope, now, h, y)
             continue
-        # Runge-Kutta: the mean of four slopes with weights 1/6, 1/3, 1/3, 1/6. The base turns at the
-        # mean rate of yaw, summed in `spin`.
+        # Runge-Kutta: the mean of four slopes with weights 1/6, 1/3, 1/3, 1/6. The base turns at
+        # the mean rate of yaw, summed in `spin`.
         for i in range(size):
             mean[i], now[i] = slope[i] / 6.0, y[i]
         spin = y[rates + 5] / 6.0
