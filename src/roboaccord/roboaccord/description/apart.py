@@ -1,9 +1,9 @@
 """Run a function on a stranger's file in a process of its own, with limits on time and memory.
 
 Files such as xacro can run code, and libraries that read files can crash or take all memory.
-`apart` starts a process that sets its limits first (`serve`) and then calls the function; it cannot write
-files, and it is killed with all that it has started. Arguments and results are JSON, so that no
-code comes back: do not exchange pickles here (test_fence).
+`apart` starts a process that sets its limits first (`serve`) and then calls the function; it cannot
+write files, and it is killed with all that it has started. Arguments and results are JSON, so that
+no code comes back: do not exchange pickles here (test_fence).
 
 SECONDS, WAITING and LARGEST may be raised for files larger than the 69 public ones from which they
 were set.

@@ -19,7 +19,7 @@ from roboaccord.description.source import end
 from roboaccord.description.xml_numbers import numbers, write_numbers
 from roboaccord.numerics.rotations import turn_between
 
-# Suffixes of the joints that replace a joint, by its type: T slides along and R turns about an axis.
+# Suffixes of the joints that replace one of a type: T slides along an axis, R turns about it.
 DEGREES = {"planar": ("TX", "TY", "RZ"), "floating": ("TX", "TY", "TZ", "RX", "RY", "RZ")}
 WORLD = "world"
 
