@@ -1,8 +1,7 @@
 """Print the URDF of a robot's file: python -m roboaccord.description FILE.
 
-For scripts and build files that want plain URDF without the command line of `accord`; the one
-argument and the output stay as they are. How files are read may be changed in urdf_file.py, not
-here.
+It is for scripts and build files that need plain URDF without the command line of `accord`. Xacro
+is expanded; how files are read is in urdf_file.py. The argument and the output stay as they are.
 """
 
 from __future__ import annotations

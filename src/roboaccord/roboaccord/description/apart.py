@@ -1,9 +1,12 @@
-"""Call a function on a stranger's file in a process of its own, with limits for all it starts.
+"""Run a function on a stranger's file in a process of its own, with limits on time and memory.
 
-SECONDS, WAITING and LARGEST may be raised for larger files than the 69 public ones that they were
-set by. LIMITS and the order in `serve` (limits first, then the function) stay: they end a hostile
-file (test_fence). Arguments and answers are JSON so that no code comes back: do not exchange
-pickles here.
+Files such as xacro can run code, and libraries that read files can crash or take all memory.
+`apart` starts a process that sets its limits first (`serve`) and then calls the function; it cannot
+write files, and it is killed with all that it has started. Arguments and results are JSON, so that
+no code comes back: do not exchange pickles here (test_fence).
+
+SECONDS, WAITING and LARGEST may be raised for files larger than the 69 public ones from which they
+were set.
 """
 
 from __future__ import annotations
@@ -25,74 +28,84 @@ from typing import Any
 from roboaccord.contract.errors import AccordError, visible
 from roboaccord.numerics.machine import end_with, python
 
-SECONDS = 20  # of processor time; the largest xacro of 69 public ones takes 3
-WAITING = 30.0  # times SECONDS of wall time, for a busy machine
-LARGEST = 100_000_000  # bytes of an answer
+SECONDS = 20  # s of processor time; the slowest xacro of 69 public ones takes 3 s
+WAITING = 30.0  # wall time as a multiple of the processor time, for a busy machine
+LARGEST = 100_000_000  # bytes: longest result
+# Limits of the process: processor time [s], address space, written files and core dumps [bytes].
 LIMITS = resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE
-# Without these, threads that are not needed take address space, 0.1 GB each for OpenBLAS.
+# Environment that allows one thread: others would take address space, 0.1 GB each in OpenBLAS.
 ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
 
 def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: int) -> Any:
-    """Return the result of a module's function; arguments and result are JSON, never code.
+    """Return the result of a module's function, called in a process of its own.
 
-    Its process cannot write files, its output is discarded, and it ends with all that it has
-    started.
+    The process cannot write files, its output is discarded, and all that it has started is ended.
+    It finds modules as this process does, but not in the current folder.
 
     Args:
-        function, arguments: go to the other process, as does the search path of modules without
-            the current folder.
-        seconds: of processor time [s].
-        memory: address space [bytes].
+        function: of a module, found there by its name.
+        arguments: for the function, as JSON can hold them.
+        seconds: limit of processor time [s].
+        memory: limit of address space [bytes].
 
     Raises:
-        AccordError: as the function raises it, or if it takes too much, or crashes.
+        AccordError: as the function raises it, or if it exceeds a limit or crashes.
     """
     job = {"function": [function.__module__, function.__name__], "arguments": arguments}
     limits = {"limits": [seconds, memory, 0, 0], "parent": os.getpid()}
     folders = [folder for folder in sys.path if Path(folder).resolve() != Path.cwd()]
-    search = {"PYTHONPATH": os.pathsep.join([*folders, str(Path(__file__).parents[2])])}
-    with TemporaryFile("w+") as given:
-        json.dump({**job, **limits}, given)
-        given.seek(0)
+    search_path = {"PYTHONPATH": os.pathsep.join([*folders, str(Path(__file__).parents[2])])}
+    with TemporaryFile("w+") as job_file:
+        json.dump({**job, **limits}, job_file)
+        job_file.seek(0)
         process = subprocess.Popen(
-            python("-m", __name__), env={**os.environ, **ALONE, **search},
-            stdin=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+            python("-m", __name__), env={**os.environ, **ALONE, **search_path},
+            stdin=job_file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )  # fmt: skip
-    late = Timer(WAITING * seconds, _end, [process.pid])
+    timer = Timer(WAITING * seconds, _end, [process.pid])
     try:
-        late.start()
+        timer.start()
         data = process.stdout.read(LARGEST + 1) if process.stdout else b""
     finally:
-        late.cancel()
+        timer.cancel()
         _end(process.pid)
         process.communicate()
     answer: Any = None
     with suppress(ValueError, RecursionError):
         answer = json.loads(data)
-    match answer:  # whoever took the process over may have written it
+    match answer:  # checked, for a hostile file may have taken the process over
         case {"error": error}:
             raise AccordError(visible(str(error)))
         case {"value": value}:
             return value
-    most = f"{seconds} s or {memory >> 20} MB"
-    raise AccordError(f"reading it took more than {most}, or crashed")
+    allowed = f"{seconds} s or {memory >> 20} MB"
+    raise AccordError(f"reading it took more than {allowed}, or crashed")
 
 
 def _end(group: int) -> None:
+    """Kill the processes of a group."""
     with suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
 
 
 def serve(function: list[str], arguments: list[Any], limits: list[int], parent: int) -> None:
-    """Do the job of `apart`, in its process."""
+    """Call a function under limits and print its result as JSON; runs in the process of `apart`.
+
+    Args:
+        function: names of module and function.
+        arguments: for the function.
+        limits: in the order of LIMITS.
+        parent: number of the process with which this one ends.
+    """
     end_with(parent)
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
-    for kind, most in zip(LIMITS, limits, strict=True):
+    os.dup2(2, 1)  # what libraries print must not be part of the result
+    for kind, limit in zip(LIMITS, limits, strict=True):
         hard = resource.getrlimit(kind)[1]
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (most, most))
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(kind, (limit, limit))
     try:
         answer = {"value": getattr(import_module(function[0]), function[1])(*arguments)}
     except AccordError as error:

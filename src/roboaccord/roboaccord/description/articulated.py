@@ -1,11 +1,16 @@
-"""Kernels of articulated bodies with RK4, and of composite rigid bodies (Featherstone 2008, 6, 7).
+"""Forward dynamics and mass matrix of a tree of bodies, as compiled kernels.
 
-The equations are fixed by the book (test_dynamics: a double pendulum, Euler's equations,
-Pinocchio), the order of operations by the hashes of reference runs. Rows of bodies and their
-columns are explained in bodies.py, tuples in tuples.py.
+Accelerations come from the articulated-body algorithm (`slopes`; `advance` integrates them by the
+classical Runge-Kutta method), mass matrix and gravity forces from composite rigid bodies
+(`composite`): Featherstone, Rigid Body Dynamics Algorithms, 2008, chapters 7 and 6. Both go from
+the base outward for poses and velocities, and from the tips inward for inertias and forces.
 
-Accelerations are those of points, not spatial ones, and gravity is an upward acceleration of the
-base.
+A body is a row of numbers: `tree` and `body` are what is known of it, `w` (work) what is computed;
+bodies.py names and explains the columns. Vectors are tuples of numbers (tuples.py). Accelerations
+are those of points, not spatial ones, and gravity is an upward acceleration of the base.
+
+The equations are fixed by the book (test_dynamics compares with a double pendulum, Euler's
+equations and Pinocchio), the order of operations by the hashes of reference runs.
 """
 
 from __future__ import annotations  # noqa: I001 (names are packed)
@@ -28,7 +33,14 @@ from roboaccord.numerics.runge_kutta import rk4_stage
 
 @kernel
 def _outward(tree, body, w, y, rates, floating):
-    """Fill poses, rates, bias accelerations, and the inertia of each body by itself."""
+    """Fill poses, angular velocities, bias accelerations, and the inertia of each single body.
+
+    Args:
+        tree, body, w: rows of all bodies.
+        y: state, as of `slopes`.
+        rates: index in y of the joints' rates.
+        floating: whether the base moves.
+    """
     if floating:
         rigid(body, w, 0)
     for i in range(1, tree.shape[0]):
@@ -36,6 +48,8 @@ def _outward(tree, body, w, y, rates, floating):
         rate = y[rates + column]
         axis = pose(tree, body, w, i, y[Q + column])
         up = three(w, tree[i, PARENT], ANGULAR)
+        # Bias acceleration, with all joints' accelerations at 0: w x (w x lever), and for the joint
+        # w x axis rate if it turns, 2 w x axis rate (Coriolis) if it slides.
         spin = cross(up, axis)
         a = cross(up, cross(up, three(w, i, LEVER)))
         alpha = (rate * spin[0], rate * spin[1], rate * spin[2])
@@ -54,15 +68,18 @@ def _outward(tree, body, w, y, rates, floating):
 def _inward(tree, body, w, y, rates, effort, floating):
     """Fill articulated inertias and bias forces (Featherstone 2008, equations 7.23 to 7.25)."""
     for i in range(tree.shape[0] - 1, 0, -1):
+        # Articulated inertia of the body, complete by now, and its bias torque n and force f.
         p, axis = tree[i, PARENT], joint_axis(w, i)
         j, h, m = six(w, i, J), nine(w, i, H), six(w, i, M)
         n, f = three(w, i, FORCE), three(w, i, FORCE + 3)
+        # Effort of the joint, less its friction and its spring.
         rate = y[rates + tree[i, COLUMN]]
         tau = effort[tree[i, COLUMN]] - body[i, VISCOUS] * rate
         if body[i, DRY] > 0.0:
             tau -= body[i, DRY] * rate / np.sqrt(rate * rate + body[i, SPEED] ** 2)
         if body[i, STIFFNESS] > 0.0:
             tau -= body[i, STIFFNESS] * (y[Q + tree[i, COLUMN]] - body[i, SLACK])
+        # With the axis s: U = I s (torque un, force uf), D = s' U and u = tau - s' p.
         if tree[i, KIND] == REVOLUTE:
             un, uf = sym_times(j, axis), times_t(h, axis)
             d, remaining = dot(axis, un), tau - dot(axis, n)
@@ -75,6 +92,7 @@ def _inward(tree, body, w, y, rates, effort, floating):
         w[i, SHARE], w[i, REMAINDER] = k, remaining
         if p == 0 and not floating:
             continue
+        # What the parent feels: Ia = I - U U' / D and pa = p + Ia c + U u / D, with the bias c.
         alpha, a = three(w, i, BIAS), three(w, i, BIAS + 3)
         j, m = less(j, un, k), less(m, uf, k)
         s, t, v = k * un[0], k * un[1], k * un[2]
@@ -92,20 +110,30 @@ def _inward(tree, body, w, y, rates, effort, floating):
 
 @kernel
 def _base(w, free, gravity, wrench, matrix, right):
-    """Fill the acceleration of the base, gravity's included, under a wrench, torque first."""
+    """Fill the acceleration of the base under a wrench, torque first; gravity is part of it.
+
+    Args:
+        w: rows of all bodies.
+        free: components of the base's twist, angular first, that can change; ascending.
+        gravity: upward acceleration that stands for gravity [m/s^2].
+        wrench: torque and force on the base (6,).
+        matrix, right: work space (6, 6) and (6,).
+    """
     for k in range(6):
         w[0, MOTION + k] = gravity if k == 5 else 0.0
     size = free.shape[0]
     if size == 0:
         return
-    at = 0
+    # Matrix of the articulated inertia, from its blocks J, H and M.
+    entry = 0
     for row in range(3):
         for column in range(3):
             matrix[row, 3 + column] = matrix[3 + column, row] = w[0, H + 3 * row + column]
         for column in range(row, 3):
-            matrix[row, column] = matrix[column, row] = w[0, J + at]
-            matrix[3 + row, 3 + column] = matrix[3 + column, 3 + row] = w[0, M + at]
-            at += 1
+            matrix[row, column] = matrix[column, row] = w[0, J + entry]
+            matrix[3 + row, 3 + column] = matrix[3 + column, 3 + row] = w[0, M + entry]
+            entry += 1
+    # Equations of the free components, solved by a Cholesky factor.
     for k in range(size):
         row = free[k]
         right[k] = wrench[row] - w[0, FORCE + row] - matrix[row, 5] * gravity
@@ -121,10 +149,18 @@ def _base(w, free, gravity, wrench, matrix, right):
 
 @kernel
 def slopes(tree, body, free, w, y, effort, wrench, matrix, right, slope):
-    """Fill the rates of a state y (13 + 2 n,), by the articulated-body algorithm.
+    """Fill `slope` with the derivative of a state y by time, by the articulated-body algorithm.
 
-    y holds position (3), quaternion x y z w (4) and q of n joints, then linear (3) and angular
-    velocity (3) in the world and qd; `wrench` acts on the base about its origin, torque first.
+    Args:
+        tree, body: what is known of the bodies: a row for each, the base first.
+        free: components of the base's twist, angular first, that can change.
+        w: work space, a row for each body.
+        y: state (13 + 2 n,): position (3), quaternion x y z w (4) and q of n joints, then linear
+            (3) and angular velocity (3) in the world and qd.
+        effort: of the joints (n,).
+        wrench: on the base about its origin, torque first (6,).
+        matrix, right: work space (6, 6) and (6,).
+        slope: derivative of the state, filled (13 + 2 n,).
     """
     n = effort.shape[0]
     rates = Q + n
@@ -135,6 +171,7 @@ def slopes(tree, body, free, w, y, effort, wrench, matrix, right, slope):
     _outward(tree, body, w, y, rates, floating)
     _inward(tree, body, w, y, rates, effort, floating)
     _base(w, free, gravity, wrench, matrix, right)
+    # Accelerations outward: a' = a_parent + c, qdd = (u - U' a') / D, and a = a' + s qdd.
     for i in range(1, tree.shape[0]):
         p, column = tree[i, PARENT], tree[i, COLUMN]
         axis, up = joint_axis(w, i), three(w, p, MOTION)
@@ -151,6 +188,7 @@ def slopes(tree, body, free, w, y, effort, wrench, matrix, right, slope):
             alpha = plus(alpha, rate, axis)
         put(w, i, MOTION, alpha)
         put(w, i, MOTION + 3, a)
+    # The base, whose acceleration contains that of gravity.
     for d in range(3):
         slope[d] = y[Q + n + d]
         slope[Q + n + d] = w[0, MOTION + 3 + d]
@@ -160,7 +198,10 @@ def slopes(tree, body, free, w, y, effort, wrench, matrix, right, slope):
 
 @kernel
 def advance(tree, body, free, w, y, effort, wrench, h, count):
-    """Take RK4 steps of h [s] on the state y of `slopes`, in place, under held efforts."""
+    """Take `count` Runge-Kutta steps of h [s] on a state in place; other arguments as of `slopes`.
+
+    Efforts and wrench are held; the quaternion is normalised after each step.
+    """
     matrix, right = np.empty((6, 6)), np.empty(6)
     slope, stage, end = np.zeros_like(y), y.copy(), y.copy()
     for _ in range(count):
@@ -180,14 +221,21 @@ def advance(tree, body, free, w, y, effort, wrench, h, count):
 def composite(tree, body, w, y, mass, gravity):
     """Fill mass matrix (6 + n, 6 + n) and gravity forces (6 + n,), those of the base linear first.
 
-    By composite rigid bodies (Featherstone 2008, section 6.2), in a state y of `slopes` at rest.
+    By composite rigid bodies (Featherstone 2008, section 6.2).
+
+    Args:
+        tree, body, w: as of `slopes`.
+        y: state at rest, as of `slopes`.
+        mass, gravity: filled.
     """
+    # Poses and single inertias, outward.
     bodies = tree.shape[0]
     turn_base(w, y, Q + bodies - 1, np.empty(Q))
     rigid(body, w, 0)
     for i in range(1, bodies):
         pose(tree, body, w, i, y[Q + tree[i, COLUMN]])
         rigid(body, w, i)
+    # Composite inertias, inward: of each body with all that it carries.
     for i in range(bodies - 1, 0, -1):
         j, h, m = six(w, i, J), nine(w, i, H), six(w, i, M)
         shift(w, i, tree[i, PARENT], j, h, m)
@@ -197,24 +245,27 @@ def composite(tree, body, w, y, mass, gravity):
         else:
             n, f = times(h, axis), sym_times(m, axis)
         gravity[row] = body[0, GRAVITY] * f[2]
-        at = i
-        while at:
-            column, along = 6 + tree[at, COLUMN], joint_axis(w, at)
-            mass[row, column] = dot(along, n if tree[at, KIND] == REVOLUTE else f)
+        # A unit acceleration of this joint needs torque n and force f, which act on all joints that
+        # carry it; n is shifted from body to body.
+        carrier = i
+        while carrier:
+            column, along = 6 + tree[carrier, COLUMN], joint_axis(w, carrier)
+            mass[row, column] = dot(along, n if tree[carrier, KIND] == REVOLUTE else f)
             mass[column, row] = mass[row, column]
-            n = plus(n, 1.0, cross(three(w, at, LEVER), f))
-            at = tree[at, PARENT]
+            n = plus(n, 1.0, cross(three(w, carrier, LEVER), f))
+            carrier = tree[carrier, PARENT]
         mass[row, row] += body[i, ARMATURE]
         for d in range(3):
             mass[row, d] = mass[d, row] = f[d]
             mass[row, 3 + d] = mass[3 + d, row] = n[d]
-    at = 0
+    # The base's own block, and gravity on the base.
+    entry = 0
     for row in range(3):
         for column in range(3):
             mass[3 + row, column] = mass[column, 3 + row] = w[0, H + 3 * row + column]
         for column in range(row, 3):
-            mass[3 + row, 3 + column] = mass[3 + column, 3 + row] = w[0, J + at]
-            mass[row, column] = mass[column, row] = w[0, M + at]
-            at += 1
+            mass[3 + row, 3 + column] = mass[3 + column, 3 + row] = w[0, J + entry]
+            mass[row, column] = mass[column, row] = w[0, M + entry]
+            entry += 1
     for row in range(6):
         gravity[row] = body[0, GRAVITY] * mass[row, 2]

@@ -1,11 +1,13 @@
 """Kinds of base: how `base_link` moves, and the coordinates in which it does.
 
+A base is fixed, moves in the plane, moves freely, or turns about its centre as a ball. A class for
+each says which components of a twist can change (`axes`), converts a state to the coordinates of
+the base (its pose) and back, and draws random motions for tests of accelerations.
+
 A kind may be added: a name in `Base`, a class derived from `FixedBase` and an entry of KINDS; each
-engine then needs a joint for it (engines/dart/base.py, engines/mujoco/model.py). The names, values
-of the key `base` in scenarios, stay. `axes` and the order of a pose are fixed: mass matrices of all
-engines have their rows in it. `draw` makes the random states of the acceleration level: another
-order of its draws changes the figures of that level. TILT may be any angle below 90 degrees of
-pitch.
+engine then needs a joint for it (engines/dart/base.py, engines/mujoco/model.py). The names are
+values of the key `base` in scenarios and stay, as do `axes`, the order of a pose, and the order of
+the draws: mass matrices and published figures depend on them.
 """
 
 from __future__ import annotations
@@ -26,10 +28,10 @@ from roboaccord.numerics.rotations import (
 )
 
 Base = Literal["fixed", "planar", "free", "ball"]
-TILT = 1.5  # rad: largest angle of a turned base that is drawn
+# rad: largest roll, pitch and yaw of a drawn base; less than 90 degrees, where they are singular
+TILT = 1.5
 
-
-# Plain tuples, for they are made at every tick.
+# Motions are plain tuples because they are made at every tick.
 # Position (3,), orientation x y z w (4,), and twist in the base's own axes (6,).
 Motion = tuple[Array, Array, Array]
 # Rotation (3, 3), position (3,), and twist in the world (6,).
@@ -39,12 +41,12 @@ Placed = tuple[Array, Array, Array]
 class FixedBase:
     """A base that does not move; the other kinds derive from it.
 
-    The pose of a base are its coordinates, and its rates are linear velocity in the world and
-    angular velocity in its own axes, as far as it has them.
+    The pose of a base is the array of its coordinates. Its rates are those components that it has
+    of the linear velocity in the world and the angular velocity in its own axes.
 
     Attributes:
-        axes: components of a twist, linear first, that its rates are.
-        size: of its pose.
+        axes: indices of its rates among the components of a twist, linear first.
+        size: number of coordinates of its pose.
         tied: whether a joint of the description ties it to the link `world`.
         in_gazebo: kind of base in Gazebo, where the ground carries planar bases.
     """
@@ -61,7 +63,7 @@ class FixedBase:
 
     @property
     def travels(self) -> bool:
-        """Whether it goes from its place; a ball in a bearing does so by odometry alone."""
+        """Whether its position changes; that of a ball in a bearing is odometry alone."""
         return 0 in self.axes
 
     @property
@@ -74,11 +76,11 @@ class FixedBase:
         return np.zeros(0)
 
     def read(self, pose: Array, rates: Array, height: float) -> Motion:
-        """Return the motion of a pose and rates; `height` [m] is of a base in the plane."""
+        """Return the motion of a pose and rates; `height` [m] is that of a base in the plane."""
         return np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
 
     def placed(self, pose: Array, rates: Array) -> Placed:
-        """Return the motion in the world."""
+        """Return rotation, position, and twist in the world, of a pose and rates."""
         return np.eye(3), np.zeros(3), np.zeros(6)
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
@@ -144,7 +146,7 @@ class FreeBase(FixedBase):
 
 
 class BallBase(FixedBase):
-    """Turn about the centre, as a ball in a bearing does; its pose is the quaternion w x y z."""
+    """A base that turns about its fixed centre; its pose is the quaternion w x y z."""
 
     axes = (3, 4, 5)
     size = 4

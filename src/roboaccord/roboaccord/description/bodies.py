@@ -1,15 +1,18 @@
-"""Bodies of a tree as rows of numbers: their columns, and kernels of their poses and inertias.
+"""Bodies of a tree as rows of numbers: names of their columns, and kernels of pose and inertia.
 
-The algorithms of articulated.py work on these rows. dynamics.py, mimic.py,
-simulators/stops.py and engines/twin_steps.py read columns by name: columns may be added at the end,
-with KNOWN or FILLED raised. The order of operations is fixed by the hashes of reference runs.
+A body consists of links that are fixed to each other. The algorithms of articulated.py work on
+three arrays with a row for each body, the base first: `tree` (parent, kind and column of its
+joint), `body` (what is known: KNOWN numbers) and `w` (what kernels fill: FILLED numbers).
 
-Every quantity of a body is about the origin of its own frame, on the joint's axis, so that nothing
-is lost where a light link is far from the base, and along the axes of the world, so that inertias
-pass to a parent by a shift alone. An inertia maps angular and linear acceleration to torque and
-force:
+Every quantity of a body is about the origin of its own frame, which is on its joint's axis, so that
+no digits are lost where a light link is far from the base; it is along the axes of the world, so
+that inertias pass to a parent by a shift alone. An inertia maps angular acceleration alpha and
+linear acceleration a to torque n and force f:
 
     n = J alpha + H a,    f = H' alpha + M a
+
+J and M are symmetric and stored as xx xy xz yy yz zz, H by rows. Columns may be added at the end,
+with KNOWN or FILLED raised. The order of operations is fixed by the hashes of reference runs.
 """
 
 from __future__ import annotations  # noqa: I001 (names are packed)
@@ -22,23 +25,21 @@ from roboaccord.description.tuples import (
 )  # fmt: skip
 from roboaccord.numerics.jit import kernel
 
-# Columns of what is known of a body, a row for each body; the base is body 0.
+# Columns of `body`: what is known.
 PLACE = 0  # origin of its joint in the parent's frame (3) [m]
 TURN = 3  # axes of its frame in the parent's where q is 0, the joint along z (9)
 MASS = 12  # [kg]
 CENTRE = 13  # of mass, in its frame (3) [m]
 INERTIA = 16  # about its origin (6) [kg m^2]
 ARMATURE = 22  # added to the inertia at its joint [kg m^2 or kg]
-VISCOUS, DRY, SPEED = (
-    23,
-    24,
-    25,
-)  # friction of its joint; below the rate SPEED dry friction fades to 0
-GRAVITY = 26  # downwards, of the base [m/s^2]
-STIFFNESS, SLACK = 27, 28  # of its spring, and the position at which the spring is slack
-KNOWN = 29
+# Friction of its joint: damping [N m s/rad], dry friction [N m], and the rate below which dry
+# friction fades to 0 [rad/s].
+VISCOUS, DRY, SPEED = 23, 24, 25
+GRAVITY = 26  # downward, in the row of the base only [m/s^2]
+STIFFNESS, SLACK = 27, 28  # spring of its joint [N m/rad], and position without spring force [rad]
+KNOWN = 29  # number of columns
 
-# Columns of what the kernels fill.
+# Columns of `w`: what the kernels fill.
 ROTATION = 0  # axes in the world (9)
 LEVER = 9  # from the parent's origin to its own (3) [m]; this and all below along the world's axes
 ANGULAR = 12  # velocity (3) [rad/s]
@@ -46,28 +47,36 @@ BIAS = 15  # acceleration due to velocities, angular and linear (6)
 J, H, M = 21, 27, 36  # articulated inertia (6), (9), (6)
 FORCE = 42  # bias force: torque and force (6)
 GAIN = 48  # torque and force of a unit acceleration at the joint (6)
-SHARE, REMAINDER = 54, 55  # joint's acceleration by a unit effort, and effort less the bias force
+# Acceleration of its joint by a unit effort, 1 / D, and its effort less the bias force.
+SHARE, REMAINDER = 54, 55
 MOTION = 56  # acceleration, angular and linear (6)
-FILLED = 62
+FILLED = 62  # number of columns
 
-# Columns of the tree: parent, kind of joint, and its column in q.
+# Columns of `tree`: number of the parent, kind of joint, and its column in q.
 PARENT, KIND, COLUMN = 0, 1, 2
 
-Q = 7  # where the joints begin in a state
+Q = 7  # index in a state at which the joints' positions begin
 
 
 @kernel
 def joint_axis(w, i):
-    """Return the axis of the joint of body i in the world."""
+    """Return the axis of body i's joint in the world, which is the third column of its rotation."""
     return w[i, ROTATION + 2], w[i, ROTATION + 5], w[i, ROTATION + 8]
 
 
 @kernel
 def pose(tree, body, w, i, angle):
-    """Fill rotation and lever of body i from its parent's; return its joint's axis in the world."""
+    """Fill rotation and lever of body i from its parent's; return its joint's axis in the world.
+
+    Args:
+        tree, body, w: rows of all bodies.
+        i: number of the body.
+        angle: position of its joint [rad or m].
+    """
     up = nine(w, tree[i, PARENT], ROTATION)
     t = nine(body, i, TURN)
     lever = times(up, three(body, i, PLACE))
+    # Axes of the body in the world where its joint is at 0; then the joint moves along or about z.
     x = times(up, (t[0], t[3], t[6]))
     y = times(up, (t[1], t[4], t[7]))
     z = times(up, (t[2], t[5], t[8]))
@@ -83,7 +92,7 @@ def pose(tree, body, w, i, angle):
 
 @kernel
 def rigid(body, w, i):
-    """Fill inertia and bias force of body i by itself."""
+    """Fill inertia and bias force of body i alone, without the bodies that it carries."""
     r = nine(w, i, ROTATION)
     m = body[i, MASS]
     c = times(r, three(body, i, CENTRE))
@@ -93,13 +102,17 @@ def rigid(body, w, i):
     put(w, i, J, j)
     put(w, i, H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
     put(w, i, M, (m, 0.0, 0.0, m, 0.0, m))
+    # Bias of a rotating body: torque w x J w and force w x (w x m c).
     put(w, i, FORCE, cross(omega, sym_times(j, omega)))
     put(w, i, FORCE + 3, cross(omega, cross(omega, h)))
 
 
 @kernel
 def shift(w, i, p, j, h, m):
-    """Add an inertia about the origin of body i to that of its parent p, about its own."""
+    """Add an inertia (j, h, m) about the origin of body i to that of its parent p.
+
+    With the lever r, and the matrix R of r x: H_p = H + R M and J_p = J + H R' + R H_p'.
+    """
     r = three(w, i, LEVER)
     a = cross(r, (m[0], m[1], m[2]))
     b = cross(r, (m[1], m[3], m[4]))
@@ -121,10 +134,18 @@ def shift(w, i, p, j, h, m):
 
 @kernel
 def turn_base(w, s, rates, slope):
-    """Fill the base's rotation and angular velocity, and the rate of its quaternion."""
+    """Fill the base's rotation and angular velocity, and the derivative of its quaternion.
+
+    Args:
+        w: rows of all bodies.
+        s: state, as of `articulated.slopes`.
+        rates: index of the base's velocities in it.
+        slope: derivative of the state, of which the quaternion's is filled.
+    """
     x, y, z, r = s[3], s[4], s[5], s[6]
+    # dq/dt = (a, b, c, 0) q / 2, with the angular velocity in the world.
     a, b, c = s[rates + 3], s[rates + 4], s[rates + 5]
-    k = 2.0 / (x * x + y * y + z * z + r * r)  # stages leave the unit sphere
+    k = 2.0 / (x * x + y * y + z * z + r * r)  # stages of a step have other lengths
     put(w, 0, ROTATION, (
         1.0 - k * (y * y + z * z), k * (x * y - z * r), k * (x * z + y * r),
         k * (x * y + z * r), 1.0 - k * (x * x + z * z), k * (y * z - x * r),

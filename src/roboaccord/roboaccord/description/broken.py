@@ -1,10 +1,10 @@
-"""Broken descriptions: mistakes in a URDF that engines read differently, refused before a run.
+"""Mistakes in a URDF that engines read differently, and that are refused before a run.
 
-Refusals may be added: yield rule, element, message and cure in the function of that subject, or in
-a new one that `check_description` goes through. The names of rules (`name-missing`, `link-loop`,
-...) stay: they are entries of rules.yaml, by which `accord check` reports the same findings, and a
-new one needs an entry there. What engines merely read differently belongs to checks.py
-and those rules.
+Three functions look for mistakes in names, numbers and structure, and yield each with the name of
+its rule, its element, a message and a cure. `check_description` raises the first; `accord check`
+reports all, by the same rules (rules.yaml). A refusal may be added to the function of its subject,
+with an entry there; the names of rules stay. What engines merely read differently, although it is
+correct, belongs to checks.py.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from roboaccord.description.source import NUMBERS, end, label, numbers, parse_li
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
+# Rule, element, message and cure of each mistake.
 Found: TypeAlias = Iterator[tuple[str, ET.Element, str, str]]
-VECTORS = ("xyz", "rpy", "size", "scale")
+VECTORS = ("xyz", "rpy", "size", "scale")  # attributes of three numbers
 
 
 def check_description(file: UrdfFile) -> None:
@@ -56,7 +57,7 @@ def broken_names(top: ET.Element) -> Found:
 
 
 def broken_numbers(top: ET.Element) -> Found:
-    """Yield attributes that are not numbers, or too many, and negative masses."""
+    """Yield attributes that are no numbers or too many or few numbers, and negative masses."""
     tags = ("link", "joint", "transmission")
     for owner in (element for tag in tags for element in top.findall(tag)):
         for element in owner.iter():
@@ -66,6 +67,7 @@ def broken_numbers(top: ET.Element) -> Found:
 
 
 def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
+    """Yield what is wrong with the numbers of an attribute, in a link or joint `owner`."""
     text, where = element.attrib[key], f"{label(owner)}: {element.tag} {key}"
     words, wanted = text.split(), 3 if key in VECTORS else 1
     values = numbers(element, key)
@@ -84,26 +86,27 @@ def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
 
 
 def broken_structure(top: ET.Element) -> Found:
-    """Yield links that do not exist, and loops."""
+    """Yield joints of links that do not exist, and loops."""
     links = {e.get("name", ""): e for e in top.findall("link")}
-    led, parents = Counter[str](), dict[str, str]()
+    joints_to, parents = Counter[str](), dict[str, str]()
     for joint in top.findall("joint"):
         ends = {tag: end(joint, tag) for tag in ("parent", "child")}
         for tag in ends:
             if ends[tag] not in links and (tag, ends[tag]) != ("parent", "world"):
                 message = f"{label(joint)}: its {tag} {ends[tag] or 'is not named'} is not a link"
                 yield "link-unknown", joint, message, "name a link of this file"
-        led[ends["child"]] += 1
+        joints_to[ends["child"]] += 1
         parents[ends["child"]] = ends["parent"]
-        if led[ends["child"]] == 2:
+        if joints_to[ends["child"]] == 2:
             message = f"a loop: {label(joint)} is the second that leads to {ends['child']}"
             yield "link-loop", joint, message, "a URDF is a tree: cut the loop"
+    # From each link towards the root: a path that returns to the link is a loop.
     for name in parents:
-        seen, at = {name}, parents[name]
-        while at in parents and at not in seen:
-            seen.add(at)
-            at = parents[at]
-        if at == name:
+        seen, link = {name}, parents[name]
+        while link in parents and link not in seen:
+            seen.add(link)
+            link = parents[link]
+        if link == name:
             message = f"a loop of links: {', '.join(sorted(seen)[:4])}"
             yield "link-loop", links.get(name, top), message, "cut the loop"
             break

@@ -1,8 +1,9 @@
-"""Mistakes in a description that engines accept silently, and read differently.
+"""Mistakes in a description that engines accept without a word, but treat differently.
 
-`check_world` refuses, `warn_massless` only logs: engines/base.py calls both as it makes a model,
-for every engine alike. A check may be added: a function here and a call there. Messages must be one
-line; each needs a case in test_description_checks that shows what an engine makes of the mistake.
+`check_world` refuses a base that is not attached to the world as the scenario says; `warn_massless`
+logs moving links without mass. engines/base.py calls both when it makes a model, for all engines
+alike. A check may be added as a function here and a call there, with a case in
+test_description_checks that shows what an engine makes of the mistake; messages are one line.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def check_world(urdf: str, base: str) -> None:
-    """Refuse a base that is fixed or planar and not attached.
+    """Refuse a fixed or planar base that no joint attaches to the world.
 
     DART lets it fall freely, MuJoCo welds it to the world, and neither warns.
 
@@ -49,6 +50,7 @@ def warn_massless(urdf: str, tree: Tree, base: str) -> None:
 
 @cache
 def _warn(robot: str, link: str) -> None:
+    """Log a massless link; cached, so that each is logged once."""
     logger.warning("%s: link %s moves and has no <inertial>, so that it has no mass", robot, link)
 
 
@@ -62,6 +64,7 @@ def massless(tree: Tree, base: str) -> list[str]:
     carrier = {joint.child: joint.parent for joint in tree.joints if joint.kind not in MOVING}
 
     def body(name: str) -> str:
+        # The link nearest the root to which a link is fixed.
         while name in carrier:
             name = carrier[name]
         return name

@@ -1,9 +1,10 @@
-"""Joints with several degrees of freedom, replaced by a free base or a chain of simple joints.
+"""Planar and floating joints, replaced by chains of joints with one degree of freedom each.
 
-DEGREES, its order and the names `NAME_TX` and so on are fixed as MuJoCo has them, so that joints of
-all engines are compared by name; users see them in results. `plane` turns the axes of a planar
-joint as MuJoCo does, which test_degrees compares. Another kind of joint may be added as an entry of
-DEGREES.
+Our dynamics know only joints with one degree of freedom. `single_degrees` rewrites a URDF: a joint
+NAME becomes NAME_TX, NAME_TY and so on, slides and hinges that MuJoCo makes in the same order and
+with the same names, so that joints of all engines are compared by name. Users see the names in
+results. `plane` chooses the axes of a planar joint as MuJoCo does (test_degrees). Another kind of
+joint may be added as an entry of DEGREES.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from roboaccord.description.source import end
 from roboaccord.description.xml_numbers import numbers, write_numbers
 from roboaccord.numerics.rotations import turn_between
 
-# Degrees of freedom of a joint: each a joint of its own, `NAME_TX` and so on, as MuJoCo has it.
+# Suffixes of the joints that replace one of a type: T slides along an axis, R turns about it.
 DEGREES = {"planar": ("TX", "TY", "RZ"), "floating": ("TX", "TY", "TZ", "RX", "RY", "RZ")}
 WORLD = "world"
 
@@ -52,19 +53,25 @@ def single_degrees(urdf: str) -> str:
 
 
 def floating_root(top: ET.Element) -> tuple[ET.Element | None, frozenset[str]]:
-    """Return the only, floating joint below a massless root, and the names of the root's links.
+    """Return a floating joint that alone carries the robot below a massless root, and its root.
 
-    None and an empty set where there is no such joint.
+    The root is given by the names of its links, which are fixed to each other; None and an empty
+    set where there is no such joint.
     """
     joints, bodies = top.findall("joint"), _bodies(top)
-    led = {end(joint, "child") for joint in joints}
+    children = {end(joint, "child") for joint in joints}
     for joint in joints:
         ground = bodies.get(end(joint, "parent"), {})
         leading = [j for j in joints if end(j, "parent") in ground]
-        alone = [j for j in leading if end(j, "child") not in ground] == [joint]
+        is_alone = [j for j in leading if end(j, "child") not in ground] == [joint]
         masses = [link.find("inertial/mass") for link in ground.values()]
-        heavy = any(float(mass.get("value", "0")) for mass in masses if mass is not None)
-        if joint.get("type") == "floating" and alone and not heavy and not ground.keys() <= led:
+        has_mass = any(float(mass.get("value", "0")) for mass in masses if mass is not None)
+        if (
+            joint.get("type") == "floating"
+            and is_alone
+            and not has_mass
+            and not ground.keys() <= children
+        ):
             return joint, frozenset(ground)
     return None, frozenset()
 
@@ -75,38 +82,41 @@ def _bodies(top: ET.Element) -> dict[str, dict[str, ET.Element]]:
     for joint in top.findall("joint"):
         ends = end(joint, "parent"), end(joint, "child")
         if joint.get("type") == "fixed" and all(end in bodies for end in ends):
-            whole = bodies[ends[0]] | bodies[ends[1]]
-            bodies |= dict.fromkeys(whole, whole)
+            fixed_together = bodies[ends[0]] | bodies[ends[1]]
+            bodies |= dict.fromkeys(fixed_together, fixed_together)
     return bodies
 
 
 def _replace(top: ET.Element, joint: ET.Element) -> None:
-    """Replace a joint by a chain of joints."""
+    """Replace a planar or floating joint by a chain of joints with massless links between."""
     name, kind = joint.get("name", ""), joint.get("type", "")
     degrees = DEGREES[kind]
-    frame = plane(numbers(joint.find("axis"), "xyz", "1 0 0")) if kind == "planar" else np.eye(3)
+    axes = plane(numbers(joint.find("axis"), "xyz", "1 0 0")) if kind == "planar" else np.eye(3)
     top.remove(joint)
     parent = end(joint, "parent")
     for i, degree in enumerate(degrees):
-        last = i == len(degrees) - 1
-        child = end(joint, "child") if last else f"{name}_{degree}"
-        moves = "prismatic" if degree.startswith("T") else "continuous"
-        one = ET.SubElement(top, "joint", name=f"{name}_{degree}", type=moves)
-        ET.SubElement(one, "parent", link=parent)
-        ET.SubElement(one, "child", link=child)
+        is_last = i == len(degrees) - 1
+        child = end(joint, "child") if is_last else f"{name}_{degree}"
+        kind_of_degree = "prismatic" if degree.startswith("T") else "continuous"
+        element = ET.SubElement(top, "joint", name=f"{name}_{degree}", type=kind_of_degree)
+        ET.SubElement(element, "parent", link=parent)
+        ET.SubElement(element, "child", link=child)
         if i == 0 and (origin := joint.find("origin")) is not None:
-            one.append(origin)
-        along = frame[:, "XYZ".index(degree[1])]
-        write_numbers(ET.SubElement(one, "axis"), "xyz", along)
-        if not last:
+            element.append(origin)
+        along = axes[:, "XYZ".index(degree[1])]
+        write_numbers(ET.SubElement(element, "axis"), "xyz", along)
+        if not is_last:
             ET.SubElement(top, "link", name=child)
         parent = child
 
 
 def plane(normal: Array) -> Array:
-    """Return axes (3, 3) in columns, the third along a normal (3,), as MuJoCo has them.
+    """Return axes (3, 3) as columns, the third along a normal (3,), as MuJoCo has them.
 
     They are the axes of the parent, turned by the smallest possible angle.
+
+    Raises:
+        AccordError: for a normal of length 0.
     """
     if not (length := float(np.linalg.norm(normal))):
         raise AccordError("the axis of a planar joint has no direction")

@@ -1,10 +1,13 @@
-"""Forward dynamics of a tree of links from its description alone, by the kernels of articulated.py.
+"""Forward dynamics of a tree of links from its description alone: our own equations of motion.
 
-Engines are judged by it, so it must stay exact (test_dynamics: closed forms, Pinocchio): any
-approximation would be reported as their error. SINGULAR and SAMPLES only decide what is refused for
-lack of an inertia, and may be tuned. To change a number of a tree, a cross-check makes another
-object from another tree. The order of a state is that of articulated.py, of the mass matrix that of
-engines/base.py.
+`TreeDynamics` merges links that are fixed to each other into bodies (merge.py), writes them as rows
+of numbers, and calls the kernels of articulated.py for accelerations, steps, mass matrix and
+gravity forces. Engines are judged by it, so it must stay exact up to round-off (test_dynamics:
+closed forms, Pinocchio): any approximation would be reported as an engine's error.
+
+The order of a state is that of articulated.py, that of the mass matrix the one of engines/base.py.
+SINGULAR and SAMPLES only decide which descriptions are refused because an inertia is missing, and
+may be tuned.
 """
 
 from __future__ import annotations
@@ -25,33 +28,35 @@ from roboaccord.description.tree import Tree, rotors_of
 from roboaccord.numerics.jit import COMPILES, for_kernels
 from roboaccord.numerics.rotations import matrix_quaternion
 
-SAMPLES = 3  # random states in which a singular inertia is looked for: one suffices almost surely
-SINGULAR = 1e-13  # relative to the inertia of all links that the joint carries: round-off
+# random states in which a singular inertia is looked for; one suffices almost surely
+SAMPLES = 3
+# inertia about a joint, relative to that of all links that it carries, that is 0 to round-off
+SINGULAR = 1e-13
 
 
 class TreeDynamics:
-    """Compute accelerations, mass matrix and gravity forces of a tree, exactly but for round-off.
+    """Compute accelerations, mass matrix and gravity forces of a tree, exact up to round-off.
 
     Links that are fixed to each other are one body; joints that are not named stay at 0. Massless
-    links may move if the links that they carry have an inertia about their axis.
+    links may move if the links that they carry have an inertia about the joint's axis.
 
     Args:
         tree: links and joints.
         joints: names, in the order of q, qd and efforts; n of them.
         base: how the first link moves.
         gravity: downward [m/s^2].
-        viscous, dry: damping [N m s/rad] and dry friction [N m] of the joints (n,); none where
-            None.
+        viscous, dry: damping [N m s/rad] and dry friction [N m] of the joints (n,), or None.
         speed: rate below which dry friction fades to 0 [rad/s].
         spring: stiffness [N m/rad] and slack positions of the joints (n,), or None.
-        sure: whether accelerations are known to be determined; to check takes time.
+        sure: whether all accelerations are known to be determined, so that the check of the
+            inertias, which takes time, is left out.
 
     Attributes:
-        links: names of those that have mass and move, by a joint or with the base.
+        joints: names.
+        links: names of the links that have mass and move, by a joint or with the base.
 
     Raises:
-        AccordError: for a joint, or a base, whose acceleration is not determined, for lack of an
-            inertia.
+        AccordError: for a joint or a base without inertia, whose acceleration is not determined.
     """
 
     def __init__(
@@ -68,6 +73,7 @@ class TreeDynamics:
     ) -> None:
         n = len(joints)
         self.joints, self._base = joints, KINDS[base]
+        # Rows of the bodies, with the numbers of their joints.
         merged = merge(tree, joints)
         moving = merged[0 if self._base.moves else 1 :]
         self.links = [name for body in moving for name, mass in body.links.items() if mass]
@@ -84,6 +90,7 @@ class TreeDynamics:
         for column, values in ((bodies.VISCOUS, viscous), (bodies.DRY, dry), *springs):
             if values is not None:
                 self._body[self._rows, column] = values
+        # Arrays of the kernels, whose twists are angular first.
         angular_first = sorted((axis + 3) % 6 for axis in self._base.axes)
         self._free = np.array(angular_first, np.int64)
         self._work = np.zeros((n + 1, bodies.FILLED))
@@ -93,12 +100,12 @@ class TreeDynamics:
             self._refuse_singular(tree, base)
 
     def lock(self, joint: int, inertia: float) -> None:
-        """Add an inertia to a joint [kg m^2]: a huge one locks it, 0 releases it."""
+        """Set the inertia that is added at a joint [kg m^2]: a huge one locks it, 0 releases it."""
         self._body[self._rows[joint], bodies.ARMATURE] = self._rotors[joint] + inertia
 
     @property
     def arrays(self) -> tuple[Index, Array, Index, Array]:
-        """Tree, bodies, free axes of the base and scratch, as arguments of the kernels."""
+        """Tree, bodies, free components of the base and work space, the kernels' arguments."""
         return self._tree, self._body, self._free, self._work
 
     @property
@@ -177,31 +184,32 @@ class TreeDynamics:
     def accelerations(self, states: Sequence[tuple[Array, ...]]) -> list[Acceleration]:
         """Return the results of `acceleration` for many tuples of its arguments.
 
-        An interpreted kernel works on rows of numbers as on single numbers: all states are one
-        pass.
+        Where kernels are not compiled but interpreted, they work on arrays of numbers as on single
+        numbers, so that one call computes all states.
         """
         if COMPILES:
             return [self.acceleration(*state) for state in states]
-        many = len(states)
-        whole = (
+        count = len(states)
+        columns = (
             self.state(q, qd, position, matrix_quaternion(rotation), twist)
             for q, qd, _, position, rotation, twist in states
         )
-        y, effort = np.stack([*whole], axis=1), np.stack([state[2] for state in states], axis=1)
-        work, slope = np.zeros((*self._work.shape, many)), np.zeros_like(y)
+        y, effort = np.stack([*columns], axis=1), np.stack([state[2] for state in states], axis=1)
+        work, slope = np.zeros((*self._work.shape, count)), np.zeros_like(y)
         articulated.slopes(
             for_kernels(self._tree), for_kernels(self._body), self._free, work, y, effort,
-            np.zeros(6), np.zeros((6, 6, many)), np.zeros((6, many)), slope,
+            np.zeros(6), np.zeros((6, 6, count)), np.zeros((6, count)), slope,
         )  # fmt: skip
         return [self._parts(column) for column in slope.T]
 
     def _parts(self, slope: Array) -> Acceleration:
+        """Return the accelerations in the derivative of a state."""
         n = len(self.joints)
         _, base, joints = np.split(slope, [7 + n, 13 + n])
         return Acceleration(base.copy() if self._base.moves else np.zeros(6), joints.copy())
 
     def statics(self, q: Array, rotation: Array) -> tuple[Array, Array]:
-        """Return mass matrix (m, m) and gravity forces (m,), as the two methods below."""
+        """Return mass matrix (m, m) and gravity forces (m,); see the next two methods."""
         rows, mass, gravity = self._statics(q, rotation)
         return np.asarray(mass[np.ix_(rows, rows)]), np.asarray(gravity[rows])
 
@@ -210,20 +218,22 @@ class TreeDynamics:
         return self.statics(q, rotation)[0]
 
     def gravity_forces(self, q: Array, position: Array, rotation: Array) -> Array:
-        """Return the forces and efforts that hold the tree at rest (m,) [N, N m]."""
+        """Return the forces and efforts that hold the tree still against gravity (m,) [N, N m]."""
         return self.statics(q, rotation)[1]
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
-        """Fill the rates of a state y (13 + 2 n,)."""
+        """Fill `slope` with the derivative of a state y (13 + 2 n,)."""
         articulated.slopes(
             self._tree, self._body, self._free, self._work, y, effort,
             self._wrench, self._matrix, self._right, slope,
         )  # fmt: skip
 
     def _hold(self, wrench: Array | None) -> None:
+        """Set the wrench of the next calls; the kernels have its torque first."""
         self._wrench[:] = 0.0 if wrench is None else np.roll(wrench, 3)
 
     def _statics(self, q: Array, rotation: Array) -> tuple[list[int], Array, Array]:
+        """Return the rows that can move, mass matrix (6 + n, 6 + n) and gravity forces (6 + n,)."""
         size = 6 + len(self.joints)
         mass, gravity = np.zeros((size, size)), np.zeros(size)
         rest = np.zeros(len(q))
@@ -235,25 +245,29 @@ class TreeDynamics:
         return [*self._base.axes, *range(6, size)], mass, gravity
 
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:
-        """Refuse a joint or base without an inertia; errors as of the class."""
+        """Refuse a joint or base without an inertia; errors as of the class.
+
+        In random states, the inertia that a joint feels (the inverse of its acceleration by a unit
+        effort) is compared with that of all links that it carries.
+        """
         rng, n = np.random.default_rng(0), len(self.joints)
         child = {joint.name: joint.child for joint in tree.joints}
-        still = np.zeros(n), np.zeros(n), np.zeros(3), np.eye(3), np.zeros(6)
+        at_rest = np.zeros(n), np.zeros(n), np.zeros(3), np.eye(3), np.zeros(6)
         for _ in range(SAMPLES):
             q = rng.uniform(-np.pi, np.pi, n)
             carried = np.diag(self._statics(q, np.eye(3))[1])[6:]
             with np.errstate(all="ignore"):
-                answer = self.acceleration(q, *still)
+                acceleration = self.acceleration(q, *at_rest)
                 inertia = 1.0 / self._work[self._rows, bodies.SHARE]
-            for at in sorted(range(n), key=lambda at: -int(self._rows[at])):
-                if not SINGULAR * carried[at] < inertia[at] < np.inf:
-                    name = self.joints[at]
+            for joint in sorted(range(n), key=lambda joint: -int(self._rows[joint])):
+                if not SINGULAR * carried[joint] < inertia[joint] < np.inf:
+                    name = self.joints[joint]
                     raise AccordError(
                         f"link {child[name]} has no positive inertia about its joint {name}, nor "
                         "has what hangs on it, and its acceleration is not determined: give it an "
                         "<inertial>"
                     )
-            if not np.isfinite(answer.base).all():
+            if not np.isfinite(acceleration.base).all():
                 raise AccordError(
                     f"link {tree.links[0].name}, the base, has no mass or no inertia, nor has what "
                     f"is fixed to it: it cannot be {kind}"

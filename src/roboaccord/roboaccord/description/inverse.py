@@ -1,8 +1,10 @@
-"""Inverse dynamics of a tree on a fixed base, at all samples of a motion at once.
+"""Inverse dynamics of a tree on a fixed base, for all samples of a motion at once.
 
-Only speed may be changed: the equations are fixed, the recursive ones of Newton and Euler in the
-world's axes [Featherstone 2008, 5.3], and test_dynamics compares them with the forward dynamics.
-Every operation is one of NumPy over the samples, so that thousands take milliseconds.
+`inverse_dynamics` returns the efforts that a recorded motion needs. It is the recursive algorithm
+of Newton and Euler in the axes of the world [Featherstone 2008, 5.3]: `link_motions` goes outward,
+`add_efforts` adds the forces of each link to the joints that carry it. Every operation is one of
+NumPy over the k samples, so that thousands take milliseconds. test_dynamics compares it with the
+forward dynamics.
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ from roboaccord.numerics.rotations import axis_angle_matrix
 
 
 class Carrier(NamedTuple):
-    """A joint that carries a link.
+    """A joint that carries a link, at k samples.
 
     Args:
-        column: of the joint in q.
+        column: index of the joint in q.
         axis: unit vector in the world (k, 3).
         origin: of the joint in the world (k, 3) [m].
         slides: whether it is prismatic.
@@ -38,10 +40,10 @@ class FrameMotion(NamedTuple):
 
     Args:
         turn: rotation (k, 3, 3).
-        origin: of its origin (k, 3).
-        spin, change: angular velocity and acceleration (k, 3).
-        acc: of its origin, less that of free fall (k, 3).
-        carriers: joints that move it.
+        origin: position of its origin (k, 3) [m].
+        spin, change: angular velocity and angular acceleration (k, 3) [rad/s], [rad/s^2].
+        acc: acceleration of its origin, less that of free fall (k, 3) [m/s^2].
+        carriers: joints that move it, from the base to the link.
     """
 
     turn: Array
@@ -77,6 +79,7 @@ def link_motions(
         if joint.child in known:
             motions[joint.child] = known[joint.child]
             continue
+        # The frame of the joint moves with its parent: a = a_p + w' x r + w x (w x r).
         turn, origin, spin, change, acc, carriers = motions[joint.parent]
         arm = turn @ joint.position
         turn = turn @ joint.rotation
@@ -86,15 +89,16 @@ def link_motions(
         if joint.name in joints:
             column, axis = joints.index(joint.name), turn @ joint.axis
             slides = joint.kind == "prismatic"
-            at, rate, more = (x[:, column, None] for x in (q, qd, qdd))
+            position, rate, acceleration = (x[:, column, None] for x in (q, qd, qdd))
+            # A slide adds its way, its acceleration and Coriolis'; a hinge adds to spin and change.
             if slides:
-                out = axis * at
-                origin = origin + out
-                acc = acc + cross(change, out) + cross(spin, cross(spin, out))
-                acc = acc + axis * more + 2.0 * cross(spin, axis * rate)
+                way = axis * position
+                origin = origin + way
+                acc = acc + cross(change, way) + cross(spin, cross(spin, way))
+                acc = acc + axis * acceleration + 2.0 * cross(spin, axis * rate)
             else:
-                turn = turn @ axis_angle_matrix(joint.axis, at[:, 0])
-                change = change + axis * more + cross(spin, axis * rate)
+                turn = turn @ axis_angle_matrix(joint.axis, position[:, 0])
+                change = change + axis * acceleration + cross(spin, axis * rate)
                 spin = spin + axis * rate
             carriers = (*carriers, Carrier(column, axis, origin, slides))
         motions[joint.child] = FrameMotion(turn, origin, spin, change, acc, carriers)
@@ -102,18 +106,24 @@ def link_motions(
 
 
 def add_efforts(efforts: Array, links: Iterable[Link], motions: Mapping[str, FrameMotion]) -> None:
-    """Add the efforts that the motion of links needs to efforts (k, n)."""
+    """Add to efforts (k, n) those that the motion of some links needs.
+
+    Force m a on the centre of mass, moment I w' + w x I w about it; each joint that carries the
+    link bears the component along its axis.
+    """
     for link in links:
         turn, frame, spin, change, acc, carriers = motions[link.name]
         if not carriers or not (link.mass or link.inertia.any()):
             continue
         lever = turn @ link.centre
         force = link.mass * (acc + cross(change, lever) + cross(spin, cross(spin, lever)))
-        rate, spun = (rotated(turn, rotated(turn, x, True) @ link.inertia) for x in (change, spin))
-        moment = rate + cross(spin, spun)
+        momentum_rate, momentum = (
+            rotated(turn, rotated(turn, x, True) @ link.inertia) for x in (change, spin)
+        )
+        moment = momentum_rate + cross(spin, momentum)
         for column, axis, origin, slides in carriers:
-            load = force if slides else moment + cross(frame + lever - origin, force)
-            efforts[:, column] += np.einsum("ki,ki->k", axis, load)
+            force_or_moment = force if slides else moment + cross(frame + lever - origin, force)
+            efforts[:, column] += np.einsum("ki,ki->k", axis, force_or_moment)
 
 
 def inverse_dynamics(
@@ -133,5 +143,5 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def rotated(turn: Array, rows: Array, inverse: bool = False) -> Array:
-    """Return vectors (k, 3) turned by rotations (k, 3, 3), or by their inverses."""
+    """Return vectors (k, 3) turned by rotations (k, 3, 3), or by the inverse rotations."""
     return np.asarray(np.einsum("kji,kj->ki" if inverse else "kij,kj->ki", turn, rows))

@@ -1,9 +1,14 @@
-"""Kinematics of a tree of links: motions outwards, forces inwards (Featherstone 2008, ch. 4, 5).
+"""Kinematics of a tree of links: motions from the base outward, forces from the tips inward.
 
-Equations and frames are fixed by the book and URDF; test_kinematics compares velocities and forces
-by their power. FIXED, REVOLUTE and PRISMATIC stay: kernels here, in articulated.py and
-engines/grip.py share them. Kernels may be added. It runs where a force law acts on every link in
-every physics step: arrays are used again by the next call, so a caller that keeps them copies them.
+`TreeKinematics` computes the motion of all links from that of base and joints (`move`), and the
+wrench on the base and the efforts on joints that forces on the links cause (`efforts`), by the
+kernels `outward`, `centres` and `inward` [Featherstone 2008, chapters 4 and 5]. A force law on the
+links uses it in every physics step: arrays are overwritten by the next call, so a caller that keeps
+them copies them. test_kinematics compares velocities and forces by their power.
+
+In the kernels, upper-case letters are arrays with an entry for each of k links, in the world:
+R rotation (k, 3, 3); O origin, V and W linear and angular velocity, A joint axis, P and C position
+and velocity of the centre of mass (k, 3).
 """
 
 from __future__ import annotations
@@ -20,17 +25,19 @@ from roboaccord.numerics.rotations import cross, quaternion_matrix, turn_twist
 if TYPE_CHECKING:
     from roboaccord.description.tree import Tree
 
-FIXED, REVOLUTE, PRISMATIC = 0, 1, 2
+FIXED, REVOLUTE, PRISMATIC = 0, 1, 2  # kinds of joint in the kernels
 
 
 @kernel
 def _apply(R, v, out):
+    """Fill `out` (3,) with R v."""
     for i in range(3):
         out[i] = R[i, 0] * v[0] + R[i, 1] * v[1] + R[i, 2] * v[2]
 
 
 @kernel
 def _multiply(A, B, out):
+    """Fill `out` (3, 3) with A B."""
     for i in range(3):
         for j in range(3):
             out[i, j] = A[i, 0] * B[0, j] + A[i, 1] * B[1, j] + A[i, 2] * B[2, j]
@@ -38,11 +45,16 @@ def _multiply(A, B, out):
 
 @kernel
 def outward(parent, kind, column, joint_origin, turn, axis, q, qd, R, O, V, W, A):
-    """Fill rotations R, origins O, velocities V, W and joint axes A of all other links.
+    """Fill rotations R, origins O, velocities V, W and joint axes A of all links with a parent.
 
-    Entries of links without a parent (-1), such as the first, must be filled already. The arrays
-    `joint_origin`, `turn` and `axis` describe the joint that leads to each link, in URDF's frames;
-    everything that is filled is in the world.
+    Args:
+        parent, kind, column: of each link (k,): number of its parent, or -1; kind of the joint that
+            leads to it, and its index in q.
+        joint_origin, turn, axis: origin (k, 3), rotation (k, 3, 3) and axis (k, 3) of that joint,
+            in the parent's frame and its own, as in a URDF.
+        q, qd: positions and rates of the joints (n,).
+        R, O, V, W: filled; entries of links without a parent, such as the first, are given.
+        A: filled.
     """
     local = np.empty((3, 3))
     half = np.empty((3, 3))
@@ -52,6 +64,7 @@ def outward(parent, kind, column, joint_origin, turn, axis, q, qd, R, O, V, W, A
         p = parent[i]
         if p < 0:
             continue
+        # Frame of the joint, and the lever from the parent's origin.
         _multiply(R[p], turn[i], half)
         _apply(half, axis[i], A[i])
         _apply(R[p], joint_origin[i], lever)
@@ -63,11 +76,14 @@ def outward(parent, kind, column, joint_origin, turn, axis, q, qd, R, O, V, W, A
         if kind[i] == PRISMATIC:
             for d in range(3):
                 lever[d] += A[i, d] * position
+        # The link moves with its parent: v = v_p + w_p x lever.
         cross(W[p], lever, product)
         for d in range(3):
             O[i, d] = O[p, d] + lever[d]
             V[i, d] = V[p, d] + product[d]
             W[i, d] = W[p, d]
+        # A hinge turns the link (Rodrigues' formula) and adds to its angular velocity; a slide adds
+        # to its linear velocity.
         if kind[i] == REVOLUTE:
             c = np.cos(position)
             s = np.sin(position)
@@ -107,19 +123,24 @@ def centres(R, O, V, W, centre, P, C):
 def inward(parent, kind, column, O, P, A, force, torque, base, effort):
     """Fill the base's wrench (6,) about its origin and the joints' efforts (n,), in the world.
 
-    `force` and `torque` act at the centres of mass P of the links.
+    Args:
+        parent, kind, column, O, P, A: as of `outward` and `centres`.
+        force, torque: on each link at its centre of mass P (k, 3).
+        base, effort: filled.
     """
     k = parent.shape[0]
     F = force.copy()
     N = np.empty((k, 3))
     lever, product = np.empty(3), np.empty(3)
     effort[:] = 0.0
+    # Torques about the links' origins.
     for i in range(k):
         for d in range(3):
             lever[d] = P[i, d] - O[i, d]
         cross(lever, force[i], product)
         for d in range(3):
             N[i, d] = torque[i, d] + product[d]
+    # Each joint bears its component; the whole is passed on to the parent.
     for i in range(k - 1, 0, -1):
         p = parent[i]
         if p < 0:
@@ -140,11 +161,18 @@ def inward(parent, kind, column, O, P, A, force, torque, base, effort):
 
 
 class TreeKinematics:
-    """Motions of a tree's links by those of its joints, and efforts on joints by forces on links.
+    """Compute motions of links from those of joints, and efforts on joints from forces on links.
 
     Args:
         tree: links and joints.
         joints: names, in the order of q and qd; other joints stay at 0.
+
+    Attributes:
+        names: of the k links.
+        parent, kind, column, place, turn, axis: of the joint to each link, as of `outward`, where
+            `place` is `joint_origin`.
+        centre: centres of mass in the links' frames (k, 3) [m].
+        rotation, origin, velocity, angular, axes: R, O, V, W and A as `move` has filled them.
     """
 
     def __init__(self, tree: Tree, joints: tuple[str, ...]) -> None:
@@ -200,7 +228,9 @@ class TreeKinematics:
         return LinkMotion(self.rotation, self._position, self._linear, self.angular)
 
     def efforts(self, forces: Array, torques: Array) -> tuple[Array, Array]:
-        """Return the base's wrench in the world (6,) and efforts (n,) by forces on links.
+        """Return the wrench on the base in the world (6,) and the efforts (n,) of forces on links.
+
+        Both are overwritten by the next call.
 
         Args:
             forces: at the centres of mass of all links, where `move` put them (k, 3) [N].
@@ -216,7 +246,8 @@ class TreeKinematics:
 def motion_of(tree: Tree, kinematics: TreeKinematics, state: RobotState) -> LinkMotion:
     """Return the motion of all links in a state; its arrays are overwritten by the next call.
 
-    The ball of a bearing turns where the bearing stands, wherever its odometry puts it.
+    The ball of a bearing turns at the origin, where its bearing stands; its position in a state is
+    odometry.
     """
     rotation = quaternion_matrix(state.orientation)
     twist = turn_twist(rotation, state.twist)

@@ -1,8 +1,8 @@
-"""Colours of a description: the same robot translucent, and red where something is off.
+"""Colours of a description: a second robot, translucent, with links in red where something is wrong.
 
-BLUE, RED, OPACITY, RED_OPACITY and SKIN are a matter of taste and may be changed; tests take them
-from here. Second robots of bags, RViz and films are made with them. SIZES is fixed: attributes of
-URDF; a further form of link needs its own there.
+Bags, RViz and films show the robot of another simulator over the first one; `translucent` makes its
+description. The colours and opacities are a matter of taste and may be changed; tests take them
+from here.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Collection
 
 Colour = tuple[float, float, float]
 BLUE, RED = (0.27, 0.43, 0.86), (0.90, 0.10, 0.10)
-OPACITY = 0.35  # of a second robot
-RED_OPACITY = 0.9
-SKIN = 1.02  # times as large: faces that coincide with those of a first robot flicker
-SIZES = ("size", "radius", "length", "scale")  # attributes of the forms
+OPACITY = 0.35  # 0 to 1: of the second robot
+RED_OPACITY = 0.9  # 0 to 1: of its red links
+SKIN = 1.02  # factor on its size, because faces that coincide with the first robot's flicker
+SIZES = ("size", "radius", "length", "scale")  # URDF's attributes of shapes that are lengths
 
 
 def translucent(
@@ -27,22 +27,23 @@ def translucent(
         urdf: description of the robot.
         opacity: 0 to 1.
         red: names of links that are red instead.
-        colour: of the others.
+        colour: red, green and blue of the other links, 0 to 1.
     """
     root = ET.fromstring(urdf)
     for material in root.findall("material"):
         root.remove(material)
     for link in root.findall("link"):
-        off = link.get("name") in red
-        rgba = (*RED, RED_OPACITY) if off else (*colour, opacity)
+        is_red = link.get("name") in red
+        rgba = (*RED, RED_OPACITY) if is_red else (*colour, opacity)
         for visual in link.findall("visual"):
-            _paint(visual, "outside" if off else "reference", rgba)
+            _paint(visual, "outside" if is_red else "reference", rgba)
             for form in visual.findall("geometry/*"):
                 _enlarge(form)
     return ET.tostring(root, encoding="unicode")
 
 
 def _paint(visual: ET.Element, name: str, colour: tuple[float, ...]) -> None:
+    """Replace the material of a visual by one of a name and a colour with opacity (4,)."""
     for material in visual.findall("material"):
         visual.remove(material)
     material = ET.SubElement(visual, "material", name=name)
@@ -50,6 +51,7 @@ def _paint(visual: ET.Element, name: str, colour: tuple[float, ...]) -> None:
 
 
 def _enlarge(form: ET.Element) -> None:
+    """Multiply the lengths of a shape by SKIN."""
     if form.tag == "mesh":
         form.attrib.setdefault("scale", "1 1 1")
     for name in SIZES:

@@ -1,7 +1,8 @@
-"""Bodies of a tree: links that are fixed to each other, merged into rows for the kernels.
+"""Bodies of a tree: links that are fixed to each other are merged, for the kernels of dynamics.
 
-Nothing here may be tuned. The frame of a body has its joint's axis along z, which the kernels of
-bodies.py take for granted.
+`merge` goes through the tree from the root and adds each link to the body that carries it; a joint
+that moves begins a new body. The frame of a body has its joint's axis along z, on which the kernels
+of bodies.py rely.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from roboaccord.description.tree import Joint, Tree
 from roboaccord.numerics.rotations import turn_between
 
 UP = np.array([0.0, 0.0, 1.0])
-TRIANGLE = np.triu_indices(3)
+TRIANGLE = np.triu_indices(3)  # rows and columns of xx xy xz yy yz zz
 
 
 class MergedBody:
-    """Links that move as one; their frame is that of the first, turned to have its joint along z.
+    """Links that move as one body.
+
+    Its frame is that of its first link, turned so that its joint's axis is along z.
 
     Args:
         name: of the first link.
@@ -30,6 +33,12 @@ class MergedBody:
         parent: number of the body that carries it, -1 for the base.
         position: of its frame in the parent's at q = 0 (3,) [m].
         turn: from its axes to the parent's (3, 3).
+
+    Attributes:
+        kind: of its joint, as in kinematics.py.
+        links: masses of its links by name [kg].
+        mass: of all of them [kg].
+        inertia: about the origin of its frame (3, 3) [kg m^2].
     """
 
     def __init__(
@@ -38,17 +47,17 @@ class MergedBody:
         self.name, self.joint, self.parent = name, joint.name if joint else "", parent
         self.kind = PRISMATIC if joint and joint.kind == "prismatic" else REVOLUTE
         self.position, self.turn = position, turn
-        self.links = dict[str, float]()  # masses by name
+        self.links = dict[str, float]()
         self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
 
     def add(self, mass: float, centre: Array, inertia: Array) -> None:
         """Add a link: mass, centre of mass, and inertia about it, in the body's frame."""
         self.mass += mass
         self._moment = self._moment + mass * centre
-        self.inertia = self.inertia + inertia + mass * _away(centre)
+        self.inertia = self.inertia + inertia + mass * _point_inertia(centre)
 
     def row(self) -> Array:
-        """Return its row of known numbers for the kernels (KNOWN,)."""
+        """Return the body's row of numbers for the kernels (KNOWN,), see bodies.py."""
         centre = self._moment / self.mass if self.mass else np.zeros(3)
         inertia = self.inertia[TRIANGLE]
         numbers = [*self.position, *self.turn.ravel(), self.mass, *centre, *inertia]
@@ -60,6 +69,7 @@ def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:
     links = {link.name: link for link in tree.links}
     first = tree.links[0].name
     merged = [MergedBody(first, None, -1, np.zeros(3), np.eye(3))]
+    # Of each link: number of its body, and position and rotation of its frame in the body's.
     frames = {first: (0, np.zeros(3), np.eye(3))}
     for joint in [None, *tree.joints]:
         if joint is not None:
@@ -68,7 +78,7 @@ def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:
             body, position, turn = frames[joint.parent]
             position, turn = position + turn @ joint.position, turn @ joint.rotation
             if joint.name in joints:
-                align = _along(np.asarray(joint.axis, float).tobytes())
+                align = _turn_to_axis(np.asarray(joint.axis, float).tobytes())
                 merged.append(MergedBody(joint.child, joint, body, position, turn @ align))
                 body, position, turn = len(merged) - 1, np.zeros(3), align.T
             frames[joint.child] = body, position, turn
@@ -81,15 +91,18 @@ def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:
     return merged
 
 
-def _away(centre: Array) -> Array:
-    """Return the inertia (3, 3) about the origin of a mass of 1 kg at a point (3,)."""
+def _point_inertia(centre: Array) -> Array:
+    """Return the inertia (3, 3) [m^2] about the origin of a unit point mass at a point (3,)."""
     return np.asarray((centre @ centre) * np.eye(3) - np.outer(centre, centre))
 
 
-@lru_cache(maxsize=256)  # causes are sought with hundreds of trees that differ in one number
-def _along(axis: bytes) -> Array:
-    """Return a rotation (3, 3), read-only, from z to a unit axis, which is given as bytes."""
-    unit, over = np.frombuffer(axis), np.diag([1.0, -1.0, -1.0])
-    turn = turn_between(UP, unit) if unit[2] >= 0.0 else turn_between(-UP, unit) @ over
+@lru_cache(maxsize=256)  # searches for causes make hundreds of trees with the same axes
+def _turn_to_axis(axis: bytes) -> Array:
+    """Return a rotation (3, 3), read-only, that turns z to a unit axis, given as bytes.
+
+    For an axis that points downwards it is the smallest turn from -z, after half a turn about x.
+    """
+    unit, half_turn = np.frombuffer(axis), np.diag([1.0, -1.0, -1.0])
+    turn = turn_between(UP, unit) if unit[2] >= 0.0 else turn_between(-UP, unit) @ half_turn
     turn.flags.writeable = False
     return turn

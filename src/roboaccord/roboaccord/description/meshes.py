@@ -1,10 +1,12 @@
-"""Files of meshes: finding them by the `package://` names of descriptions, and reading them.
+"""Files of meshes: found by the `package://` names of descriptions, and read with limits.
 
-A format may be added: an ending in FORMATS that trimesh reads from a single file: no archives,
-whose size nobody knows before; hostile_files.py of the tests then spoils such a file, too.
-MOST_COLOURS and MOST_MEMORY may be tuned. What must stay: a mesh that a bag names is read only if a
-package ships it (`ships`, test_bag_is_data), and files beside it only through `_beside`. OBJ is
-read without a library.
+`mesh_path` finds the file of a name, `read_mesh` and `read_parts` read it: OBJ without a library,
+other formats by trimesh, in bounded memory, because a file may come from a stranger. `local_files`
+replaces names by paths for engines that do not know ROS packages.
+
+A format that trimesh reads from a single file may be added to FORMATS, but no archive, whose size
+is unknown before it is unpacked. Two borders stay: a mesh that a bag names is read only if a
+package ships it (`ships`, test_bag_is_data), and files next to it only through `_beside`.
 """
 
 from __future__ import annotations
@@ -30,9 +32,10 @@ if TYPE_CHECKING:
     from trimesh import Trimesh
 
 PACKAGE, MODEL, FILE = "package://", "model://", "file://"
-MOST_MEMORY = 4 << 30  # bytes: generous; some formats state millions of vertices in a line
-MOST_COLOURS = 16  # of a part; with more, as of colours by vertex, it is drawn in their mean
-FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # none of them an archive
+# bytes that reading may take: generous, because a line may ask for millions of vertices; tunable
+MOST_MEMORY = 4 << 30
+MOST_COLOURS = 16  # of a part; with more, such as one for each vertex, their mean is used; tunable
+FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # endings; none is an archive
 
 
 def mesh_path(name: str) -> Path:
@@ -55,11 +58,15 @@ def mesh_path(name: str) -> Path:
 
 
 def ships(name: str) -> bool:
-    """Return whether a mesh belongs to an installed package, judging by its name alone."""
+    """Return whether a name can only be that of a mesh in an installed package."""
     path = name.removeprefix(PACKAGE).removeprefix(FILE)
-    shares = [each / "share" for each in (*folders_of("AMENT_PREFIX_PATH"), Path(sys.prefix))]
-    inside = name.startswith(PACKAGE) or any(Path(path).is_relative_to(each) for each in shares)
-    return inside and ".." not in Path(path).parts and "//" not in path
+    share_folders = [
+        folder / "share" for folder in (*folders_of("AMENT_PREFIX_PATH"), Path(sys.prefix))
+    ]
+    in_share = name.startswith(PACKAGE) or any(
+        Path(path).is_relative_to(folder) for folder in share_folders
+    )
+    return in_share and ".." not in Path(path).parts and "//" not in path
 
 
 # Vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1, or None.
@@ -79,9 +86,9 @@ def read_mesh(path: Path) -> tuple[Array, Index]:
 
 
 def read_parts(path: Path) -> list[Part]:
-    """Return the parts of a file's mesh, each of one colour; without one where the file has none.
+    """Return the parts of a file's mesh, each of one colour, or of None if the file has none.
 
-    The colour is that of the material, the mean of its texture where it has one.
+    The colour is that of the material; of a texture it is the mean.
 
     Raises:
         AccordError: as `read_mesh` does.
@@ -90,6 +97,7 @@ def read_parts(path: Path) -> list[Part]:
 
 
 def _checked(path: Path, read: Callable[[Path], list[Part]]) -> list[Part]:
+    """Return the parts that a function reads from a file; errors as of `read_mesh`."""
     if path.suffix.lower() not in FORMATS:
         raise AccordError(f"cannot read {path}: a mesh is one of {', '.join(FORMATS)}")
     check_file(path)
@@ -113,6 +121,7 @@ def _checked(path: Path, read: Callable[[Path], list[Part]]) -> list[Part]:
 
 
 def _read_whole(path: Path) -> list[Part]:
+    """Return a file's mesh as one part without a colour."""
     if path.suffix.lower() == ".obj":
         return [(*_read_obj(path), None)]
     mesh = _trimesh(path).load_mesh(path, process=False, resolver=_beside(path))
@@ -120,9 +129,10 @@ def _read_whole(path: Path) -> list[Part]:
 
 
 def _read_parts(path: Path) -> list[Part]:
+    """Return a file's parts in one frame, as `read_parts` does, unchecked."""
     if path.suffix.lower() == ".obj" and "\nmtllib " not in f"\n{read_text(path, LARGEST)}":
         return _read_whole(path)
-    # Processing joins the vertices of STL.
+    # `process` joins vertices: in STL each triangle has its own.
     scene = _trimesh(path).load_scene(path, process=True, resolver=_beside(path))
     parts = list[Part]()
     for node in scene.graph.nodes_geometry:
@@ -136,21 +146,23 @@ def _read_parts(path: Path) -> list[Part]:
 
 
 def _by_colour(mesh: Trimesh) -> Iterator[tuple[Index, Array | None]]:
-    """Yield the triangles of a mesh of trimesh that have one colour, and the colour (3,)."""
+    """Yield, for each colour of a mesh of trimesh, its triangles (f, 3) and the colour (3,)."""
     faces = np.array(mesh.faces, np.int64)
-    look: Any = mesh.visual
-    if not look.defined:
+    appearance: Any = mesh.visual
+    if not appearance.defined:
         yield faces, None
         return
-    if look.kind == "texture":
-        material = look.material
+    if appearance.kind == "texture":
+        material = appearance.material
         textured = getattr(material, "image", getattr(material, "baseColorTexture", None))
-        plain = textured is None or look.uv is None
-        shades = [material.main_color] if plain else look.to_color().vertex_colors
+        has_no_texture = textured is None or appearance.uv is None
+        shades = [material.main_color] if has_no_texture else appearance.to_color().vertex_colors
         colours = np.mean(shades, axis=0)[None, :3] / 255.0
         index = np.zeros(len(faces), dtype=np.int64)
     else:
-        colours, index = np.unique(look.face_colors[:, :3] / 255.0, axis=0, return_inverse=True)
+        colours, index = np.unique(
+            appearance.face_colors[:, :3] / 255.0, axis=0, return_inverse=True
+        )
         if len(colours) > MOST_COLOURS:
             colours, index = colours[index.ravel()].mean(axis=0)[None], 0 * index
     for i, colour in enumerate(colours):
@@ -172,7 +184,7 @@ def _trimesh(path: Path) -> Any:
 
 
 def _beside(path: Path) -> Any:
-    """Return a resolver by which trimesh gets textures and buffers: files of bounded size only."""
+    """Return a resolver that gives trimesh textures and buffers, from files of bounded size."""
     resolver = _trimesh(path).resolvers.FilePathResolver(str(path))
     read = resolver.get
 
@@ -187,14 +199,15 @@ def _beside(path: Path) -> Any:
 
 
 def _read_obj(path: Path) -> tuple[Array, Index]:
+    """Return vertices and triangles of an OBJ file; polygons are cut into fans of triangles."""
     points, faces = list[list[float]](), list[list[int]]()
     for line in read_text(path, LARGEST).splitlines():
-        word, *rest = line.split() or [""]
-        if word == "v":
-            points.append([float(number) for number in rest[:3]])
-        elif word == "f":
-            given = [int(corner.partition("/")[0]) for corner in rest]
-            corners = [i - 1 if i > 0 else len(points) + i for i in given]
+        keyword, *fields = line.split() or [""]
+        if keyword == "v":
+            points.append([float(number) for number in fields[:3]])
+        elif keyword == "f":
+            numbers = [int(corner.partition("/")[0]) for corner in fields]
+            corners = [i - 1 if i > 0 else len(points) + i for i in numbers]
             faces += [[corners[0], *pair] for pair in pairwise(corners[1:])]
     return np.array(points).reshape(-1, 3), np.array(faces, dtype=np.int64).reshape(-1, 3)
 

@@ -1,9 +1,10 @@
-"""Forward dynamics of a tree in which joints mimic others, exactly.
+"""Forward dynamics of a tree in which joints mimic others (URDF's element `mimic`), exactly.
 
-Nothing here may be tuned. The projection below is fixed, Featherstone's (2008, section 3.2);
-test_mimic compares it with Pinocchio's matrices and with energy. Arguments, states and methods are
-those of TreeDynamics, in whose place engines/reading.py and simulators/reference.py use it:
-methods may be added there, but must be right under the constraint, too, or be overridden here.
+A joint that mimics another follows it with a fixed ratio and offset. `MimicDynamics` takes the
+place of `TreeDynamics`: it computes mass matrix and forces of the free tree, and projects them on
+the motions that the constraint allows [Featherstone 2008, section 3.2]. test_mimic compares it with
+Pinocchio's matrices and with energy. A method that is added to `TreeDynamics` must be right under
+the constraint, too, or be overridden here.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from roboaccord.numerics.runge_kutta import rk4_stage
 
 
 class MimicDynamics(TreeDynamics):
-    """Dynamics of a tree in which joints follow those that they mimic.
+    """Dynamics of a tree in which joints follow those that they mimic; arguments as of the base.
 
     Positions are q = G z + q0 (`Tree.independent`), and accelerations G z'' with
     G' M G z'' = G' (f - h), where M is the mass matrix, f the efforts and h all other forces of the
@@ -34,7 +35,7 @@ class MimicDynamics(TreeDynamics):
     """
 
     def __init__(self, tree: Tree, joints: tuple[str, ...], *args: Any, **options: Any) -> None:
-        self._leads, self._added = tree.independent(joints)[0], 1.0
+        self._joint_ratios, self._added_inertia = tree.independent(joints)[0], 1.0
         super().__init__(tree, joints, *args, **options)
 
     def advance(
@@ -54,13 +55,14 @@ class MimicDynamics(TreeDynamics):
         return [self.acceleration(*state) for state in states]
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
-        """Fill the rates of a state; h follows from the accelerations of a tree with more inertia.
+        """Fill `slope` with the derivative of a state.
 
-        That has an acceleration for links without mass, too, which the constraint may carry.
+        The accelerations a of the free tree give f - h = M a. Links may have no mass, because the
+        constraint carries them, so a is computed with an inertia added at each joint.
         """
         n = len(self.joints)
         armature = self._body[self._rows, bodies.ARMATURE]
-        self._body[self._rows, bodies.ARMATURE] = armature + self._added
+        self._body[self._rows, bodies.ARMATURE] = armature + self._added_inertia
         try:
             super()._slopes(y, effort, slope)
         finally:
@@ -68,31 +70,31 @@ class MimicDynamics(TreeDynamics):
         rows, mass, _ = self._statics(
             y[bodies.Q : bodies.Q + n], quaternion_matrix(y[3 : bodies.Q])
         )
-        places = bodies.Q + n + np.array(rows)
-        right = mass[np.ix_(rows, rows)] @ slope[places]
-        right[-n:] += self._added * slope[places[-n:]]
-        slope[places] = self._constrained(mass[np.ix_(rows, rows)], right)
+        entries = bodies.Q + n + np.array(rows)
+        forces = mass[np.ix_(rows, rows)] @ slope[entries]
+        forces[-n:] += self._added_inertia * slope[entries[-n:]]
+        slope[entries] = self._constrained(mass[np.ix_(rows, rows)], forces)
 
-    def _constrained(self, mass: Array, right: Array) -> Array:
-        """Return the accelerations (m,) of a mass matrix (m, m) under forces (m,)."""
-        whole = self._whole(len(mass))
-        found = np.linalg.solve(whole.T @ mass @ whole, whole.T @ right)
-        return np.asarray(whole @ found)
+    def _constrained(self, mass: Array, forces: Array) -> Array:
+        """Return the accelerations (m,) under the constraint, by mass matrix (m, m) and forces."""
+        ratios = self._all_ratios(len(mass))
+        independent = np.linalg.solve(ratios.T @ mass @ ratios, ratios.T @ forces)
+        return np.asarray(ratios @ independent)
 
-    def _whole(self, size: int) -> Array:
-        """Return G with the base's rates, which mimic nothing."""
-        n, m = self._leads.shape
-        whole = np.eye(size, size - n + m)
-        whole[-n:, size - n :] = self._leads
-        return whole
+    def _all_ratios(self, size: int) -> Array:
+        """Return G for base and joints (size, size - n + m); the base's rates mimic nothing."""
+        n, m = self._joint_ratios.shape
+        ratios = np.eye(size, size - n + m)
+        ratios[-n:, size - n :] = self._joint_ratios
+        return ratios
 
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:
         rng, n = np.random.default_rng(0), len(self.joints)
         for _ in range(SAMPLES):
             rows, mass, _ = self._statics(rng.uniform(-np.pi, np.pi, n), np.eye(3))
-            whole = self._whole(len(rows))
-            self._added = float(np.diag(mass)[6:].mean()) or 1.0
-            moments = np.linalg.eigvalsh(whole.T @ mass[np.ix_(rows, rows)] @ whole)
+            ratios = self._all_ratios(len(rows))
+            self._added_inertia = float(np.diag(mass)[6:].mean()) or 1.0
+            moments = np.linalg.eigvalsh(ratios.T @ mass[np.ix_(rows, rows)] @ ratios)
             if not moments[0] > SINGULAR * moments[-1]:
                 raise AccordError(
                     f"links of {tree.links[0].name}'s tree move without an inertia, also as joints "

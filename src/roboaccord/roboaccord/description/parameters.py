@@ -1,9 +1,10 @@
-"""Physical parameters: declared once, in a YAML file that Python and xacro read alike.
+"""Physical parameters of a robot: declared once, in a YAML file that Python and xacro both read.
 
-Parameters may be added or changed in `config/parameters.yaml` of the robot's package, not in this
-file: each entry has `value`, `unit`, `source` and `uncertainty`. Sets of other values are further
-files of the same form. What follows from parameters is a property of the robot's own class; what
-values are refused is its `check`. Instances stay read-only and equal by value (test_parameters).
+`config/parameters.yaml` of the robot's package has an entry for each parameter: `value`, `unit`,
+`source` and `uncertainty`. `Parameters` offers the values as read-only attributes; a robot derives
+a class from it, with derived quantities as properties, and `check` to refuse values. Sets of other
+values are further files of the same form. Instances are read-only and equal by value
+(test_parameters).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Parameters:
         self.check()
 
     def check(self) -> None:
-        """Refuse values with which there is no robot.
+        """Refuse values of which no robot can be made; a derived class overrides it.
 
         Raises:
             ValueError: one line that names the parameter.
@@ -102,10 +103,10 @@ def parameter_set(package: str, choice: str) -> dict[str, float]:
 
     Args:
         package: ROS package that holds `config/NAME.yaml`.
-        choice: `NAME`; `NAME:low` or `NAME:high` for the ends of the ranges, the uncertainties.
+        choice: `NAME`; or `NAME:low` or `NAME:high` for an end of each value's uncertainty.
 
     Raises:
-        AccordError: for an unknown set, or an end of what has no range.
+        AccordError: for an unknown set, or an end of a parameter without a range.
     """
     name, colon, end = choice.partition(":")
     if not name.isidentifier() or not (share(package) / "config" / f"{name}.yaml").is_file():

@@ -1,10 +1,11 @@
-"""Find the files of a package, whether pip, colcon or a development install put them there.
+"""Files of a package, found wherever pip, colcon or a development install put them.
 
-A layout of an installation may be added: another `yield` in `_beside`, with a case in
-test_resources. Its order is fixed: the folder of the modules first, so that a development install
-never reads data of an older copy. LEVELS must count the folders from site-packages to the prefix.
-`package_folders` looks where ROS does, and `is_installed` decides which xacro files are trusted:
-make it no wider.
+`share` returns the share folder of a ROS package (the folder of its package.xml and data). A layout
+of an installation may be added as another `yield` in `_beside`, with a case in test_resources; the
+folder of the modules comes first, so that a development install never reads data of an older copy.
+
+`package_folders` looks where ROS looks for the packages that a description names. `is_installed`
+decides which xacro files are trusted to run code: make it no wider.
 """
 
 from __future__ import annotations
@@ -20,18 +21,19 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
 from roboaccord.numerics.machine import unpacked
 
+# Environment variables with folders of Gazebo's models.
 MODEL_PATHS = ("GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "SDF_PATH", "GAZEBO_MODEL_PATH")
-LEVELS = 3  # of lib/python3.12/site-packages, above which is the prefix
+LEVELS = 3  # folders from lib/python3.12/site-packages up to the prefix of an installation
 
 
 def share(package: str) -> Path:
     """Return the share folder of a ROS package.
 
-    It is that of the module which is imported, and of a package without one (a description in C++)
-    the first in AMENT_PREFIX_PATH.
+    It belongs to the copy of the package whose module Python imports. A package without a module
+    (in C++, or only data) is looked for in AMENT_PREFIX_PATH.
 
     Raises:
-        AccordError: if the package is installed in none of them.
+        AccordError: if the package is not installed.
     """
     if not package.isidentifier():
         raise AccordError(f"{package[:80]!r} is not a name of a package")
@@ -65,11 +67,11 @@ def modules_of(package: str) -> Path | None:
 
 
 def _beside(package: str, top: Path) -> Iterator[Path]:
-    """Yield where the data of a package may be whose modules are in a folder of `top`.
+    """Yield folders in which the data of a package may be; its modules are in a folder of `top`.
 
-    A source tree is laid out like a share folder (pip -e, colcon --symlink-install). Else the
-    prefix of pip or colcon is above, but for a wheel that was unpacked. Lists of installed files
-    are wrong after `pip install --target`.
+    A source tree is laid out like a share folder (pip -e, colcon --symlink-install). Otherwise the
+    prefix of pip or colcon is some levels above, or the data are in an unpacked wheel. Lists of
+    installed files are not used: they are wrong after `pip install --target`.
     """
     yield top
     yield from (above / "share" / package for above in (top, *top.parents[:LEVELS]))
@@ -77,10 +79,13 @@ def _beside(package: str, top: Path) -> Iterator[Path]:
 
 
 def package_folders(package: str, path: Path, packages: Mapping[str, Path]) -> Iterator[Path]:
-    """Yield where a package that a file names may be: as given, above the file, or as installed.
+    """Yield folders in which a package that a file names may be, the likeliest first.
 
-    A folder above is the package itself by its package.xml: a clone may have another
-    name. In ROS_PACKAGE_PATH a folder is a package itself, or holds some.
+    Args:
+        package: name.
+        path: of the file, above which the package may be. A folder there can be the package
+            whatever its name, if its package.xml says so.
+        packages: folders that the user has given, by package.
     """
     if package in packages:
         yield packages[package]
@@ -98,10 +103,10 @@ def package_folders(package: str, path: Path, packages: Mapping[str, Path]) -> I
 
 
 def is_installed(path: Path) -> bool:
-    """Return whether a file is of an installed package: below its share folder."""
+    """Return whether a file belongs to an installed package, that is, is in its share folder."""
     plain = Path(os.path.abspath(path))  # noqa: PTH100 - links are kept, of `--symlink-install`
     for above in (*plain.parents, *path.resolve().parents):
-        with suppress(AccordError, ValueError):  # of a package that has no folder
+        with suppress(AccordError, ValueError):  # for a package without a folder
             if (name := _name_of(above)) and share(name).resolve() == above.resolve():
                 return True
     return False

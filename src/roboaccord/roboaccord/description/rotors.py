@@ -1,8 +1,8 @@
 """Rotors and springs of joints, which a URDF states outside the elements of the joints.
 
-The rotor of a transmission counts as in Drake: `drake:rotor_inertia` times the square of
-`drake:gear_ratio`. Springs are SDFormat's, in the `<gazebo>` element of a joint. Another element
-may be added here, and goes into the joints by `driven` of tree.py.
+A rotor is part of a `<transmission>`, in Drake's words: its reflected inertia is
+`drake:rotor_inertia` times the square of `drake:gear_ratio`. Springs are SDFormat's, in the
+`<gazebo>` element of a joint. `driven` of tree.py adds both to the joints.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import suppress
 
 
 def springs_of(top: ET.Element) -> dict[str, tuple[float, float]]:
-    """Return stiffness [N m/rad or N/m] and slack position by joint, of SDFormat's springs."""
+    """Return stiffness [N m/rad or N/m] and slack position of SDFormat's springs, by joint."""
     return {
         element.get("reference", ""): (
             float(element.findtext("springStiffness", "0")),
@@ -28,8 +28,8 @@ def rotor_inertias(elements: Iterable[ET.Element]) -> dict[str, float]:
     inertias = dict[str, float]()
     for transmission in (element for element in elements if element.tag == "transmission"):
         by_tag = {
-            e.tag.rpartition("}")[2].removeprefix("drake:"): e
-            for e in transmission.iterfind("actuator/*")
+            element.tag.rpartition("}")[2].removeprefix("drake:"): element
+            for element in transmission.iterfind("actuator/*")
         }
         rotor, joint = by_tag.get("rotor_inertia"), transmission.find("joint")
         if rotor is not None and joint is not None:

@@ -1,12 +1,9 @@
-"""Drawings of a robot: the visual or the collision shapes of its links, in their colours.
+"""Shapes of a robot to draw: the visual or the collision shapes of its links, in their colours.
 
-GREY, for what has no colour, may be changed. A form that is to be drawn is made in solids.py and
-called in `_shapes`. `Shape` and `Scene` are what films, the browser view and the camera of a
-scenario take, so fields may be added with a default. VISUAL, COLLISION and MIXED, words that users
-see, stay.
-
-Boxes, cylinders, spheres and meshes are drawn, these in the colours of their files. Where a visual
-cannot be read the collision shapes of its link stand in for it.
+`Scene.parse` reads boxes, cylinders, spheres and meshes of a URDF; meshes keep the colours of their
+files. If a visual cannot be read, the collision shapes of its link take its place. Films, the
+browser view and the camera of a scenario draw the `Shape`s of a `Scene`, so fields may be added
+with a default. Another kind of shape is made in solids.py and called in `_shapes`.
 """
 
 from __future__ import annotations
@@ -26,7 +23,9 @@ from roboaccord.description.meshes import Part, mesh_path, read_parts
 from roboaccord.description.solids import Faces, Geometry, box, cylinder, read_geometry, sphere
 from roboaccord.description.tree import Tree
 
-GREY = (0.55, 0.60, 0.66, 1.0)  # red, green, blue and opacity; a matter of taste
+# red, green, blue and opacity, 0 to 1, of shapes without a colour; a matter of taste
+GREY = (0.55, 0.60, 0.66, 1.0)
+# Kinds of scene, in words that users see.
 VISUAL, COLLISION = "visual shapes", "collision shapes"
 MIXED = "visual and collision shapes"
 _log = logging.getLogger(__name__)
@@ -66,7 +65,7 @@ class Scene:
 
         Args:
             urdf: description of the robot.
-            collision: take the collision shapes, not the visual ones.
+            collision: whether to take the collision shapes instead of the visual ones.
 
         Raises:
             AccordError: if the URDF is broken, or has nothing that can be drawn.
@@ -105,7 +104,7 @@ def _link_shapes(
 
 
 def _shapes(element: ET.Element, link: int, colour: Array) -> list[Shape]:
-    """Return what can be drawn of an element: of a mesh, a shape of each colour."""
+    """Return the shapes of a visual or collision element: of a mesh, one for each colour."""
     try:
         form = read_geometry(element)
     except ValueError:
@@ -124,9 +123,9 @@ def _shapes(element: ET.Element, link: int, colour: Array) -> list[Shape]:
 
 
 def _mesh(form: Geometry, link: int, colour: Array) -> list[Shape]:
-    """Return the shapes of a mesh in the colours of its file, or else in that of the URDF.
+    """Return the shapes of a mesh in the colours of its file, or in the URDF's if it has none.
 
-    A translucent mesh is drawn in that one colour.
+    A translucent mesh is drawn in the one colour of the URDF.
     """
     try:
         parts = _read(form.file)
@@ -134,19 +133,21 @@ def _mesh(form: Geometry, link: int, colour: Array) -> list[Shape]:
         _log.warning("a mesh is left out: %s", error)
         return []
     opacity, shapes = float(colour[3]), list[Shape]()
-    for vertices, triangles, in_file in parts:
-        shown = colour[:3] if in_file is None or opacity < 1.0 else in_file
+    for vertices, triangles, colour_in_file in parts:
+        colour_of_part = colour[:3] if colour_in_file is None or opacity < 1.0 else colour_in_file
         placed = form.placed(vertices * form.scale)
-        shapes.append(Shape(link, placed, triangles, shown, opacity))
+        shapes.append(Shape(link, placed, triangles, colour_of_part, opacity))
     return shapes
 
 
 @cache
 def _read(name: str) -> list[Part]:
+    """Return the parts of a mesh by its name in a description."""
     return read_parts(mesh_path(name))
 
 
 def _colour(material: ET.Element | None, palette: Mapping[str, Array]) -> Array:
+    """Return red, green, blue and opacity of a material (4,), by name if it has no colour."""
     if material is None:
         return np.array(GREY)
     colour = material.find("color")

@@ -1,9 +1,11 @@
-"""The text of a URDF from bodies and joints that another format has read.
+"""Writing of a URDF from bodies and joints that were read from another format.
 
-A format may be added (a `convert` of an engine), and calls `make_tree` and `write_tree`; what URDF
-cannot express goes into `Converted.notes`. Numbers must be written by `repr`, to the last bit, and
-angles by `rpy`, exact at any pitch: test_formats compares the motion with MuJoCo's own. ENDLESS
-stands for no limit and may be any number beyond every limit; tree.py reads it as a number.
+An engine's converter reads its format into `Link` and `Joint` objects, calls `make_tree`, which
+moves each link's origin to where URDF wants it, and `write_tree`, which returns the text. What URDF
+cannot express is listed in `Converted`.
+
+Numbers are written by `repr`, to the last bit, and angles by `rpy`, which is exact at any pitch:
+test_formats compares the motion of converted robots with MuJoCo's own.
 """
 
 from __future__ import annotations
@@ -19,27 +21,30 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOMENTS, MOVING, Joint, Link, Tree
 
-ENDLESS = 1e9  # rad, m, N m, N, rad/s: urdfdom wants a number where there is no limit
+# rad, m, N m, N, rad/s: stands for no limit, because urdfdom requires a number; tree.py takes it,
+# and whatever is larger, for no limit
+ENDLESS = 1e9
 WORLD = "world"
-LEVEL = 1e-9  # cosine of pitch below which yaw and roll are one angle to round-off
+# cosine of pitch below which roll and yaw turn about the same axis to round-off; yaw is then 0
+LEVEL = 1e-9
 DRAKE = "http://drake.mit.edu"
 
 # Position (3,) [m] and rotation (3, 3).
 Pose = tuple[Array, Array]
-HERE: Pose = (np.zeros(3), np.eye(3))
+HERE: Pose = (np.zeros(3), np.eye(3))  # a frame that coincides with the other
 UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
 class Converted:
-    """The URDF of a robot in another format.
+    """A robot of another format as a URDF, with what was lost in conversion.
 
     Args:
         name: of the robot.
         text: of the URDF.
-        notes: a line for each thing that is left out because URDF cannot express it.
-        made: massless links that only the URDF has.
-        lacks: a line for each thing that changes the motion and that URDF cannot express.
+        notes: lines for the user, one for each thing that is left out and hardly matters.
+        made: massless links that only the URDF has, between joints of one body.
+        lacks: one line for each thing that changes the motion and that URDF cannot express.
         missing: paths of meshes and textures that do not exist.
         unweighed: links whose mass comes from a missing mesh; their mass in the text is wrong.
     """
@@ -54,38 +59,46 @@ class Converted:
 
 
 def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tree:
-    """Return the tree of bodies and joints; its frames keep the bodies' axes.
+    """Return the tree of bodies and joints, as URDF wants it.
 
-    A link's origin is put where the joint that leads to it turns. The root is `world` if it exists,
-    else the first body that no joint leads to.
+    In a URDF the frame of a link is on the joint that leads to it, so origins of links are shifted;
+    the axes of the bodies' frames stay. The root is `world` if there is one, else the first body
+    that is no joint's child.
 
     Args:
         links: the bodies.
-        joints: each with position and rotation of its frame in the parent at q = 0, its axis in
-            that frame, and the pose of that frame in the child.
+        joints: each joint with position and rotation of its frame in the parent at q = 0 and its
+            axis in that frame; and the pose of the same frame in the child.
 
     Raises:
         AccordError: for a loop, or bodies that are attached to nothing.
     """
+    # The root of the tree.
     by_name = {link.name: link for link in links}
-    ends = {joint.child for joint, _ in joints}
-    root = WORLD if WORLD in by_name else next((n for n in by_name if n not in ends), "")
+    children = {joint.child for joint, _ in joints}
+    root = WORLD if WORLD in by_name else next((n for n in by_name if n not in children), "")
     root = root or links[0].name
-    offset, ordered, waiting = {root: np.zeros(3)}, list[Joint](), list(joints)
-    while near := [j for j in waiting if {j[0].parent, j[0].child} & offset.keys()]:
-        waiting.remove(near[0])
-        joint, (inside, axes) = near[0]
+    # From the root outward, take the next joint that is attached to a link in the tree. `offset` is
+    # the new origin of each link in the frame of its body.
+    offset, ordered, remaining = {root: np.zeros(3)}, list[Joint](), list(joints)
+    while attached := [j for j in remaining if {j[0].parent, j[0].child} & offset.keys()]:
+        remaining.remove(attached[0])
+        joint, (point_in_child, axes_in_child) = attached[0]
         if joint.parent in offset and joint.child in offset:
             raise AccordError(f"a loop at joint {joint.name}: a URDF is a tree")
-        if joint.child in offset:  # the file goes from the tip to the base
-            joint, (inside, axes) = _turned(*near[0])
-        turn = joint.rotation @ axes.T
-        moved = np.zeros(3) if joint.kind == "fixed" else inside
-        position = joint.position - offset[joint.parent] + turn @ (moved - inside)
-        ordered.append(replace(joint, position=position, rotation=turn, axis=axes @ joint.axis))
-        offset[joint.child] = moved
+        if joint.child in offset:  # the file goes from the tip to the base: exchange both ends
+            joint, (point_in_child, axes_in_child) = _turned(*attached[0])
+        # Rotation of the child in the parent; its new origin is on the joint, unless that is fixed.
+        rotation = joint.rotation @ axes_in_child.T
+        new_origin = np.zeros(3) if joint.kind == "fixed" else point_in_child
+        position = joint.position - offset[joint.parent] + rotation @ (new_origin - point_in_child)
+        ordered.append(
+            replace(joint, position=position, rotation=rotation, axis=axes_in_child @ joint.axis)
+        )
+        offset[joint.child] = new_origin
     if loose := [name for name in by_name if name not in offset]:
         raise AccordError(f"{loose[0]} is attached neither to {root} nor to its descendants")
+    # Centres of mass are relative to the new origins.
     shifted = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in offset.items())
     return Tree(tuple(shifted), tuple(ordered))
 
@@ -101,7 +114,7 @@ def _turned(joint: Joint, on_child: Pose) -> tuple[Joint, Pose]:
 
 
 def write_tree(tree: Tree, name: str) -> str:
-    """Return the URDF of a tree, its numbers as they are to the last bit.
+    """Return the URDF of a tree, with numbers that are exact to the last bit.
 
     Args:
         tree: of links without shapes.
@@ -143,7 +156,7 @@ def write_tree(tree: Tree, name: str) -> str:
 
 
 def _write_drive(top: ET.Element, joint: Joint) -> None:
-    """Add the rotor of a joint in Drake's words, and its spring in those of SDFormat."""
+    """Add a joint's rotor as an element of Drake's, and its spring as one of SDFormat's."""
     if joint.armature:
         drive = ET.SubElement(top, "transmission", name=f"{joint.name}_drive")
         ET.SubElement(drive, "type").text = "transmission_interface/SimpleTransmission"
@@ -157,15 +170,20 @@ def _write_drive(top: ET.Element, joint: Joint) -> None:
 
 
 def rpy(rotation: Array) -> Array:
-    """Return roll, pitch, yaw (3,) of a rotation (3, 3) [rad], to round-off at any pitch."""
-    (a, b, c), (d, e, f), (g, _, _) = rotation.tolist()
-    yaw = math.atan2(d, a) if math.hypot(a, d) > LEVEL else 0.0
+    """Return roll, pitch, yaw (3,) [rad] of a rotation (3, 3), to round-off at any pitch.
+
+    R = Rz(yaw) Ry(pitch) Rx(roll). The first column gives yaw; then Rz(yaw)' R = Ry(pitch) Rx(roll)
+    has -sin(pitch) and cos(pitch) in its first column, cos(roll) and -sin(roll) in its second row.
+    """
+    (r00, r01, r02), (r10, r11, r12), (r20, _, _) = rotation.tolist()
+    yaw = math.atan2(r10, r00) if math.hypot(r00, r10) > LEVEL else 0.0
     cos, sin = math.cos(yaw), math.sin(yaw)
-    pitch = math.atan2(-g, cos * a + sin * d)
-    return np.array([math.atan2(sin * c - cos * f, cos * e - sin * b), pitch, yaw])
+    pitch = math.atan2(-r20, cos * r00 + sin * r10)
+    return np.array([math.atan2(sin * r02 - cos * r12, cos * r11 - sin * r01), pitch, yaw])
 
 
 def _limits(joint: Joint) -> Iterator[tuple[str, str]]:
+    """Yield the attributes of a joint's limits, with ENDLESS where there is none."""
     if joint.kind != "continuous":
         yield "lower", repr(float(max(joint.lower, -ENDLESS)))
         yield "upper", repr(float(min(joint.upper, ENDLESS)))
@@ -174,4 +192,5 @@ def _limits(joint: Joint) -> Iterator[tuple[str, str]]:
 
 
 def _words(vector: Array) -> str:
+    """Return numbers as text that reads back exactly, with -0 as 0."""
     return " ".join(repr(float(x) + 0.0) for x in vector)

@@ -1,7 +1,8 @@
-"""Kernels of vectors and matrices as tuples, which cost no memory and are inlined.
+"""Kernels of small vectors and matrices as tuples, which cost no memory and are inlined.
 
-Vectors are tuples (3), symmetric matrices xx xy xz yy yz zz (6), others by rows (9). The order of
-operations must stay: hashes of reference runs depend on it to the last bit.
+Vectors are tuples of 3 numbers, symmetric matrices of 6 (xx xy xz yy yz zz), other matrices of 9,
+by rows. The kernels of bodies.py and articulated.py are written with them. The order of operations
+stays: hashes of reference runs depend on it to the last bit.
 """
 
 from __future__ import annotations
@@ -11,19 +12,19 @@ from roboaccord.numerics.jit import kernel
 
 @kernel
 def three(a, i, at):
-    """Return three entries of row i of an array, from a column on."""
+    """Return three entries of row i of an array, beginning at column `at`."""
     return a[i, at], a[i, at + 1], a[i, at + 2]
 
 
 @kernel
 def six(a, i, at):
-    """Return six entries of row i of an array, from a column on."""
+    """Return six entries of row i of an array, beginning at column `at`."""
     return a[i, at], a[i, at + 1], a[i, at + 2], a[i, at + 3], a[i, at + 4], a[i, at + 5]
 
 
 @kernel
 def nine(a, i, at):
-    """Return nine entries of row i of an array, from a column on."""
+    """Return nine entries of row i of an array, beginning at column `at`."""
     return (
         a[i, at], a[i, at + 1], a[i, at + 2], a[i, at + 3], a[i, at + 4],
         a[i, at + 5], a[i, at + 6], a[i, at + 7], a[i, at + 8],
@@ -32,14 +33,14 @@ def nine(a, i, at):
 
 @kernel
 def put(a, i, at, values):
-    """Fill entries of row i of an array, from a column on."""
+    """Write values into row i of an array, beginning at column `at`."""
     for k in range(len(values)):
         a[i, at + k] = values[k]
 
 
 @kernel
 def gather(a, i, at, values):
-    """Add to entries of row i of an array, from a column on."""
+    """Add values to the entries of row i of an array, beginning at column `at`."""
     for k in range(len(values)):
         a[i, at + k] += values[k]
 
@@ -70,7 +71,7 @@ def turn(a, b, c, s):
 
 @kernel
 def sym_times(s, v):
-    """Return S v of a symmetric matrix."""
+    """Return S v, for a symmetric matrix S (6 numbers)."""
     return (
         s[0] * v[0] + s[1] * v[1] + s[2] * v[2],
         s[1] * v[0] + s[3] * v[1] + s[4] * v[2],
@@ -80,13 +81,13 @@ def sym_times(s, v):
 
 @kernel
 def times(m, v):
-    """Return M v."""
+    """Return M v, for a matrix M (9 numbers)."""
     return dot(m[0:3], v), dot(m[3:6], v), dot(m[6:9], v)
 
 
 @kernel
 def times_t(m, v):
-    """Return M' v."""
+    """Return M' v, for a matrix M (9 numbers)."""
     return (
         m[0] * v[0] + m[3] * v[1] + m[6] * v[2],
         m[1] * v[0] + m[4] * v[1] + m[7] * v[2],
@@ -96,7 +97,7 @@ def times_t(m, v):
 
 @kernel
 def turned(r, s):
-    """Return R S R' of a symmetric matrix."""
+    """Return R S R', for a rotation R (9 numbers) and a symmetric matrix S (6 numbers)."""
     a, b, c = sym_times(s, r[0:3]), sym_times(s, r[3:6]), sym_times(s, r[6:9])
     return (
         dot(r[0:3], a), dot(r[0:3], b), dot(r[0:3], c),
@@ -106,7 +107,7 @@ def turned(r, s):
 
 @kernel
 def less(s, a, k):
-    """Return S - k a a'."""
+    """Return S - k a a', for a symmetric matrix S (6 numbers) and a vector a."""
     x, y, z = k * a[0], k * a[1], k * a[2]
     return (
         s[0] - x * a[0], s[1] - x * a[1], s[2] - x * a[2],

@@ -1,10 +1,11 @@
 """A URDF or xacro file of any robot: its text as shipped, and versions of it for engines.
 
-LARGEST, MOST_LINKS and LONGEST_NAME bound a stranger's file and may be raised. ROOT and RESERVED
-are fixed: every simulator calls the root `base_link`, and `rooted` renames what stands in the way.
-`text` must stay as shipped, with its lines, since messages name them; what engines need otherwise
-is a method that returns another text, as `stripped` does. BESIDE, what no engine reads, may be
-extended. Each oddity of a public file that is taken here has a case in test_urdf_file.
+`read_urdf` reads a file, or expands a xacro, and checks its form. The `UrdfFile` keeps the text as
+shipped, because messages name its lines; its methods return other texts: with absolute paths of
+meshes (`resolved`), without geometry (`stripped`), and with a root `base_link`, as every simulator
+calls it (`rooted`). Oddities of public files that are accepted have cases in test_urdf_file.
+
+LARGEST, MOST_LINKS and LONGEST_NAME bound the work on a stranger's file and may be raised.
 """
 
 from __future__ import annotations
@@ -26,20 +27,22 @@ from roboaccord.description.rotors import rotor_inertias
 from roboaccord.description.xacro_file import NO_ARGUMENTS, expand_apart
 
 LARGEST = 10_000_000  # bytes of a file; the largest of 69 public ones has 0.2 million
-MOST_LINKS = 2000  # far above any robot: bounds the work on a stranger's file
+MOST_LINKS = 2000  # links: far more than any robot has
 LONGEST_NAME = 255  # characters, as many as file systems allow
 NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
 ROOT = "base_link"
-RESERVED = (ROOT, "world")  # links that mean something to the engines
+RESERVED = (ROOT, "world")  # names of links that have a meaning in engines
 GEOMETRY = ("visual", "collision")
+# Declarations of prefixes and of a default namespace, and blanks before the declaration of XML.
 PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")
 NAMESPACE = re.compile(r"""(<robot\b[^>]*?)\sxmlns=(?:"[^">]*"|'[^'>]*')""")
-LEADING = re.compile(r"\A(\s+)(<\?xml.*?\?>)")  # behind which the blanks keep lines as they are
+LEADING = re.compile(r"\A(\s+)(<\?xml.*?\?>)")
 STANDARD_INPUT = Path("-")
+# Name of the robot in a URDF, SDFormat or MJCF file.
 TITLE = re.compile(
     r"<(?:(?:robot|model)\b[^>]*?\bname|mujoco\b[^>]*?\bmodel)\s*=\s*[\"']([^\"'$]+)[\"']"
 )
-BESIDE = ("transmission", "gazebo", "material")
+BESIDE = ("transmission", "gazebo", "material")  # elements that few engines read
 
 
 @dataclass(frozen=True)
@@ -51,9 +54,9 @@ class UrdfFile:
         name: of the robot, as written.
         text: URDF as shipped, after xacro.
         packages: folders of ROS packages, by name.
-        notes: a line for each thing to know about a text that was converted from another format.
+        notes: what the user should know of a conversion from another format, a line each.
         made: links that only this text has, and not the file.
-        lacks: a line for each thing that changes the motion and is missing in the text.
+        lacks: what changes the motion and is missing in the text, a line each.
         form: first element of a file in another format.
         origin: text of the file in that format.
         missing, unweighed: as of `Converted`.
@@ -75,8 +78,8 @@ class UrdfFile:
         """Return the URDF with absolute paths for the meshes that are found."""
         top = ET.fromstring(self.text)
         for mesh in top.iter("mesh"):
-            if found := self.find(mesh.get("filename", "")):
-                mesh.set("filename", str(found))
+            if file := self.find(mesh.get("filename", "")):
+                mesh.set("filename", str(file))
         return ET.tostring(top, encoding="unicode")
 
     def stripped(self) -> str:
@@ -102,7 +105,7 @@ class UrdfFile:
         return ET.tostring(top, encoding="unicode"), next(iter(names))
 
     def new_names(self) -> dict[str, str]:
-        """Return the links that `rooted` renames, the root first: new names by the file's.
+        """Return the new names of the links that `rooted` renames, by their own; the root first.
 
         Raises:
             AccordError: if the file has no root link, or several.
@@ -118,10 +121,12 @@ class UrdfFile:
         return names
 
     def find(self, mesh: str) -> Path | None:
-        """Return the file of a mesh that the URDF names, None where there is none."""
+        """Return the file of a mesh by its name in the URDF, or None if it does not exist."""
         mesh = mesh.replace("\\", "/")
         if not mesh.startswith((PACKAGE, MODEL)):
-            name = re.sub("^/+", "/", mesh.removeprefix(FILE))  # two begin a host's name in URIs
+            name = re.sub(
+                "^/+", "/", mesh.removeprefix(FILE)
+            )  # two slashes would begin a host's name
             path = self.path.parent / name
             return path if is_file(path) else None
         package, _, inside = mesh.partition("://")[2].partition("/")
@@ -151,10 +156,10 @@ def read_urdf(
 
 
 def absolute_packages(packages: Mapping[str, Path]) -> dict[str, Path]:
-    """Return the folders of packages from the top.
+    """Return the folders of packages as absolute paths.
 
     Raises:
-        AccordError: if one is not there.
+        AccordError: if one does not exist.
     """
     for name, folder in packages.items():
         if not folder.is_dir():
@@ -163,7 +168,7 @@ def absolute_packages(packages: Mapping[str, Path]) -> dict[str, Path]:
 
 
 def read_text(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str]) -> str:
-    """Return the text of a file, or of standard input; that of a xacro file expanded.
+    """Return the text of a file or of standard input; a xacro file is expanded.
 
     Raises:
         AccordError: if it cannot be read.
@@ -184,10 +189,10 @@ def check_urdf(
     notes: tuple[str, ...] = (),
     made: frozenset[str] = frozenset(),
 ) -> UrdfFile:
-    """Return the URDF of a text.
+    """Return a text as a `UrdfFile`, after checks of its form and size.
 
     Args:
-        path: of the file from which the text is.
+        path: of the file from which the text comes.
         text, packages, notes, made: as of a `UrdfFile`.
 
     Raises:
@@ -217,9 +222,9 @@ def keep_prefixes(urdf: str) -> None:
 
 
 def strip(urdf: str, beside: Collection[str] = BESIDE) -> str:
-    """Return a URDF without geometry and without elements beside links and joints, or some of them.
+    """Return a URDF without geometry, and without the elements `beside` links and joints.
 
-    A transmission of a rotor with an inertia stays: it moves the robot.
+    A transmission that states a rotor's inertia stays, because it changes the motion.
     """
     keep_prefixes(urdf)
     top = ET.fromstring(urdf)
@@ -231,13 +236,13 @@ def strip(urdf: str, beside: Collection[str] = BESIDE) -> str:
 
 
 def robot_name(path: Path) -> str:
-    """Return a name for topics and folders: the robot's in its file, that of the file otherwise.
+    """Return a name for topics and folders: the robot's in its file, or that of the file.
 
     Raises:
         AccordError: if the file cannot be read.
     """
-    found = TITLE.search(decode_xml(read_bytes(path, LARGEST)))
-    name = found[1] if found else path.name.partition(".")[0]
+    title = TITLE.search(decode_xml(read_bytes(path, LARGEST)))
+    name = title[1] if title else path.name.partition(".")[0]
     word = re.sub(r"[^A-Za-z0-9]+", "_", name[:LONGEST_NAME]).strip("_") or "robot"
     return word if word[0].isalpha() else f"robot_{word}"
 
@@ -252,10 +257,10 @@ def find_root(top: ET.Element, source: str) -> str:
     Raises:
         AccordError: if every link has a joint that leads to it, or several have none.
     """
-    ends = {child.get("link") for child in top.findall("joint/child")}
+    children = {child.get("link") for child in top.findall("joint/child")}
     links = dict.fromkeys(link.get("name", "") for link in top.findall("link"))
     links |= {e.get("link", ""): None for e in top.iterfind("joint/parent[@link='world']")}
-    if not (roots := [name for name in links if name not in ends]):
+    if not (roots := [name for name in links if name not in children]):
         raise AccordError(f"broken description {source}: a loop, no link is the root")
     if len(roots) > 1:
         several = f"{len(roots)} links are roots: {', '.join(roots[:4])}"

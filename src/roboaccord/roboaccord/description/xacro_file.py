@@ -1,13 +1,14 @@
-"""Expansion of xacro files, the single source for Gazebo, DART, MuJoCo and RViz.
-
-MEMORY may be tuned. The rest is a border and must stay: FRAMES and OUTLIVING are what no expression
-reaches, and may grow but not shrink (test_fence tries escapes by every mode); TRUST and TO_TRUST
-are the user's way to lift it: they stay. Functions of xacro are replaced only in `expand_fenced`
-and `expand_trusted`, in a process that then ends.
+"""Expansion of xacro files (URDF with macros), in a process that cannot do harm.
 
 What a xacro file has between `${` and `}`, or in `$(eval )`, is Python, and xacro's own checks do
-not hold it. Files of installed packages are expanded here; a stranger's in a process of its own,
-which the kernel fences. Where it cannot, what could reach beyond the expression is refused.
+not stop it from doing anything. Files of installed packages are expanded by `expand_xacro`. Others
+go through `expand_apart` to a process of its own, which the kernel of the operating system fences:
+no network, no writing, no other processes. Where it cannot be fenced, expressions that could reach
+beyond themselves are refused (`check_expression`).
+
+FRAMES and OUTLIVING, what no expression may contain, may grow but not shrink (test_fence tries to
+escape in every way); TRUST and TO_TRUST are the user's way to lift the limits. Functions of xacro
+are replaced only in `expand_fenced` and `expand_trusted`, whose process then ends.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from roboaccord.description.resources import is_installed, package_folders
 from roboaccord.numerics.fence import fence
 
 NO_ARGUMENTS: Mapping[str, str] = MappingProxyType({})
-MEMORY = 2 << 30  # bytes
-TRUST = "ROBOACCORD_TRUST"  # environment variable: files are trusted
+MEMORY = 2 << 30  # bytes of address space of the process; may be tuned
+TRUST = "ROBOACCORD_TRUST"  # environment variable: with 1, all files are trusted
 TO_TRUST = "if you trust the file, add --trust"
-# Attributes that lead from a generator or an error to whoever called it.
+# Attributes by which an expression reaches the code that called it.
 FRAMES = frozenset(
     "gi_frame gi_code gi_yieldfrom cr_frame cr_code ag_frame ag_code tb_frame tb_next "
     "f_back f_builtins f_code f_generator f_globals f_locals f_trace".split()
 )
-OUTLIVING = (ast.Lambda, ast.GeneratorExp)  # code that runs when others call it
+OUTLIVING = (ast.Lambda, ast.GeneratorExp)  # nodes whose code can run after the expression
 
 
 def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
@@ -64,9 +65,9 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
 def expand_apart(
     path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str] = NO_ARGUMENTS
 ) -> str:
-    """Return the URDF of a xacro file of anybody, expanded in a process of bounded time and memory.
+    """Return the URDF of any xacro file, expanded in a process of bounded time and memory.
 
-    It is fenced unless the file is of an installed package, or the environment has `TRUST`.
+    The process is fenced unless the file is of an installed package or the user trusts it.
 
     Args:
         path: of the file.
@@ -74,7 +75,7 @@ def expand_apart(
         arguments: of the xacro.
 
     Raises:
-        AccordError: if the file is broken, or takes too much.
+        AccordError: if the file is broken, or takes too much time or memory.
     """
     folders = {name: str(folder) for name, folder in packages.items()}
     trusted = os.environ.get(TRUST) == "1" or is_installed(path)
@@ -103,7 +104,7 @@ def expand_trusted(path: str, arguments: Mapping[str, str], packages: Mapping[st
 
 
 def expand_fenced(path: str, arguments: Mapping[str, str], packages: Mapping[str, str]) -> str:
-    """Do what `expand_trusted` does, for good without network, writing and other processes."""
+    """Return the URDF of a xacro file, in a process that loses network, writing and processes."""
     import xacro
     from xacro import substitution_args
 
@@ -114,24 +115,24 @@ def expand_fenced(path: str, arguments: Mapping[str, str], packages: Mapping[str
         return lambda text, *names: evaluate(check_expression(text, refused), *names)
 
     xacro.safe_eval = checked(xacro.safe_eval)
-    # Else $(eval ) has all that Python has built in.
+    # Without this, $(eval ) could use all built-in functions of Python.
     limited = lambda text, _, names: eval(text, {"__builtins__": plain}, names)  # noqa: E731, S307
     substitution_args.eval = checked(limited)
     xacro.open = lambda name: io.BytesIO(read_bytes(Path(name), LARGEST_TEXT))
     for symbols in (plain, xacro._global_symbols["python"]):
-        symbols.pop("vars", None)  # by which a string leads to any attribute
+        symbols.pop("vars", None)  # with it, a string would lead to any attribute
     return expand_trusted(path, arguments, packages)
 
 
 def check_expression(expression: str, refused: tuple[type[ast.AST], ...] = OUTLIVING) -> str:
-    """Return an expression, unless it could reach beyond itself.
+    """Return an expression of Python unchanged, or refuse it if it could reach beyond itself.
 
     Args:
         expression: of Python.
-        refused: nodes that it must not have, beside private attributes and those of frames.
+        refused: kinds of nodes that it must not have; private attributes and FRAMES never.
 
     Raises:
-        AccordError: naming that.
+        AccordError: naming what is refused.
     """
     for node in ast.walk(compile(expression.strip(), "<expression>", "eval", ast.PyCF_ONLY_AST)):
         name = getattr(node, "attr", None) or getattr(node, "id", None) or ""

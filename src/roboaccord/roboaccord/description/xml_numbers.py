@@ -1,8 +1,8 @@
-"""Numbers in the attributes of a description's elements: read, written and changed.
+"""Numbers in the attributes of XML elements: read, written and changed.
 
-`write_numbers` must keep all digits, because engines and what they are checked by are compared to
-round-off. Functions for other attributes may be added. Defaults of attributes (`0 0 0`, or `0 0 1`
-of an axis) are the caller's to give, as URDF states them. Reading with a refusal is in solids.py.
+`write_numbers` keeps all digits, because engines are compared to round-off. Defaults of attributes,
+such as `0 0 0`, are given by the caller, as URDF states them. solids.py reads numbers with a
+refusal.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from roboaccord.contract.state import Array
 
 
 def numbers(element: ET.Element | None, key: str, default: str = "0 0 0") -> Array:
-    """Return the numbers of an attribute; those of the default where it is not there."""
+    """Return the numbers of an attribute (k,), or those of the default if it is missing."""
     text = element.get(key) if element is not None else None
     return np.array([float(word) for word in (text or default).split()])
 
@@ -33,7 +33,15 @@ def edit_numbers(
     change: Callable[[Array], Array],
     default: str = "0 0 0",
 ) -> None:
-    """Change the numbers of an attribute of a child, which is made where there is none."""
+    """Change the numbers of an attribute of a child element, which is made if it is missing.
+
+    Args:
+        element: parent.
+        tag: of the child.
+        key: of the attribute.
+        change: returns the new numbers from the old.
+        default: numbers of a missing attribute.
+    """
     child = element.find(tag)
     if child is None:
         child = ET.SubElement(element, tag)

@@ -1,10 +1,9 @@
 """YAML files, with numbers as engineers write them, bounded in size, depth and aliases.
 
-LARGEST, DEEPEST and MOST may be raised; test_malformed tests files beyond each. The differences
-from YAML 1.1 are those of `_NumberLoader` (1e-3 is a number, whole numbers have 64 bits): files of
-users hang on them. What must stay is the safe loader, and the check of sizes before anything is
-made of a text. A format on top of YAML may be added as a function of the folder that owns it, not
-one here.
+`read_yaml` reads a mapping from a file, `parse_yaml` and `parse_record` any value from a text. The
+safe loader makes plain values only, and a text is measured before anything is made of it, because a
+few aliases can stand for billions of values (test_malformed). There are two differences from YAML
+1.1 (`_NumberLoader`): 1e-3 is a number, and whole numbers have at most 64 bits.
 """
 
 from __future__ import annotations
@@ -18,17 +17,19 @@ import yaml
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import LARGEST_TEXT, read_text
 
+# Limits, which may be raised.
 LARGEST = 1_000_000  # characters of a text that a person writes
 DEEPEST = 50  # levels of lists and mappings
-MOST = 1_000_000  # values, each alias counted as what it stands for
-_FAST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
+MOST = 1_000_000  # values, where an alias counts as all that it stands for
+# The loader in C is ten times as fast.
+_FAST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parse_yaml(text: str) -> Any:
     """Return the value of a YAML text.
 
     Raises:
-        yaml.YAMLError: if it is none, or too large.
+        yaml.YAMLError: if the text is not YAML, or too large.
     """
     return _load(text, _NumberLoader, LARGEST)
 
@@ -58,6 +59,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def _load(text: str, loader: Any, largest: int) -> Any:
+    """Return the value of a YAML text of at most `largest` characters."""
     if len(text) > largest:
         raise yaml.YAMLError(f"a text of more than {largest} characters is too long")
     try:
@@ -73,13 +75,14 @@ def _load(text: str, loader: Any, largest: int) -> Any:
 
 
 def _check_size(text: str) -> None:
-    """Refuse a text by its events, before anything is made of it: one alias can stand for many.
+    """Refuse a text with too many values, before any is made: an alias can stand for many.
 
     Raises:
         yaml.YAMLError: if it is nested too deeply, or has too many values.
     """
-    sizes = dict[str, int]()  # of what aliases stand for; what is not ended yet is not among them
-    open_: list[tuple[str | None, int]] = [(None, 0)]  # anchors, and the values so far
+    sizes = dict[str, int]()  # number of values of each anchor, once it has ended
+    # Collections that have not ended: anchor, and number of values so far.
+    open_: list[tuple[str | None, int]] = [(None, 0)]
     for event in yaml.parse(text, Loader=_FAST):
         anchor, size = getattr(event, "anchor", None), 1
         if isinstance(event, yaml.CollectionStartEvent):

@@ -1,10 +1,15 @@
 """Base class of the engines: commands in, states out, force laws in every physics step.
 
-An engine derives from `EngineSimulator` and writes `_substeps`, `contacts`, `_constraint_losses`
-and what `Simulator` asks for; `EngineConformance` of roboaccord.testing tests what all of them must
-do. Calls of one engine do not belong here. Two things are fixed: the order of the mass matrix, and
-that a force law acts in every stage of a step. Twins (the same schemes on our own equations),
-levels and the kernels of compiled.py depend on both. Contact events are in touch_events.py.
+A control tick is one call of `step`; it consists of several physics steps, through which efforts
+and wrench are held. `EngineSimulator` keeps what all engines have in common: limits and gears of
+efforts, faults, stops, losses, contact events (touch_events.py), and the force law and the friction
+of joints, which act in every stage of every physics step. It also prepares the compiled form of
+these forces (compiled.py). An engine derives from it and writes `_substeps`, `contacts`,
+`_constraint_losses` and what `Simulator` asks for; `EngineConformance` of roboaccord.testing tests
+what all engines must do.
+
+Two things are fixed, because twins, levels and kernels depend on them: the order of the mass
+matrix, and that a force law acts in every stage.
 """
 
 from __future__ import annotations
@@ -49,10 +54,16 @@ class EngineSimulator(Simulator):
 
     Args:
         model: to simulate.
-        tree: in place of the description's, for a twin with changed numbers.
+        tree: replaces that of the description, for a twin with changed numbers.
 
     Attributes:
-        mechanism: the engine's own model.
+        mechanism: the engine's own model of the robot.
+        tree: links and joints.
+        base: how the base moves.
+        intended: the model as it was given.
+        restitution: of impacts that the robot computes itself, or None.
+        armature: reflected inertia of the rotors (n,) [kg m^2].
+        spring: stiffness and slack positions of the joints' springs (n,), or None.
     """
 
     channels = CHANNELS
@@ -100,7 +111,11 @@ class EngineSimulator(Simulator):
 
     def properties(self) -> Properties:
         """Return the properties of links and joints as the engine has them."""
-        links = {k.name: self.mechanism.link(k.name) for k in self.tree.links if k.name != WORLD}
+        links = {
+            body.name: self.mechanism.link(body.name)
+            for body in self.tree.links
+            if body.name != WORLD
+        }
         return Properties(
             links={name: link for name, link in links.items() if link},
             joints={joint.name: self._joint(joint.name) for joint in self.tree.moving},
@@ -113,15 +128,15 @@ class EngineSimulator(Simulator):
         return replace(joint, damping=viscous + joint.damping, friction=dry + joint.friction)
 
     def parts(self) -> Sequence[EngineSimulator]:
-        """Return the simulators of its models: only itself."""
+        """Return the simulators that it consists of: only itself."""
         return (self,)
 
     @abstractmethod
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
         """Return the losses in stops, contacts and their friction in the last physics step [J].
 
-        An impulse P takes -P . (v0 + v1) / 2. That is its share of the change of kinetic energy
-        where several impulses together change the velocities from v0 to v1.
+        An impulse P takes the energy -P . (v0 + v1) / 2, where v0 and v1 are the velocities before
+        and after the step: its share of the change of kinetic energy if several impulses act.
         """
 
     def masses(self) -> Mapping[str, float]:
@@ -182,6 +197,7 @@ class EngineSimulator(Simulator):
         return self._statics_at(state)[1]
 
     def _statics_at(self, state: RobotState) -> tuple[Array, Array]:
+        """Return mass matrix and gravity forces in a state; the present state is restored."""
         present = self.state()
         statics = self.mechanism.statics_at(state)
         self._place(present)
@@ -194,7 +210,7 @@ class EngineSimulator(Simulator):
         return acceleration
 
     def push(self, link: str, force: Array) -> None:
-        """Apply a force (3,) [N], in the world, on a link's centre of mass until the next call."""
+        """Apply a force (3,) [N], in the world, at a link's centre of mass until the next call."""
         law = self._own_law
         self._take_law(PushedLaw(law, {link: force}) if np.any(force) else law)
         self._compile()
@@ -213,6 +229,7 @@ class EngineSimulator(Simulator):
             self._law_efforts(rest, rest, np.zeros(3), np.eye(3), np.zeros(6))
 
     def _compile(self) -> None:
+        """Make the kernel of the forces, if it knows all of them."""
         self._compiled = None
         if COMPILES and self._indices and (self._law or self._friction):
             from roboaccord.engines.compiled import compile_forces
@@ -230,12 +247,14 @@ class EngineSimulator(Simulator):
         return compiled
 
     def _take_law(self, law: ForceLaw | None) -> None:
+        """Set the force law, with arrays for the forces and torques on all links (k, 3)."""
         names = self._kinematics.names
         self._law = law
         self._links = np.array([names.index(n) for n in law.links] if law else [], int)
         self._forces, self._torques = np.zeros((2, len(names), 3))
 
     def _geared(self, effort: Array) -> Array:
+        """Return efforts (n,) multiplied by the factors of the gears."""
         return effort if self._gear is None else effort * self._gear
 
     def _law_efforts(
@@ -247,12 +266,12 @@ class EngineSimulator(Simulator):
         base's origin.
         """
         assert self._law is not None
-        motion, at = self._kinematics.move(q, qd, position, rotation, twist), self._links
-        self._forces[at], self._torques[at] = self._law.wrenches(motion.at(at))
+        motion, links = self._kinematics.move(q, qd, position, rotation, twist), self._links
+        self._forces[links], self._torques[links] = self._law.wrenches(motion.at(links))
         return self._kinematics.efforts(self._forces, self._torques)
 
     def _checked(self, command: Command) -> Array | None:
-        """Return the wrench of a command; refuse commands that an engine cannot follow.
+        """Return the wrench (6,) of a command, or None; refuse what an engine cannot follow.
 
         Raises:
             AccordError: for a twist, or a wrench on a base that does not move by itself.
@@ -267,5 +286,5 @@ class EngineSimulator(Simulator):
 
 
 def engine_parts(simulator: Simulator) -> Sequence[EngineSimulator]:
-    """Return a simulator's models in an engine; none where the equations are ours."""
+    """Return the parts of a simulator that an engine simulates; none for our own equations."""
     return [part for part in simulator.parts() if isinstance(part, EngineSimulator)]

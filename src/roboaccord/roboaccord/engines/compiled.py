@@ -1,13 +1,14 @@
-"""Forces of a physics step as one kernel: friction of sliding links and friction of joints.
+"""Forces of a physics step in one compiled kernel: friction of sliding links and of joints.
 
-It is the fast form of `EngineSimulator._law_efforts` and `JointFriction.efforts` and must give the
-same bits. Change a term in both, or exclude it in `compile_forces`, which returns None for what the
-kernel does not know. Entries of the table may be added, numbered without gaps: in the group of
-SIZES, indices or numbers, with ENTRIES raised.
+An engine evaluates these forces in every stage of every physics step; in Python that would cost
+more than the engine's own step. `apply_forces` computes them in one call, and can be called from C
+as well. It finds all its arrays through a table of int64 numbers: counts, flags, and addresses of
+arrays (native.py says why). `CompiledForces` makes the arrays and fills the table; the constants
+below name its entries.
 
-An engine evaluates these forces in every stage of every step. In Python that costs more than the
-engine's own step. Here it is one call, and everything constant is in a table of addresses
-(native.py).
+The kernel is the fast form of `EngineSimulator._law_efforts` and `JointFriction.efforts` and must
+give the same bits. Change a term in both, or let `compile_forces` return None for it. Entries of
+the table are numbered without gaps; ENTRIES is their number.
 """
 
 from __future__ import annotations
@@ -31,30 +32,44 @@ from roboaccord.numerics.native import (
 )
 from roboaccord.simulators.friction import JointFriction
 
-# Entries of a table: counts, and flags.
+# Entries of the table that are counts (links k, joints n, sliding links m, contact points per link,
+# numbers of the second ground), flags (pyramid of friction, planar base; BRAKED: 1 for friction of
+# joints, 2 with springs), and lengths of the engine's arrays of positions and velocities.
 SIZES = (LINKS, JOINTS, SLIDERS, POINTS, BEYOND, PYRAMID, PLANAR, BRAKED, ALL_Q, ALL_V) = range(10)
-# Entries of a table: addresses of indices.
+# Entries that are addresses of indices (int64): of the joints (n,) and of a planar base (3,) among
+# the engine's coordinates and rates; parent, kind and joint of each link (k,); sliding links (m,).
 (AT_Q, AT_V, ROWS_Q, ROWS_V, PARENT, KIND, COLUMN, SLIDING) = range(10, 18)
-# Entries of a table: addresses of numbers.
+# Entries that are addresses of numbers (float64).
+# Joints (n,): held efforts, coordinates, rates, efforts of the friction law.
+# Links, constant: place (k, 3), rotation (k, 3, 3) and axis (k, 3) in the parent, centre (k, 3).
+# Links, work space: rotation (k, 3, 3); origin, velocities, axis in the world, position and
+# velocity of the centre, force and torque (k, 3); wrench on the base (6,).
+# Friction law: contact points, coefficients, the second ground, radii of gyration, and NUMBERS:
+# load, slip speed, and squared speed of the joints' friction.
+# Friction of joints (n,): viscous, dry, stiffness and zero position of springs.
 (
     HELD, Q, QD, OWN, PLACE, TURN, AXIS, CENTRE, ROTATION, ORIGIN, LINEAR, ANGULAR, AXES, POSITION,
     VELOCITY, FORCE, TORQUE, WRENCH, PLACES, MU, GROUND, GYRATION, NUMBERS, VISCOUS, DRY,
     STIFFNESS, SLACK,
 ) = range(18, 45)  # fmt: skip
-# Entries of a table: addresses of the arrays of an engine that calls back.
+# Entries that are addresses of the arrays of an engine which calls the kernel back from C.
 (POSITIONS, VELOCITIES, FORCES) = range(45, 48)
 ENTRIES = 48
 
 
 class CompiledForces:
-    """Generalised forces of held efforts, a friction law and friction of joints.
+    """Generalised forces of held efforts, a friction law and friction of joints, as a kernel.
 
     Args:
         kinematics: of the links.
         law: of friction of links, or None.
         friction: of the joints, or None.
         at_q, at_v: indices of the joints' coordinates and rates among the engine's (n,).
-        rows_q, rows_v: those of the base, used where it is planar: x, y and yaw.
+        rows_q, rows_v: indices of the base's; (3,) for a planar base: x, y and yaw.
+
+    Attributes:
+        table: of counts, flags and addresses (ENTRIES,).
+        held: efforts on the joints that are held during the step (n,).
     """
 
     def __init__(
@@ -70,17 +85,19 @@ class CompiledForces:
         k, n = len(kinematics.names), len(at_q)
         self.table = np.zeros(ENTRIES, np.int64)
         self._arrays: list[Array] = []  # the table has only their addresses
-        # Efforts on the joints (n,).
         self.held = np.zeros(n)
+        # The engine's indices, and the constants of the tree.
         ints: dict[int, Array | Index] = {AT_Q: at_q, AT_V: at_v, ROWS_Q: rows_q, ROWS_V: rows_v}
         ints |= {PARENT: kinematics.parent, KIND: kinematics.kind, COLUMN: kinematics.column}
         numbers: dict[int, Array] = {entry: np.zeros(n) for entry in (Q, QD, OWN)}
         numbers |= {HELD: self.held}
         numbers |= {PLACE: kinematics.place, TURN: kinematics.turn, AXIS: kinematics.axis}
         numbers |= {CENTRE: kinematics.centre, ROTATION: np.tile(np.eye(3), (k, 1, 1))}
+        # Work space of the kernel.
         scratch = (ORIGIN, LINEAR, ANGULAR, AXES, POSITION, VELOCITY, FORCE, TORQUE)
         numbers |= {entry: np.zeros((k, 3)) for entry in scratch} | {WRENCH: np.zeros(6)}
         self.table[[LINKS, JOINTS, PLANAR]] = k, n, len(rows_v) == len(rows_q) == 3
+        # Constants of the friction law, and of the friction and springs of joints.
         scalars = np.zeros(3)
         if law:
             sliding = np.array([kinematics.names.index(name) for name in law.links])
@@ -98,6 +115,7 @@ class CompiledForces:
                 self.table[BRAKED] = 2
                 numbers |= {STIFFNESS: friction.spring[0], SLACK: friction.spring[1]}
         numbers |= {NUMBERS: scalars}
+        # The arrays enter the table, in the layout and type that the kernel expects.
         for entry, array in ints.items():
             self._enter(entry, np.ascontiguousarray(array, np.int64))
         for entry, array in numbers.items():
@@ -115,11 +133,11 @@ class CompiledForces:
         self._callback, self._address = c_function(_call_back, 2).ctypes, address(self.table)
 
     def apply(self, positions: Array, velocities: Array, forces: Array) -> None:
-        """Fill the forces on the joints and on a planar base, at coordinates and rates."""
+        """Fill `forces` on joints and a planar base, at the engine's coordinates and rates."""
         apply_forces(self.table, positions, velocities, forces)
 
     def callback(self) -> object:
-        """Return the C function that applies them to the attached arrays, until the next call."""
+        """Return the C function that fills the attached forces; valid until the next call."""
         set_table(self._address)
         return self._callback
 
@@ -131,13 +149,14 @@ def compile_forces(
     base: FixedBase,
     *indices: Array | Index,
 ) -> CompiledForces | None:
-    """Return the kernel of the forces on a robot; None where it does not know one of them.
+    """Return the compiled forces on a robot, or None where the kernel does not know one of them.
 
-    It has no exponential of stiction and no tilted base: numpy, which computes these, rounds
-    differently. A friction law that sticks refuses by itself.
+    Stiction, whose exponential numpy rounds differently, and friction under a tilted base are
+    left to Python, as are friction laws of a user and a law without slip speed, which sticks.
 
     Args:
-        kinematics, law, friction, indices: as of `CompiledForces`.
+        kinematics, law, friction: as of `CompiledForces`.
+        indices: its at_q, at_v, rows_q, rows_v.
         base: how the base moves.
     """
     if config.DISABLE_JIT or (friction and friction.stiction is not None):
@@ -153,31 +172,51 @@ def compile_forces(
 
 @kernel
 def slide(table, x, y, yaw, vx, vy, rate):
-    """Fill the efforts OWN and the base's WRENCH of the friction law, for a base in the plane."""
+    """Fill OWN, the joints' efforts of the friction law, and WRENCH, what it does to the base.
+
+    Args:
+        table: of counts and addresses; joint coordinates Q and rates QD are filled.
+        x, y, yaw: of a base in the plane [m], [rad].
+        vx, vy, rate: velocity of its origin in the world [m/s], and its rate of yaw [rad/s].
+    """
+    # Views of the arrays of k links, n joints and m sliding links.
     k, n, m, count = table[LINKS], table[JOINTS], table[SLIDERS], table[POINTS]
     parent, kind = carray(ints_at(table[PARENT]), k), carray(ints_at(table[KIND]), k)
-    column, at = carray(ints_at(table[COLUMN]), k), carray(ints_at(table[SLIDING]), m)
-    R, O = carray(doubles_at(table[ROTATION]), (k, 3, 3)), carray(doubles_at(table[ORIGIN]), (k, 3))
-    V, W = carray(doubles_at(table[LINEAR]), (k, 3)), carray(doubles_at(table[ANGULAR]), (k, 3))
-    A = carray(doubles_at(table[AXES]), (k, 3))
-    P, C = carray(doubles_at(table[POSITION]), (k, 3)), carray(doubles_at(table[VELOCITY]), (k, 3))
-    F, T = carray(doubles_at(table[FORCE]), (k, 3)), carray(doubles_at(table[TORQUE]), (k, 3))
+    column, sliding = carray(ints_at(table[COLUMN]), k), carray(ints_at(table[SLIDING]), m)
+    rotations = carray(doubles_at(table[ROTATION]), (k, 3, 3))
+    origins = carray(doubles_at(table[ORIGIN]), (k, 3))
+    linears = carray(doubles_at(table[LINEAR]), (k, 3))
+    angulars = carray(doubles_at(table[ANGULAR]), (k, 3))
+    axes = carray(doubles_at(table[AXES]), (k, 3))
+    positions = carray(doubles_at(table[POSITION]), (k, 3))
+    velocities = carray(doubles_at(table[VELOCITY]), (k, 3))
+    forces = carray(doubles_at(table[FORCE]), (k, 3))
+    torques = carray(doubles_at(table[TORQUE]), (k, 3))
     numbers = carray(doubles_at(table[NUMBERS]), 3)
+    # Pose and velocity of the base, which is link 0.
     c, s = np.cos(yaw), np.sin(yaw)
-    R[0, 0, 0], R[0, 0, 1], R[0, 1, 0], R[0, 1, 1] = c, -s, s, c
-    O[0, 0], O[0, 1] = x, y
-    V[0, 0], V[0, 1], W[0, 2] = vx, vy, rate
+    rotations[0, 0, 0], rotations[0, 0, 1], rotations[0, 1, 0], rotations[0, 1, 1] = c, -s, s, c
+    origins[0, 0], origins[0, 1] = x, y
+    linears[0, 0], linears[0, 1], angulars[0, 2] = vx, vy, rate
+    # Poses and velocities of all links, from the base outward, then those of their centres.
     outward(
         parent, kind, column, carray(doubles_at(table[PLACE]), (k, 3)),
         carray(doubles_at(table[TURN]), (k, 3, 3)), carray(doubles_at(table[AXIS]), (k, 3)),
-        carray(doubles_at(table[Q]), n), carray(doubles_at(table[QD]), n), R, O, V, W, A,
+        carray(doubles_at(table[Q]), n), carray(doubles_at(table[QD]), n), rotations, origins,
+        linears, angulars, axes,
     )  # fmt: skip
-    centres(R, O, V, W, carray(doubles_at(table[CENTRE]), (k, 3)), P, C)
+    centres(
+        rotations, origins, linears, angulars, carray(doubles_at(table[CENTRE]), (k, 3)), positions,
+        velocities,
+    )  # fmt: skip
+    # Friction on the sliding links: without a copy where they are the first m links in order.
     force, torque = np.zeros((m, 3)), np.zeros((m, 3))
-    rotation, centre, linear, angular = R, P, C, W
+    rotation, centre, linear, angular = rotations, positions, velocities, angulars
     for i in range(k):
-        if i >= m or at[i] != i:  # not all links in the order of the tree
-            rotation, centre, linear, angular = R[at], P[at], C[at], W[at]
+        if i >= m or sliding[i] != i:
+            rotation, centre, linear, angular = (
+                rotations[sliding], positions[sliding], velocities[sliding], angulars[sliding],
+            )  # fmt: skip
             break
     sliding_wrenches(
         table[PYRAMID] > 0, rotation, centre, linear, angular,
@@ -186,43 +225,54 @@ def slide(table, x, y, yaw, vx, vy, rate):
         carray(doubles_at(table[GYRATION]), 2), force, torque,
     )  # fmt: skip
     for i in range(m):
-        F[at[i]] = force[i]
-        T[at[i]] = torque[i]
+        forces[sliding[i]] = force[i]
+        torques[sliding[i]] = torque[i]
+    # Efforts of the joints and wrench on the base, from the tips inward.
     inward(
-        parent, kind, column, O, P, A, F, T, carray(doubles_at(table[WRENCH]), 6),
-        carray(doubles_at(table[OWN]), n),
+        parent, kind, column, origins, positions, axes, forces, torques,
+        carray(doubles_at(table[WRENCH]), 6), carray(doubles_at(table[OWN]), n),
     )  # fmt: skip
 
 
 @kernel
 def apply_forces(table, positions, velocities, forces):
-    """Fill the forces on the joints, and on a planar base where a law acts; others stay."""
+    """Fill the forces on the joints, and on a planar base where a friction law acts.
+
+    Args:
+        table: of counts and addresses.
+        positions, velocities: all coordinates and rates of the engine.
+        forces: generalised forces on all rates; those of other rates stay.
+    """
     n = table[JOINTS]
     at_q, at_v = carray(ints_at(table[AT_Q]), n), carray(ints_at(table[AT_V]), n)
     q, qd = carray(doubles_at(table[Q]), n), carray(doubles_at(table[QD]), n)
     held, law_effort = carray(doubles_at(table[HELD]), n), carray(doubles_at(table[OWN]), n)
+    # Coordinates and rates of the joints, out of the engine's.
     for j in range(n):
         q[j] = positions[at_q[j]]
         qd[j] = velocities[at_v[j]]
+    # Friction law of the sliding links.
     if table[SLIDERS] > 0:
         if table[PLANAR] > 0:
-            a, b = carray(ints_at(table[ROWS_Q]), 3), carray(ints_at(table[ROWS_V]), 3)
+            rows, rates = carray(ints_at(table[ROWS_Q]), 3), carray(ints_at(table[ROWS_V]), 3)
             slide(
-                table, positions[a[0]], positions[a[1]], positions[a[2]], velocities[b[0]],
-                velocities[b[1]], velocities[b[2]],
+                table, positions[rows[0]], positions[rows[1]], positions[rows[2]],
+                velocities[rates[0]], velocities[rates[1]], velocities[rates[2]],
             )  # fmt: skip
             wrench = carray(doubles_at(table[WRENCH]), 6)
-            forces[b[0]], forces[b[1]], forces[b[2]] = wrench[0], wrench[1], wrench[5]
+            forces[rates[0]], forces[rates[1]], forces[rates[2]] = wrench[0], wrench[1], wrench[5]
         else:
             slide(table, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for j in range(n):
         forces[at_v[j]] = held[j] + law_effort[j]
+    # Friction of the joints: -qd (viscous + dry / sqrt(qd^2 + speed^2)).
     if table[BRAKED] > 0:
         viscous, dry = carray(doubles_at(table[VISCOUS]), n), carray(doubles_at(table[DRY]), n)
-        speed = carray(doubles_at(table[NUMBERS]), 3)[2]
+        squared_speed = carray(doubles_at(table[NUMBERS]), 3)[2]
         for j in range(n):
-            drag = viscous[j] + dry[j] / np.sqrt(qd[j] * qd[j] + speed)
+            drag = viscous[j] + dry[j] / np.sqrt(qd[j] * qd[j] + squared_speed)
             forces[at_v[j]] += -qd[j] * drag
+    # Springs of the joints: -stiffness (q - slack).
     if table[BRAKED] > 1:
         stiff, slack = carray(doubles_at(table[STIFFNESS]), n), carray(doubles_at(table[SLACK]), n)
         for j in range(n):
@@ -230,7 +280,7 @@ def apply_forces(table, positions, velocities, forces):
 
 
 def _call_back(_model: int, _data: int) -> None:
-    """Apply the forces of the current table to the arrays of an engine."""
+    """Fill the forces of the engine whose table is current; its two pointers are not needed."""
     table = carray(table_now(), ENTRIES)
     apply_forces(
         table,

@@ -1,9 +1,12 @@
-"""Deviations: copies of a model in which one number is changed.
+"""Copies of a model in which single numbers are changed, such as a mass or an axis.
 
-To let the search for causes try another parameter, add its name to GROUND, OF_JOINTS, OF_LINKS or
-OF_FEET, a branch of `deviating`, and a unit in UNITS of crosscheck/causes/hypotheses.py. Existing
-names stay: reports contain them. CREEP may be tuned. Nothing is changed in place: twins, and robots
-that follow a log, are made from what these functions return.
+The search for the cause of a disagreement asks which changed number would explain it: it makes
+twins (our equations under an engine's scheme) of models that these functions return. A
+`ModelChange` names the number; `deviate` applies several. Nothing is changed in place.
+
+To let the search try another parameter, add its name to GROUND, OF_JOINTS, OF_LINKS or OF_FEET, a
+branch of `deviating`, and a unit in UNITS of crosscheck/causes/hypotheses.py. Existing names stay:
+reports contain them.
 """
 
 from __future__ import annotations
@@ -25,16 +28,17 @@ from roboaccord.numerics.rotations import axis_angle_matrix
 from roboaccord.simulators.friction import JointFriction
 
 EVERY = "*"  # stands for all joints or links
+# Names of quantities: of the friction on the ground, of joints, and of links.
 GROUND = ("friction along", "friction across", "slip speed")
 OF_JOINTS = ("gear", "damping", "dry friction", "armature", "origin")
 OF_LINKS = ("mass", "centre", "inertia")
 OF_FEET = ("friction",)  # of links on which a force law acts
 PLACED = ("origin", "axis")  # joints of a tree
 UPWARDS = 2  # index of z
-# rad/s: below it dry friction fades to 0 in a model that has none of its own. May be tuned: slow
-# beside the rates of joints, and still large enough for a physics step to follow.
+# rad/s: speed below which dry friction fades to 0, in a model that had none. May be tuned: slow
+# compared with the rates of joints, but large enough for a physics step to follow.
 CREEP = 1e-3
-TRIANGLE = np.triu_indices(3)
+TRIANGLE = np.triu_indices(3)  # rows and columns of xx xy xz yy yz zz
 PRODUCTS = "products of inertia"  # CAD programs may export them with the other sign
 
 
@@ -45,7 +49,7 @@ class ModelChange(NamedTuple):
         quantity: `gravity`, `axis`, or one of OF_LINKS, OF_FEET, OF_JOINTS or GROUND.
         where: joint or link, or EVERY; "" for what exists once.
         axis: of a link's centre, a joint's origin or gravity; component of an inertia.
-        size: relative, or an addend in the parameter's unit.
+        size: relative change, or what is added, in the parameter's unit.
     """
 
     quantity: str
@@ -62,23 +66,24 @@ def deviate(
     Args:
         model: to copy.
         off: changes.
-        sticks: whether friction on the ground sticks; its law is then returned beside the model.
+        sticks: whether friction on the ground sticks; its law is then returned separately, because
+            such friction is no function of the motion, as force laws are.
 
     Returns:
-        model; its tree, None where nothing is changed; the law of sticking friction, None where
-        none sticks; and factors on that friction by link, 1 where there is none.
+        The model without a law that sticks; its changed tree, or None where nothing is changed; the
+        law of friction that sticks, or None; and factors on that friction by link (1 if not named).
     """
-    law, tree, shares = model.force_law if sticks else None, None, dict[str, float]()
+    law, tree, factors = model.force_law if sticks else None, None, dict[str, float]()
     model = replace(model, force_law=None) if law else model
-    for one in off:
-        tree = deviating_tree(tree or model.tree, one)
-        if law and one.quantity in OF_FEET:
-            shares[one.where] = shares.get(one.where, 1.0) * (1.0 + one.size)
-        elif isinstance(law, EllipseFriction) and one.quantity in GROUND:
-            law = scaled_ground(law, one.quantity, 1.0 + one.size)
+    for change in off:
+        tree = deviating_tree(tree or model.tree, change)
+        if law and change.quantity in OF_FEET:
+            factors[change.where] = factors.get(change.where, 1.0) * (1.0 + change.size)
+        elif isinstance(law, EllipseFriction) and change.quantity in GROUND:
+            law = scaled_ground(law, change.quantity, 1.0 + change.size)
         else:
-            model = deviating(model, tree, one)
-    return model, tree, law, shares
+            model = deviating(model, tree, change)
+    return model, tree, law, factors
 
 
 def deviating_tree(tree: Tree, off: ModelChange) -> Tree:
@@ -93,19 +98,23 @@ def deviating_tree(tree: Tree, off: ModelChange) -> Tree:
 
 
 def loaded(link: Link, mass: float, point: Array) -> Link:
-    """Return a link that carries a point mass [kg] at a point in its frame (3,) [m]."""
-    whole = link.mass + mass
-    centre = (link.mass * link.centre + mass * point) / whole
+    """Return a link that carries a point mass [kg] at a point in its frame (3,) [m].
+
+    The inertia about the common centre grows by that of the reduced mass m M / (m + M) at the
+    distance between both centres.
+    """
+    total = link.mass + mass
+    centre = (link.mass * link.centre + mass * point) / total
     arm = point - link.centre
-    more = mass * link.mass / whole * (arm @ arm * np.eye(3) - np.outer(arm, arm))
-    return replace(link, mass=whole, centre=centre, inertia=link.inertia + more)
+    added = mass * link.mass / total * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    return replace(link, mass=total, centre=centre, inertia=link.inertia + added)
 
 
 def _link(link: Link, off: ModelChange) -> Link:
-    """Return a link with another mass (its inertia is kept), centre [m] or moment of inertia.
+    """Return a link with a changed mass, centre of mass [m] or inertia about the centre.
 
-    A moment of inertia about the centre, of xx xy xz yy yz zz, changes by `size` times itself, a
-    product of inertia by `size` times the geometric mean of its two moments.
+    A changed mass leaves the inertia as it is. Component `axis` of xx xy xz yy yz zz grows by
+    `size` times itself, or, if it is a product of inertia, times the geometric mean of its moments.
     """
     if off.quantity == "mass":
         return replace(link, mass=link.mass * (1.0 + off.size))
@@ -138,17 +147,17 @@ def deviating(model: EngineModel, tree: Tree, off: ModelChange) -> EngineModel:
         off: the change.
     """
     quantity, where, axis, size = off
-    joint = size * np.array([where in (name, EVERY) for name in model.joints], float)
+    sizes = size * np.array([where in (name, EVERY) for name in model.joints], float)
     law = model.force_law
     match quantity:
         case "gear":
-            gear = np.ones(len(joint)) if model.gear is None else model.gear
-            return replace(model, gear=gear * (1.0 + joint))
+            gear = np.ones(len(sizes)) if model.gear is None else model.gear
+            return replace(model, gear=gear * (1.0 + sizes))
         case "damping" | "dry friction":
-            return replace(model, friction=_braked(model.friction, joint, quantity == "damping"))
+            return replace(model, friction=_braked(model.friction, sizes, quantity == "damping"))
         case "armature":
             return replace(
-                model, armature=joint + (0.0 if model.armature is None else model.armature)
+                model, armature=sizes + (0.0 if model.armature is None else model.armature)
             )
         case "gravity" if axis == UPWARDS:
             return replace(model, gravity=model.gravity * (1.0 + size))
@@ -163,13 +172,14 @@ def deviating(model: EngineModel, tree: Tree, off: ModelChange) -> EngineModel:
     return model
 
 
-def _braked(law: JointFriction | None, more: Array, viscous: bool) -> JointFriction:
-    none = np.zeros(len(more))
+def _braked(law: JointFriction | None, added: Array, viscous: bool) -> JointFriction:
+    """Return the friction of joints with damping or dry friction added (n,)."""
+    none = np.zeros(len(added))
     law = law or JointFriction(none, none, CREEP)
     if viscous:
-        return replace(law, viscous=law.viscous + more)
-    stiction = None if law.stiction is None else law.stiction + more
-    return replace(law, constant=law.constant + more, stiction=stiction)
+        return replace(law, viscous=law.viscous + added)
+    stiction = None if law.stiction is None else law.stiction + added
+    return replace(law, constant=law.constant + added, stiction=stiction)
 
 
 def scaled_ground(law: EllipseFriction, quantity: str, factor: float) -> EllipseFriction:

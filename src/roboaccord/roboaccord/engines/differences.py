@@ -1,8 +1,11 @@
-"""Differences of a model from what it should be, for engines and readers of files alike.
+"""Differences between a model and what it should be: of links, joints, axes and limits.
 
-Callers pass how much is allowed. To compare another quantity, call `compare_value` with its name.
+The cross-check compares the model inside an engine with the description, and `accord parity` what
+readers make of a file; both use the functions `compare_...` here, each of which returns a
+`Difference` with its error, the error that the caller allows, and the words for it.
+
 Two things stay: the keys of `Difference.to_json`, which scripts read, and that a limit of ENDLESS
-or more counts as none, because SDFormat writes 1e16.
+or more counts as none, because SDFormat writes 1e16 for it.
 """
 
 from __future__ import annotations
@@ -30,9 +33,9 @@ class Difference:
     """Difference of a quantity of a link or joint from what it should be.
 
     Args:
-        quantity: link, mass, centre, inertia, joint, origin, axis, limit, damping, gravity, ...
-        where: link or joint; "" for a quantity of the whole robot.
-        error: infinite where something is missing or not finite.
+        quantity: name: link, mass, centre, inertia, joint, origin, axis, limit, damping, ...
+        where: name of the link or joint; "" for a quantity of the whole robot.
+        error: relative; infinite where something is missing or not finite.
         allowed: largest error that is accepted.
         how: the difference in words.
     """
@@ -59,7 +62,7 @@ class Difference:
         return self.error if math.isfinite(self.error) else None
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return it without the allowed error."""
+        """Return quantity, place and error, which is null where it is not finite."""
         return {"quantity": self.quantity, "where": self.where, "error": self.finite}
 
 
@@ -85,10 +88,18 @@ def compare_value(
     whole: float = 1.0,
     unit: str = "",
 ) -> Difference:
-    """Return the difference of a quantity relative to `whole`, worded in a unit or in %."""
-    one, two = np.atleast_1d(want), np.atleast_1d(have)
+    """Return the largest difference of a quantity's components, relative to `whole`.
+
+    Args:
+        quantity, where: as of `Difference`.
+        want, have: what it should be, and what it is.
+        allowed: relative error.
+        whole: to which the error is relative, in the unit of the quantity.
+        unit: in which the difference is stated; "" for a percentage.
+    """
+    wanted, present = np.atleast_1d(want), np.atleast_1d(have)
     with np.errstate(invalid="ignore"):  # limits at infinity
-        errors = np.where(one == two, 0.0, np.abs(one - two))
+        errors = np.where(wanted == present, 0.0, np.abs(wanted - present))
     size = float(np.nan_to_num(errors, nan=np.inf, posinf=np.inf).max(initial=0.0))
     error = size / whole if math.isfinite(size) else math.inf
     share = because(Code.OFF_BY_SHARE, share=error)
@@ -104,7 +115,10 @@ def compare_axis(where: str, want: Array, have: Array, allowed: float) -> Differ
 
 
 def compare_limits(where: str, want: Value, have: Value, allowed: float) -> Difference:
-    """Return the difference of lower and upper limits, relative to the largest if it is over 1."""
+    """Return the difference of lower and upper limits, relative to the largest limit or to 1.
+
+    The larger of the two counts; limits of ENDLESS or more count as infinite.
+    """
     ends = np.array([want, have], dtype=float)
     ends = np.where(np.abs(ends) >= ENDLESS, np.copysign(np.inf, ends), ends)
     whole = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
@@ -119,14 +133,14 @@ def compare_link(
     length: float = 1.0,
     noise: float = 0.0,
 ) -> Iterator[Difference]:
-    """Yield the differences of a link, whether they are allowed or not.
+    """Yield the differences of a link in mass, centre and inertia, allowed ones included.
 
     Args:
         name: of the link.
         want, have: what it should be, and what it is; None for a missing link.
         allowed: relative error.
         length: to which the error of a centre of mass is relative [m].
-        noise: round-off of an inertia, per unit of mass [m^2].
+        noise: error of an inertia by round-off, per unit of mass [m^2]; less is not reported.
     """
     if have is None:
         if want.mass:
@@ -141,11 +155,13 @@ def compare_link(
             yield compare_value("centre", name, want.centre, have.centre, allowed, length, unit)
     error = float(np.abs(want.inertia - have.inertia).max())
     if not error <= noise * heavier:  # also if it is NaN
-        mine, other = (float(np.abs(x.inertia).max()) for x in (want, have))
+        wanted_size, present_size = (float(np.abs(x.inertia).max()) for x in (want, have))
         difference = compare_value(
-            "inertia", name, want.inertia, have.inertia, allowed, max(mine, other)
+            "inertia", name, want.inertia, have.inertia, allowed, max(wanted_size, present_size)
         )
-        yield replace(difference, how=because(Code.OFF_BY_SHARE, share=error / (mine or other)))
+        yield replace(
+            difference, how=because(Code.OFF_BY_SHARE, share=error / (wanted_size or present_size))
+        )
 
 
 def compare_mass(name: str, want: float, have: float, allowed: float) -> Difference:

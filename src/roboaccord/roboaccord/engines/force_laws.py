@@ -1,7 +1,8 @@
-"""Force laws made from another: with forces added, or scaled.
+"""Force laws made from another law: with constant forces added, or scaled on some links.
 
-A law may be added: it derives from nothing and has `links` and `wrenches`, as `ForceLaw` of
-contract/interfaces.py. The kernel of compiled.py does not know these, so Python computes them.
+A force law (`ForceLaw` of contract/interfaces.py) has the names of its `links` and a method
+`wrenches` from their motion to forces and torques. The compiled forces of compiled.py do not know
+the laws of this module, so Python computes them.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ class PushedLaw:
         """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
         forces, torques = self._pushes.copy(), np.zeros((len(self.links), 3))
         if self._law:
-            first = slice(self._count)
-            law_forces, torques[first] = self._law.wrenches(motion.at(first))
-            forces[first] += law_forces
+            rows_of_law = slice(self._count)
+            law_forces, torques[rows_of_law] = self._law.wrenches(motion.at(rows_of_law))
+            forces[rows_of_law] += law_forces
         return forces, torques
 
 

@@ -1,9 +1,10 @@
-"""Robots in any format: URDF and xacro are read here, others by the engine that knows the format.
+"""Reading of robots in any format: URDF and xacro here, others by the engine that knows the format.
 
-To add a format, add an entry to `formats` of an engine's `EngineSpec`, by the first element of its
-files; no branch is needed here. MEMORY may be tuned. Two things stay: a file of a stranger is
-converted in a fenced process of its own (test_readers, test_formats), and what URDF cannot express
-becomes a note for the user.
+`read_robot` looks at the first element of a file. URDF and xacro go to description/urdf_file.py.
+Any other format is converted to a URDF by the engine that lists it in the `formats` of its
+`EngineSpec`; to add a format, add it there. The conversion runs in a process of its own, with
+limits on memory, time and files, because a file may come from a stranger (test_readers,
+test_formats). What URDF cannot express becomes a note for the user.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from roboaccord.engines import specs
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.fence import fence
 
-# bytes of address space of the converting process: Drake's libraries alone take 1.5 GB of it
+# bytes: limit on the address space of the converting process, of which Drake's libraries alone take
+# 1.5 GB; may be tuned
 MEMORY = 4 << 30
+# Names of packages that a file refers to.
 NAMED = re.compile(r"(?:model|package)://([\w.-]+)")
 
 
@@ -49,21 +52,24 @@ def read_robot(
     engine = formats().get(form)
     if engine is None:
         return urdf_file.check_urdf(path, text, packages)  # its error names the kind of file
+    # Folders of the packages that the file names: the fenced process cannot look for them.
     folders = dict(packages)
     for name in {*NAMED.findall(text)}:
         candidates = package_folders(name, path.absolute(), packages)
         if folder := next(filter(Path.is_dir, candidates), None):
             folders[name] = folder
-    whole = path != urdf_file.STANDARD_INPUT and path.suffix != ".xacro"
+    # The engine loads the file itself, unless the text came from standard input or from xacro.
+    is_file = path != urdf_file.STANDARD_INPUT and path.suffix != ".xacro"
     version = engine.load(engine.version)
     try:
         urdf, notes, links, *lines = apart(
-            convert_apart, form, text, str(path.absolute()) if whole else "",
+            convert_apart, form, text, str(path.absolute()) if is_file else "",
             {name: str(folder) for name, folder in folders.items()},
             seconds=SECONDS, memory=MEMORY,
         )  # fmt: skip
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
+    # Notes for the user: who read it, and what was lost.
     read = f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
     lacks, missing, unweighed = map(tuple, lines)
     without = tuple(f"{line}: left out" for line in lacks)
@@ -75,7 +81,10 @@ def read_robot(
 def convert_apart(
     form: str, text: str, path: str, packages: Mapping[str, str]
 ) -> tuple[str, *tuple[Sequence[str], ...]]:
-    """Return the fields of `Converted` for a robot in a format; it runs in a fenced process."""
+    """Return the fields of `Converted` for a robot in another format, as JSON can hold them.
+
+    It runs in a process of its own, with the engine loaded before access to files is limited.
+    """
     engine = formats()[form]
     convert = engine.load(engine.formats[form])
     fence()
@@ -87,14 +96,14 @@ def convert_apart(
 
 
 def formats() -> dict[str, EngineSpec]:
-    """Return the engines that read other formats, by the first element of a file."""
+    """Return the engines that convert other formats, by the first element of a file."""
     return {form: engine for engine in specs().values() for form in engine.formats}
 
 
 def format_of(text: str) -> str:
-    """Return the first element of an XML text, "" where there is none.
+    """Return the name of the first element of an XML text, or "" if it is not XML.
 
-    Prefixes need not be declared: engines ask for no declaration.
+    Prefixes of names need not be declared, as engines require no declaration either.
     """
     try:
         return parse_lines(text)[0].tag

@@ -1,9 +1,12 @@
-"""The installed engines by name: each an `EngineSpec` of entry point group `roboaccord.engines`.
+"""The installed engines by name, found by the entry points of their packages.
 
-Engines may be added, by an entry point of their package; no list of names is here. GROUP and
-REFERENCE are fixed: other packages and scenarios use them. The order (default engines first, then
-alphabetical) is that of tables and reports. An engine that cannot be loaded must fail only when it
-is used itself (test_engine_spec: a broken package hides no other).
+An engine is an `EngineSpec` (spec.py) that a package offers in the entry point group GROUP; no list
+of names is here. `spec` returns the engine of a name, `simulate_model` makes its simulator of a
+model, and the functions `..._names` say which engines there are. Their order (default engines
+first, then alphabetical) is that of tables and reports.
+
+GROUP and REFERENCE stay: other packages and scenarios use them. An engine that cannot be loaded
+must fail only when it is used itself (test_engine_spec: a broken package hides no other).
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
     from roboaccord.engines.base import EngineSimulator
     from roboaccord.engines.model import EngineModel
 
-GROUP = "roboaccord.engines"
-REFERENCE = "reference"
+GROUP = "roboaccord.engines"  # of entry points
+REFERENCE = "reference"  # name of our own simulator, which is no engine
 
 
 @cache
@@ -39,7 +42,7 @@ def name_of(engine: Engine) -> str:
 
 
 def spec(engine: Engine) -> EngineSpec:
-    """Return the engine of a name, or the specification that is given.
+    """Return the engine of a name; a specification is returned as it is.
 
     Raises:
         AccordError: for an unknown name, with a hint.
@@ -71,12 +74,16 @@ def names_for_models() -> tuple[str, ...]:
 
 
 def default_names() -> tuple[str, ...]:
-    """Return the names of the engines that take part where none are named."""
+    """Return the names of the engines that take part if the user names none."""
     return tuple(engine.name for engine in specs().values() if engine.default)
 
 
 def installed_names(tell: Callable[[str], None]) -> list[str]:
-    """Return the reference and the default engines that are installed; report each other one."""
+    """Return the names of the reference and of the default engines that can be used here.
+
+    Args:
+        tell: is called with a line for each default engine that cannot be used.
+    """
     looks = {name: spec(name).look() for name in default_names()}
     for look in looks.values():
         if isinstance(look, Missing):
@@ -93,7 +100,7 @@ def check_engine(name: str, accepted: Collection[str] = ()) -> None:
     """Refuse a name that is not among the accepted ones, by default those of all simulators.
 
     Raises:
-        AccordError: with a hint.
+        AccordError: with a hint at a similar name.
     """
     accepted = accepted or simulator_names()
     if name not in accepted:
@@ -118,7 +125,10 @@ def preset(
 
 
 def _load(entry: EntryPoint) -> EngineSpec:
-    """Return the engine of an entry point; one that cannot be loaded raises when it is used."""
+    """Return the engine of an entry point.
+
+    If it cannot be loaded, a specification takes its place that raises the reason when it is used.
+    """
     try:
         engine = entry.load()
         if isinstance(engine, EngineSpec) and engine.name == entry.name:

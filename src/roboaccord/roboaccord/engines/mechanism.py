@@ -1,7 +1,8 @@
-"""An engine's own model of a robot, which answers for simulator and reader alike.
+"""Interface to an engine's own model of a robot: accelerations, mass matrix, and properties.
 
-A new property is an abstract method of `Mechanism` that every engine writes. The order of
-`statics_at` is that of `mass_matrix` of engines/base.py, and stays.
+An engine implements `Mechanism` once; its simulator and its reader of robot files both answer
+through it. A new property is an abstract method here that every engine implements. The order of
+`statics_at` is that of `mass_matrix` in engines/base.py, and stays.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from roboaccord.numerics import rotations
 
 
 class Mechanism(ABC):
-    """An engine's own model, which can be put in a state and asked for equations and properties.
+    """A robot as an engine has loaded it; it can be put in a state and asked for its numbers.
 
-    All numbers are in SI units. `rotation` (3, 3) is that of the base in the present state.
+    All numbers are in SI units. The argument `rotation` (3, 3) is that of the base in the present
+    state.
     """
 
     @abstractmethod
     def place(self, state: RobotState) -> None:
-        """Put it in a state."""
+        """Put the model in a state."""
 
     @abstractmethod
     def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
@@ -35,8 +37,7 @@ class Mechanism(ABC):
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
         """Return matrix S, mass matrix M and gravity forces g of the engine's coordinates, at rest.
 
-        S (m, m) times the rates in the order of `mass_matrix` are those of the engine's
-        coordinates.
+        S (m, m) converts rates: times those in the order of `mass_matrix`, it gives the engine's.
         """
 
     @abstractmethod
@@ -63,5 +64,6 @@ class Mechanism(ABC):
         one, nothing for a fixed one; then the joints.
         """
         self.place(replace(state, qd=np.zeros_like(state.qd), twist=NO_TWIST))
-        turn, mass, gravity = self.statics(rotations.quaternion_matrix(state.orientation))
-        return np.asarray(turn.T @ mass @ turn), np.asarray(turn.T @ gravity)
+        to_engine, mass, gravity = self.statics(rotations.quaternion_matrix(state.orientation))
+        # With rates v_e = S v, the kinetic energy v_e' M v_e / 2 gives S' M S, and the power S' g.
+        return np.asarray(to_engine.T @ mass @ to_engine), np.asarray(to_engine.T @ gravity)

@@ -1,11 +1,12 @@
-"""Engine models: one description with its forces, and its properties as intended.
+"""What an engine simulates (`EngineModel`), and the properties that it should then have.
+
+An `EngineModel` is a description (URDF) with everything that the description does not say: how the
+base moves, efforts, friction, contacts, faults. Robots make it, and every engine accepts it.
+`intended_properties` computes masses, axes and limits from the model alone; crosscheck/models.py
+compares an engine's properties with them, so it must never ask an engine.
 
 To let engines simulate more, add a field with a default to `EngineModel`; an engine that cannot do
-it gets a name in `Feature` of spec.py and a line in its `lacks`. BASE_LINK and WORLD, names of URDF
-that all engines share, stay. `intended_properties` is what crosscheck/models.py
-compares an engine's properties with: it reads the model alone and must never ask an engine.
-
-A ball that is base_link and floats inside another link is added to each engine separately.
+it gets a name in `Feature` of spec.py and a line in its `lacks`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
     from roboaccord.simulators.friction import JointFriction
 
+# Names in URDFs that all engines rely on.
 BASE_LINK = "base_link"
 WORLD = "world"
 
@@ -45,9 +47,10 @@ class Ball:
 
 
 def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
-    """Return a URDF without the `base_link` that floats in it, and that ball.
+    """Return a URDF without its `base_link`, and that link as a ball.
 
-    Engines differ in how they load a link that floats beside others, so each adds the ball itself.
+    It is used for a ball that floats inside the frame of a bearing: engines differ in how they load
+    a link that floats beside others, so each adds the ball itself.
 
     Raises:
         AccordError: if `base_link` has no sphere to collide with, or its mass is off its origin.
@@ -67,7 +70,7 @@ def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineModel:
-    """A mechanism as engines get it.
+    """A robot and the forces on it, as engines get it.
 
     Args:
         urdf: the description; damping and friction of its joints are ignored.
@@ -77,20 +80,20 @@ class EngineModel:
         effort_limits: what efforts are clipped to (n,) [N m].
         physics_step: [s].
         gravity: along -z [m/s^2].
-        root: where the tree starts: `world` where a joint named above is a hinge to the world.
+        root: first link of the tree; `world` if one of `joints` is a hinge to the world.
         force_law: external forces on the links, or None.
         friction: of the joints, or None.
-        armature: reflected inertia of drives that the description does not have (n,) [kg m^2];
-            None for none.
+        armature: reflected inertia of drives that is not in the description (n,) [kg m^2], or
+            None.
         faults: joints that fail.
         preload: efforts of uncommanded joints, such as springs, by name [N m or N].
-        contact: what can touch what, in the engine's own solver; None where nothing can.
+        contact: pairs that can touch, by the engine's own contact solver; None for no contacts.
         contact_events: whether a pair that begins to touch makes an event.
-        options: engine options, by engine.
+        options: settings by the name of the engine, as `engine_options` of a scenario.
         gear: factors on the efforts (n,); None for 1.
         damping: viscous damping that the engine itself adds to `friction` (n,) [N m s/rad].
-        stop_softness: factor on the softness of joint stops.
-        restitution: of impacts that the robot computes itself; None where it computes none.
+        stop_softness: factor on the softness of joint stops, 1 for the engine's stiffest.
+        restitution: coefficient of impacts that the robot itself computes, or None.
     """
 
     urdf: str
@@ -153,7 +156,7 @@ class EngineModel:
 
 @lru_cache(maxsize=8)
 def described(urdf: str, root: str) -> Tree:
-    """Return the tree of a description, which twins and engines of one model share."""
+    """Return the tree of a description; it is cached, for twins and engines of a model share it."""
     return Tree.parse(urdf, root=root)
 
 
@@ -195,29 +198,29 @@ class Properties:
 
 
 def intended_properties(model: EngineModel) -> Properties:
-    """Return the properties of a model as described, independent of an engine."""
+    """Return the properties that an engine should have, from the model alone."""
     tree = model.tree
-    braked = braking(model)
+    friction = braking(model)
     rotors = dict(zip(model.joints, model.rotors.tolist()))
     links = [link for link in tree.links if link.name != WORLD]
     return Properties(
         links={k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in links},
         joints={
-            j.name: JointProperties(
-                j.position,
-                np.asarray(j.rotation @ j.axis),
-                np.array(j.ends),
-                *braked.get(j.name, (0.0, 0.0)),
-                rotors.get(j.name, 0.0),
+            joint.name: JointProperties(
+                joint.position,
+                np.asarray(joint.rotation @ joint.axis),
+                np.array(joint.ends),
+                *friction.get(joint.name, (0.0, 0.0)),
+                rotors.get(joint.name, 0.0),
             )
-            for j in tree.moving
+            for joint in tree.moving
         },
         gravity=np.array([0.0, 0.0, -model.gravity]),
     )
 
 
 def braking(model: EngineModel) -> dict[str, tuple[float, float]]:
-    """Return viscous damping and dry friction of each joint by a model's own law."""
+    """Return viscous damping and dry friction of each joint, by name, of the model's own law."""
     law = model.friction
     rows = zip(model.joints, law.viscous.tolist(), law.constant.tolist()) if law else ()
     return {name: (viscous, constant) for name, viscous, constant in rows}

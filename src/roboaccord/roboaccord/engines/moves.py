@@ -1,16 +1,18 @@
 """Moves of the world under which physics stays the same, and a model in the moved world.
 
-A move may be added to MOVES, by the fields of `Move`; names stay, for results contain them. The
-shift may be any numbers that are not round in binary, so that rounding differs. A new kind of force
-law or fixture must move in `move_law` or `_move_fixture`, and a new field of EngineModel in
-`move_model`: what stays behind makes sound engines look wrong. test_invariance moves descriptions
-and compares sound engines.
+If the world is turned, mirrored or shifted, or joints are listed in another order, a sound engine
+must give the same motion, moved. A `Move` converts states and wrenches; `move_model` converts a
+model, with its description, force laws and fixtures (obstacles that do not move). symmetries.py
+runs engines with them (test_invariance).
 
-A mirror reflects y. There a link's frame is the mirror image of what it was, so that all its
-vectors have another sign of y, and those of rotations (angular velocity, torque) another sign of x
-and z. The axis of a hinge gets both signs, so that angles and efforts of joints keep theirs.
-Friction that differs along and across a link keeps its coefficients, and its contact points change
-sides.
+A mirror reflects y. A link's frame becomes the mirror image of what it was: its vectors change the
+sign of y, and vectors of rotations (angular velocity, torque) change the signs of x and z. The axis
+of a hinge gets both changes, so that angles and efforts of joints stay the same. Friction that
+differs along and across a link keeps its coefficients, and its contact points change sides.
+
+A move may be added to MOVES; names stay, for results contain them. A new field of `EngineModel`
+must move in `move_model`, a new force law in `move_law`, a new fixture in `_move_fixture`: what
+stays behind makes sound engines look wrong.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.numerics.rotations import quaternion_product, yaw_matrix, yaw_quaternion
 from roboaccord.simulators.friction import JointFriction
 
-MIRROR = np.array([1.0, -1.0, 1.0])
-TURNING = -MIRROR  # signs of vectors of rotations, in a mirror
+MIRROR = np.array([1.0, -1.0, 1.0])  # factors on the components of vectors
+TURNING = -MIRROR  # factors on the components of vectors of rotations
 ACROSS = ("ixy", "iyz")  # products of inertia whose sign a mirror changes
 HINGES = ("revolute", "continuous")
 
@@ -73,15 +75,15 @@ class Move:
         return order[::-1] if self.reordered else order
 
     def place(self, point: Array) -> Array:
-        """Return where a point goes (3,)."""
+        """Return the moved position of a point (3,)."""
         return np.asarray(self.matrix @ point + np.array(self.shift))
 
     def wrench(self, wrench: Array) -> Array:
-        """Return a wrench in this world, or a twist (6,)."""
+        """Return a moved wrench or twist (6,), both in axes of the world."""
         return np.concatenate([self.matrix @ wrench[:3], self.turning @ wrench[3:]])
 
     def state(self, state: RobotState) -> RobotState:
-        """Return a state as it is in this world, with its joints in the old order."""
+        """Return the moved state; its joints stay in their order."""
         orientation, twist = self._mirror(state.orientation, state.twist)
         if self.yaw:
             orientation = quaternion_product(yaw_quaternion(self.yaw), orientation)
@@ -94,7 +96,7 @@ class Move:
         return orientation * np.append(TURNING, 1.0), twist * np.append(MIRROR, TURNING)
 
     def back(self, state: RobotState) -> RobotState:
-        """Return a state of this world as it is without the move."""
+        """Return the state of which a state is the moved one: the inverse of `state`."""
         orientation = state.orientation
         if self.yaw:
             orientation = quaternion_product(yaw_quaternion(-self.yaw), orientation)
@@ -108,13 +110,14 @@ RIGHT = Move("turned by 90 degrees", yaw=0.5 * np.pi)
 MOVES = (
     HALF_RIGHT,
     Move("mirrored", mirrored=True),
+    # Lengths that are not round in binary, so that numbers round differently after the move.
     Move("shifted", shift=(0.7310585786, -0.4142135624, 0.3141592654)),
     Move("reordered", reordered=True),
 )
 
 
 class MovedLaw:
-    """A force law that has moved with the world (ForceLaw).
+    """Move a force law with the world (ForceLaw): its forces are computed as without the move.
 
     Args:
         law: as it is without the move.
@@ -126,43 +129,44 @@ class MovedLaw:
 
     def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
         """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
-        move, straight, bent = self.move, self.move.matrix, self.move.turning
-        rotation = straight.T @ motion.rotation
+        move, matrix, turning = self.move, self.move.matrix, self.move.turning
+        rotation = matrix.T @ motion.rotation
         before = LinkMotion(
             rotation * MIRROR if move.mirrored else rotation,
-            (motion.position - np.array(move.shift)) @ straight,
-            motion.linear @ straight,
-            motion.angular @ bent,
+            (motion.position - np.array(move.shift)) @ matrix,
+            motion.linear @ matrix,
+            motion.angular @ turning,
         )
         forces, torques = self._law.wrenches(before)
-        return forces @ straight.T, torques @ bent.T
+        return forces @ matrix.T, torques @ turning.T
 
 
 def move_model(model: EngineModel, move: Move) -> EngineModel:
-    """Return a model as it is in a moved world.
+    """Return the moved model.
 
     Raises:
-        AccordError: for a height field in a mirror, whose cells engines cut along one diagonal; or
-            for a shift of a ball in a bearing, which stays at the origin.
+        AccordError: for the mirror image of a height field, whose cells engines cut along one
+            diagonal; or for a shift of a ball in a bearing, which stays at the origin.
     """
     if any(move.shift) and not (KINDS[model.base].travels or KINDS[model.base].tied):
         raise AccordError("a ball in a bearing stays at the origin")
     order = move.order(len(model.joints))
-    standing, contact = move, model.contact
+    move_of_law, contact = move, model.contact
     if contact is not None:
         fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
         contact = replace(contact, fixtures=fixtures, yaw=contact.yaw + move.yaw)
     if model.base == "fixed" and model.root == BASE_LINK:
-        # Force laws see such a robot relative to its base.
-        standing = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0))
+        # The force laws of a robot on a fixed base work in the frame of that base.
+        move_of_law = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0))
+    # Arrays with a number for each joint come in the new order of the joints.
     names = ("effort_limits", "armature", "gear", "damping")
-    given = {name: getattr(model, name) for name in names}
-    by_joint = {name: values[order] for name, values in given.items() if values is not None}
+    arrays = {name: getattr(model, name) for name in names}
+    by_joint = {name: values[order] for name, values in arrays.items() if values is not None}
     return replace(
         model,
         urdf=move_text(model.urdf, move, model.root),
         joints=tuple(model.joints[i] for i in order),
-        force_law=None if model.force_law is None else move_law(model.force_law, standing),
+        force_law=None if model.force_law is None else move_law(model.force_law, move_of_law),
         friction=None if model.friction is None else _reorder(model.friction, order),
         contact=contact,
         **by_joint,
@@ -170,17 +174,23 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
 
 
 def _reorder(friction: JointFriction, order: Index) -> JointFriction:
-    def other(values: Array) -> Array:
+    """Return the friction of joints that are listed in another order."""
+
+    def reordered(values: Array) -> Array:
         return np.broadcast_to(values, len(order))[order]
 
-    stiction = None if friction.stiction is None else other(friction.stiction)
-    viscous, constant = other(friction.viscous), other(friction.constant)
-    spring = friction.spring and (other(friction.spring[0]), other(friction.spring[1]))
+    stiction = None if friction.stiction is None else reordered(friction.stiction)
+    viscous, constant = reordered(friction.viscous), reordered(friction.constant)
+    spring = friction.spring and (reordered(friction.spring[0]), reordered(friction.spring[1]))
     return replace(friction, viscous=viscous, constant=constant, stiction=stiction, spring=spring)
 
 
 def move_law(law: ForceLaw, move: Move) -> ForceLaw:
-    """Return a force law in the moved world; of an ellipse the numbers themselves are moved."""
+    """Return a force law in the moved world.
+
+    Friction by an ellipse stays one, with moved numbers, so that it can still be compiled, unless
+    its ground changes at a line that the move turns.
+    """
     if not isinstance(law, EllipseFriction) or (law.beyond.size and move.yaw):
         return MovedLaw(law, move)
     if type(law).wrenches is not EllipseFriction.wrenches:  # a user's own
@@ -205,7 +215,7 @@ def _move_fixture(
 
 
 def move_text(urdf: str, move: Move, root: str) -> str:
-    """Return a description as it is in a moved world; positions of joints stay the same.
+    """Return the description of the moved robot; positions of joints (q) stay the same.
 
     Args:
         urdf: the description.
@@ -231,7 +241,7 @@ def move_text(urdf: str, move: Move, root: str) -> str:
 
 
 def _mirror(top: ET.Element) -> None:
-    """Mirror all that is in frames of links; turns about x and z get the other sign."""
+    """Mirror all numbers in frames of links: y, angles about x and z, and some products."""
     for origin in top.iter("origin"):
         write_numbers(origin, "xyz", numbers(origin, "xyz") * MIRROR)
         write_numbers(origin, "rpy", numbers(origin, "rpy") * TURNING)

@@ -1,9 +1,13 @@
-"""What readers of robot files are asked, and what they answer; `TreeReading` is the reference.
+"""Readers of robot files: the questions that all are asked, and the reference's answers.
 
-A reader may be added in its engine's package: it derives from `Reading`, its answers come from a
-`Mechanism` (mechanism.py), and `reader` of its `EngineSpec` names it. GRAVITY, STATES and the order
-of draws in `draw_question` are part of published figures of parity and stay. The rest is fixed by
-test_parity and test_degrees.
+`accord parity` compares what programs make of one file. A reader is a class derived from `Reading`:
+it loads the file with its own library and answers a `Question`, which is a base, joints and states,
+with masses, joint axes, accelerations, mass matrix and gravity forces. `TreeReading` answers from
+our own tree of links and joints, and is what others are compared with.
+
+A reader may be added in its engine's package; its answers come from a `Mechanism` (mechanism.py),
+and `reader` of its `EngineSpec` names it. GRAVITY, STATES and the order of draws in `draw_question`
+are part of published figures and stay.
 """
 
 from __future__ import annotations
@@ -33,11 +37,11 @@ from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import LinkProperties
 from roboaccord.numerics import rotations
 
-GRAVITY = 9.81  # m/s^2, in which every reader answers
+GRAVITY = 9.81  # m/s^2: under which every reader answers
 Base = Literal["fixed", "free"]
-STATES = 100
-UNBOUNDED = 100.0  # rad or m: a limit this far away counts as none; half a turn bounds the states
-INSIDE = 0.02, 0.98  # fractions of a joint's range between which states are: clear of its stops
+STATES = 100  # of a question
+UNBOUNDED = 100.0  # rad or m: farther limits count as none; states are then within half a turn
+INSIDE = 0.02, 0.98  # fractions of a joint's range between which states are drawn, off its stops
 
 
 @dataclass(frozen=True)
@@ -58,13 +62,13 @@ class Hinge:
 
 @dataclass(frozen=True)
 class Question:
-    """What every reader is asked.
+    """The question that every reader is asked about a robot.
 
     Args:
         base: `fixed` or `free`.
         root: link that moves as the base.
         joints: names, in the order of the states.
-        states: to answer in, with efforts.
+        states: in which to answer, with efforts.
     """
 
     base: Base
@@ -73,24 +77,24 @@ class Question:
     states: tuple[RobotState, ...] = ()
 
     def of(self, joints: Sequence[str]) -> tuple[str, ...]:
-        """Return the question's joints that are among those of a reading."""
+        """Return those of the question's joints that a reading has, in the question's order."""
         return tuple(name for name in self.joints if name in joints)
 
 
 class Reading(ABC):
-    """A robot as one reader has it.
+    """A robot as one reader has loaded it.
 
     Args:
-        text: a URDF, or in the reader's other format (`form`).
+        text: of a URDF, or in the reader's other format (`form`).
         question: base and joints.
         settings: `default`, or `accord` for ours.
         packages: folders of ROS packages by name.
-        file: contains exactly this text and is loaded itself; None where there is none.
+        file: with exactly this text, which is loaded itself; None where there is no such file.
 
     Attributes:
         mechanism: the model that the engine has loaded.
         has_settings: whether settings change what it reads.
-        rounds: whether it prints the numbers, rounded, before it reads them.
+        rounds: whether it writes the numbers to text, rounded, before it uses them.
         form: format that it reads besides URDF, by the first element; "" for none.
         holds_rotors: whether it reads rotors of a URDF's transmissions.
         keeps_root: whether a root that is fixed to the world stays among its links.
@@ -98,8 +102,8 @@ class Reading(ABC):
         mass: of the whole robot [kg].
         links: properties of the links that it keeps, by name.
         hinges: of the joints that move, by name.
-        apart: properties that the dynamics are compared without: damping, friction, effort limit,
-            armature of each joint by name, and the joints that mimic others.
+        apart: properties of each joint, by name, that are compared separately and left out of the
+            dynamics: damping, friction, effort limit, armature, and whether it mimics another.
         shapes: number of collision shapes of each kind, as URDF names them.
         charts: to its own coordinates, where it has joints of several degrees of freedom.
     """
@@ -137,7 +141,7 @@ class Reading(ABC):
     def acceleration(self, state: RobotState) -> Array:
         """Return accelerations (m,) in a state, without damping and friction.
 
-        Linear and angular in the world for a free base, then those of the question's joints.
+        They are linear and angular in the world for a free base, then those of the joints.
         """
         if self.charts:
             state, turn, drift = self.charts.own(state)
@@ -148,7 +152,7 @@ class Reading(ABC):
         return np.concatenate([answer.base, joints][self.question.base == "fixed" :])
 
     def accelerations(self, states: Sequence[RobotState]) -> list[Array]:
-        """Return what `acceleration` does, for many states."""
+        """Return the accelerations (m,) in each of many states, as `acceleration` does."""
         return [self.acceleration(state) for state in states]
 
     def statics(self, state: RobotState) -> tuple[Array, Array]:
@@ -163,24 +167,27 @@ class Reading(ABC):
 
     @classmethod
     def beside(cls, text: str) -> Mapping[str, Sequence[str]]:
-        """Return where the reader takes notice of more than links and joints, by cause."""
-        del text  # most readers take no notice
+        """Return elements of a file that this reader obeys in addition to links and joints.
+
+        By cause; none by default.
+        """
+        del text  # most readers ignore other elements
         return {}
 
     def linked(self, names: Iterable[str]) -> dict[str, LinkProperties]:
-        """Return the properties of links that the engine has."""
+        """Return the properties of those named links that the engine has, by name."""
         links = {name: self.mechanism.link(name) for name in names}
         return {name: link for name, link in links.items() if link}
 
 
 @dataclass
 class TreeReading(Reading):
-    """The reference reader.
+    """The reference: a robot as our own tree of links and joints has it.
 
     Args:
         tree: of the robot.
         question: base and joints.
-        apart: as of a `Reading`.
+        apart: as of `Reading`, without armature.
     """
 
     tree: Tree
@@ -202,7 +209,8 @@ class TreeReading(Reading):
         self.apart = {"armature": rotors, **self.apart}
 
     @cached_property
-    def _law(self) -> TreeDynamics:
+    def _dynamics(self) -> TreeDynamics:
+        """Equations of motion of the tree under the question's base, with its springs."""
         mimics = any(joint.mimic for joint in self.tree.moving)
         law = MimicDynamics if mimics else TreeDynamics
         joints, springs = self.question.joints, {j.name: j.spring for j in self.tree.moving}
@@ -221,11 +229,11 @@ class TreeReading(Reading):
         ]
         return [
             np.concatenate([answer.base, answer.joints][self.question.base == "fixed" :])
-            for answer in self._law.accelerations(motions)
+            for answer in self._dynamics.accelerations(motions)
         ]
 
     def statics(self, state: RobotState) -> tuple[Array, Array]:
-        return self._law.statics(state.q, rotations.quaternion_matrix(state.orientation))
+        return self._dynamics.statics(state.q, rotations.quaternion_matrix(state.orientation))
 
 
 def read_tree(urdf: str, source: str = "URDF") -> Tree:
@@ -261,19 +269,25 @@ def draw_question(tree: Tree, base: Base, seed: int) -> Question:
     lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
     n, states = len(joints), []
     leads, offset = tree.independent(joints)
-    free = [not joint.mimic for joint in tree.moving]
+    independent = [not joint.mimic for joint in tree.moving]
     for _ in range(STATES):
         q = lower + (upper - lower) * rng.uniform(*INSIDE, n)
         motion = rng.normal(size=n), rng.uniform(-1.0, 1.0, n)
-        if not all(free):
-            q, motion = leads @ q[free] + offset, (leads @ motion[0][free], motion[1])
-        turn = rng.normal(size=4)
-        on_base = (rng.normal(size=3), turn / np.linalg.norm(turn), rng.normal(size=6))
-        states.append(RobotState(0.0, q, *motion, *(on_base if base == "free" else ())))
+        # Joints that mimic others get the positions and rates that these prescribe.
+        if not all(independent):
+            q, motion = leads @ q[independent] + offset, (leads @ motion[0][independent], motion[1])
+        # Pose and twist of the base; drawn for a fixed one, too, so that draws stay in step.
+        quaternion = rng.normal(size=4)
+        base_motion = (
+            rng.normal(size=3),
+            quaternion / np.linalg.norm(quaternion),
+            rng.normal(size=6),
+        )
+        states.append(RobotState(0.0, q, *motion, *(base_motion if base == "free" else ())))
     return Question(base, tree.links[0].name, joints, tuple(states))
 
 
 def _end(kind: str, limit: float, turn: float) -> float:
-    """Return where the states of a joint end: its limit, or `turn` where it has none."""
+    """Return the bound of a joint's drawn positions: its limit, or `turn` where it has none."""
     bounded = kind != "continuous" and np.isfinite(limit) and abs(limit) < UNBOUNDED
     return limit if bounded else turn

@@ -1,9 +1,12 @@
 """Specification of an engine: all that the rest of the workspace knows about it.
 
+An engine is a value of `EngineSpec`: names, functions that import its simulator and reader,
+settings, what it lacks, and the scheme by which it steps. Specifications import no physics library
+until one of these functions is called, because every command reads all of them.
+
 Fields may be added to `EngineSpec`, with a default, so that engines of other packages stay valid. A
 new limit of engines is a name in `Feature`, with a test for it in FEATURES. Existing names stay:
-engines of others use them (docs/new_engine.md, whose code test_engine_spec runs). FAR may be tuned.
-Specifications import no physics library: every command reads them.
+engines of others use them (docs/new_engine.md, whose code test_engine_spec runs).
 """
 
 from __future__ import annotations
@@ -28,10 +31,10 @@ if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
     from roboaccord.simulators.base import Simulator
 
-# From a text, its file or None, and folders of packages by name.
+# Converts a text, given its file or None, and folders of packages by name.
 Convert: TypeAlias = "Callable[[str, Path | None, Mapping[str, Path]], Converted]"
 T = TypeVar("T")
-FAR = 1e6  # rad or m: no joint reaches a stop this far away
+FAR = 1e6  # rad or m: a stop this far away is never reached and counts as none
 
 # Features of a model: rotors; rotors of joints on which contacts or stops act; a ball in a bearing;
 # contacts; softened stops; a mesh that is not convex.
@@ -41,17 +44,17 @@ Feature = Literal[
 
 
 def imported(name: str) -> Callable[[], Any]:
-    """Return a function that imports what `module:name` names, and returns it."""
+    """Return a function that imports and returns the object of `module:name` when called."""
     return EntryPoint("", name, "").load
 
 
 @dataclass(frozen=True)
 class Footing:
-    """Contact of a level robot with the ground in an engine: spheres, and masses that move along.
+    """Contact of a level robot with the ground in an engine, as grip.py repeats it.
 
     Args:
-        radius: of the spheres at the links' centres [m].
-        carriages: mass that goes with `base_link` along x, y and z of the world [kg].
+        radius: of the spheres at the links' centres, which touch the ground [m].
+        carriages: masses that move with `base_link` along x, y and z of the world [kg].
     """
 
     radius: float
@@ -66,13 +69,13 @@ class Scheme:
         kind: semi-implicit Euler, v' = v + h a(x, v) and then x' = x + h v'; or the classical
             Runge-Kutta method of order 4. Efforts are held, force laws act in every stage.
         implicit: in semi-implicit Euler, whether Coriolis and gyroscopic forces are those at the
-            end of the step, by their derivative at its start.
+            end of the step, computed from their derivative at its start.
         damping: in semi-implicit Euler, whether viscous damping of joints acts at the rates of the
             end of the step, instead of as an effort.
         linear, angular: axes in which the rates of a free base are stepped.
-        turning: what of a free base's orientation is stepped: the rotation vector since the start
-            of the step; the same, with turns of less than 1e-3 rad taken to second order only; or
-            the components of the quaternion.
+        turning: how the orientation of a free base is stepped: by the rotation vector since the
+            start of the step; by the same, but turns of less than 1e-3 rad to second order only
+            ("cut off"); or by the components of the quaternion.
         footing: of a level robot whose friction sticks; the force law then acts through it.
     """
 
@@ -103,7 +106,7 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class Available:
-    """An engine that can be used here, by its version."""
+    """An engine that can be used here, with its version."""
 
     version: str
 
@@ -122,23 +125,23 @@ class NoSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSpec:
-    """Specify an engine, by entry point group `roboaccord.engines`.
+    """Specify an engine; found by the entry points of group `roboaccord.engines`.
 
     Args:
         name: in commands, scenarios and results; that of the entry point.
         package: to install with pip.
-        version: returns the version of the library, which it imports.
-        simulator: imports the class that simulates models; None where there is none.
-        whole: imports what simulates a whole setup, ground included, instead of single models.
-        reader: imports the class that reads descriptions for `accord parity`; None without one.
-        formats: imports what converts another format to a URDF, by the first element of its files.
+        version: imports the library and returns its version.
+        simulator: returns the class that simulates models; None where there is none.
+        whole: returns a function that simulates a whole setup, ground included, instead of models.
+        reader: returns the class that reads descriptions for `accord parity`, or None.
+        formats: return functions that convert a format to a URDF, by the first element of files.
         settings: dataclass of the keys below `engine_options.NAME`, which checks their values.
         lacks: features of a model that the engine refuses, each with the reason.
         default: whether it takes part where no engines are named.
         changes: deliberate differences from the installed engine, for results.
-        scheme: returns how it steps a model; None where that is not known.
+        scheme: returns how the engine steps a model; None where that is not known.
         expert: the settings that its authors would choose, the same for all problems.
-        plain: name of an engine that is held to its expert settings; "" for one that is not.
+        plain: the engine's usual name, if this specification forces its expert settings; else "".
         also: other names that people type, for hints.
     """
 
@@ -160,31 +163,31 @@ class EngineSpec:
 
     @classmethod
     def of(cls, engine: EngineSpec, **more: Any) -> Self:
-        """Return a specification that takes the place of another, with further fields."""
+        """Return a specification of this class with all fields of another, and more."""
         return cls(**{item.name: getattr(engine, item.name) for item in fields(EngineSpec)} | more)
 
     @property
     def simulates(self) -> bool:
-        """Whether it simulates, or reads descriptions alone."""
+        """Whether it simulates; else it only reads descriptions."""
         return bool(self.simulator or self.whole)
 
     def as_expert(self) -> EngineSpec:
-        """Return the engine held to its expert settings; itself where it has none."""
+        """Return the engine with its expert settings forced; itself where it has none."""
         if not self.expert or self.plain:
             return self
         return replace(self, name=f"{self.name}{EXPERT}", plain=self.name)
 
     def configured(self, model: EngineModel) -> EngineModel:
-        """Return a model, with expert settings where the engine is held to them."""
+        """Return a model with the engine's expert settings, if they are forced."""
         if not self.plain:
             return model
         settings = {**model.options.get(self.plain, {}), **self.expert}
         return replace(model, options={**model.options, self.plain: settings})
 
     def describe(self, version: str) -> str:
-        """Return a version, with the expert settings where the engine is held to them."""
-        held = self.expert if self.plain else {}
-        return " ".join([version, *(f"{key}={value}" for key, value in held.items())])
+        """Return a version, followed by the expert settings if they are forced."""
+        forced = self.expert if self.plain else {}
+        return " ".join([version, *(f"{key}={value}" for key, value in forced.items())])
 
     def has_setting(self, key: str) -> bool:
         """Return whether there is a key `engine_options.NAME.KEY`."""
@@ -198,10 +201,10 @@ class EngineSpec:
             return Missing(str(error))
 
     def load(self, function: Callable[[], T]) -> T:
-        """Call one of the fields above.
+        """Call a function of one of the fields, which may import the engine's library.
 
         Raises:
-            AccordError: naming what to install, where the engine's library cannot be imported.
+            AccordError: naming what to install, if the library cannot be imported.
         """
         try:
             with safe_path():
@@ -232,18 +235,18 @@ class EngineSpec:
         return self.load(self.whole)(setup)
 
     def complete(self, simulator: Simulator) -> Simulator:
-        """Return the simulator that a robot has made with the engine, as it is used: unchanged."""
+        """Return the simulator that a robot has made, completed by the engine; here unchanged."""
         return simulator
 
     def grounded(self, setup: Setup) -> Setup:
-        """Return a setup under the engine's own law of ground contact: unchanged."""
+        """Return a setup with the engine's own law of ground contact; here unchanged."""
         return setup
 
     def case(self, setup: Setup) -> Case:
-        """Return the ingredients of the engine's twin: the setup and the engine themselves.
+        """Return the ingredients of the engine's twin; here the setup and the engine themselves.
 
         Raises:
-            AccordError: with the reason why there is no twin, in an engine that depends on it.
+            AccordError: with the reason, if this setup has no twin.
         """
         import numpy as np  # not above: names of engines are listed without it
 
@@ -277,7 +280,7 @@ def _has_stops(model: EngineModel) -> bool:
     return any(abs(end) < FAR for joint in model.tree.moving for end in (joint.lower, joint.upper))
 
 
-# Whether a model needs a feature; of `terrain_mesh` the terrain decides.
+# Whether a model needs a feature. `terrain_mesh` is not here: terrains check it themselves.
 FEATURES: Mapping[Feature, Callable[[EngineModel], bool]] = {
     "contact": lambda model: model.contact is not None,
     "bearing": lambda model: model.base == "ball",
@@ -288,14 +291,14 @@ FEATURES: Mapping[Feature, Callable[[EngineModel], bool]] = {
 
 
 def read_settings(options: Mapping[str, Mapping[str, Any]], engine: str, kind: type[T]) -> T:
-    """Return the settings below `engine_options.ENGINE`.
+    """Return the settings of an engine from the options of all engines.
 
     Raises:
-        AccordError: for a key that the settings do not have.
+        AccordError: for a key of `engine_options.ENGINE` that the settings do not have.
     """
-    given = options.get(engine, {})
-    check_known(f"unknown key engine_options.{engine}.", given, _keys(kind))
-    return kind(**given)
+    settings = options.get(engine, {})
+    check_known(f"unknown key engine_options.{engine}.", settings, _keys(kind))
+    return kind(**settings)
 
 
 def _keys(kind: type) -> list[str]:

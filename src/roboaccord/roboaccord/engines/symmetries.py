@@ -1,7 +1,9 @@
-"""An engine in a moved world, which must give the same motion: `moved` and its simulator `Moved`.
+"""An engine in a moved world, whose motion is shown as it is without the move.
 
-What a move does to numbers and models is in moves.py. A simulator in the moved world is shown as it
-is without the move, so that the two runs can be compared (test_invariance).
+If the world is turned, mirrored or shifted, or joints are listed in another order, a sound engine
+gives the same motion, moved. moves.py converts numbers and models. Here `moved` makes an engine
+that simulates the moved model, and its simulator `Moved` converts states and commands there and
+back, so that the run can be compared with one that is not moved (test_invariance).
 """
 
 from __future__ import annotations
@@ -30,72 +32,91 @@ class Moved(Proxy):
     """Show the motion of a simulator in a moved world as it is without the move.
 
     Args:
-        simulator: in that world.
+        simulator: of the moved model.
         move: of the world.
-        joints: names, in the order in which they are shown.
+        joints: names, in the order of states and commands here.
+
+    Attributes:
+        inner: the simulator of the moved model.
     """
 
     def __init__(self, simulator: Simulator, move: Move, joints: tuple[str, ...]) -> None:
         super().__init__(simulator)
         self.inner, self.move = simulator, move
-        self._there = move.order(len(joints))
-        self._here = np.argsort(self._there)
+        self._order_there = move.order(len(joints))
+        self._order_here = np.argsort(self._order_there)
         self.joints = joints
-        self.effort_limits = simulator.effort_limits[self._here]
-        self.armature = simulator.armature[self._here]
+        self.effort_limits = simulator.effort_limits[self._order_here]
+        self.armature = simulator.armature[self._order_here]
         if simulator.spring:
-            self.spring = simulator.spring[0][self._here], simulator.spring[1][self._here]
+            self.spring = (
+                simulator.spring[0][self._order_here],
+                simulator.spring[1][self._order_here],
+            )
         self.restitution = getattr(simulator, "restitution", None)
 
     def _moved(self, state: RobotState) -> RobotState:
-        return self._ordered(self.move.state(state), self._there)
+        """Return a state as the simulator in the moved world has it."""
+        return self._ordered(self.move.state(state), self._order_there)
 
     @staticmethod
     def _ordered(state: RobotState, order: Index) -> RobotState:
+        """Return a state with its joints in another order."""
         q, qd, effort = state.q[order], state.qd[order], state.effort[order]
         return replace(state, q=q, qd=qd, effort=effort)
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._inner.lock(int(self._here[joint]), locked)
+        self._inner.lock(int(self._order_here[joint]), locked)
 
     def _place(self, state: RobotState) -> None:
         self._inner.reset(self._moved(state))
 
     def _advance(self, command: Command, duration: float) -> None:
         wrench = None if command.wrench is None else self.move.wrench(command.wrench)
-        effort = command.effort[self._there]
+        effort = command.effort[self._order_there]
         self._inner.step(replace(command, effort=effort, wrench=wrench), duration)
 
     def _read(self) -> RobotState:
-        return self._ordered(self.move.back(self._inner.state()), self._here)
+        return self._ordered(self.move.back(self._inner.state()), self._order_here)
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
-        there = self._inner.acceleration(self._moved(state), effort[self._there])
-        if there is None:
+        moved_acceleration = self._inner.acceleration(self._moved(state), effort[self._order_there])
+        if moved_acceleration is None:
             return None
-        straight, bent = there.base[:3] @ self.move.matrix, there.base[3:] @ self.move.turning
-        return Acceleration(np.concatenate([straight, bent]), there.joints[self._here])
+        linear, angular = (
+            moved_acceleration.base[:3] @ self.move.matrix,
+            moved_acceleration.base[3:] @ self.move.turning,
+        )
+        return Acceleration(
+            np.concatenate([linear, angular]), moved_acceleration.joints[self._order_here]
+        )
 
     def mass_matrix(self, state: RobotState) -> Array:
-        """Return the mass matrix of a model with a free base, as `EngineSimulator` has it."""
+        """Return the mass matrix (6 + n, 6 + n) of a model with a free base, without the move."""
+        # Rates in the moved world are R times those here, so the matrix here is R' M R.
         n = len(self.joints)
         rates = np.zeros((6 + n, 6 + n))
         rates[:3, :3], rates[3:6, 3:6] = self.move.matrix, self.move.turning
-        rates[6:, 6:] = np.eye(n)[self._there]
+        rates[6:, 6:] = np.eye(n)[self._order_there]
         mass = cast(EngineSimulator, self._inner).mass_matrix(self._moved(state))
         return np.asarray(rates.T @ mass @ rates)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MovedSpec(EngineSpec):
-    """Specify an engine in a moved world, shown as it is without the move; `moved` makes it."""
+    """Specify an engine that simulates in a moved world; `moved` makes it.
+
+    Args:
+        inner: the engine.
+        move: of the world.
+    """
 
     inner: EngineSpec
     move: Move
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
         simulator, move = self.inner.simulate(move_model(model, self.move)), self.move
-        if not KINDS[model.base].moves:  # only the description has been moved
+        if not KINDS[model.base].moves:  # states of a fixed base stay: only the description moves
             move = Move(move.name, reordered=move.reordered)
         # A robot of several models uses it like the simulator of any one of them.
         return cast(EngineSimulator, Moved(simulator, move, model.joints))
@@ -111,7 +132,7 @@ class MovedSpec(EngineSpec):
         return Moved(self.inner.make(Setup.of(Scenario(**data))), move, setup.joints)
 
     def complete(self, simulator: Simulator) -> Simulator:
-        """Return a simulator completed in the moved world, where the engine completes it."""
+        """Return a simulator that the engine completes in the moved world."""
         if isinstance(simulator, Moved):
             return Moved(self.inner.complete(simulator.inner), simulator.move, simulator.joints)
         return self.inner.complete(simulator)

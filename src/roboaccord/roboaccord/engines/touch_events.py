@@ -1,8 +1,9 @@
-"""Contacts by pairs of names, and the events of pairs that begin to touch.
+"""Contacts by pairs of bodies, and an event for each pair that begins to touch.
 
-Engines report contacts in an order of their own; `Pairs` gives them that of the contract. APART
-decides what counts as one contact event, and may be tuned. An event has the time at which its pair
-begins to touch and the normal impulse until it is taken (test_contact_events).
+An engine names the two bodies of a contact in an order of its own. `Pairs` gives contacts the order
+and sign of the contract, which is that of `Contact.pairs`. `TouchWatch` is given the contacts of
+every physics step; when a pair begins to touch it makes an event with the time of the first touch
+and the normal impulse from then until the events are fetched, once a tick (test_contact_events).
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event
 
-# s: a pair that parts for less has not begun to touch again. Tunable: longer than a bounce of
-# penalty contacts, a few physics steps, and shorter than a stride.
+# s: a pair makes a new event only if it was separated for longer. May be tuned: longer than the
+# bounce of a penalty contact, which lasts a few physics steps, and shorter than a stride.
 APART = 0.01
+NEVER = -1.0  # s: time of the last contact of a pair that has not touched, APART before any other
 
 
 class Pairs:
     """Pairs of bodies that can touch, in either order.
 
     Args:
-        contact: that names the pairs.
+        contact: names the pairs.
     """
 
     def __init__(self, contact: Contact) -> None:
@@ -34,13 +36,13 @@ class Pairs:
         return frozenset((one, other)) in self._pairs
 
     def check(self, shaped: Sequence[str]) -> None:
-        """Refuse a pair with a body that has no shape.
+        """Check that all bodies of the pairs have shapes.
 
         Args:
-            shaped: names of all links and fixtures that have one.
+            shaped: names of all links and fixtures that have a shape.
 
         Raises:
-            AccordError: naming the first.
+            AccordError: naming the first body without one.
         """
         for pair in self._pairs.values():
             for name in pair:
@@ -50,54 +52,57 @@ class Pairs:
     def point(
         self, names: tuple[str, str], position: Array, normal: Array, force: float, depth: float
     ) -> ContactPoint:
-        """Return a contact point whose pair is in the order of the contact.
+        """Return a contact point whose pair and normal are in the order of the contract.
 
         Args:
             names: of the two bodies, in the engine's order.
             position: in the world (3,) [m].
             normal: unit vector from the first of `names` into the second (3,).
             force: along the normal [N].
-            depth: of the overlap [m].
+            depth: by which the bodies overlap [m].
         """
         pair = self._pairs[frozenset(names)]
         return ContactPoint(pair, position, normal if pair == names else -normal, force, depth)
 
 
 class TouchWatch:
-    """Make an event for each pair that begins to touch.
+    """Make an event for each pair of bodies that begins to touch.
 
     Args:
-        physics_step: [s].
+        physics_step: length of a physics step [s].
     """
 
     def __init__(self, physics_step: float) -> None:
-        self._step = physics_step
-        self._last: dict[tuple[str, str], float] = {}
-        self._begun: dict[tuple[str, str], tuple[float, float]] = {}
+        self._physics_step = physics_step
+        self._last_contact_times: dict[tuple[str, str], float] = {}
+        self._started: dict[tuple[str, str], tuple[float, float]] = {}
 
     def reset(self) -> None:
         """Forget all contacts."""
-        self._last.clear()
-        self._begun.clear()
+        self._last_contact_times.clear()
+        self._started.clear()
 
     def see(self, time: float, points: Sequence[ContactPoint]) -> None:
-        """Take the contacts of the physics step that began at `time` [s]."""
+        """Record the contacts of the physics step that began at `time` [s]."""
         impulses = dict[tuple[str, str], float]()
         for point in points:
-            impulses[point.pair] = impulses.get(point.pair, 0.0) + self._step * point.force
+            impulses[point.pair] = impulses.get(point.pair, 0.0) + self._physics_step * point.force
         for pair, impulse in impulses.items():
-            if time - self._last.get(pair, -1.0) > APART:
-                self._begun.setdefault(pair, (time, 0.0))
-            self._last[pair] = time
-            if pair in self._begun:
-                start, so_far = self._begun[pair]
-                self._begun[pair] = start, so_far + impulse
+            if time - self._last_contact_times.get(pair, NEVER) > APART:
+                self._started.setdefault(pair, (time, 0.0))
+            self._last_contact_times[pair] = time
+            if pair in self._started:
+                start, impulse_so_far = self._started[pair]
+                self._started[pair] = start, impulse_so_far + impulse
 
     def take(self) -> list[Event]:
-        """Return the pairs that began to touch, with their normal impulses since [N s]."""
+        """Return an event for each pair that began to touch since the last call, and forget them.
+
+        The size of an event is the pair's normal impulse since it began to touch [N s].
+        """
         events = [
             Event(round(time, 9), "contact", " ".join(pair), impulse)
-            for pair, (time, impulse) in self._begun.items()
+            for pair, (time, impulse) in self._started.items()
         ]
-        self._begun.clear()
+        self._started.clear()
         return events

@@ -1,12 +1,15 @@
-"""Twin of an engine: our equations of motion under the engine's own scheme and physics step.
+"""Twin of an engine: our own equations of motion, stepped by the engine's own method.
 
-Where no contact and no stop acts, an engine and its twin agree to round-off, tick by tick, so that
-an error shows however small it is beside what time stepping explains. A twin is an engine itself:
-robots make it as they make any other.
+A twin takes the same physics steps as the engine that it stands for, with the same integration
+method (`Scheme` in spec.py), but computes the accelerations with `TreeDynamics`. Where no contact
+and no stop acts, engine and twin therefore agree to round-off after every tick (a call of `step`).
+So an error of the engine shows even if it is far smaller than the error of time stepping. A twin is
+itself an `EngineSimulator`: robots make it as they make any other engine.
 
-A scheme may be added: a field of `Scheme` in spec.py and a branch here or in twin_coordinates.py,
-exact to round-off (test_scheme runs each engine beside its twin). twin_steps.py takes the same
-steps as one kernel. A twin with a changed number is another twin: deviations.py.
+`Twin` takes its steps in Python, or in the compiled kernel of twin_steps.py where that knows the
+model (`_compiles`). Conversion of coordinates is in twin_coordinates.py, friction that sticks in
+grip.py, and changed numbers in deviations.py. A scheme may be added as a field of `Scheme` and a
+branch here or in twin_coordinates.py; it must be exact to round-off (test_scheme).
 """
 
 from __future__ import annotations
@@ -38,8 +41,11 @@ from roboaccord.simulators.base import Ends
 from roboaccord.simulators.faults import LOCK_INERTIA
 from roboaccord.simulators.losses import Losses
 
-LOOK_AHEAD = 2.0  # steps: an engine may act on a stop before the joint is there
-NO_TABLE = np.zeros(0, np.int64)
+# physics steps: a joint that would reach its stop within this time counts as stopped, because an
+# engine may act on a stop before the joint is there
+LOOK_AHEAD = 2.0
+NO_TABLE = np.zeros(0, np.int64)  # of forces: only efforts act
+PLANAR_ROWS = [0, 1, 5]  # x, y and yaw among the components of a twist or wrench (6,)
 
 
 class Twin(EngineSimulator):
@@ -47,13 +53,14 @@ class Twin(EngineSimulator):
 
     Args:
         model: to simulate; n joints.
-        scheme: of the engine.
-        shaken: seed of roundings that are added to all numbers of the bodies, and to the mass
-            matrix; 0 for none.
-        off: numbers to change in the model.
+        scheme: integration method of the engine.
+        shaken: seed of random roundings, which are added to all numbers of the bodies and to the
+            mass matrix to measure the effect of round-off; 0 for none.
+        off: numbers of the model that differ in this twin.
 
     Attributes:
         stopped: whether a joint has reached its stop, or was about to, since the last reset.
+        order: of the integration method, 1 or 4.
 
     Raises:
         AccordError: for joints without commands, or a ball in a second tree.
@@ -65,15 +72,18 @@ class Twin(EngineSimulator):
     def __init__(
         self, model: EngineModel, scheme: Scheme, shaken: int = 0, off: Sequence[ModelChange] = ()
     ) -> None:
+        # The changed model, with the factors on the friction of each link.
         self._described, footing = model, scheme.footing
         model, tree, law, shares = deviate(model, off, sticks=footing is not None)
         super().__init__(model, tree)
+        # A twin moves one tree, all joints of which take commands.
         idle = [joint.name for joint in self.tree.moving if joint.name not in self.joints]
         if idle or self.tree.frame:
             raise AccordError(f"{idle[0]} moves freely" if idle else "a ball stands in a frame")
         self.scheme, self.stopped = scheme, False
         self.order = 1 if scheme.kind == "semi-implicit Euler" else 4
         self._axes = SteppedAxes(scheme, self.base)
+        # Equations of motion, with the inertia of rotors that `lock` adds to each joint.
         self._bodies = TreeDynamics(
             self.tree, self.joints, model.base, model.gravity, sure=bool(off)
         )
@@ -81,10 +91,11 @@ class Twin(EngineSimulator):
         self._roundings.shake(self._bodies)
         for joint in range(len(self.joints)):
             self.lock(joint, False)
-        size, n = len(self.base.axes) if not self.base.tilts else 0, len(self.joints)
-        self._all = np.zeros((3, size + n))  # positions, velocities and forces, of the kernel
-        at, rows = np.arange(size + n)[size:], np.arange(size)
-        self._place_forces(at, at, rows, rows)
+        # Arrays of the compiled forces: coordinates of a level base (0 or 3), then of the joints.
+        base_size, n = len(self.base.axes) if not self.base.tilts else 0, len(self.joints)
+        self._all = np.zeros((3, base_size + n))  # positions, velocities and forces
+        joint_rows, base_rows = np.arange(base_size + n)[base_size:], np.arange(base_size)
+        self._place_forces(joint_rows, joint_rows, base_rows, base_rows)
         self._grip: Grip | None = None
         if footing and isinstance(law, EllipseFriction):
             self._grip = Grip(footing, law, self._kinematics, self._bodies, self._roundings.of)
@@ -92,12 +103,12 @@ class Twin(EngineSimulator):
         self._place(RobotState(0.0, *np.zeros((3, n))))
 
     def otherwise(self, off: Sequence[ModelChange]) -> Twin:
-        """Return another twin of the model, with numbers changed."""
+        """Return a twin of the same model and scheme in which other numbers are changed."""
         return Twin(self._described, self.scheme, off=off)
 
     @property
     def links(self) -> list[str]:
-        """Names of the links that weigh anything and move."""
+        """Names of the links that have mass and move."""
         return self._bodies.links
 
     @property
@@ -107,8 +118,9 @@ class Twin(EngineSimulator):
         return law.links if law else ()
 
     def lock(self, joint: int, locked: bool) -> None:
-        more = self.intended.armature  # beside that of the tree
-        inertia = 0.0 if more is None else more[joint]
+        """Lock a joint by a large inertia on its axis, or release it."""
+        armature = self.intended.armature  # in addition to the rotors that the tree describes
+        inertia = 0.0 if armature is None else armature[joint]
         if self.scheme.damping and self._friction:  # (M + h D) a = f
             inertia = inertia + self.physics_step * self._friction.viscous[joint]
         self._bodies.lock(joint, LOCK_INERTIA if locked else inertia)
@@ -129,34 +141,49 @@ class Twin(EngineSimulator):
         return RobotState(self._time, q, qd, self._effort, position, orientation, twist)
 
     def _slope(self, x: Coordinates, v: Array, *, loaded: bool = True) -> Array:
-        """Return how the rates change (6 + n,), with the force laws at these coordinates."""
+        """Return the derivative of the rates (6 + n,) at coordinates and rates.
+
+        Args:
+            x: coordinates.
+            v: rates, in the axes that the scheme steps.
+            loaded: whether efforts, wrench and force laws act.
+        """
         turn, qd = x.turn, v[6:]
         linear, angular = self._axes.in_world(turn, v)
         twist = np.concatenate([linear, angular])
-        none = np.zeros(6), np.zeros(len(qd))
-        wrench, effort = self._loads(x, turn, twist, qd) if loaded else none
+        no_loads = np.zeros(6), np.zeros(len(qd))
+        wrench, effort = self._loads(x, turn, twist, qd) if loaded else no_loads
         acceleration = self._bodies.acceleration(x.q, qd, effort, x.position, turn, twist, wrench)
         if self._roundings:
             mass = self._bodies.mass_matrix(x.q, x.position, turn)
             acceleration = self._roundings.solve_again(acceleration, mass, self.base.axes)
-        straight, bent = acceleration.base[:3], acceleration.base[3:]
+        linear_rate, angular_rate = acceleration.base[:3], acceleration.base[3:]
         if self._axes.linear_own:
-            straight = straight - np.cross(angular, linear)
-        return np.concatenate([*self._axes.from_world(turn, straight, bent), acceleration.joints])
+            # In turning axes the components of v change by R' (dv/dt - w x v).
+            linear_rate = linear_rate - np.cross(angular, linear)
+        base_rates = self._axes.from_world(turn, linear_rate, angular_rate)
+        return np.concatenate([*base_rates, acceleration.joints])
 
     def _loads(self, x: Coordinates, turn: Array, twist: Array, qd: Array) -> tuple[Array, Array]:
-        """Return the wrench on the base (6,) and the efforts (n,), the force laws' among them."""
+        """Return the wrench on the base (6,) and the efforts (n,), with those of the force laws.
+
+        Args:
+            x: coordinates.
+            turn: rotation of the base (3, 3).
+            twist: of the base in the world (6,).
+            qd: rates of the joints (n,).
+        """
         wrench = np.zeros(6) if self._wrench is None else np.array(self._wrench)
         if compiled := self._forces_at(self._acting):
             positions, velocities, forces = self._all
-            size = len(forces) - len(qd)
-            if size:
+            base_size = len(forces) - len(qd)
+            if base_size:
                 positions[:3] = *x.position[:2], quaternion_yaw(x.orientation)
-                velocities[:3] = twist[[0, 1, 5]]
-            positions[size:], velocities[size:] = x.q, qd
+                velocities[:3] = twist[PLANAR_ROWS]
+            positions[base_size:], velocities[base_size:] = x.q, qd
             compiled.apply(positions, velocities, forces)
-            wrench[[0, 1, 5][:size]] = forces[:size]
-            return wrench, forces[size:]
+            wrench[PLANAR_ROWS[:base_size]] = forces[:base_size]
+            return wrench, forces[base_size:]
         effort = self._acting
         if self._law:
             on_base, on_joints = self._law_efforts(x.q, qd, x.position, turn, twist)
@@ -167,7 +194,7 @@ class Twin(EngineSimulator):
 
     @property
     def _compiles(self) -> bool:
-        """Whether the kernel can take the steps: it knows level bases, and some forces."""
+        """Whether the kernel can take the steps: it has no tilted base, and only some forces."""
         plain = not (self.base.tilts or self._roundings or self._grip or self.scheme.implicit)
         forces_compile = self._compiled is not None or not (self._law or self._friction)
         return COMPILES and plain and forces_compile and self._wrench is None
@@ -175,7 +202,14 @@ class Twin(EngineSimulator):
     def _advance_rows(
         self, x: Coordinates, v: Array, effort: Array, counts: Index, stopped: NDArray[np.bool_]
     ) -> tuple[Coordinates, Array]:
-        """Return the coordinates and rates of k states (k, ...) after steps; see the kernel."""
+        """Return the coordinates and rates of k states (k, ...) after steps in the kernel.
+
+        Args:
+            x, v: coordinates and rates at the start (k, ...).
+            effort: held efforts (k, n).
+            counts: numbers of physics steps (k,).
+            stopped: set where a joint reaches its stop or is about to (k,).
+        """
         from roboaccord.engines.twin_steps import advance_twins
 
         table, held = NO_TABLE, np.zeros(len(self.joints))
@@ -219,13 +253,15 @@ class Twin(EngineSimulator):
         self._look_at_stops()
 
     def _euler(self, h: float) -> None:
-        """Take a step of semi-implicit Euler of h [s]."""
+        """Take a step of semi-implicit Euler of h [s]: v' = v + h a(x, v), then x' = x + h v'."""
         slope = self._slope(self._x, self._v)
         if self.scheme.implicit:
+            # Coriolis and gyroscopic forces act as they are at the end of the step.
             moving = [*self.base.axes, *range(6, len(self._v))]
-            free = partial(self._slope, self._x, loaded=False)
-            slope = at_the_end(free, slope, self._v, moving, h)
+            unloaded_slope = partial(self._slope, self._x, loaded=False)
+            slope = at_the_end(unloaded_slope, slope, self._v, moving, h)
         if self._grip:
+            # Friction that sticks is solved for together with the step of the rates.
             drag = self._friction.viscous if self.scheme.damping and self._friction else None
             self._v = self._grip.advance(self._x, self._v, slope, h, drag)
         else:
@@ -234,7 +270,7 @@ class Twin(EngineSimulator):
         self._x = self._axes.moved(self._x, change, h)
 
     def _look_at_stops(self) -> None:
-        """Note whether a joint is beyond its stop, or would be two steps later."""
+        """Set `stopped` where a joint is beyond its stop, or would be after LOOK_AHEAD steps."""
         q, qd = self._x.q, self._v[6:]
         for ahead in (0.0, LOOK_AHEAD * self.physics_step):
             self.stopped = self.stopped or bool(self._stops.beyond(q + ahead * qd))
@@ -254,10 +290,13 @@ class Twin(EngineSimulator):
 
 @dataclass(frozen=True, kw_only=True)
 class TwinSpec(EngineSpec):
-    """Specify the twin of an engine, which takes the engine's place; `twin_of` makes it.
+    """Specify the twin of an engine, with which robots simulate as with the engine itself.
+
+    `twin_of` makes it from the engine's own specification.
 
     Args:
-        shaken, off: as `Twin` has them.
+        shaken: seed of random roundings, 0 for none; see `Twin`.
+        off: numbers of the model to change.
     """
 
     shaken: int = 0
@@ -267,7 +306,7 @@ class TwinSpec(EngineSpec):
         """Make the twin of one model.
 
         Raises:
-            AccordError: with the reason why there is none.
+            AccordError: with the reason why there is no twin of this engine or model.
         """
         self.check(model)
         if self.scheme is None:
@@ -277,10 +316,11 @@ class TwinSpec(EngineSpec):
 
 
 def twin_of(engine: Engine, shaken: int = 0, off: Sequence[ModelChange] = ()) -> TwinSpec:
-    """Return the twin of an engine, without deliberate errors.
+    """Return the specification of an engine's twin.
 
     Args:
-        engine: by name or specification.
-        shaken, off: as `Twin` has them.
+        engine: name or specification.
+        shaken: seed of random roundings, 0 for none; see `Twin`.
+        off: numbers of the model to change.
     """
     return TwinSpec.of(spec(engine), shaken=shaken, off=tuple(off))

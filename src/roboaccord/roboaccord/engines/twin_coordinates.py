@@ -1,11 +1,14 @@
-"""Coordinates of a twin: which of a tree's numbers a scheme steps, in which axes, and how.
+"""Coordinates of a twin: in which axes a scheme steps position, orientation and rates, and how.
 
-A scheme may be added, by a value of `Scheme` in spec.py and a branch of `SteppedAxes`, exact to
-round-off (test_scheme runs each engine beside its twin). CUT_OFF is fixed by DART, SMALL by
-round-off. On rotations the Runge-Kutta method is that of Munthe-Kaas [1999], or it steps the
-components of the quaternion.
+A twin is our equations of motion under an engine's integration method (`Scheme` in spec.py).
+Engines differ in the axes of a free base's velocities and in how they step its orientation.
+`SteppedAxes` converts a motion to the `Coordinates` and rates that the scheme steps, and takes the
+steps; of the classical Runge-Kutta method, on rotations, it is the version of Munthe-Kaas [1999],
+unless the components of the quaternion are stepped.
 
-Vectors may have leading dimensions, one of samples for instance, which are written as `...`.
+Arrays may have leading dimensions, one of samples for instance, which are written as `...`. A
+scheme may be added by a value of `Scheme` and a branch here; it must be exact to round-off
+(test_scheme).
 """
 
 from __future__ import annotations
@@ -26,22 +29,26 @@ from roboaccord.numerics.rotations import (
     turn_quaternion,
 )
 
-WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0  # of the stages of the classical Runge-Kutta method
-STAGES = (0.5, 0.5, 1.0)  # its stages after the first, as fractions of the step
-# rad: below it the first term of a series is used. There the next, angle^2 / 720, times the square
-# of the angle is below a rounding of 1, and the whole formula would lose as much by cancellation.
+# The classical Runge-Kutta method of order 4: weights of its stages, and times of those after the
+# first as fractions of the step.
+WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
+STAGES = (0.5, 0.5, 1.0)
+# rad: below it `inverse_differential` takes the first term of a series, 1 / 12. The next term,
+# angle^2 / 720, times the squared angle is less than a rounding of 1 there, and the whole formula
+# would lose as much by cancellation.
 SMALL = 1e-4
-CUT_OFF = 1e-3  # rad: below it DART takes two orders of the exponential (dart/math/Geometry.cpp)
+# rad: below it DART takes the exponential of a rotation to second order (dart/math/Geometry.cpp)
+CUT_OFF = 1e-3
 
 
 class Coordinates(NamedTuple):
-    """Coordinates of a tree of n joints, or how they change by time.
+    """Coordinates of a tree of n joints, or their derivative by time.
 
     Attributes:
         q: of the joints (..., n) [rad or m].
         position: of the base in the world (..., 3) [m].
-        orientation: quaternion x y z w of any length (..., 4); as a change, rotation vector (3,)
-            or quaternion by time.
+        orientation: quaternion x y z w of any length (..., 4). In a derivative: that of the
+            rotation vector since the start of the step (3,), or that of the quaternion (4,).
     """
 
     q: Array
@@ -50,7 +57,7 @@ class Coordinates(NamedTuple):
 
     @property
     def turn(self) -> Array:
-        """Rotation of the base, whatever the length of its quaternion (..., 3, 3)."""
+        """Rotation matrix of the base (..., 3, 3)."""
         return quaternion_matrix(unit(self.orientation))
 
 
@@ -59,7 +66,7 @@ Motion = tuple[Array, Array, Array, Array, Array]
 
 
 def unit(vectors: Array) -> Array:
-    """Return vectors (..., m) of length 1."""
+    """Return vectors (..., m) divided by their lengths."""
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
 
@@ -74,11 +81,19 @@ def turned_back(turn: Array, vector: Array) -> Array:
 
 
 def inverse_differential(since: Array, rate: Array) -> Array:
-    """Return how a rotation vector (3,) changes at an angular velocity in its own axes (3,)."""
+    """Return the derivative of a rotation vector (3,) at an angular velocity w (3,).
+
+    With the rotation vector r, of length a, and w in the turned axes:
+    r' = w + r x w / 2 + (1 - (a / 2) / tan(a / 2)) / a^2 r x (r x w).
+
+    Args:
+        since: rotation vector r [rad].
+        rate: angular velocity w [rad/s].
+    """
     angle = float(np.linalg.norm(since))
-    once = np.cross(since, rate)
-    share = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2 if angle > SMALL else 1.0 / 12.0
-    return np.asarray(rate + 0.5 * once + share * np.cross(since, once))
+    product = np.cross(since, rate)
+    factor = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2 if angle > SMALL else 1.0 / 12.0
+    return np.asarray(rate + 0.5 * product + factor * np.cross(since, product))
 
 
 class SteppedAxes:
@@ -94,47 +109,48 @@ class SteppedAxes:
 
     def __init__(self, scheme: Scheme, base: FixedBase) -> None:
         self.linear_own = scheme.linear == "own" and base.tilts
-        self._own = self.linear_own, scheme.angular == "own"
+        self._in_own_axes = self.linear_own, scheme.angular == "own"
         self._tilts = base.tilts
         self._turning = scheme.turning if base.tilts else "rotation vector"
 
     def of(self, motion: RobotState | Trajectory) -> tuple[Coordinates, Array]:
-        """Return coordinates and rates of a state, or of samples."""
+        """Return coordinates and rates of a state, or of all samples of a trajectory."""
         turn, twist = quaternion_matrix(motion.orientation), motion.twist
-        both = (turned(turn, twist[..., half]) for half in (slice(3), slice(3, 6)))
-        rates = np.concatenate([*self.from_world(turn, *both), motion.qd], axis=-1)
+        halves = (turned(turn, twist[..., half]) for half in (slice(3), slice(3, 6)))
+        rates = np.concatenate([*self.from_world(turn, *halves), motion.qd], axis=-1)
         return Coordinates(*map(np.array, (motion.q, motion.position, motion.orientation))), rates
 
     def motion(self, x: Coordinates, v: Array) -> Motion:
         """Return the motion of coordinates and rates."""
         turn = x.turn
-        both = (turned_back(turn, velocity) for velocity in self.in_world(turn, v))
-        twist = np.concatenate([*both], axis=-1)
+        halves = (turned_back(turn, velocity) for velocity in self.in_world(turn, v))
+        twist = np.concatenate([*halves], axis=-1)
         return x.q, v[..., 6:].copy(), x.position, unit(x.orientation), twist
 
     def from_world(self, turn: Array, linear: Array, angular: Array) -> tuple[Array, Array]:
-        """Return vectors (..., 3) in the world in the axes in which they are stepped."""
-        both = zip((linear, angular), self._own, strict=True)
-        linear, angular = (turned_back(turn, vector) if own else vector for vector, own in both)
+        """Return a linear and an angular vector (..., 3) of the world in the axes of the rates."""
+        halves = zip((linear, angular), self._in_own_axes, strict=True)
+        linear, angular = (turned_back(turn, vector) if own else vector for vector, own in halves)
         return linear, angular
 
     def in_world(self, turn: Array, v: Array) -> tuple[Array, Array]:
-        """Return linear and angular velocity (..., 3) in the world, of rates."""
-        both = zip((v[..., :3], v[..., 3:6]), self._own, strict=True)
-        linear, angular = (turned(turn, vector) if own else vector for vector, own in both)
+        """Return the base's linear and angular velocity (..., 3) in the world from the rates."""
+        halves = zip((v[..., :3], v[..., 3:6]), self._in_own_axes, strict=True)
+        linear, angular = (turned(turn, vector) if own else vector for vector, own in halves)
         return linear, angular
 
     def change(self, x: Coordinates, v: Array, since: Array) -> Coordinates:
-        """Return how coordinates change at rates (6 + n,).
+        """Return the derivative of coordinates by time.
 
         Args:
             x: coordinates.
-            v: rates.
+            v: rates (6 + n,).
             since: rotation vector since the start of the step, in the base's own axes (3,).
         """
         turn = x.turn
         linear, angular = self.in_world(turn, v)
         if self._turning == "quaternion":
+            # dq/dt = w q / 2, with the angular velocity w in the world as a quaternion.
             turning = 0.5 * quaternion_product(np.array([*angular, 0.0]), x.orientation)
         else:
             in_base = angular @ turn
@@ -142,12 +158,13 @@ class SteppedAxes:
         return Coordinates(v[6:], linear, turning)
 
     def moved(self, x: Coordinates, change: Coordinates, h: float) -> Coordinates:
-        """Return coordinates after h [s] of a change."""
+        """Return coordinates after h [s] at a constant derivative `change`."""
         q, position = x.q + h * change.q, x.position + h * change.position
         if self._turning == "quaternion":
             return Coordinates(q, position, x.orientation + h * change.orientation)
         turn = h * change.orientation
         if self._turning == "cut off" and np.linalg.norm(turn) < CUT_OFF:
+            # exp(K) = 1 + K + K K / 2, as DART takes it.
             cross = np.cross(np.eye(3), turn)
             orientation = matrix_quaternion(x.turn @ (np.eye(3) + cross + 0.5 * cross @ cross))
         else:
@@ -160,7 +177,7 @@ class SteppedAxes:
         """Return coordinates and rates after a step of h [s] of the classical Runge-Kutta method.
 
         Args:
-            slope: returns how the rates change (6 + n,), at coordinates and rates.
+            slope: returns the derivative of the rates (6 + n,) at coordinates and rates.
             x, v: coordinates and rates at the start of the step.
             h: step [s].
         """
@@ -179,13 +196,14 @@ class SteppedAxes:
 def at_the_end(
     free_slope: Callable[[Array], Array], slope: Array, v: Array, moving: list[int], h: float
 ) -> Array:
-    """Return a slope (6 + n,) with Coriolis forces at the end of the step.
+    """Return the derivative a of the rates (6 + n,) with Coriolis forces at the end of the step.
 
-    They are quadratic in the rates, so central differences of any length are exact.
+    Linearised at the start, where it is a0: a = a0 + D (h a), so (1 - h D) a = a0. The forces are
+    quadratic in the rates, so central differences of any length give their derivative D exactly.
 
     Args:
-        free_slope: returns how rates change without loads, at rates (6 + n,).
-        slope: how the rates change at the start of the step, with loads.
+        free_slope: returns the derivative of the rates without loads, at rates (6 + n,).
+        slope: derivative a0 of the rates at the start of the step, with loads.
         v: rates there.
         moving: indices of the rates that can change.
         h: step [s].

@@ -1,7 +1,8 @@
-"""Round-off of a twin: random roundings of its numbers, to measure what they do to a tick.
+"""Random roundings of a twin's numbers, which measure the effect of round-off on a tick.
 
-Nothing here may be tuned: ROUNDING is a property of double precision, and the order of draws is
-part of the figures of the level scheme (test_scheme).
+A twin (our equations under an engine's scheme) agrees with its engine up to round-off. How much
+that may be is measured by twins whose numbers are changed at random in their last digit. ROUNDING
+and the order of the draws are part of the figures of the level scheme (test_scheme), and stay.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array
 from roboaccord.description.dynamics import TreeDynamics
 
-ROUNDING = 2.0**-52  # distance from 1 to the next double
+ROUNDING = 2.0**-52  # relative: distance from 1 to the next number of double precision
 
 
 class Roundings:
@@ -32,20 +33,25 @@ class Roundings:
         return self._rng is not None
 
     def shake(self, bodies: TreeDynamics) -> None:
-        """Round all numbers of the bodies."""
+        """Change all numbers of the bodies by random roundings."""
         if self._rng:
             bodies.shake(self._rng, ROUNDING)
 
     def of(self, matrix: Array) -> Array:
-        """Return what to add to a positive definite matrix (m, m); zeros without a seed."""
+        """Return random roundings of a positive definite matrix (m, m); zeros without a seed.
+
+        Entry i, j is relative to the geometric mean of the diagonal entries i and j.
+        """
         if not self._rng:
             return np.zeros_like(matrix)
-        size = np.sqrt(np.diag(matrix))
+        scale = np.sqrt(np.diag(matrix))
         error = ROUNDING * self._rng.uniform(-1.0, 1.0, matrix.shape)
-        return np.asarray(error * np.outer(size, size))
+        return np.asarray(error * np.outer(scale, scale))
 
     def solve_again(self, exact: Acceleration, mass: Array, axes: Sequence[int]) -> Acceleration:
-        """Return the accelerations by the same forces under a rounded mass matrix.
+        """Return the accelerations that the same forces cause under a rounded mass matrix.
+
+        With an error E of M, to first order: a - M^-1 E a.
 
         Args:
             exact: accelerations under the mass matrix as it is.
@@ -53,8 +59,8 @@ class Roundings:
             axes: components of the base's twist in which it moves.
         """
         error, moving = self.of(mass), list(axes)
-        whole = np.concatenate([exact.base[moving], exact.joints])
-        whole = whole - np.linalg.solve(mass, error @ whole)
+        rates = np.concatenate([exact.base[moving], exact.joints])
+        rates = rates - np.linalg.solve(mass, error @ rates)
         base = np.zeros(6)
-        base[moving], joints = whole[: len(axes)], whole[len(axes) :]
+        base[moving], joints = rates[: len(axes)], rates[len(axes) :]
         return Acceleration(base, joints)

@@ -1,11 +1,13 @@
-"""Steps of a twin as one kernel, for bases that do not tilt; `Twin` takes others in Python.
+"""Steps of a twin (see twin.py) as one compiled kernel, for bases that do not tilt.
 
-Nothing here may be tuned: each line must stay equal to its counterpart in twin.py and
-twin_coordinates.py, and test_scheme compares the two. A new scheme is either written here, too, or
-excluded by `Twin._compiles`.
+`advance_twins` steps many states one after another, and `advance_twin` one state, by semi-implicit
+Euler or the classical Runge-Kutta method of order 4, under held efforts and compiled forces
+(compiled.py). Each line must stay equal to its counterpart in twin.py and twin_coordinates.py:
+test_scheme compares the two. A new scheme is written here, too, or excluded by `Twin._compiles`.
 
-The coordinates are those of `articulated.slopes`: position, quaternion and joints of the tree, then
-linear and angular velocity in the world and the joints' rates.
+A state y (13 + 2 n,) is that of `articulated.slopes`: position (3), quaternion x y z w (4) and
+joints (n) of the tree, then linear (3) and angular velocity (3) in the world and the joints' rates
+(n). Joints begin at index Q = 7, rates at Q + n.
 """
 
 from __future__ import annotations
@@ -20,40 +22,55 @@ from roboaccord.numerics.jit import kernel
 
 @kernel
 def _fill_slope(tree, body, free, work, table, places, y, acting, wrench, matrix, right, slope):
-    """Fill the rates of a state, under held efforts and the forces of a table, if it has any."""
+    """Fill `slope` with the derivative of a state y, under held efforts and the table's forces.
+
+    Arguments as of `advance_twin`, `slopes` and, for `matrix` and `right`, its work space.
+    """
     n = acting.shape[0]
     effort = acting
     if table.shape[0] > 0:
         positions, velocities, forces, _ = places
-        size, v = positions.shape[0] - n, Q + n
-        if size == 3:
-            x, y_, z, w = y[3], y[4], y[5], y[6]
+        base_size, rates = positions.shape[0] - n, Q + n
+        # x, y and yaw of a planar base, and their rates.
+        if base_size == 3:
+            qx, qy, qz, qw = y[3], y[4], y[5], y[6]
             positions[0], positions[1] = y[0], y[1]
-            positions[2] = np.arctan2(2.0 * (w * z + x * y_), 1.0 - 2.0 * (y_ * y_ + z * z))
-            velocities[0], velocities[1], velocities[2] = y[v], y[v + 1], y[v + 5]
+            positions[2] = np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
+            velocities[0], velocities[1], velocities[2] = y[rates], y[rates + 1], y[rates + 5]
         for j in range(n):
-            positions[size + j], velocities[size + j] = y[Q + j], y[v + 6 + j]
+            positions[base_size + j], velocities[base_size + j] = y[Q + j], y[rates + 6 + j]
         apply_forces(table, positions, velocities, forces)
-        if size == 3:
+        # The wrench of `slopes` has its torque first.
+        if base_size == 3:
             wrench[3], wrench[4], wrench[2] = forces[0], forces[1], forces[2]
-        effort = forces[size:]
+        effort = forces[base_size:]
     slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope)
 
 
 @kernel
 def _move(y, slope, start, h, end):
-    """Fill a state h [s] after a start, at the rates of another one; the base turns about z."""
+    """Fill `end` with the state h [s] after `start`; the base turns about z alone.
+
+    Args:
+        y: state whose rate of yaw the base turns at.
+        slope: derivative of the state, except for the quaternion.
+        start, end: states (13 + 2 n,), of which the second is filled.
+        h: time [s].
+    """
     for i in range(y.shape[0]):
         end[i] = start[i] + h * slope[i]
-    half = 0.5 * h * y[Q + (y.shape[0] - 13) // 2 + 5]
-    c, s = np.cos(half), np.sin(half)
-    a, b, k, r = start[3], start[4], start[5], start[6]
-    end[3], end[4], end[5], end[6] = c * a - s * b, c * b + s * a, c * k + s * r, c * r - s * k
+    # The quaternion of the turn, (0, 0, s, c), times that of the start.
+    half_angle = 0.5 * h * y[Q + (y.shape[0] - 13) // 2 + 5]
+    c, s = np.cos(half_angle), np.sin(half_angle)
+    qx, qy, qz, qw = start[3], start[4], start[5], start[6]
+    end[3], end[4], end[5], end[6] = (
+        c * qx - s * qy, c * qy + s * qx, c * qz + s * qw, c * qw - s * qz,
+    )  # fmt: skip
 
 
 @kernel
 def _look_ahead(y, n, ahead, lower, upper):
-    """Return whether a joint is beyond its stop, or would be after `ahead` [s]."""
+    """Return whether one of n joints is beyond its stop, or would be after `ahead` [s]."""
     for j in range(n):
         q = y[Q + j]
         later = q + ahead * y[Q + n + 6 + j]
@@ -72,7 +89,7 @@ def advance_twins(
         places: as of `advance_twin`, with the efforts that the table holds (n,).
         rows, acting, counts: of each state (k, ...).
         stopped: set where a joint came within two steps of its stop (k,).
-        others: as of `advance_twin`.
+        tree, body, free, work, table, h, order, lower, upper: as of `advance_twin`.
     """
     held = places[3]
     for i in range(rows.shape[0]):
@@ -91,12 +108,13 @@ def advance_twin(tree, body, free, work, table, places, y, acting, h, count, ord
     Args:
         tree, body, free, work: as `slopes` has them.
         table: of `CompiledForces`; empty where efforts alone act.
-        places: arrays of positions, velocities and forces that it works on, 0 or 3 of the base.
+        places: arrays of positions, velocities and forces for the table, each with 0 or 3 numbers
+            of the base and n of the joints; and the held efforts that the table names.
         y: state (13 + 2 n,).
         acting: held efforts (n,).
         h: step [s].
         count: of steps.
-        order: 1 or 4.
+        order: of the method: 1, semi-implicit Euler, or 4, Runge-Kutta.
         lower, upper: limits of the joints (n,).
     """
     n, size = acting.shape[0], y.shape[0]
@@ -107,6 +125,7 @@ def advance_twin(tree, body, free, work, table, places, y, acting, h, count, ord
     for _ in range(count):
         stopped = stopped or _look_ahead(y, n, 2.0 * h, lower, upper)
         _fill_slope(tree, body, free, work, table, places, y, acting, wrench, matrix, right, slope)
+        # Semi-implicit Euler: v' = v + h a, then x' = x + h v'; `slope` gets v', and 0 for rates.
         if order == 1:
             for i in range(rates, size):
                 y[i] += h * slope[i]
@@ -120,6 +139,8 @@ def advance_twin(tree, body, free, work, table, places, y, acting, h, count, ord
                 slope[i], now[i] = 0.0, y[i]
             _move(now, slope, now, h, y)
             continue
+        # Runge-Kutta: the mean of four slopes with weights 1/6, 1/3, 1/3, 1/6. The base turns at
+        # the mean rate of yaw, summed in `spin`.
         for i in range(size):
             mean[i], now[i] = slope[i] / 6.0, y[i]
         spin = y[rates + 5] / 6.0

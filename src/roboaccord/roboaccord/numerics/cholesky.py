@@ -1,9 +1,12 @@
-"""Cholesky factors of small dense matrices, as kernels that call no library.
+"""Cholesky factors of small dense matrices, as compiled kernels that call no library.
 
-The order of the sums is fixed: with it a result is the same on every processor, which LAPACK's is
-not, and hashes of runs depend on it. test_numerics compares with NumPy's factor. The callers are
-kernels, in description/articulated.py, numerics/pivoting.py: nothing here may allocate or raise.
-Further kernels may be added.
+A positive definite matrix is L L' with a lower triangular L. `factor` computes L by rows, and
+`solve` solves a system of equations with it by forward and backward substitution. LAPACK is not
+used because its results differ between processors: here the order of the sums is fixed, and hashes
+of runs depend on it.
+
+The kernels are called by other kernels, so they allocate nothing and raise nothing (test_numerics
+compares them with NumPy).
 """
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ from roboaccord.numerics.jit import kernel
 
 @kernel
 def factor(matrix, root):
-    """Fill the lower triangle of `root` with L of a positive definite matrix L L' (n, n).
+    """Fill the lower triangle of `root` (n, n) with L, where L L' is a positive definite matrix.
 
-    Both may be one array. Of the matrix the lower triangle is read.
+    Only the lower triangle of the matrix is read; `root` may be the same array.
     """
     n = len(matrix)
     for i in range(n):
@@ -30,12 +33,14 @@ def factor(matrix, root):
 
 @kernel
 def solve(root, x):
-    """Solve L L' y = x (n,) in place, by the factor L (n, n)."""
+    """Replace x (n,) by the solution y of L L' y = x, for a factor L (n, n)."""
     n = len(x)
+    # L z = x
     for i in range(n):
         for k in range(i):
             x[i] -= root[i, k] * x[k]
         x[i] /= root[i, i]
+    # L' y = z
     for i in range(n - 1, -1, -1):
         for k in range(i + 1, n):
             x[i] -= root[k, i] * x[k]

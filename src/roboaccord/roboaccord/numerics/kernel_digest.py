@@ -1,12 +1,16 @@
-"""Digest of a kernel: the key of its compiled code in the cache of jit_cache.py.
+"""Digest of a kernel (a function that numba compiles): the key of its machine code in the cache.
 
-It is made from the bytecode, without docstrings and line numbers, of a kernel and all it calls, and
-from the global values that they read, which numba compiles in as constants. An intrinsic counts
-with its whole file, because no kernel names what the intrinsic calls as it compiles. So do the
-files of COMPILER: code that other versions of them made is not run beside code that they make.
+Compiled code is stored on disk by jit_cache.py and must be compiled again as soon as anything that
+went into it changes. The digest is therefore made of three things:
 
-LIBRARIES and PLAIN say what a kernel may read without being part of its key: a name added wrongly
-runs old machine code after a change, so a case of test_jit must come first.
+- the bytecode of the kernel and of all kernels that it calls, without docstrings and line numbers;
+- the global values that they read, which numba compiles in as constants. An intrinsic (code that
+  generates machine instructions) counts with its whole file, for its bytecode does not show what it
+  calls while it compiles;
+- the files of COMPILER, so that machine code made by another version of them is not used.
+
+LIBRARIES and PLAIN say which values a kernel may read. A name that is added there wrongly lets old
+machine code run after a change, so add a case to test_jit first.
 """
 
 from __future__ import annotations
@@ -24,13 +28,18 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numba import extending
 
-COMPILER = ("kernel_digest", "jit_cache", "jit_library")
-LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's version
+COMPILER = ("kernel_digest", "jit_cache", "jit_library")  # modules that compile and store kernels
+# Libraries whose functions count by name only: what they do changes with numba's version, which is
+# part of the cache's folder.
+LIBRARIES = ("builtins", "math", "numba", "numpy")
+# Types of values that `repr` describes completely.
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
 @runtime_checkable
 class _Kernel(Protocol):
+    """What `kernel` of jit.py returns, with the Python function that it compiles."""
+
     is_kernel: bool
     function: FunctionType
 
@@ -42,84 +51,89 @@ def digest(function: FunctionType) -> str:
         TypeError: for a global value of a kind whose changes the key would miss.
     """
     texts: dict[FunctionType, str] = {}
-    waiting = [function]
-    while waiting:
-        one = waiting.pop()
-        if one not in texts:
-            texts[one], called = _describe(one)
-            waiting += called
-    return hashlib.sha256("\n".join([*texts.values(), _compiler()]).encode()).hexdigest()
+    pending = [function]
+    while pending:
+        kernel = pending.pop()
+        if kernel not in texts:
+            texts[kernel], called = _describe_kernel(kernel)
+            pending += called
+    return hashlib.sha256("\n".join([*texts.values(), _compiler_digest()]).encode()).hexdigest()
 
 
 @functools.cache
-def _compiler() -> str:
-    """Return a digest of the files that compile kernels: other versions' code may not mix in."""
+def _compiler_digest() -> str:
+    """Return a digest of the files of COMPILER."""
     files = [Path(__file__).with_name(f"{name}.py") for name in COMPILER]
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
 @functools.cache
-def _describe(function: FunctionType) -> tuple[str, list[FunctionType]]:
-    """Return a text that changes with a kernel's own code, and the kernels that it calls."""
+def _describe_kernel(function: FunctionType) -> tuple[str, list[FunctionType]]:
+    """Return a text that changes whenever a kernel's own code does, and the kernels it calls."""
     name = f"{function.__module__}.{function.__qualname__}"
-    lines = [name, _code(function.__code__), repr(function.__defaults__)]
+    lines = [name, _describe_instructions(function.__code__), repr(function.__defaults__)]
     called = list[FunctionType]()
-    for key, value in _globals(function):
+    for key, value in _read_globals(function):
         if isinstance(value, _Kernel):
             called.append(value.function)
         try:
-            lines.append(f"{key} = {_value(value)}")
+            lines.append(f"{key} = {_describe_value(value)}")
         except TypeError as error:
             raise TypeError(f"{name} reads {key}: {error}") from None
     return "\n".join(lines), called
 
 
-def _code(code: CodeType) -> str:
-    """Return a text of what a code object does, regardless of its lines and docstring."""
-    steps = [f"{code.co_varnames} {code.co_argcount} {code.co_exceptiontable.hex()}"]
+def _describe_instructions(code: CodeType) -> str:
+    """Return a text of a code object's instructions, without line numbers and docstring."""
+    lines = [f"{code.co_varnames} {code.co_argcount} {code.co_exceptiontable.hex()}"]
     for step in dis.get_instructions(code):
         if isinstance(step.argval, CodeType):
-            steps.append(f"{step.opname} {_code(step.argval)}")
-        elif step.opcode in dis.hasconst:  # not by its index, which a docstring shifts
-            steps.append(f"{step.opname} {step.argval!r}")
+            lines.append(f"{step.opname} {_describe_instructions(step.argval)}")
+        elif step.opcode in dis.hasconst:  # by value: a docstring shifts the index of constants
+            lines.append(f"{step.opname} {step.argval!r}")
         else:
-            steps.append(f"{step.opname} {step.arg} {step.argrepr}")
-    return "\n".join(steps)
+            lines.append(f"{step.opname} {step.arg} {step.argrepr}")
+    return "\n".join(lines)
 
 
-def _globals(function: FunctionType) -> Iterator[tuple[str, object]]:
-    """Yield the global values that a function reads, `module.name` among them, by name."""
+def _read_globals(function: FunctionType) -> Iterator[tuple[str, object]]:
+    """Yield name and value of each global that a function reads, such as `TABLE` or `math.pi`.
+
+    Variables of enclosing functions are included. Instructions that load a global, and attributes
+    of a module right after it, show which are read.
+    """
     yield from inspect.getclosurevars(function).nonlocals.items()
-    for code in _codes(function.__code__):
-        path, value = "", None
+    for code in _nested_code_objects(function.__code__):
+        name, value = "", None
         for step in dis.get_instructions(code):
             if step.opname == "LOAD_GLOBAL":
-                path, value = step.argval, function.__globals__.get(step.argval)
-                yield path, value
+                name, value = step.argval, function.__globals__.get(step.argval)
+                yield name, value
             elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
-                path, value = f"{path}.{step.argval}", getattr(value, step.argval)
-                yield path, value
+                name, value = f"{name}.{step.argval}", getattr(value, step.argval)
+                yield name, value
             elif step.opname != "EXTENDED_ARG":
                 value = None
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
+def _nested_code_objects(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code object and those of the functions that are defined in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _codes(constant)
+            yield from _nested_code_objects(constant)
 
 
-def _value(value: object) -> str:
-    """Return a text that changes with a global value.
+def _describe_value(value: object) -> str:
+    """Return a text that changes whenever a global value does.
 
     Raises:
-        TypeError: for a kind of value without such a text.
+        TypeError: for a kind of value of which no such text is known.
     """
     if isinstance(value, (*PLAIN, enum.Enum, np.generic)):
         return f"{type(value).__name__} {value!r}"
     if isinstance(value, tuple):
-        return f"{type(value).__name__} {[_value(item) for item in value]}"
+        return f"{type(value).__name__} {[_describe_value(item) for item in value]}"
     if isinstance(value, np.ndarray):
         content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"{value.dtype.str} {value.shape} {value.flags.c_contiguous} {content}"
@@ -130,7 +144,7 @@ def _value(value: object) -> str:
     if isinstance(value, type) and hasattr(value, "_fields"):
         return str(value._fields)
     library = str(getattr(value, "__module__", "numpy")).partition(".")[0]
-    named = isinstance(value, ModuleType | _Kernel)
-    if named or (callable(value) and library in LIBRARIES):
+    counts_by_name = isinstance(value, ModuleType | _Kernel)
+    if counts_by_name or (callable(value) and library in LIBRARIES):
         return str(getattr(value, "__name__", ""))
     raise TypeError(f"the cache of kernels cannot detect a change of a {type(value).__name__}")

@@ -1,8 +1,12 @@
-"""Rotations as matrices and as quaternions x y z w, and the cross product as a kernel.
+"""Rotations as matrices, quaternions and rotation vectors, and the cross product as a kernel.
 
-Conventions are fixed: x y z w as ROS has it, fixed-axis roll, pitch, yaw as URDF has it, radians,
-matrices that turn column vectors. So is the order of operations: hashes of runs depend on it. Some
-50 modules call these functions; conversions may be added, as functions here and no copy elsewhere.
+Conventions are fixed: quaternions are x y z w, as in ROS; roll, pitch, yaw turn about fixed axes,
+as in URDF; angles are in radians; matrices turn column vectors. A function is named after what it
+takes and returns: `quaternion_matrix` returns the matrix of a quaternion, `turn_quaternion` the
+quaternion of a turn, which here is a rotation vector (axis times angle). Formulas are the usual
+ones [Shuster, A survey of attitude representations, 1993], unless a docstring names another source.
+
+Conversions may be added here. The order of operations stays: hashes of runs depend on it.
 """
 
 from __future__ import annotations
@@ -15,7 +19,8 @@ import numpy as np
 from roboaccord.numerics.arrays import Array
 from roboaccord.numerics.jit import kernel
 
-OPPOSITE = 1e-12  # 1 + cosine of directions that are opposite to round-off
+# 1 + cosine of the angle between two directions, below which they count as opposite: round-off
+OPPOSITE = 1e-12
 
 
 def yaw_quaternion(yaw: float) -> Array:
@@ -57,20 +62,24 @@ def quaternion_rpy(q: Array) -> tuple[float, float, float]:
 
 def quaternion_matrix(q: Array) -> Array:
     """Return the rotation matrices (..., 3, 3) of quaternions x y z w (..., 4)."""
-    single = np.ndim(q) == 1  # numbers are ten times as fast as arrays of no dimension
+    single = np.ndim(q) == 1  # then plain numbers are used: ten times as fast as 0-d arrays
     x, y, z, w = q.tolist() if single else np.moveaxis(np.asarray(q, dtype=float), -1, 0)
-    rows = [
+    entries = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
         [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
         [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
     ]
     if single:
-        return np.array(rows)
-    return np.stack([np.stack(r, axis=-1) for r in rows], axis=-2)
+        return np.array(entries)
+    return np.stack([np.stack(r, axis=-1) for r in entries], axis=-2)
 
 
 def matrix_quaternion(rotation: Array) -> Array:
-    """Return the quaternion x y z w (4,) of a rotation matrix (3, 3), with w >= 0 (Shepperd)."""
+    """Return the quaternion x y z w (4,) of a rotation matrix (3, 3), with w >= 0.
+
+    The largest of x^2, y^2, z^2 and w^2 is computed first, and the others from it, so that no small
+    number is a divisor [Shepperd 1978].
+    """
     r = rotation
     trace = float(r[0, 0] + r[1, 1] + r[2, 2])
     choice = int(np.argmax([r[0, 0], r[1, 1], r[2, 2], trace]))
@@ -88,7 +97,10 @@ def matrix_quaternion(rotation: Array) -> Array:
 
 
 def axis_angle_matrix(axis: Array, angle: Array) -> Array:
-    """Return the rotation matrices (..., 3, 3) by `angle` (...) [rad] about a unit axis (3,)."""
+    """Return the rotation matrices (..., 3, 3) by `angle` (...) [rad] about a unit axis (3,).
+
+    Rodrigues' formula: R = 1 + sin(angle) K + (1 - cos(angle)) K K, with K v = axis x v.
+    """
     x, y, z = axis
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     s = np.sin(angle)[..., None, None]
@@ -104,20 +116,22 @@ def rpy_matrix(roll: float, pitch: float, yaw: float) -> Array:
 
 
 def turn_twist(rotation: Array, twist: Array) -> Array:
-    """Return a twist (6,), linear then angular, with both parts turned by a rotation (3, 3)."""
+    """Return a twist (6,), linear then angular, whose two parts a rotation (3, 3) has turned."""
     return np.concatenate([rotation @ twist[:3], rotation @ twist[3:]])
 
 
 def turn_between(one: Array, other: Array) -> Array:
-    """Return the least rotation (3, 3) that takes the direction of one vector to another's.
+    """Return the smallest rotation (3, 3) that turns the direction of one vector into another's.
+
+    With unit vectors a and b, v = a x b and K w = v x w: R = 1 + K + K K / (1 + a . b).
 
     Raises:
-        ValueError: for a vector of no length, or opposite ones, between which there are many.
+        ValueError: for a vector of length 0, or opposite vectors, which many rotations connect.
     """
-    sizes = np.linalg.norm(one), np.linalg.norm(other)
-    if not min(sizes) > 0:
+    lengths = np.linalg.norm(one), np.linalg.norm(other)
+    if not min(lengths) > 0:
         raise ValueError("a direction needs a vector with a length")
-    a, b = one / sizes[0], other / sizes[1]
+    a, b = one / lengths[0], other / lengths[1]
     cosine, v = float(a @ b), np.cross(a, b)
     if cosine < -1.0 + OPPOSITE:
         raise ValueError("between opposite directions there are many turns")
@@ -126,7 +140,10 @@ def turn_between(one: Array, other: Array) -> Array:
 
 
 def quaternion_product(a: Array | Sequence[float], b: Array | Sequence[float]) -> Array:
-    """Return the quaternion x y z w (4,) of turning by b, and then by a; of many as columns."""
+    """Return the quaternion x y z w (4,) of a turn by b followed by a turn by a.
+
+    Both may be (4, k): k quaternions as columns.
+    """
     (ax, ay, az, aw), (bx, by, bz, bw) = a, b
     return np.array([
         aw * bx + ax * bw + ay * bz - az * by,
@@ -139,24 +156,25 @@ def quaternion_product(a: Array | Sequence[float], b: Array | Sequence[float]) -
 def turn_quaternion(turn: Array) -> Array:
     """Return the quaternion x y z w (4,) of a rotation vector (3,) [rad]."""
     angle = float(np.linalg.norm(turn))
-    share = 0.5 * np.sinc(0.5 * angle / np.pi)
-    return np.array([*(share * turn), math.cos(0.5 * angle)])
+    # sin(angle / 2) / angle, whose limit at 0 is 1 / 2.
+    factor = 0.5 * np.sinc(0.5 * angle / np.pi)
+    return np.array([*(factor * turn), math.cos(0.5 * angle)])
 
 
 def quaternion_vector(q: Array) -> Array:
-    """Return the rotation vectors (..., 3) [rad] of quaternions x y z w of any length (..., 4).
+    """Return the smallest rotation vectors (..., 3) [rad] of quaternions of any length (..., 4).
 
-    Each is the smallest turn. Simulations use `rotation_vector` instead: numpy's arctangent may
-    round differently on another machine.
+    Simulations use `rotation_vector` instead: numpy's arctangent may round differently on another
+    machine.
     """
     size = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(size, np.abs(q[..., 3:]))
-    turned = angle / np.where(size > 0.0, size, 1.0)
-    return np.asarray(q[..., :3] * np.copysign(turned, q[..., 3:]))
+    angle_per_size = angle / np.where(size > 0.0, size, 1.0)
+    return np.asarray(q[..., :3] * np.copysign(angle_per_size, q[..., 3:]))
 
 
 def rotation_vector(rotation: Array) -> Array:
-    """Return the rotation vector (3,) [rad] of a matrix (3, 3), the smallest turn."""
+    """Return the smallest rotation vector (3,) [rad] of a rotation matrix (3, 3)."""
     x, y, z, w = matrix_quaternion(rotation)
     size = math.sqrt(x * x + y * y + z * z)
     if size == 0.0:
@@ -167,7 +185,7 @@ def rotation_vector(rotation: Array) -> Array:
 
 @kernel
 def cross(a, b, out):
-    """Compute a x b (3,), into `out`; numba's own takes seconds to compile."""
+    """Fill `out` (3,) with a x b; numba's own cross product takes seconds to compile."""
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]

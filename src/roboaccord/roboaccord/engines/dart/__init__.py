@@ -1,8 +1,11 @@
 """DART behind the Simulator interface: its `EngineSpec`.
 
-`lacks`, `expert` and `scheme` are facts of DART, not wishes: a line of `lacks` may be removed when
-simulator.py can do it; `expert` is fixed by test_expert, `scheme` by the twin (test_scheme).
-Settings of a user are in settings.py. Import nothing of dartpy here: every command reads this file.
+Files: settings (of the user), skeleton (loading of a description), model (its equations and
+properties), base (joints of the base), contact, simulator (the physics step), and reader (for
+`accord parity`).
+
+`lacks`, `expert` and `scheme` are facts of DART (test_expert, test_scheme); a line of `lacks` may
+go when simulator.py can do it. Import nothing of dartpy in this file: every command reads it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""Base joints in DART: conversion between their coordinates and poses and twists.
+"""Base joints in DART: conversion between their coordinates and the base's pose and twist.
 
-A kind of base may be added: a class here and an entry of BASES under its name in
-description/base_kinds.py. Orders and axes are fixed, by DART on one side and the contract on the
-other. The axes of the rates of a free joint differ between versions of DART, so they are taken from
-its Jacobian; do not write them out. test_engines and test_ball compare with other engines.
+Each kind of base (fixed, planar, free, ball) has a class here, which converts a state to DART's
+coordinates and rates and back, and a wrench to generalised forces. A kind may be added: a class and
+an entry of BASES under its name in description/base_kinds.py.
 
-DART's axes may be turned against the world's, by `turn` (3, 3) from the world's to DART's: DART
-replaces the friction cone by a box whose sides are along its axes.
+DART's axes may be turned against the world's, by `turn` (3, 3) from the world's axes to DART's,
+because DART replaces the friction cone by a box along its axes. The axes of the rates of a free
+joint differ between versions of DART, so they are always taken from its Jacobian. test_engines and
+test_ball compare with other engines.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ class DartFixedBase:
     """A base that does not move; the other kinds derive from it.
 
     Args:
-        body: DART's of `base_link`.
+        body: DART's `base_link`.
         turn: from the world's axes to DART's (3, 3).
-        scale: of DART's lengths and times.
+        scale: factor on DART's lengths and times, see model.py.
 
     Attributes:
         degrees: number of coordinates.
+        rows: their indices among those of the skeleton.
     """
 
     degrees = 0
@@ -50,11 +52,15 @@ class DartFixedBase:
         return np.zeros(0)
 
     def read(self, q: Array, v: Array) -> Motion:
-        """Return position, orientation x y z w and twist in its own axes from all coordinates."""
+        """Return position, orientation x y z w and twist in the base's own axes.
+
+        Args:
+            q, v: all coordinates and rates of the skeleton, in our units.
+        """
         return np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
 
     def motion(self, q: Array, v: Array) -> Motion:
-        """Return rotation, position and twist in the world from all coordinates."""
+        """Return rotation, position and twist in the world; arguments as of `read`."""
         return np.eye(3), np.zeros(3), np.zeros(6)
 
     def forces(self, wrench: Array) -> Array:
@@ -62,9 +68,9 @@ class DartFixedBase:
         return np.zeros(0)
 
     def rates(self) -> Array:
-        """Return the matrix from the twist in the world, as of `mass_matrix`, to the rates.
+        """Return the matrix that converts a twist in the world to DART's rates.
 
-        The twist is linear and angular for a free base, angular for a ball.
+        The twist is linear and angular for a free base, angular for a ball, as in `mass_matrix`.
         """
         return np.eye(len(self.rows))
 
@@ -104,7 +110,7 @@ class DartFreeBase(DartFixedBase):
     degrees = 6
 
     def _jacobian(self) -> Array:
-        """Return angular and linear velocity in DART's axes by the rates (6, 6)."""
+        """Return the matrix from rates to angular and linear velocity in DART's axes (6, 6)."""
         return np.asarray(self._body.getWorldJacobian(np.zeros(3)))
 
     def positions(self, state: RobotState) -> Array:
@@ -146,7 +152,7 @@ class DartFreeBase(DartFixedBase):
         return np.asarray(turned @ self._jacobian())
 
     def rates(self) -> Array:
-        """Return the rates by linear and angular velocity in the world (6, 6)."""
+        """Return the matrix from linear and angular velocity in the world to the rates (6, 6)."""
         turned = np.kron(np.eye(2), self._turn)
         return np.asarray(np.roll(np.linalg.inv(self._jacobian()) @ turned, 3, axis=1), dtype=float)
 
@@ -157,7 +163,7 @@ class DartBallBase(DartFreeBase):
     degrees = 3
 
     def _jacobian(self) -> Array:
-        """Return the angular velocity in DART's axes by the rates (3, 3)."""
+        """Return the matrix from rates to the angular velocity in DART's axes (3, 3)."""
         return np.asarray(self._body.getWorldJacobian(np.zeros(3)))[:3]
 
     def positions(self, state: RobotState) -> Array:
@@ -175,7 +181,7 @@ class DartBallBase(DartFreeBase):
         return np.asarray((self._turn @ wrench[3:]) @ self._jacobian())
 
     def rates(self) -> Array:
-        """Return the rates by the angular velocity in the world (3, 3)."""
+        """Return the matrix from the angular velocity in the world to the rates (3, 3)."""
         return np.asarray(np.linalg.inv(self._jacobian()) @ self._turn, dtype=float)
 
 

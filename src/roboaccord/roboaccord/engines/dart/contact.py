@@ -1,15 +1,19 @@
-"""DART's contact: colliding pairs, collision detector, contact points and impulses.
+"""Contact in DART: which pairs collide, by which detector, and the contact points and forces.
 
-HULL_SCALE and LEVER may be tuned; run benchmarks/hulls.py before and after a change of the first. A
-fixture may be added: a branch of `stand_still`. A user's choices are in settings.py. Normals,
-weights and rebound must stay those of closed forms (test_hulls_in_engines).
+`DartContact` tells DART's solver which pairs of bodies may touch, and converts what it finds to the
+axes and units of the contract. Fixtures (obstacles that do not move) become skeletons of their own,
+by `stand_still`, where another kind of fixture would be a branch.
 
-Balls, boxes and meshes of any kind use ODE's detector. It takes a mesh as triangles, and where two
-meshes touch it also gives the normals of neighbouring faces: a casing that slides over a tube
-without friction stops. So convex hulls use Bullet's detector, which treats them as such (GJK and
-EPA). Its tolerances, however, are absolute and made for bodies of metres: of overlaps of hulls that
-are centimetres thick it misses one in six. With lengths of a hundred times the number it misses
-none of 3000, so DART's unit of length is 1 cm there (figures of benchmarks/hulls.py).
+Choice of the collision detector: balls, boxes and meshes of any kind use ODE's. It takes a mesh as
+triangles, and where two meshes touch it also gives the normals of neighbouring faces, so that a
+casing which slides over a tube without friction stops. Convex hulls therefore use Bullet's
+detector, which knows that they are convex (algorithms GJK and EPA). Its tolerances are absolute,
+however, and made for bodies of metres: of overlaps of hulls that are centimetres thick it misses
+one in six. With all lengths multiplied by 100 it misses none of 3000, so DART's unit of length is
+1 cm there (figures of benchmarks/hulls.py).
+
+HULL_SCALE and LEVER may be tuned; run benchmarks/hulls.py before and after a change of the first.
+Normals, weights and rebound must stay those of closed forms (test_hulls_in_engines).
 """
 
 from __future__ import annotations
@@ -30,10 +34,17 @@ from roboaccord.contract.state import Array
 from roboaccord.engines.touch_events import Pairs
 from roboaccord.numerics.rotations import yaw_matrix
 
-HULL_SCALE = 100.0  # of lengths: what Bullet's tolerances need, see above
+# factor on lengths where hulls collide: with it Bullet's tolerances are small, see above
+HULL_SCALE = 100.0
+# m: where a contact's normal passes closer than this to the axes of all joints that are not locked,
+# the locks alone bear the contact. May be tuned: small beside the links.
+LEVER = 5e-3
+LOCKED = dartpy.dynamics.ActuatorType.LOCKED
+BodyPair: TypeAlias = tuple[dartpy.dynamics.BodyNode, dartpy.dynamics.BodyNode]
 # dartpy can load a mesh only from the file of a description.
 DESCRIPTION = """<robot name="{name}"><link name="{name}"><collision><geometry>
 <mesh filename="file://{path}"/></geometry></collision></link></robot>"""
+# A triangle of a binary STL file.
 TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
 
@@ -64,15 +75,11 @@ class Push(NamedTuple):
     force: Array
 
 
-# m: where a contact's normal passes this close to the axes of all joints that are not locked, the
-# locks bear it. May be tuned: small beside the links.
-LEVER = 5e-3
-LOCKED = dartpy.dynamics.ActuatorType.LOCKED
-BodyPair: TypeAlias = tuple[dartpy.dynamics.BodyNode, dartpy.dynamics.BodyNode]
-
-
 class DartContact:
-    """Collisions of the pairs of a contact, and of nothing else.
+    """Let the pairs of a contact collide, and nothing else; report their contact points.
+
+    While joints are locked, some contacts must be left out: those on which no joint that is still
+    free can act. `hold` does this when a lock changes, `look` after each step.
 
     Args:
         world: of DART, with the robot.
@@ -94,8 +101,8 @@ class DartContact:
         scale: float,
     ) -> None:
         self._world, self._turn, self._scale = world, turn, scale
-        self._skeleton, self._free = skeleton, list[int]()
-        self._locked, self._borne = 0, set[tuple[str, str]]()
+        self._skeleton, self._free_dofs = skeleton, list[int]()
+        self._locked_count, self._borne_by_locks = 0, set[tuple[str, str]]()
         self._solver = world.getConstraintSolver()
         self._pairs = Pairs(contact)
         self._detector: Callable[[], dartpy.collision.CollisionDetector] = (
@@ -103,6 +110,7 @@ class DartContact:
         )
         if scale != 1.0:
             self._detector = dartpy.collision.BulletCollisionDetector
+        # Fixtures enter the world as skeletons that do not move.
         for fixture in contact.fixtures:
             if scale != 1.0 and isinstance(fixture, MeshFixture) and not fixture.convex:
                 raise AccordError(
@@ -112,22 +120,29 @@ class DartContact:
         skeletons = [world.getSkeleton(i) for i in range(world.getNumSkeletons())]
         bodies = [s.getBodyNode(j) for s in skeletons for j in range(s.getNumBodyNodes())]
         self._pairs.check([body.getName() for body in bodies if body.getNumShapeNodes()])
-        # The solver's own filter: dartpy returns its options as a copy, so another cannot be set.
-        never, self._touching = self._solver.getCollisionOption().collisionFilter, list[BodyPair]()
-        for i, one in enumerate(bodies):
-            for other in bodies[:i]:
-                if self._pairs.has(one.getName(), other.getName()):
-                    self._touching.append((one, other))
+        # Pairs of bodies that the contact does not name are left out by the solver's own filter:
+        # dartpy returns its options as a copy, so another filter cannot be set.
+        excluded_pairs, self._colliding_pairs = (
+            self._solver.getCollisionOption().collisionFilter,
+            list[BodyPair](),
+        )
+        for i, first in enumerate(bodies):
+            for second in bodies[:i]:
+                if self._pairs.has(first.getName(), second.getName()):
+                    self._colliding_pairs.append((first, second))
                 else:
-                    never.addBodyNodePairToBlackList(one, other)
+                    excluded_pairs.addBodyNodePairToBlackList(first, second)
         for body in bodies:
-            _cover(body, contact)
+            _set_surface(body, contact)
         skeleton.enableSelfCollisionCheck()
         skeleton.enableAdjacentBodyCheck()
         self._solver.setCollisionDetector(self._detector())
 
     def forget(self) -> None:
-        """Forget contacts; Bullet's detector keeps them from step to step, so it is made again."""
+        """Forget all contacts.
+
+        Bullet's detector keeps them from step to step, so a new one is made.
+        """
         self._solver.clearLastCollisionResult()
         if self._scale != 1.0:
             self._solver.setCollisionDetector(self._detector())
@@ -148,63 +163,72 @@ class DartContact:
         return [self._push(touch) for touch in touches]
 
     def _push(self, touch: dartpy.collision.Contact) -> Push:
+        """Return the force of a contact in the world's axes and in SI units."""
         # DART's normal points into its first body, and its force is what acts on that.
-        one, other = (_body(o) for o in (touch.collisionObject1, touch.collisionObject2))
+        first, second = (_body(o) for o in (touch.collisionObject1, touch.collisionObject2))
         return Push(
-            (str(one.getName()), str(other.getName())),
+            (str(first.getName()), str(second.getName())),
             self._turn.T @ touch.point / self._scale,
             self._turn.T @ touch.normal,
             self._turn.T @ touch.force * self._scale,
         )
 
     def hold(self) -> None:
-        """Leave out contacts on which no joint can act while some are locked.
+        """Leave out the contacts on which no joint can act while some joints are locked.
 
-        Their impulse would be 0 / 0.
+        DART would compute their impulse as 0 / 0. To be called when a joint is locked or released.
         """
+        # Coordinates that are still free, where any are locked.
         joints = self._skeleton.getJoints()
         locked = [j for j in joints if j.getNumDofs() and j.getActuatorType() == LOCKED]
-        dofs = {j.getIndexInSkeleton(k) for j in locked for k in range(j.getNumDofs())}
-        every = range(self._skeleton.getNumDofs())
-        self._free = [dof for dof in every if dof not in dofs] if locked else []
-        if len(locked) < self._locked:
-            self._borne.clear()
-        self._locked = len(locked)
-        never = self._solver.getCollisionOption().collisionFilter
-        for one, other in self._touching:
-            carried = _carrier(one) == _carrier(other)
-            if locked and (carried or (one.getName(), other.getName()) in self._borne):
-                never.addBodyNodePairToBlackList(one, other)
+        locked_dofs = {j.getIndexInSkeleton(k) for j in locked for k in range(j.getNumDofs())}
+        all_dofs = range(self._skeleton.getNumDofs())
+        self._free_dofs = [dof for dof in all_dofs if dof not in locked_dofs] if locked else []
+        if len(locked) < self._locked_count:
+            self._borne_by_locks.clear()
+        self._locked_count = len(locked)
+        # Left out are pairs that are rigidly attached to each other, or rest on the locks.
+        excluded_pairs = self._solver.getCollisionOption().collisionFilter
+        for first, second in self._colliding_pairs:
+            rigid = _carrier(first) == _carrier(second)
+            if locked and (rigid or (first.getName(), second.getName()) in self._borne_by_locks):
+                excluded_pairs.addBodyNodePairToBlackList(first, second)
             else:
-                never.removeBodyNodePairFromBlackList(one, other)
+                excluded_pairs.removeBodyNodePairFromBlackList(first, second)
         self.look()
 
     def look(self) -> None:
-        """Leave out new contacts that joints which are not locked can hardly open."""
-        if not self._free:
+        """Leave out contacts of the last step that the joints which are not locked barely move."""
+        if not self._free_dofs:
             return
-        never = self._solver.getCollisionOption().collisionFilter
+        excluded_pairs = self._solver.getCollisionOption().collisionFilter
         for touch in self._world.getLastCollisionResult().getContacts():
-            one, other = (_body(o) for o in (touch.collisionObject1, touch.collisionObject2))
-            arms = [self._arms(body, touch) for body in (one, other)]
-            if np.abs(arms[1] - arms[0]).max() < LEVER * self._scale:
-                never.addBodyNodePairToBlackList(one, other)
-                names = one.getName(), other.getName()
-                self._borne |= {names, names[::-1]}
+            first, second = (_body(o) for o in (touch.collisionObject1, touch.collisionObject2))
+            lever_arms = [self._lever_arms(body, touch) for body in (first, second)]
+            if np.abs(lever_arms[1] - lever_arms[0]).max() < LEVER * self._scale:
+                excluded_pairs.addBodyNodePairToBlackList(first, second)
+                names = first.getName(), second.getName()
+                self._borne_by_locks |= {names, names[::-1]}
 
-    def _arms(self, body: dartpy.dynamics.BodyNode, touch: dartpy.collision.Contact) -> Array:
-        """Return how far joints that are not locked move a body along a contact's normal (k,)."""
+    def _lever_arms(self, body: dartpy.dynamics.BodyNode, touch: dartpy.collision.Contact) -> Array:
+        """Return the motion of a body along a contact's normal by rates of the k free joints (k,).
+
+        DART's units; the normal's lever arm about each axis. Zeros for a body of a fixture.
+        """
         if body.getSkeleton().getName() != self._skeleton.getName():
-            return np.zeros(len(self._free))
+            return np.zeros(len(self._free_dofs))
         pose = body.getWorldTransform()
         local = pose.rotation().T @ (touch.point - pose.translation())
         return np.asarray(
-            touch.normal @ self._skeleton.getLinearJacobian(body, local)[:, self._free]
+            touch.normal @ self._skeleton.getLinearJacobian(body, local)[:, self._free_dofs]
         )
 
 
 def _carrier(body: dartpy.dynamics.BodyNode) -> str:
-    """Return the body nearest the root that carries a body rigidly, by name; "" for the world."""
+    """Return the name of the body nearest the root to which a body is rigidly attached.
+
+    Locked joints count as rigid; "" stands for the world.
+    """
     while True:
         joint = body.getParentJoint()
         if joint.getNumDofs() and joint.getActuatorType() != LOCKED:
@@ -214,8 +238,8 @@ def _carrier(body: dartpy.dynamics.BodyNode) -> str:
             return ""
 
 
-def _cover(body: dartpy.dynamics.BodyNode, contact: Contact) -> None:
-    """Give the shapes of a body their friction and restitution."""
+def _set_surface(body: dartpy.dynamics.BodyNode, contact: Contact) -> None:
+    """Set friction and restitution of a body's shapes."""
     for node in body.getShapeNodes():
         aspect = node.getDynamicsAspect()
         if aspect and body.getName() in contact.friction:
@@ -226,18 +250,23 @@ def _cover(body: dartpy.dynamics.BodyNode, contact: Contact) -> None:
 
 
 def _body(collided: dartpy.collision.CollisionObject) -> dartpy.dynamics.BodyNode:
+    """Return the body to which a collision object belongs."""
     return collided.getShapeFrame().asShapeNode().getBodyNodePtr()
 
 
 def stand_still(
     fixture: Fixture | MeshFixture | HeightField, turn: Array, scale: float = 1.0, yaw: float = 0.0
 ) -> dartpy.dynamics.Skeleton:
-    """Return the skeleton of a fixture, in axes turned by `turn` (3, 3) from the world's.
+    """Return the skeleton of a fixture, which does not move.
 
-    Its lengths are `scale` times as large, and it is turned by `yaw` itself.
+    Args:
+        fixture: box or mesh.
+        turn: from the world's axes to DART's (3, 3).
+        scale: factor on lengths.
+        yaw: by which the fixture is turned about the vertical [rad].
 
     Raises:
-        AccordError: for a height field, which the detector of contacts does not take from here.
+        AccordError: for a height field, which cannot be given to the detector through dartpy.
     """
     if isinstance(fixture, HeightField):
         raise AccordError(f"DART takes {fixture.name} as a mesh, and not as a height field")
@@ -262,7 +291,7 @@ def mesh_shape(fixture: MeshFixture, scale: float = 1.0) -> dartpy.dynamics.Mesh
     """Return the shape of a mesh, `scale` times as large.
 
     Raises:
-        AccordError: if it is not outward: a sphere would sink into it.
+        AccordError: if its faces point inwards: a sphere would sink into it.
     """
     corners = fixture.vertices[fixture.faces]
     a, b, c = np.moveaxis(corners - fixture.vertices.mean(axis=0), 1, 0)

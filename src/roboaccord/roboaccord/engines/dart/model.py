@@ -1,12 +1,13 @@
-"""DART's own model of a robot, in our units: `DartMechanism`.
+"""DART's model of a robot: `DartMechanism` with its equations and properties, in SI units.
 
-SLIDING and MANY are fixed: they are DART's names of joints. A property may be added, first to
-`Mechanism` of engines/mechanism.py. Another scale must go through every number below
+DART may use another unit of length, because its collision detectors need large numbers (see
+contact.py): its metre and its second are then both smaller than SI's, by one factor `scale`.
+Speeds, masses, moments and energies keep their numbers. Numbers of lengths are `scale` times as
+large, those of inertias `scale` squared times, and those of forces, accelerations and angular rates
+are divided by `scale`. Every number that passes through this module is converted
 (test_hulls_in_engines: the motion is the same in other units).
 
-DART's metre and its second may both be smaller than SI's, by one factor `scale`. Speeds, masses,
-moments and energies then keep their numbers. Numbers of lengths are `scale` times as large,
-inertias `scale` squared times, and forces, accelerations and angular rates are divided by `scale`.
+A property is first added to `Mechanism` of engines/mechanism.py.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ SLIDING = {
     "FreeJoint": (False, False, False, True, True, True),
     "TranslationalJoint": (True, True, True),
 }
+# Names of the degrees of freedom of joints that have several, by DART's kind of joint.
 MANY = {"PlanarJoint": DEGREES["planar"], "FreeJoint": DEGREES["floating"]}
-AXES = np.eye(3)  # of DART where they are not turned against the world's
+AXES = np.eye(3)  # DART's, if they are not turned against the world's
 
 
 def lengths(skeleton: dartpy.dynamics.Skeleton, scale: float) -> Array:
-    """Return factors from our coordinates to DART's (m,): `scale` for those that slide, else 1."""
+    """Return the factors from our coordinates to DART's (m,): `scale` for slides, 1 for turns."""
     factors = np.ones(skeleton.getNumDofs())
     for joint in skeleton.getJoints():
         for i, slides in enumerate(SLIDING.get(joint.getType(), ())):
@@ -46,7 +48,10 @@ def lengths(skeleton: dartpy.dynamics.Skeleton, scale: float) -> Array:
 
 
 def degrees(skeleton: dartpy.dynamics.Skeleton) -> dict[str, int]:
-    """Return the indices of degrees of freedom, by joint, or by joint and degree (`DEGREES`)."""
+    """Return the index of each degree of freedom by its name.
+
+    That is the joint's name, or `JOINT_TX` and so on for a joint with several (`DEGREES`).
+    """
     indices = dict[str, int]()
     for joint in skeleton.getJoints():
         name, count = joint.getName(), joint.getNumDofs()
@@ -66,7 +71,13 @@ class DartMechanism(Mechanism):
         base: how it moves.
         joints: names, in the order of states.
         turn: from the world's axes to DART's (3, 3).
-        scale: of DART's lengths and times.
+        scale: factor on DART's lengths and times.
+
+    Attributes:
+        root: the joint of the base.
+        dofs: indices of the joints among the skeleton's coordinates (n,).
+        lengths, speeds: factors from our coordinates and rates to DART's (m,).
+        rotors: dampers that stand for reflected inertias, see `add_rotors` (m,) [kg m^2/s].
     """
 
     def __init__(
@@ -84,7 +95,7 @@ class DartMechanism(Mechanism):
         self.dofs = np.array([indices[name] for name in joints], dtype=int)
         self.lengths = lengths(skeleton, scale)
         self.speeds = self.lengths / scale
-        self.rotors = np.zeros(len(self.lengths))  # kg m^2 / s: as dampers, see `add_rotors`
+        self.rotors = np.zeros(len(self.lengths))
 
     def place(self, state: RobotState) -> None:
         skeleton, root = self._skeleton, self.root
@@ -112,12 +123,12 @@ class DartMechanism(Mechanism):
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
         skeleton, root = self._skeleton, self.root
         rows = [*root.rows, *self.dofs]
-        order = np.zeros((len(self.lengths), len(rows)))
-        order[rows, np.arange(len(rows))] = 1.0
-        order[root.rows, : len(root.rows)] = root.rates()
+        to_engine = np.zeros((len(self.lengths), len(rows)))
+        to_engine[rows, np.arange(len(rows))] = 1.0
+        to_engine[root.rows, : len(root.rows)] = root.rates()
         mass = skeleton.getMassMatrix() * np.outer(self.speeds, self.speeds)
         mass += np.diag(self.rotors * skeleton.getTimeStep())
-        return order, mass, skeleton.getGravityForces() * self.lengths
+        return to_engine, mass, skeleton.getGravityForces() * self.lengths
 
     def gravity(self) -> Array:
         return np.asarray(self._turn.T @ self._skeleton.getGravity() * self._scale)
@@ -145,15 +156,15 @@ class DartMechanism(Mechanism):
         )
 
     def add_damping(self, name: str, value: float) -> None:
-        """Let DART damp a joint [N m s/rad or N s/m]."""
+        """Set the viscous damping that DART applies to a joint [N m s/rad or N s/m]."""
         joint = self._skeleton.getJoint(name)
         joint.setDampingCoefficient(0, value * float(self._scale / self._length(joint) ** 2))
 
     def add_rotors(self, armature: Array) -> None:
-        """Add reflected inertias (n,) [kg m^2] to joints on which no contact and no stop acts.
+        """Add reflected inertias J (n,) [kg m^2] to joints on which no contact and no stop acts.
 
-        DART's dampers d are implicit: (M + h d) a = f - d v. With d = J / h, and the effort d v
-        added to f, that is (M + J) a = f.
+        DART has none, but its dampers d are implicit: (M + h d) a = f - d v in a step h. With
+        d = J / h, and the effort d v added to f at every step, that is (M + J) a = f.
         """
         self.rotors[self.dofs] = armature / self._skeleton.getTimeStep()
         for dof in self.dofs:
@@ -161,4 +172,5 @@ class DartMechanism(Mechanism):
             degree.setDampingCoefficient(degree.getDampingCoefficient() + self.rotors[dof])
 
     def _length(self, joint: dartpy.dynamics.Joint) -> float:
+        """Return the factor from our coordinate of a joint to DART's."""
         return float(self.lengths[joint.getIndexInSkeleton(0)])

@@ -1,8 +1,9 @@
 """DART's reading of a URDF, by its own loader, for `accord parity`.
 
-It must show what DART makes of a file by itself. Correct nothing here, or `accord parity` would
-compare our own reading. The one choice is `settings`: with `accord` a link without an inertial has
-no mass, as in skeleton.py. KINDS translates DART's shapes into URDF's words; more may be added.
+It must show what DART makes of a file by itself, so nothing is corrected here. One choice is the
+caller's: with `settings` "accord" a link without an inertial has no mass, as in skeleton.py;
+DART would give it 1 kg. Coordinates of planar and floating joints are converted by `Chart`s
+(engines/charts.py).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from roboaccord.engines.dart.model import DartMechanism, degrees
 from roboaccord.engines.dart.skeleton import listen, reason
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
+# URDF's names of shapes, by DART's; others keep DART's name.
 KINDS = {
     "BoxShape": "box", "SphereShape": "sphere", "CylinderShape": "cylinder", "MeshShape": "mesh",
     "CapsuleShape": "capsule",
@@ -35,11 +37,11 @@ class DartReading(Reading):
     """Read a URDF with DART.
 
     Args:
-        text: of a file, or of none.
+        text: of a URDF.
         question: base and joints.
         settings: `accord` gives a link without an inertial no mass; DART's default is 1 kg.
         packages: folders of ROS packages by name.
-        file: with this text.
+        file: with exactly this text, for paths relative to it; None where there is none.
 
     Raises:
         AccordError: if DART refuses it.
@@ -59,27 +61,28 @@ class DartReading(Reading):
         skeleton = _load(text, question, settings, packages, file)
         skeleton.disableSelfCollisionCheck()
         skeleton.setGravity(np.array([0.0, 0.0, -GRAVITY]))
+        # The joint that carries a free base is not one of the robot's own.
         body = skeleton.getBodyNode(question.root) or skeleton.getRootBodyNode()
-        carries = body.getParentJoint() if question.base == "free" else None
-        joints = [j for j in skeleton.getJoints() if j is not carries]
+        base_joint = body.getParentJoint() if question.base == "free" else None
+        joints = [j for j in skeleton.getJoints() if j is not base_joint]
         moving = [j for j in joints if j.getNumDofs() == 1]
-        many = [j for j in joints if j.getNumDofs() > 1]
+        with_several_degrees = [j for j in joints if j.getNumDofs() > 1]
         names = {i: name for name, i in degrees(skeleton).items()}
         indices = {j.getIndexInSkeleton(i) for j in joints for i in range(j.getNumDofs())}
         self.joints = tuple(names[i] for i in sorted(indices))
         self.mass = float(skeleton.getMass())
-        asked = question.of(self.joints)
-        self.mechanism = DartMechanism(skeleton, body, question.base, asked)
-        if carries is not None:  # a state has the pose of its base in the world
-            carries.setTransformFromParentBodyNode(dartpy.math.Isometry3())
-        if many:
+        question_joints = question.of(self.joints)
+        self.mechanism = DartMechanism(skeleton, body, question.base, question_joints)
+        if base_joint is not None:  # a state has the pose of its base in the world
+            base_joint.setTransformFromParentBodyNode(dartpy.math.Isometry3())
+        if with_several_degrees:
             ours = planes(text)
-            charts = {j.getName(): _chart(j, ours.get(j.getName())) for j in many}
-            self.charts = Charts(asked, charts)
+            charts = {j.getName(): _chart(j, ours.get(j.getName())) for j in with_several_degrees}
+            self.charts = Charts(question_joints, charts)
         nodes = skeleton.getBodyNodes()
         self.links = self.linked(node.getName() for node in nodes)
         skeleton.setPositions(np.zeros(skeleton.getNumDofs()))
-        home = body if carries else dartpy.dynamics.Frame.World()
+        home = body if base_joint else dartpy.dynamics.Frame.World()
         self.hinges = {joint.getName(): _hinge(joint, home) for joint in moving}
         self.apart = {
             "damping": {j.getName(): j.getDampingCoefficient(0) for j in moving},
@@ -101,7 +104,7 @@ class DartReading(Reading):
 def _load(
     text: str, question: Question, settings: str, packages: Mapping[str, Path], file: Path | None
 ) -> dartpy.dynamics.Skeleton:
-    """Return the skeleton of a URDF; arguments and errors as of `DartReading`."""
+    """Return DART's skeleton of a URDF; arguments and errors as of `DartReading`."""
     loader, options = dartpy.utils.DartLoader(), dartpy.utils.DartLoaderOptions()
     kinds = dartpy.utils.DartLoaderRootJointType
     # Below another root that falls freely, the joint that carries ours floats by itself.
@@ -123,7 +126,12 @@ def _load(
 
 
 def _chart(joint: dartpy.dynamics.Joint, ours: Array | None) -> Chart:
-    """Return the chart of a joint that is planar, its axes in the parent's frame, or free."""
+    """Return the conversion of a joint's coordinates from ours to DART's.
+
+    Args:
+        joint: planar or free.
+        ours: our axes (3, 3) of a planar joint in its parent's frame; None for a free joint.
+    """
     if ours is not None:
         first, second = joint.getTranslationalAxis1(), joint.getTranslationalAxis2()
         axes = np.column_stack([first, second, joint.getRotationalAxis()])
@@ -131,22 +139,24 @@ def _chart(joint: dartpy.dynamics.Joint, ours: Array | None) -> Chart:
         return plane_chart(turn @ axes, ours)
 
     def free(q: Array, qd: Array) -> tuple[Array, Array, Array]:
+        # DART's Jacobian J of its coordinates x: the twist is J x', its derivative J x'' + J' x'.
         position, rotation, jacobian, drift = free_motion(q, qd)
         pose = dartpy.math.Isometry3()
         pose.set_rotation(rotation)
         pose.set_translation(position)
         coordinates = np.array(dartpy.dynamics.FreeJoint.convertToPositions(pose))
         joint.setPositions(coordinates)
-        by_rates = joint.getRelativeJacobian()
-        turn = np.linalg.solve(by_rates, jacobian)
+        engine_jacobian = joint.getRelativeJacobian()
+        turn = np.linalg.solve(engine_jacobian, jacobian)
         joint.setVelocities(turn @ qd)
         drift = drift - joint.getRelativeJacobianTimeDeriv() @ (turn @ qd)
-        return coordinates, turn, np.linalg.solve(by_rates, drift)
+        return coordinates, turn, np.linalg.solve(engine_jacobian, drift)
 
     return free
 
 
 def _hinge(joint: dartpy.dynamics.Joint, root: dartpy.dynamics.Frame) -> Hinge:
+    """Return the axis of a joint in the root's frame."""
     pose = joint.getChildBodyNode().getTransform(root)
     local = joint.getTransformFromChildBodyNode()
     anchor = pose.rotation() @ local.translation() + pose.translation()

@@ -1,10 +1,9 @@
-"""Settings of DART: the keys below `engine_options.dart`.
+"""Settings of DART: the keys below `engine_options.dart` of a scenario.
 
 A setting may be added: a field with a default, DART's own where it has one, and a line under
-`Args:`; simulator.py or skeleton.py puts it into effect, and `--set` takes it at once. Refuse in
-`__post_init__`, in one line, what DART does not take. Existing names and defaults stay: they are in
-scenarios and published figures. SOLVERS must be the solvers that `choose_solver` of skeleton.py
-knows.
+`Args:`; simulator.py or skeleton.py puts it into effect, and the option `--set` accepts it at once.
+`__post_init__` refuses, in one line, values that DART does not accept. Existing names and defaults
+stay: they are in scenarios and published figures.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 
 from roboaccord.contract.errors import AccordError, check_known, check_switch
 
+# Contact solvers that `choose_solver` of skeleton.py knows.
 SOLVERS = ("dantzig", "nsgs", "fbf")
 
 
@@ -26,7 +26,7 @@ class DartSettings:
             cone is a box along DART's axes, and not for the other solvers.
         friction_solver: `dantzig`, DART's default; `nsgs`, a nonsmooth Gauss-Seidel method; or
             `fbf`, forward-backward-forward splitting. The last two have Coulomb's exact cone.
-        friction_iterations: at most so many, of `nsgs` and `fbf`; DART's default.
+        friction_iterations: largest number of iterations of `nsgs` and `fbf`.
         split_impulse: whether penetrations are corrected separately, without adding to velocities.
 
     Raises:

@@ -1,9 +1,11 @@
-"""DART through dartpy: semi-implicit Euler, first order in the step.
+"""Simulation with DART, through dartpy: semi-implicit Euler, of first order in the step.
 
-Only the step is here. What all engines share is in engines/base.py, DART's own model in model.py,
-its loading in skeleton.py, contact in contact.py, and a user's choices in settings.py. A change of
-the scheme must go into the `scheme` of __init__.py, or the twin is wrong. STOP_RETURN may be tuned.
-In `_substeps` forces are set again for each step, because DART clears them.
+`DartSimulator` makes the world and takes the physics steps; what all engines share is in
+engines/base.py, loading in skeleton.py, equations in model.py, contact in contact.py, and a user's
+choices in settings.py. In `_substeps` forces are set again for each step, because DART clears them.
+
+A change of the integration method must also go into the `scheme` of __init__.py: the twin (our
+equations of motion under the same method) relies on it.
 """
 
 from __future__ import annotations
@@ -26,9 +28,9 @@ from roboaccord.numerics.rotations import turn_between
 from roboaccord.simulators.losses import Losses, mean_velocities
 
 STOPS = dartpy.constraint.JointConstraint
-# rad/s at which a joint returns from beyond its stop. Stops here are inelastic, and at DART's
-# default of 10 rad/s the joint is kicked back; may be tuned (test_engines of the snake measures the
-# speed).
+# rad/s: speed at which a joint returns from beyond its stop. Stops are inelastic, but at DART's
+# default of 10 rad/s the joint would be kicked back. May be tuned (test_engines of the snake
+# measures the speed).
 STOP_RETURN = 0.1
 FREE, LOCKED = dartpy.dynamics.ActuatorType.FORCE, dartpy.dynamics.ActuatorType.LOCKED
 UP = (0.0, 0.0, 1.0)
@@ -52,14 +54,16 @@ class DartSimulator(EngineSimulator):
             for body in self._skeleton.getBodyNodes():
                 for i in range(body.getNumShapeNodes()):
                     body.getShapeNode(i).removeCollisionAspect()
+        # The world, in DART's axes and units.
         gravity = self._turn @ np.array([0.0, 0.0, -model.gravity])
         step = self.physics_step * self._scale
         self._world = make_world(self._skeleton, step, gravity / self._scale)
         choose_solver(self._world, settings)
         self._body = self._skeleton.getBodyNode(BASE_LINK)
+        # Joints to the world turn with DART's axes, except one that moves the base freely.
         for joint in self._skeleton.getJoints():
-            moves = self.base.tilts and joint.getChildBodyNode() is self._body
-            if joint.getParentBodyNode() is None and not moves:
+            moves_base = self.base.tilts and joint.getChildBodyNode() is self._body
+            if joint.getParentBodyNode() is None and not moves_base:
                 pose, turned = joint.getTransformFromParentBodyNode(), dartpy.math.Isometry3()
                 turned.set_rotation(self._turn @ pose.rotation())
                 turned.set_translation(self._turn @ pose.translation())
@@ -69,12 +73,13 @@ class DartSimulator(EngineSimulator):
         )
         self._dofs, self._root = mechanism.dofs, mechanism.root
         self._lengths, self._speeds = mechanism.lengths, mechanism.speeds
-        self._scaled = self._scale != 1.0
-        self._total = np.zeros(self._skeleton.getNumDofs())
-        held = {
+        self._is_scaled = self._scale != 1.0
+        self._generalised_forces = np.zeros(self._skeleton.getNumDofs())
+        # Constant efforts on joints that take no commands, damping, and rotors.
+        preloaded = {
             self._skeleton.getJoint(n).getIndexInSkeleton(0): e for n, e in model.preload.items()
         }
-        self._held, self._preload = list(held), np.array(list(held.values()))
+        self._preloaded, self._preload_efforts = list(preloaded), np.array(list(preloaded.values()))
         if model.damping is not None:
             for name, value in zip(self.joints, model.damping, strict=True):
                 mechanism.add_damping(name, value)
@@ -114,14 +119,14 @@ class DartSimulator(EngineSimulator):
     def _coordinates(self) -> tuple[Array, Array]:
         """Return DART's coordinates and their rates, in our units."""
         q, v = self._skeleton.getPositions(), self._skeleton.getVelocities()
-        return (q / self._lengths, v / self._speeds) if self._scaled else (q, v)
+        return (q / self._lengths, v / self._speeds) if self._is_scaled else (q, v)
 
     def _set_forces(self) -> None:
         """Give DART the generalised forces in its units; they last one step."""
-        total = self._total
+        total = self._generalised_forces
         if self._has_rotors:
             total = total + self._rotors * self._skeleton.getVelocities()
-        self._skeleton.setForces(total / self._lengths if self._scaled else total)
+        self._skeleton.setForces(total / self._lengths if self._is_scaled else total)
 
     def _read(self) -> RobotState:
         q, v = self._coordinates()
@@ -129,12 +134,12 @@ class DartSimulator(EngineSimulator):
         return RobotState(self._time, q[self._dofs], v[self._dofs], self._effort, *motion)
 
     def _substeps(self, effort: Array, count: int) -> None:
-        total = self._total
+        total = self._generalised_forces
         # DART returns a joint from beyond its stop in one step, whatever the error reduction
         # parameter, at up to this speed, which is global to all its worlds.
         STOPS.setMaxErrorReductionVelocity(self._stop_return / self._scale)
         total[self._root.rows] = 0.0
-        total[self._held] = self._preload
+        total[self._preloaded] = self._preload_efforts
         compiled = self._forces_at(effort)
         for _ in range(count):
             if compiled:
@@ -147,8 +152,8 @@ class DartSimulator(EngineSimulator):
             if self._wrench is not None:
                 self._push(self._wrench)
             if self._friction and not compiled:
-                at = (values[self._dofs] for values in self._coordinates())
-                total[self._dofs] = self._friction.add(total[self._dofs], *at)
+                motion = (values[self._dofs] for values in self._coordinates())
+                total[self._dofs] = self._friction.add(total[self._dofs], *motion)
             self._set_forces()
             self._world.step()
             if self._contact:
@@ -158,24 +163,28 @@ class DartSimulator(EngineSimulator):
         """Add a wrench on the base (6,) to the generalised forces."""
         rows = self._root.rows
         forces = self._root.forces(wrench)
-        self._total[rows] = self._total[rows] + forces if self._law else forces
+        self._generalised_forces[rows] = (
+            self._generalised_forces[rows] + forces if self._law else forces
+        )
 
     def _apply_law(self) -> None:
-        """Fill the generalised forces with those of the force law."""
+        """Set the generalised forces to those of the force law."""
         q, v = self._coordinates()
         rotation, position, twist = self._root.motion(q, v)
         wrench, efforts = self._law_efforts(q[self._dofs], v[self._dofs], position, rotation, twist)
-        self._total[self._dofs] = efforts
-        self._total[self._root.rows] = self._root.forces(wrench)
+        self._generalised_forces[self._dofs] = efforts
+        self._generalised_forces[self._root.rows] = self._root.forces(wrench)
 
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
         """Return the losses in stops, contacts and their friction in the last physics step [J]."""
         impulses = self._skeleton.getJointConstraintImpulses()[self._dofs]
         rates = 0.5 * (before.qd + after.qd) * self._speeds[self._dofs]
+        # Stops: an impulse P takes the energy -P . (v0 + v1) / 2.
         stops = -float(impulses @ rates)
         pushes = self._contact.pushes() if self._contact else []
         if not pushes:
             return Losses(stops)
+        # Contacts: work of their forces at the mean velocity of the point, on each of both bodies.
         points = np.array([push.point for push in pushes])
         velocities = mean_velocities(self.tree, self._kinematics, before, after, points)
         names = self._kinematics.names

@@ -1,8 +1,9 @@
-"""Loading of a description into DART, and what makes it behave like the other engines.
+"""Loading of a description into DART, and settings that make DART behave like the other engines.
 
-MASSLESS is fixed: DART's words. Where DART differs from other engines by default, `let_joints_be`
-and `make_world` switch that off; more may be added there, with a test that compares engines. The
-scale of lengths is explained in model.py.
+`load_skeleton` makes DART's skeleton of a URDF, with all lengths multiplied by one factor where
+DART needs larger numbers (model.py lists what that does to other units). Where DART differs from
+other engines by default, `let_joints_be` and `make_world` switch that off; more may be added there,
+with a test that compares engines. `choose_solver` applies the user's settings of contacts.
 """
 
 from __future__ import annotations
@@ -26,18 +27,21 @@ from roboaccord.description.xml_numbers import numbers, write_numbers
 from roboaccord.engines.dart.settings import DartSettings
 from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
 
-MASSLESS = ("[Inertia::", "A negative or zero mass")  # warnings about links of 0 kg, meant so
+# Words of DART's warnings about links of 0 kg, which are intended here and not passed on.
+MASSLESS = ("[Inertia::", "A negative or zero mass")
 
 _log = logging.getLogger(__name__)
 
 
 def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynamics.Skeleton:
-    """Return the skeleton of a model; a ball that floats in it has no joint to the world.
+    """Return DART's skeleton of a model.
+
+    A ball whose frame stands in the world (a bearing) becomes a second tree of the skeleton.
 
     Args:
         model: description and base.
         tree: of the description.
-        scale: of DART's lengths.
+        scale: factor on lengths.
 
     Raises:
         AccordError: if DART cannot read the description.
@@ -63,7 +67,7 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynami
 
 
 def _add_ball(skeleton: dartpy.dynamics.Skeleton, ball: Ball, base: str, scale: float) -> None:
-    """Add `base_link` to a skeleton, as a tree of its own."""
+    """Add `base_link`, the ball, to a skeleton as a tree of its own."""
     if base == "ball":
         joint, body = skeleton.createBallJointAndBodyNodePair()
     else:
@@ -78,14 +82,16 @@ def _add_ball(skeleton: dartpy.dynamics.Skeleton, ball: Ball, base: str, scale: 
 
 
 def let_joints_be(skeleton: dartpy.dynamics.Skeleton) -> None:
-    """Remove limits of velocity, damping and friction from joints; they keep their stops."""
+    """Remove velocity limits, damping and friction of all joints; their stops remain.
+
+    Friction of joints is added as a force, by the same law in every engine.
+    """
     for joint in skeleton.getJoints():
         # DART enforces velocity limits and MuJoCo does not, so neither may.
         for i in range(joint.getNumDofs()):
             joint.setVelocityLowerLimit(i, -np.inf)
             joint.setVelocityUpperLimit(i, np.inf)
             joint.setLimitEnforcement(True)
-            # Friction of joints is the model's, by the same law in every engine.
             joint.setDampingCoefficient(i, 0.0)
             joint.setCoulombFriction(i, 0.0)
 
@@ -111,7 +117,7 @@ def make_world(
 
 
 def choose_solver(world: dartpy.simulation.World, settings: DartSettings) -> None:
-    """Let a world solve for contacts by its settings."""
+    """Make a world solve for its contacts with the method and iterations of the settings."""
     solver = world.getConstraintSolver()
     if settings.friction_solver == "nsgs":
         sweeps = dartpy.constraint.NsgsFrictionSolver.Options()
@@ -132,8 +138,8 @@ def scale_description(urdf: str, scale: float) -> str:
     for origin in root.iter("origin"):
         _multiply(origin, "xyz", scale)
     for tensor in root.iter("inertia"):
-        for axes in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
-            _multiply(tensor, axes, scale**2)
+        for moment in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
+            _multiply(tensor, moment, scale**2)
     for geometry in root.iter("geometry"):
         for shape in geometry:
             if shape.tag == "mesh":
@@ -155,7 +161,10 @@ def _multiply(element: ET.Element, key: str, factor: float) -> None:
 
 @contextmanager
 def listen() -> Iterator[list[str]]:
-    """Capture the lines that DART writes to stderr instead of showing them; filled at the end."""
+    """Capture what DART writes to stderr; the list that is yielded gets its lines at the end.
+
+    The file descriptor itself is redirected, because DART writes from C++.
+    """
     lines = list[str]()
     sys.stderr.flush()
     stderr = os.dup(2)
@@ -171,6 +180,6 @@ def listen() -> Iterator[list[str]]:
 
 
 def reason(lines: list[str]) -> str:
-    """Return why DART does not read a description: a colon and its first error."""
+    """Return a colon and the first error among DART's lines, or "" where there is none."""
     errors = (line.partition("Error:")[2].strip() for line in lines if "Error:" in line)
     return next((f": {error}" for error in errors), "")

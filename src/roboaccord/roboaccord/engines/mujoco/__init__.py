@@ -1,8 +1,11 @@
 """MuJoCo behind the Simulator interface: its `EngineSpec`.
 
-`lacks`, `formats`, `expert` and `_scheme` are facts of MuJoCo: `expert` is fixed by test_expert,
-and `_scheme` by the twin (test_scheme, test_mujoco). Schemes may be added, with a new integrator in
-settings.py. Import nothing of mujoco here: every command reads this file.
+Files: settings (of the user), model (loading of a description), contact, simulator (the physics
+step); convert, mjcf and missing (MuJoCo's own file format MJCF), and reader (for `accord parity`).
+
+`lacks`, `formats`, `expert` and `_scheme` are facts of MuJoCo (test_expert, test_scheme,
+test_mujoco). A new integrator needs an entry in settings.py and a scheme here. Import nothing of
+mujoco in this file: every command reads it.
 """
 
 from __future__ import annotations
@@ -17,10 +20,12 @@ if TYPE_CHECKING:
 
 
 def _scheme(model: EngineModel) -> Scheme:
+    """Return how MuJoCo steps a model, which depends on its integrator."""
     settings = read_settings(model.options, "mujoco", MujocoSettings)
     name = settings.integrator_of(contact=model.contact is not None)
     kind: Final = "Runge-Kutta 4" if name == "rk4" else "semi-implicit Euler"
-    # A body that is free and alone has the derivative of its gyroscopic forces by these, too.
+    # These two integrators also take the gyroscopic forces of a single free body at the end of the
+    # step.
     alone = not model.joints and name in ("implicitfast", "discrete")
     return Scheme(kind, implicit=alone or name == "implicit", angular="own")
 

@@ -1,10 +1,12 @@
-"""MuJoCo's contact: fixed obstacles, pairs, solver parameters, points, and constraint losses.
+"""Contact in MuJoCo: fixtures, pairs that can touch, contact points, and losses of energy.
 
-CONTACT_IMPEDANCE and BOTTOM may be changed, but the first changes every motion with contact in
-MuJoCo, and with it published figures and the depth that test_cones checks. What a user may choose
-is in settings.py. WEIGHTS are fixed by the integrators. A fixture may be added: a branch of
-`stand_still`. `Pairs` of engines/touch_events.py gives contacts the signs and order of the
-contract.
+`collide` adds to a model its fixtures (obstacles that do not move, by `stand_still`) and the pairs
+of a `Contact`. `MujocoContact` reports contact points, with signs and order of the contract.
+`ConstraintMeter` measures how much energy stops, impacts and friction take in a step.
+
+What a user may choose is in settings.py. CONTACT_IMPEDANCE and BOTTOM may be changed, but the first
+changes every motion with contact in MuJoCo, published figures, and the depth that test_cones
+checks.
 """
 
 from __future__ import annotations
@@ -28,21 +30,22 @@ from roboaccord.simulators.losses import Losses
 CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
 CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 GEOMETRY = mujoco.mjtGeom
-# m: thickness of a height field below its lowest point; any that nothing passes in a physics step
+# m: thickness of a height field below its lowest point, more than a body sinks in a physics step
 BOTTOM = 0.1
-WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}  # of the stages: Euler's, Runge-Kutta 4's
-FLAT = 1e-6  # m: height of a field that is flat, for MuJoCo refuses 0
+# Weights of an integrator's stages, by their number: Euler's, and Runge-Kutta's of order 4.
+WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}
+FLAT = 1e-6  # m: height that MuJoCo is given for a flat field, because it refuses 0
 LIMIT = mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
 
 
 def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> None:
-    """Add the fixtures, and the pairs that can touch: all geometries of both bodies.
+    """Add the fixtures of a contact, and each of its pairs for all geometries of both bodies.
 
-    A contact is a spring with a damper that cannot pull, so it rebounds with the share `rebound` of
-    the speed.
+    A contact of MuJoCo is a spring with a damper that cannot pull, so it rebounds with a fraction
+    of the speed (`contact.rebound`).
 
     Raises:
-        AccordError: for restitution, or a pair of what has no shape.
+        AccordError: for restitution, or a pair with a body that has no shape.
     """
     if contact.restitution:
         raise AccordError(
@@ -51,6 +54,7 @@ def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> 
     for fixture in contact.fixtures:
         stand_still(spec, fixture, contact.yaw)
     names: dict[str, list[str]] = {}
+    # Each geometry gets a name, by which a pair refers to it.
     for body in spec.bodies:
         for number, geom in enumerate(body.geoms):
             geom.name = f"{body.name}:{number}"
@@ -74,11 +78,11 @@ def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> 
 
 
 class MujocoContact:
-    """The active contacts.
+    """Report the active contacts of a model.
 
     Args:
-        model: of MuJoCo, with the pairs.
-        contact: whose pairs they are.
+        model: MuJoCo's, with the pairs.
+        contact: whose pairs were added.
     """
 
     def __init__(self, model: mujoco.MjModel, contact: Contact) -> None:
@@ -91,11 +95,13 @@ class MujocoContact:
         points, wrench = [], np.zeros(6)
         for i in range(data.ncon):
             touch = data.contact[i]
-            one, other = (self._names[geom] for geom in touch.geom)
+            first, second = (self._names[geom] for geom in touch.geom)
             mujoco.mj_contactForce(self._model, data, i, wrench)
             normal, point = np.array(touch.frame[:3]), np.array(touch.pos)
             depth = -float(touch.dist)
-            points.append(self._pairs.point((one, other), point, normal, float(wrench[0]), depth))
+            points.append(
+                self._pairs.point((first, second), point, normal, float(wrench[0]), depth)
+            )
         return points
 
 
@@ -121,29 +127,29 @@ def stand_still(
             name=fixture.name, uservert=fixture.vertices.ravel(), userface=fixture.faces.ravel()
         )
         body.add_geom(type=GEOMETRY.mjGEOM_MESH, meshname=fixture.name, **no_collision)
-    else:  # the frame of a height field is in its middle, at its lowest height; rows are along y
-        low, rows = float(fixture.heights.min()), fixture.heights.T
-        span = max(float(np.ptp(rows)), FLAT)
-        half = 0.5 * fixture.spacing * (np.array(fixture.heights.shape) - 1)
+    else:  # MuJoCo's frame is in the middle of the field, at its lowest height; rows are along y
+        low, heights = float(fixture.heights.min()), fixture.heights.T
+        span = max(float(np.ptp(heights)), FLAT)
+        half_size = 0.5 * fixture.spacing * (np.array(fixture.heights.shape) - 1)
         spec.add_hfield(
             name=fixture.name,
-            size=[*half, span, BOTTOM],
-            nrow=rows.shape[0],
-            ncol=rows.shape[1],
-            userdata=((rows - low) / span).ravel(),
+            size=[*half_size, span, BOTTOM],
+            nrow=heights.shape[0],
+            ncol=heights.shape[1],
+            userdata=((heights - low) / span).ravel(),
         )
-        body.pos = fixture.position + yaw_matrix(yaw) @ np.array([*half, low])
+        body.pos = fixture.position + yaw_matrix(yaw) @ np.array([*half_size, low])
         body.add_geom(type=GEOMETRY.mjGEOM_HFIELD, hfieldname=fixture.name, **no_collision)
 
 
 class ConstraintMeter:
-    """Measure the work of constraint forces in one physics step.
+    """Measure the energy that constraint forces take in one physics step.
 
-    The forces of the stages, weighted as the integrator does, make an impulse P, which takes
-    -P . (v0 + v1) / 2, its share of the change of kinetic energy.
+    The forces of all stages, with the integrator's weights, add up to an impulse P. It takes the
+    energy -P . (v0 + v1) / 2 between the velocities before and after the step.
 
     Args:
-        model, data: of MuJoCo.
+        model, data: MuJoCo's.
         stages: of the integrator, 1 or 4.
     """
 
@@ -155,7 +161,7 @@ class ConstraintMeter:
         self._impulse = np.zeros(model.nv)
 
     def begin_stage(self) -> None:
-        """Record the state as a stage begins: the forces are still those of the one before."""
+        """Add the forces of the last stage, which are still in the data as the next one begins."""
         if self._stage == 0:
             self._before[:] = self._data.qvel
             self._impulse[:] = 0.0
@@ -166,33 +172,37 @@ class ConstraintMeter:
     def end_step(self) -> Losses:
         """Return the losses in stops, contacts and their friction in the step [J].
 
-        With several stages only the rows of the last are known: where there are contacts, all
-        losses of constraints are counted as those of contacts.
+        After several stages only the constraints of the last are known one by one: if there are
+        contacts then, all losses count as those of impacts.
         """
         self._add(self._weights[-1])
         self._stage = 0
         mean = 0.5 * (self._before + self._data.qvel)
-        total = -float(self._impulse @ mean)
+        loss = -float(self._impulse @ mean)
         if self._data.ncon == 0:
-            return Losses(stops=total)
+            return Losses(stops=loss)
         if len(self._weights) > 1:
-            return Losses(impacts=total)
+            return Losses(impacts=loss)
         return self._by_row(mean)
 
     def _add(self, weight: float) -> None:
+        """Add the impulse of the present constraint forces with a stage's weight [N s, N m s]."""
         self._impulse += weight * self._model.opt.timestep * self._data.qfrc_constraint
 
     def _by_row(self, mean: Array) -> Losses:
-        """Return the losses by kind of row; the first row of a contact is along its normal."""
+        """Return the losses by kind of constraint, at the mean rates of a step (nv,).
+
+        The first row of a contact is along its normal, the others are friction.
+        """
         data = self._data
         rows = data.efc_J.reshape(data.nefc, self._model.nv)
-        taken = -self._model.opt.timestep * data.efc_force * (rows @ mean)
+        losses = -self._model.opt.timestep * data.efc_force * (rows @ mean)
         limit = np.asarray(data.efc_type) == LIMIT
         normal = np.zeros(data.nefc, dtype=bool)
         starts = np.array([contact.efc_address for contact in data.contact[: data.ncon]])
         normal[starts[starts >= 0]] = True
         return Losses(
-            stops=float(taken[limit].sum()),
-            impacts=float(taken[normal].sum()),
-            friction=float(taken[~limit & ~normal].sum()),
+            stops=float(losses[limit].sum()),
+            impacts=float(losses[normal].sum()),
+            friction=float(losses[~limit & ~normal].sum()),
         )

@@ -1,8 +1,9 @@
-"""MJCF as a URDF, by what MuJoCo's compiler makes of it.
+"""Conversion of MJCF (MuJoCo's file format) to a URDF.
 
-An element that URDF can express may be added in `_Conversion`; mjcf.py names those that it cannot.
-test_formats compares random trees with MuJoCo's own motion, so digits must stay unrounded. MOST may
-be tuned.
+The file is compiled by MuJoCo, and links and joints are taken from the compiled model, so that all
+defaults and derived numbers are MuJoCo's own. `_Conversion` gathers them; description/tree_text.py
+writes the URDF. mjcf.py reads actuators and equalities, and names what URDF cannot express.
+Numbers stay unrounded: test_formats compares random trees with MuJoCo's own motion.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ from roboaccord.engines.mujoco.model import of_drives
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
-MOST = 3  # links named in a line: enough to find the place, and the line stays short
-NOTHING = np.zeros(3), np.zeros((3, 3))
+MOST = 3  # names listed in a note: enough to find the place, and the line stays short
+NOTHING = np.zeros(3), np.zeros((3, 3))  # centre of mass and inertia of a massless link
 
 
 def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Converted:
     """Return the URDF of a robot in MJCF.
 
-    Bodies keep their names and axes; a body's origin is put where its joint turns. Of several
-    joints of a body, all but the last lead to links of no mass.
+    Bodies keep their names and axes; the origin of a link is on its joint. A body with several
+    joints becomes a chain: all but the last joint lead to massless links.
 
     Args:
         text: of the file.
         path: of the file; None where the text is not that of a file.
-        _packages: not used: MuJoCo knows none.
+        _packages: not used, because MJCF has no packages.
 
     Raises:
         AccordError: if MuJoCo refuses it, or no URDF can express it.
@@ -54,14 +55,18 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     lacks = (*made.lacks, *(f"mass of {name}, whose mesh is missing" for name in unweighed))
     if missing:
         files = ", ".join(Path(name).name for name in missing[:MOST])
-        more = ", ..." * (len(missing) > MOST)
-        line = f"missing in {Path(missing[0]).parent}, and left out: {files}{more}"
+        ellipsis = ", ..." * (len(missing) > MOST)
+        line = f"missing in {Path(missing[0]).parent}, and left out: {files}{ellipsis}"
         made = replace(made, notes=(*made.notes, line), missing=tuple(missing))
     return replace(made, lacks=lacks, unweighed=unweighed)
 
 
 class _Conversion:
-    """Gather the links and joints of a compiled model."""
+    """Gather the links and joints of a compiled model.
+
+    Args:
+        model: MuJoCo's.
+    """
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self.model = model
@@ -72,13 +77,16 @@ class _Conversion:
         self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
         self.notes, self.drives = list(left_out(model)), of_drives(model)
         self.mimics, self.servos = dict(mimics(model)), dict(servos(model))
+        # Trees of bodies below the world; a loose one starts with a free joint.
         roots = [int(model.body_rootid[i]) for i in model.dof_bodyid]
-        first = {i: int(model.body_jntadr[i]) for i in {*roots}}
-        loose = {i for i, k in first.items() if k >= 0 and model.jnt_type[k] == JOINT.mjJNT_FREE}
+        first_joints = {i: int(model.body_jntadr[i]) for i in {*roots}}
+        loose_roots = {
+            i for i, k in first_joints.items() if k >= 0 and model.jnt_type[k] == JOINT.mjJNT_FREE
+        }
         # Of several bodies that move independently, the one with most joints is the robot.
-        most = max(roots, key=lambda i: (roots.count(i), -i), default=0)
-        self.free = most in loose
-        roots_of_robot = {most} if self.free else {*map(int, model.body_rootid)} - loose
+        robot_root = max(roots, key=lambda i: (roots.count(i), -i), default=0)
+        self.free = robot_root in loose_roots
+        roots_of_robot = {robot_root} if self.free else {*map(int, model.body_rootid)} - loose_roots
         if not self.free:
             self.links.append(Link(WORLD, 0.0, *NOTHING, ()))
         for i in range(1, model.nbody):
@@ -101,6 +109,7 @@ class _Conversion:
         return Converted(name or "robot", text, tuple(self.notes), frozenset(self.made), missing)
 
     def _add(self, i: int) -> None:
+        """Add body i as a link, with the joints that lead to it."""
         model, name = self.model, self.bodies[i]
         turn = _matrix(model.body_iquat[i])
         inertia = turn @ np.diag(model.body_inertia[i]) @ turn.T
@@ -108,17 +117,19 @@ class _Conversion:
             Link(name, float(model.body_mass[i]), model.body_ipos[i].copy(),
                  0.5 * (inertia + inertia.T), ())
         )  # fmt: skip
-        first, count = int(model.body_jntadr[i]), int(model.body_jntnum[i])
-        joints = range(first, first + count)
-        if count and model.jnt_type[first] == JOINT.mjJNT_FREE:
+        first_joint, count = int(model.body_jntadr[i]), int(model.body_jntnum[i])
+        joints = range(first_joint, first_joint + count)
+        if count and model.jnt_type[first_joint] == JOINT.mjJNT_FREE:
             return
         at, position = self.bodies[model.body_parentid[i]], model.body_pos[i].copy()
         pose: Pose = (position, _matrix(model.body_quat[i]))
+        # A body without joints is fixed to its parent.
         if not count:
             taken = {name_of(model, OBJECT.mjOBJ_JOINT, k) for k in range(model.njnt)}
             joint = _unused(f"{name}_fixed", taken)
             fixed = Joint(joint, "fixed", at, name, *pose, UP, -np.inf, np.inf)
             self.joints.append((fixed, HERE))
+        # One link for each joint; all but the last are massless.
         for k in joints:
             if model.jnt_type[k] == JOINT.mjJNT_BALL:
                 ball = f"ball joint {name_of(model, OBJECT.mjOBJ_JOINT, k)}"
@@ -133,18 +144,21 @@ class _Conversion:
             at, pose = child, HERE
 
     def _joint(self, k: int, parent: str, child: str, pose: Pose) -> tuple[Joint, Pose]:
-        """Return a joint, and the pose that remains to the next joint or link of its body.
+        """Return a joint, and the pose of its frame in the child.
+
+        MuJoCo counts positions from `qpos0`, at which the body is in its given pose; in a URDF that
+        is q = 0, so the frame is shifted or turned back by `qpos0`.
 
         Args:
             k: number of the joint.
             parent, child: links.
-            pose: of the body in the parent before the joint moves.
+            pose: position (3,) [m] and rotation (3, 3) of the body in the parent at `qpos0`.
         """
         model, dof = self.model, int(self.model.jnt_dofadr[k])
         axis, at = model.jnt_axis[k].copy(), model.jnt_pos[k].copy()
         ref, limited = float(model.qpos0[model.jnt_qposadr[k]]), bool(model.jnt_limited[k])
         slides = model.jnt_type[k] == JOINT.mjJNT_SLIDE
-        most = float(model.jnt_actfrcrange[k, 1]) if model.jnt_actfrclimited[k] else np.inf
+        effort_limit = float(model.jnt_actfrcrange[k, 1]) if model.jnt_actfrclimited[k] else np.inf
         position, turn = pose[0] + pose[1] @ at, pose[1]
         if slides:
             position = position - ref * (turn @ axis)
@@ -161,7 +175,7 @@ class _Conversion:
             axis=axis,
             lower=float(model.jnt_range[k, 0]) if limited else -np.inf,
             upper=float(model.jnt_range[k, 1]) if limited else np.inf,
-            effort=min(most, self.servos.get(k, (0.0, 0.0, np.inf))[2]),
+            effort=min(effort_limit, self.servos.get(k, (0.0, 0.0, np.inf))[2]),
             damping=float(model.dof_damping[dof] + self.drives[1, dof]),
             friction=float(model.dof_frictionloss[dof]),
             armature=float(model.dof_armature[dof] + self.drives[0, dof]),
@@ -172,6 +186,7 @@ class _Conversion:
 
 
 def _unused(name: str, taken: set[str]) -> str:
+    """Return a name, with a number if it is taken."""
     return next(
         new for new in (name, *(f"{name}_{i}" for i in range(1, 10_000))) if new not in taken
     )

@@ -1,7 +1,8 @@
-"""Meshes and textures that an MJCF file names and that are not there.
+"""Loading of MJCF files (MuJoCo's format) whose meshes or textures are missing.
 
-MuJoCo refuses such a file. A cube stands for each mesh here, so that what has inertials can still
-be read; bodies that a missing mesh would weigh are named, and their mass must not be used.
+MuJoCo refuses such a file. Here a cube takes the place of each missing mesh and a plain colour that
+of each texture, so that everything else can still be read. Bodies whose mass MuJoCo would compute
+from a missing mesh are named: their mass is that of the cube and must not be used.
 """
 
 from __future__ import annotations
@@ -12,16 +13,19 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-CUBE = 0.1 * np.array([*product((-0.5, 0.5), repeat=3)]).ravel()  # [m]; any size will do
+# m: corners (24,) of the cube that stands for a mesh; its size does not matter
+CUBE = 0.1 * np.array([*product((-0.5, 0.5), repeat=3)]).ravel()
 
 
 def compile_file(
     text: str, path: Path | None
 ) -> tuple[mujoco.MjModel, list[str], list[mujoco.MjsBody]]:
-    """Return the model of an MJCF file, or of a text, with what `replace_missing` returns.
+    """Return the compiled model of an MJCF file or text, the missing files, and unweighed bodies.
+
+    The last two are as `replace_missing` returns them.
 
     Raises:
-        ValueError: where MuJoCo refuses it.
+        ValueError: if MuJoCo refuses the file.
     """
     if path and path.suffix != ".xml":  # MjSpec reads no other file
         return mujoco.MjModel.from_xml_path(str(path)), [], []
@@ -32,7 +36,7 @@ def compile_file(
 
 
 def replace_missing(spec: mujoco.MjSpec) -> tuple[list[str], list[mujoco.MjsBody]]:
-    """Put stand-ins for the meshes and textures that are not found.
+    """Put a cube for each mesh that is not found, and a plain colour for each texture.
 
     Args:
         spec: of a file, changed in place.
@@ -40,13 +44,14 @@ def replace_missing(spec: mujoco.MjSpec) -> tuple[list[str], list[mujoco.MjsBody
     Returns:
         Paths of the missing meshes and textures, and the bodies whose mass comes from the meshes.
     """
-    folder, missing, names = Path(spec.modelfiledir), list[str](), set[str]()
+    folder, missing, mesh_names = Path(spec.modelfiledir), list[str](), set[str]()
     for mesh in spec.meshes:
         path = folder / spec.meshdir / (Path(mesh.file).name if spec.strippath else mesh.file)
         if mesh.file and not path.is_file():
             missing.append(str(path))
-            names.add(mesh.name)
+            mesh_names.add(mesh.name)
             mesh.file, mesh.scale, mesh.uservert = "", np.ones(3), CUBE
+    # A texture of a cube map may have a file for each of six faces.
     for texture in spec.textures:
         files = [name for name in (texture.file, *texture.cubefiles) if name]
         paths = [folder / spec.texturedir / (Path(f).name if spec.strippath else f) for f in files]
@@ -56,16 +61,23 @@ def replace_missing(spec: mujoco.MjSpec) -> tuple[list[str], list[mujoco.MjsBody
             texture.file, texture.cubefiles = "", [""] * 6
             texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
             texture.width, texture.height = 1, 1 if flat else 6  # the faces of a cube
-    bodies = [b for b in spec.bodies if any(_weighs(b, geom, names) for geom in b.geoms)]
-    if spec.compiler.settotalmass > 0.0 and bodies:  # which scales all of them
+    # Bodies that MuJoCo would weigh by a missing mesh; a total mass scales all bodies.
+    bodies = [
+        b for b in spec.bodies if any(_has_missing_mass(b, geom, mesh_names) for geom in b.geoms)
+    ]
+    if spec.compiler.settotalmass > 0.0 and bodies:
         bodies = [body for body in spec.bodies if body is not spec.worldbody]
     return missing, bodies
 
 
-def _weighs(body: mujoco.MjsBody, geom: mujoco.MjsGeom, meshes: set[str]) -> bool:
-    """Return whether a shape of one of the meshes is part of a body's mass."""
+def _has_missing_mass(body: mujoco.MjsBody, geom: mujoco.MjsGeom, meshes: set[str]) -> bool:
+    """Return whether a geom has one of the meshes and uses_geoms for the mass of its body.
+
+    MuJoCo weighs a body by its geoms if `inertiafromgeom` is true or the body has no inertial; only
+    geoms with a mass or density, in the groups of `inertiagrouprange` (XML reference, `compiler`).
+    """
     compiler, always = body.compiler, mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
-    counts = compiler.inertiafromgeom == always or not body.explicitinertial
+    uses_geoms = compiler.inertiafromgeom == always or not body.explicitinertial
     first, last = compiler.inertiagrouprange
     weight = geom.density if np.isnan(geom.mass) else geom.mass
-    return bool(geom.meshname in meshes and counts and first <= geom.group <= last and weight)
+    return bool(geom.meshname in meshes and uses_geoms and first <= geom.group <= last and weight)

@@ -1,7 +1,8 @@
-"""Parts of a compiled MJCF file that are not links or joints, and those that URDF cannot express.
+"""Parts of a compiled MJCF file that are not links or joints: actuators, equalities, and the rest.
 
-An element that changes the motion and that URDF cannot express is a line in `lacks`, any other in
-`left_out`. GRAVITY stays: it acts here, and a file with another one gets a note.
+`mimics` and `servos` translate what a URDF can express. `lacks` names each element that changes the
+motion and that URDF cannot express, `left_out` the others; an element that MuJoCo adds goes into
+one of the two. convert.py uses all of them.
 """
 
 from __future__ import annotations
@@ -12,15 +13,19 @@ import mujoco
 import numpy as np
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
-GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
+GRAVITY = (0.0, 0.0, -9.81)  # m/s^2: acts on converted robots; a file with another gets a note
 
 
 def mimics(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[str, float, float]]]:
-    """Yield the joints that an equality ties to a multiple of another, as `Joint.mimic`."""
+    """Yield each joint that an equality makes a multiple of another, with its `Joint.mimic`.
+
+    MuJoCo's q - ref = offset + factor (q_lead - ref_lead) becomes q = factor q_lead + offset.
+    """
     kinds = int(JOINT.mjJNT_HINGE), int(JOINT.mjJNT_SLIDE)
     for i in np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_JOINT):
         k, lead = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
         offset, factor, *curved = model.eq_data[i, :5].tolist()
+        # Neither a constant, nor a polynomial of higher order, nor one that is switched off.
         if lead < 0 or any(curved) or not model.eq_active0[i] or model.jnt_type[lead] not in kinds:
             continue
         refs = model.qpos0[model.jnt_qposadr[[k, lead]]]
@@ -33,14 +38,17 @@ def linear_actuators(model: mujoco.MjModel) -> Iterator[int]:
     biases = int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)
     for i in range(model.nu):
         of_joint = model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT
-        direct = model.actuator_dyntype[i] == mujoco.mjtDyn.mjDYN_NONE
-        fixed = model.actuator_gaintype[i] == mujoco.mjtGain.mjGAIN_FIXED
-        if of_joint and direct and fixed and model.actuator_biastype[i] in biases:
+        has_no_state = model.actuator_dyntype[i] == mujoco.mjtDyn.mjDYN_NONE
+        has_fixed_gain = model.actuator_gaintype[i] == mujoco.mjtGain.mjGAIN_FIXED
+        if of_joint and has_no_state and has_fixed_gain and model.actuator_biastype[i] in biases:
             yield i
 
 
 def servos(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[float, float, float]]]:
-    """Yield joints with the summed stiffness, damping and largest effort of their actuators."""
+    """Yield joints with the summed stiffness, damping and largest effort of their actuators.
+
+    An actuator's force is gain u + b0 + b1 l + b2 l' with l = gear q, and acts times gear.
+    """
     by_joint = dict[int, list[tuple[float, float, float]]]()
     for i in linear_actuators(model):
         gear = abs(float(model.actuator_gear[i, 0]))
@@ -84,8 +92,8 @@ def left_out(model: mujoco.MjModel) -> Iterator[str]:
         ("actuators not linear, with states, or not of a joint",
          model.nu - len([*linear_actuators(model)])),
     )  # fmt: skip
-    for what, there in omitted:
-        if there:
+    for what, is_present in omitted:
+        if is_present:
             yield f"{what}: left out"
     weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     gravity = (0.0, 0.0, 0.0) if weightless else tuple(model.opt.gravity)

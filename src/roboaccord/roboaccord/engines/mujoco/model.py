@@ -1,9 +1,11 @@
-"""MuJoCo's model of a description: links, ball, and collision pairs.
+"""MuJoCo's model of a robot: loading of its description, and `MujocoMechanism` with its equations.
 
-Two things stay: every link is kept, because levels compare links one by one, and nothing collides
-but the pairs of a contact. MuJoCo fixes the order of quaternions (w first). `MujocoMechanism`
-answers for simulator.py and reader.py, in our units and order; properties may be added, first to
-`Mechanism` of engines/mechanism.py.
+`compile_model` loads a URDF with all links kept (by default MuJoCo fuses links that are fixed to
+each other, but levels compare links one by one) and with no collisions but the pairs of a contact.
+`MujocoMechanism` answers for simulator.py and reader.py in SI units and the order of the contract;
+MuJoCo's quaternions are w x y z, ours x y z w.
+
+A property of links or joints is first added to `Mechanism` of engines/mechanism.py.
 """
 
 from __future__ import annotations
@@ -34,13 +36,18 @@ from roboaccord.engines.mujoco.settings import MujocoSettings
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-# kg and kg m^2: MuJoCo requires more than 1e-15 (mjMINVAL) of a moving body; beside robots of grams
-# it is below round-off
+# kg and kg m^2: mass and moments of a moving body that has none, because MuJoCo requires more than
+# 1e-15 (mjMINVAL); for robots of grams it is below round-off
 LEAST = 2e-15
 
 
 def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> mujoco.MjModel:
     """Return MuJoCo's model, every link kept and nothing colliding but the pairs of a contact.
+
+    Args:
+        model: description, base and contact.
+        tree: of the description.
+        settings: of contacts.
 
     Raises:
         AccordError: if MuJoCo refuses the description.
@@ -72,18 +79,18 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
 
 
 def _carriers(tree: Tree) -> set[str]:
-    """Return the massless links that move and carry links with mass."""
-    heavy = {link.name for link in tree.links if link.mass or link.inertia.any()}
-    moved, carried = set[str](), set(heavy)
+    """Return the names of massless links that move, by a joint, and carry links with mass."""
+    with_mass = {link.name for link in tree.links if link.mass or link.inertia.any()}
+    moved, carried = set[str](), set(with_mass)
     for joint in reversed(tree.joints):
         if joint.child in carried:
             carried.add(joint.parent)
             moved.add(joint.child)
-    return moved - heavy
+    return moved - with_mass
 
 
 def with_files(urdf: str) -> str:
-    """Return a URDF whose meshes MuJoCo finds: with folders, and without `file://`."""
+    """Return a URDF with paths of meshes that MuJoCo finds: without `file://`, folders kept."""
     if "<mesh" not in urdf:
         return urdf
     root = at = ET.fromstring(urdf)
@@ -97,7 +104,7 @@ def with_files(urdf: str) -> str:
 
 
 def _add_ball(spec: mujoco.MjSpec, ball: Ball, base: str) -> None:
-    """Add `base_link` to a model."""
+    """Add `base_link`, the ball of a bearing, to a model."""
     # MuJoCo 4.0.0 sorts the moments of a body's `fullinertia`, and forgets to turn their axes.
     moments, axes = np.linalg.eigh(ball.inertia)
     axes[:, 0] *= np.sign(np.linalg.det(axes))
@@ -116,7 +123,7 @@ def _add_ball(spec: mujoco.MjSpec, ball: Ball, base: str) -> None:
 
 
 def of_drives(model: mujoco.MjModel) -> Array:
-    """Return the inertia and damping that drives of joints add to each rate (2, nv)."""
+    """Return the reflected inertia and damping of actuators on each rate (2, nv)."""
     added = np.zeros((2, model.nv))
     for i in np.flatnonzero(model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT):
         gear, dof = model.actuator_gear[i, 0], model.jnt_dofadr[model.actuator_trnid[i, 0]]
@@ -131,8 +138,14 @@ class MujocoMechanism(Mechanism):
         model: MuJoCo's.
         base: how the base moves.
         joints: names, in the order of states.
-        body: that moves as the base.
-        flags: set while accelerations are computed.
+        body: name of the one that moves as the base.
+        flags: bits of `disableflags` that are set while accelerations are computed.
+
+    Attributes:
+        data: MuJoCo's state.
+        q, v: indices of the joints in qpos and qvel (n,).
+        base_q, base_v: slices of the base there.
+        axes: components of a twist that are rates of the base.
     """
 
     def __init__(
@@ -186,16 +199,16 @@ class MujocoMechanism(Mechanism):
         model, data = self._model, self.data
         mujoco.mj_forward(model, data)
         rows = [*range(model.nv)[self.base_v], *self.v]
-        order = np.zeros((model.nv, len(rows)))
-        order[rows, np.arange(len(rows))] = 1.0
-        if self._base.tilts:  # angular in the base's own axes
+        to_engine = np.zeros((model.nv, len(rows)))
+        to_engine[rows, np.arange(len(rows))] = 1.0
+        if self._base.tilts:  # MuJoCo's angular velocity is in the base's own axes
             spin = slice(self.base_v.stop - 3, self.base_v.stop)
-            last = len(rows) - len(self.v)
-            order[spin, last - 3 : last] = rotation.T
+            base_size = len(rows) - len(self.v)
+            to_engine[spin, base_size - 3 : base_size] = rotation.T
         mass = np.empty((model.nv, model.nv))
         for column, unit in zip(mass, np.eye(model.nv)):
             mujoco.mj_mulM(model, data, column, unit)  # symmetric: a column is a row
-        return order, mass, data.qfrc_bias.copy()
+        return to_engine, mass, data.qfrc_bias.copy()
 
     def gravity(self) -> Array:
         return np.array(self._model.opt.gravity)

@@ -1,8 +1,10 @@
 """MuJoCo's reading of a URDF or of MJCF, by its own compiler, for `accord parity`.
 
-It must show what MuJoCo makes of a file by itself, so correct nothing here. The one choice is
-`settings`: with `accord`, links that MuJoCo would fuse are kept, as in model.py. Coordinates of
-planar and floating joints are translated by the maps (`Chart`) of engines/charts.py.
+It must show what MuJoCo makes of a file by itself, so nothing is corrected here. One choice is the
+caller's: with `settings` "accord", links that MuJoCo would fuse are kept, as in model.py. Elements
+of MJCF that our trees do not have (actuators, equalities) are switched off, so that the same
+mechanism is compared. Coordinates of planar and floating joints need no conversion: ours are
+MuJoCo's (description/degrees.py).
 """
 
 from __future__ import annotations
@@ -35,11 +37,11 @@ class MujocoReading(Reading):
     """Read a URDF or MJCF with MuJoCo.
 
     Args:
-        text: of a file, or of none.
+        text: of a robot.
         question: base and joints.
         settings: `accord` keeps the links that MuJoCo would fuse, and the folders of meshes.
-        packages: not used: MuJoCo knows no packages.
-        file: with this text.
+        packages: not used, because MuJoCo knows no packages.
+        file: with exactly this text; None where there is none.
 
     Raises:
         AccordError: if MuJoCo refuses it.
@@ -56,6 +58,7 @@ class MujocoReading(Reading):
         packages: Mapping[str, Path],
         file: Path | None = None,
     ) -> None:
+        # Load the file, without contacts and stops.
         self.question, is_mjcf = question, self.is_own(text)
         try:
             load = _of_mjcf if is_mjcf else _of_urdf
@@ -74,10 +77,11 @@ class MujocoReading(Reading):
         if is_mjcf:  # the file may have bodies beside the robot
             moving = [joint for joint in moving if joint.name in question.joints]
         self.joints = tuple(joint.name for joint in moving)
-        whole = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, top or "world")
-        self.mass = float(model.body_subtreemass[whole])
-        asked, kind = question.of(self.joints), KINDS[question.base]
-        self.mechanism = mechanism = MujocoMechanism(model, kind, asked, top, flags=0)
+        # Masses, links and hinges in the pose of q = 0.
+        root = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, top or "world")
+        self.mass = float(model.body_subtreemass[root])
+        question_joints, kind = question.of(self.joints), KINDS[question.base]
+        self.mechanism = mechanism = MujocoMechanism(model, kind, question_joints, top, flags=0)
         self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
         for joint in moving if is_mjcf else ():  # a link's origin is on its last joint
             name = model.body(joint.bodyid[0]).name
@@ -85,6 +89,7 @@ class MujocoReading(Reading):
         mechanism.data.qpos[mechanism.q] = 0.0
         mujoco.mj_kinematics(model, mechanism.data)
         self.hinges = _hinges(mechanism.data, moving, question.root, is_mjcf=is_mjcf)
+        # Properties that are compared separately do not act.
         self.apart = _apart(model, moving)
         kinds = model.geom_type[model.geom_contype > 0]
         self.shapes = Counter(
@@ -97,7 +102,14 @@ class MujocoReading(Reading):
 def _hinges(
     data: mujoco.MjData, moving: Sequence[Any], root: str, *, is_mjcf: bool
 ) -> dict[str, Hinge]:
-    """Return the hinges of joints, in the root's frame; positions of joints are 0 in `data`."""
+    """Return the axes of joints in the root's frame, by name.
+
+    Args:
+        data: with all positions of joints at 0.
+        moving: MuJoCo's joints.
+        root: name of the body that is the root.
+        is_mjcf: whether positions count from `qpos0`.
+    """
     model, hinges = data.model, dict[str, Hinge]()
     base = max(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, root), 0)
     position, turn = data.xpos[base].copy(), data.xmat[base].reshape(3, 3).copy()
@@ -112,7 +124,7 @@ def _hinges(
 
 
 def _apart(model: mujoco.MjModel, moving: Sequence[Any]) -> dict[str, dict[str, float]]:
-    """Return the properties that the dynamics are compared without, as `Reading.apart`."""
+    """Return the properties that are compared separately, as `Reading.apart` has them."""
     # By index: the joints of which a planar one consists have no names.
     dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
     armature = model.dof_armature + of_drives(model)[0]
@@ -130,34 +142,34 @@ def _apart(model: mujoco.MjModel, moving: Sequence[Any]) -> dict[str, dict[str, 
 def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) -> Loaded:
     """Return the model of a URDF, and the body that moves as the base.
 
-    Paths of meshes are complete where the text is not that of a file.
+    If there is no file, the text must name meshes by complete paths.
     """
     accord = settings == "accord"
     # Below another root, the joint that carries ours floats by itself.
     floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
-    as_it_is = file and not accord
-    load = mujoco.MjSpec.from_file if as_it_is else mujoco.MjSpec.from_string
-    spec = load(str(file) if as_it_is else with_files(urdf))
+    loads_file = file and not accord
+    load = mujoco.MjSpec.from_file if loads_file else mujoco.MjSpec.from_string
+    spec = load(str(file) if loads_file else with_files(urdf))
     if accord:
         # A joint that floats below a static link can only float below the world.
         spec.compiler.fusestatic = floats
         spec.compiler.discardvisual = True
         spec.compiler.balanceinertia = False
-    top = ""
+    moving_body = ""
     if question.base == "free":
-        top = question.root
+        moving_body = question.root
         if not floats:
             body = spec.worldbody.bodies[0]
             body.add_freejoint()
-            top = body.name
-    return spec.compile(), top
+            moving_body = body.name
+    return spec.compile(), moving_body
 
 
 def _leave_out(model: mujoco.MjModel) -> None:
     """Switch off what the tree of an MJCF file does not have; mjcf.py names it for the user."""
-    off = mujoco.mjtDisableBit
-    model.opt.disableflags |= off.mjDSBL_EQUALITY | off.mjDSBL_ACTUATION
-    model.opt.disableflags &= ~int(off.mjDSBL_GRAVITY)
+    disable = mujoco.mjtDisableBit
+    model.opt.disableflags |= disable.mjDSBL_EQUALITY | disable.mjDSBL_ACTUATION
+    model.opt.disableflags &= ~int(disable.mjDSBL_GRAVITY)
     model.opt.density = model.opt.viscosity = 0.0
     for values in (
         model.actuator_damping, model.body_gravcomp, model.jnt_stiffnesspoly, model.dof_dampingpoly,
@@ -173,8 +185,8 @@ def _of_mjcf(text: str, question: Question, _settings: str, file: Path | None) -
 
     Bodies and joints without a name are named by their numbers; a fixed base is at the origin.
     """
-    named = file is not None and file.suffix == ".xml"  # MjSpec reads no other file
-    spec = mujoco.MjSpec.from_file(str(file)) if named else mujoco.MjSpec.from_string(text)
+    loads_file = file is not None and file.suffix == ".xml"  # MjSpec reads no other file
+    spec = mujoco.MjSpec.from_file(str(file)) if loads_file else mujoco.MjSpec.from_string(text)
     spec.modelfiledir = str(file.parent) if file else ""
     replace_missing(spec)
     spec.compile()  # to number bodies and joints

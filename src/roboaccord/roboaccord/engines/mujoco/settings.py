@@ -1,9 +1,9 @@
-"""Settings of MuJoCo: the keys below `engine_options.mujoco`.
+"""Settings of MuJoCo: the keys below `engine_options.mujoco` of a scenario.
 
 A setting may be added: a field with a default and a line under `Args:`; model.py, contact.py or
-simulator.py puts it into effect, and `--set` takes it at once. Existing names and defaults stay:
-they are in scenarios and published figures. A new integrator is an entry of ORDERS with its order,
-which the trajectory level expects, and a `Scheme` in __init__.py.
+simulator.py puts it into effect, and the option `--set` accepts it at once. Existing names and
+defaults stay: they are in scenarios and published figures. A new integrator is an entry of ORDERS
+and a `Scheme` in __init__.py.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from roboaccord.contract.errors import AccordError, check_known, check_switch, did_you_mean
 
+# Integrators, each with its order of accuracy, which the trajectory level expects.
 ORDERS = {"euler": 1, "rk4": 4, "implicitfast": 1, "implicit": 1, "discrete": 1}
 CONES = ("pyramidal", "elliptic")
 
@@ -31,8 +32,8 @@ class MujocoSettings:
         contact_damping: damping ratio of contacts: at 1 they rebound with e^-2 = 0.135 of the
             speed, at 5 with 0.010 (`contact.rebound`).
         cone: of friction: `elliptic`, or `pyramidal`, which is MuJoCo's default.
-        impratio: impedance of friction over that of the normal force. MuJoCo's default is 1; with
-            more, what sticks creeps less.
+        impratio: impedance of friction divided by that of the normal force. MuJoCo's default is 1;
+            the larger it is, the less a sticking contact creeps.
         diagexact: whether the softness of contacts follows from the inertia in the present pose,
             instead of an estimate in the pose of the description.
 
@@ -63,5 +64,5 @@ class MujocoSettings:
             )
 
     def integrator_of(self, *, contact: bool) -> str:
-        """Return the integrator of a model with contacts, or without."""
+        """Return the name of the integrator for a model with or without contacts."""
         return str(self.integrator).lower() or ("implicitfast" if contact else "rk4")

@@ -1,10 +1,12 @@
-"""MuJoCo: Runge-Kutta 4 or semi-implicit Euler, the force law in every stage.
+"""Simulation with MuJoCo: Runge-Kutta 4 or semi-implicit Euler, the force law in every stage.
 
-TOLERANCE is fixed by MuJoCo. STOP_STEPS and STOP_IMPEDANCE may be tuned within test_engines: stops
-are as stiff as MuJoCo allows, and softer ones let joints pass their limits. What all engines share
-is in engines/base.py, the model in model.py, contact in contact.py, choices of a user in
-settings.py. Forces are set in MuJoCo's control callback: that is what makes them act in every
-stage.
+`MujocoSimulator` sets MuJoCo's options and takes the physics steps; what all engines share is in
+engines/base.py, loading in model.py, contact in contact.py, a user's choices in settings.py. Force
+laws and friction of joints are set in MuJoCo's control callback, which it calls in every evaluation
+of the dynamics: that is what makes them act in every stage.
+
+STOP_STEPS and STOP_IMPEDANCE may be tuned within test_engines: stops are as stiff as MuJoCo allows,
+and softer ones let joints pass their limits.
 """
 
 from __future__ import annotations
@@ -29,9 +31,10 @@ from roboaccord.simulators.losses import Losses
 
 _log = logging.getLogger(__name__)
 
-TOLERANCE = 1e-8  # of the solver of constraints, MuJoCo's own
-STOP_STEPS = 2.0  # time constant of a joint stop in physics steps: the shortest MuJoCo allows
-# `solimp` of stops: impedance dmin and dmax, MuJoCo's largest (1 is rigid); the rest its defaults
+TOLERANCE = 1e-8  # relative: at which the constraint solver ends, MuJoCo's default
+STOP_STEPS = 2.0  # physics steps: time constant of a joint stop, the shortest that MuJoCo allows
+# `solimp` of stops: impedances dmin and dmax at MuJoCo's upper bound (1 would be rigid), then width
+# [m], midpoint and power at its defaults
 STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 
 
@@ -42,6 +45,7 @@ class MujocoSimulator(EngineSimulator):
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
+        # Settings of the user; a contact is never faster than MuJoCo allows.
         settings = read_settings(model.options, self.name, MujocoSettings)
         integrator = settings.integrator_of(contact=model.contact is not None)
         self.order = ORDERS[integrator]
@@ -49,6 +53,7 @@ class MujocoSimulator(EngineSimulator):
         shortest = STOP_STEPS * self.physics_step
         contact_time = max(float(settings.contact_time), shortest)
         settings = replace(settings, contact_time=contact_time)
+        # The model and its options.
         self._model = compile_model(model, self.tree, settings)
         self._model.opt.timestep = self.physics_step
         self._model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
@@ -65,6 +70,7 @@ class MujocoSimulator(EngineSimulator):
         # Friction of joints is the model's, by the same law in every engine.
         self._model.dof_damping[:] = 0.0
         self._model.dof_frictionloss[:] = 0.0
+        # Rotors and damping of the joints.
         joints = [self._model.joint(name) for name in self.joints]
         self._model.dof_armature[[j.dofadr[0] for j in joints]] = self.armature
         if model.damping is not None:
@@ -72,15 +78,18 @@ class MujocoSimulator(EngineSimulator):
         self.mechanism = mechanism = MujocoMechanism(self._model, self.base, self.joints)
         self._data = mechanism.data
         self._contact = MujocoContact(self._model, model.contact) if model.contact else None
-        held = [self._model.joint(name).dofadr[0] for name in model.preload]
-        self._data.qfrc_applied[held] = self._preload = np.array([*model.preload.values()])
-        self._held = np.array(held, dtype=int)
+        # Constant efforts on joints that take no commands.
+        preloaded = [self._model.joint(name).dofadr[0] for name in model.preload]
+        self._data.qfrc_applied[preloaded] = self._preload_efforts = np.array(
+            [*model.preload.values()]
+        )
+        self._preloaded = np.array(preloaded, dtype=int)
         self._q, self._v = mechanism.q, mechanism.v
         self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
         self._height = 0.0
         self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
         self._axes = mechanism.axes
-        # Views of the engine's memory; each access to one through `data` costs 0.25 us.
+        # Views of the engine's memory, because each access through `data` costs 0.25 us.
         data = self._data
         self._all_q, self._all_v, self._applied = data.qpos, data.qvel, data.qfrc_applied
         self._pose, self._rates = self._all_q[self._base_q], self._all_v[self._base_v]
@@ -97,7 +106,7 @@ class MujocoSimulator(EngineSimulator):
         mujoco.mj_resetData(self._model, data)
         data.time = state.time
         self.mechanism.place(state)
-        data.qfrc_applied[self._held] = self._preload
+        data.qfrc_applied[self._preloaded] = self._preload_efforts
         self._height = float(state.position[2])
 
     def _read(self) -> RobotState:
@@ -108,9 +117,9 @@ class MujocoSimulator(EngineSimulator):
     def lock(self, joint: int, locked: bool) -> None:
         model, armature = self._model, self._model.dof_armature
         armature[self._v[joint]] = LOCK_INERTIA if locked else self.armature[joint]
-        # The solver of constraints measures its tolerance by the mean of all inertias.
-        whole = model.stat.meaninertia * model.nv
-        model.opt.tolerance = TOLERANCE * whole / (whole + armature.sum())
+        # The tolerance of the constraint solver is relative to the mean of all inertias.
+        inertia_sum = model.stat.meaninertia * model.nv
+        model.opt.tolerance = TOLERANCE * inertia_sum / (inertia_sum + armature.sum())
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
