@@ -114,7 +114,7 @@ def _orphans() -> list[int]:
 
 
 def _reap(child: int) -> int | None:
-    """Collect ended processes; return the exit code of the child, negative for a signal, or None."""
+    """Collect ended processes; return the child's exit code (negative: signal), None if it runs."""
     code = None
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:

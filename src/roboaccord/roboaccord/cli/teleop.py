@@ -265,7 +265,7 @@ class Dashboard:
         return table
 
     def _joints_to_show(self, state: RobotState) -> list[int]:
-        """Return the indices of the joints to show: all of up to 8, else the one nearest a limit."""
+        """Return indices of the joints to show: all of up to 8, or the one nearest to a limit."""
         if len(self._joints) <= 8:
             return list(range(len(self._joints)))
         low, high = np.array(self._limits).T
