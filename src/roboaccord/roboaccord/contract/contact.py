@@ -3,8 +3,8 @@
 `Contact` states what an engine's own contact solver handles: pairs of links and fixtures (bodies
 that are fixed in the world), and their friction. `EllipseFriction` and `PyramidFriction` are force
 laws instead, for links that slide on a plane: friction as a function of their motion, the same in
-every engine; its kernels follow below the dataclasses. The equations, and the order of operations in
-the kernels, must stay: hashes of the snake's runs depend on them (test_friction of the snake). A
+every engine; its kernels follow below the dataclasses. The equations, and the order of operations
+in the kernels, must stay: hashes of the snake's runs depend on them (test_friction of the snake). A
 new kind of fixture also needs a branch in each engine's contact.py and in engines/moves.py.
 
 The friction of a contact that slides with body-fixed velocity v = (v_along, v_across) under the
@@ -168,7 +168,7 @@ def ellipse_force(along, across, mu_along, mu_across, load, slip_speed):
 
 @kernel
 def pyramid_force(along, across, mu_along, mu_across, load, slip_speed):
-    """Return the friction (f_along, f_across) [N], f_i = -N mu_i v_i / |v_i|; arguments as above."""
+    """Return the friction (f_along, f_across) [N], f_i = -N mu_i v_i / |v_i|, smoothed."""
     e = slip_speed * slip_speed + TINY
     a = -mu_along * load * along / np.sqrt(along * along + e)
     return a, -mu_across * load * across / np.sqrt(across * across + e)

@@ -156,7 +156,7 @@ class Visible:
 
 
 def guard() -> None:
-    """Escape control characters in all that this process prints; keep children off `sys.path[0]`."""
+    """Escape control characters in what this process prints, and make its children's path safe."""
     os.environ[SAFE] = "1"  # also for Python processes that libraries start, as glfw does
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)

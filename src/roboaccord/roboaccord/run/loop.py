@@ -212,7 +212,7 @@ def run_setup(
     observers: Sequence[Observer] = (),
     controller: Controller | None = None,
 ) -> Trajectory:
-    """Run a scenario for its duration, with its own controller or `controller`; return the motion."""
+    """Run a scenario for its duration with its own controller, or `controller` if it is given."""
     scenario = setup.scenario
     return simulate(
         simulator=simulator, controller=controller or make_controller(setup),

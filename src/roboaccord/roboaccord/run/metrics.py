@@ -39,7 +39,7 @@ UNITS = {name: unit for unit, names in _BY_UNIT.items() for name in names.split(
 
 
 def work_of(trajectory: Trajectory) -> float:
-    """Return the integral of sum |effort qd| dt [J], for efforts that are constant between samples."""
+    """Return the integral of sum |effort qd| dt [J]; efforts are constant between samples."""
     return float(np.abs(_works(trajectory)).sum())
 
 

@@ -52,7 +52,7 @@ class Pace:
         self.advance()
 
     def advance(self) -> None:
-        """Move the schedule to the next tick; warn once if the simulation cannot keep up with it."""
+        """Move the schedule to the next tick; warn once if the simulation cannot keep up."""
         if not self.pace:
             return
         self._due_time += self.interval
