@@ -1,9 +1,9 @@
-"""`accord list`, `scenario`, `doctor`, `new-robot`: what is available, and a template.
+"""`accord list`, `scenario`, `doctor` and `new-robot`: what is available, and a template package.
 
-Libraries and programs that `accord doctor` looks for may be added to OPTIONAL or PROGRAMS, with how
-to get them. The package of `accord new-robot` is templates/robot: files NAME.jinja may be changed
-or added there, and test_new_robot runs, checks and tests the package. Which names `check_name`
-refuses is fixed: those that ROS does not take [REP-144].
+`list` and `scenario` print robots, scenarios and their keys, `doctor` reports which software is
+installed, and `new-robot` writes the package of a pendulum from the templates NAME.jinja in
+templates/robot (test_new_robot builds, runs and tests it). A library or program that `doctor` looks
+for is added to OPTIONAL or PROGRAMS. `check_name` refuses names that ROS does not take [REP-144].
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from roboaccord.scenario.catalogue import read_catalogue
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.keys import REQUIRED, Key, keys_of
 
-OPTIONAL = {
+OPTIONAL = {  # importable module: what it is for; how to get it
     "rclpy": "transport ros; from ROS 2 Jazzy, or make",
     "viser": "accord view in the browser; pip install viser",
     "pinocchio": "the Packbot's reference and controllers; pip install pin coal",
@@ -50,13 +50,13 @@ OPTIONAL = {
     "launch": "ros2 launch; from ROS 2 Jazzy",
     "gz.transport13": "sim:=gz in lockstep; from ros-jazzy-gz-transport-vendor 0.0.9",
 }
-PROGRAMS = {
+PROGRAMS = {  # command: what it is for; how to get it
     "gz": "for sim:=gz; Gazebo Harmonic",
     "ffmpeg": "for accord view --mp4; apt-get install ffmpeg",
 }
-TRANSPORTS = "roboaccord.runners"
-INDENT = (0, 0, 0, 4)  # columns: top, right, bottom, left
-SUFFIX = ".jinja"
+TRANSPORTS = "roboaccord.runners"  # group of entry points
+INDENT = (0, 0, 0, 4)  # characters of padding: top, right, bottom, left
+SUFFIX = ".jinja"  # of templates
 
 
 def doctor_command() -> Result:
@@ -66,6 +66,7 @@ def doctor_command() -> Result:
 
       accord doctor
     """
+    # Of each item: whether it is there, and a note.
     rows = {
         "python": (True, f"{platform.python_version()} in {sys.prefix}"),
         "numba": (HAS_NUMBA, "" if HAS_NUMBA else "kernels run 100 times slower"),
@@ -73,8 +74,12 @@ def doctor_command() -> Result:
     for extra in EXTRAS:
         rows[extra] = (not missing(extra), missing(extra))
     for engine in engine_names():
-        seen = spec(engine).look()
-        rows[engine] = (True, seen.version) if isinstance(seen, Available) else (False, seen.reason)
+        availability = spec(engine).look()
+        rows[engine] = (
+            (True, availability.version)
+            if isinstance(availability, Available)
+            else (False, availability.reason)
+        )
     for module, use in OPTIONAL.items():
         rows[module] = (True, "") if is_importable(module) else (False, f"for {use}")
     for program, use in PROGRAMS.items():
@@ -82,14 +87,16 @@ def doctor_command() -> Result:
     rows["robots"] = (bool(robot_names()), ", ".join(robot_names()))
     rows["transports"] = (True, ", ".join(entry_points(group=TRANSPORTS).names))
     table = make_table("what", "found", "note", words=["found"], text=["note"])
-    for name, (ok, note) in rows.items():
-        table.add_row(name, Text("yes", "green") if ok else Text("no", "yellow"), note)
-    data: dict[str, Json] = {name: {"found": ok, "note": note} for name, (ok, note) in rows.items()}
+    for name, (is_there, note) in rows.items():
+        table.add_row(name, Text("yes", "green") if is_there else Text("no", "yellow"), note)
+    data: dict[str, Json] = {
+        name: {"found": is_there, "note": note} for name, (is_there, note) in rows.items()
+    }
     return Result(data, [table])
 
 
 def is_importable(module: str) -> bool:
-    """Return whether a module can be imported."""
+    """Return whether a module can be imported, which is tried."""
     with suppress(ImportError):
         return bool(importlib.import_module(module))
     return False
@@ -144,13 +151,14 @@ def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes 
     """
     setup = load_setup(robot, scenario, changes)
     keys = keys_of(setup)
-    shown: list[RenderableType] = []
-    for key in keys:  # a line that is to be copied is never wrapped
-        shown += [shlex.quote(f"{key.key}={key.value}"), Padding(Text(_words(key)), INDENT)]
-    return Result({"keys": to_json(keys)}, shown)
+    output: list[RenderableType] = []
+    for key in keys:  # users copy the first line: a plain string is never wrapped
+        output += [shlex.quote(f"{key.key}={key.value}"), Padding(Text(_key_facts(key)), INDENT)]
+    return Result({"keys": to_json(keys)}, output)
 
 
-def _words(key: Key) -> str:
+def _key_facts(key: Key) -> str:
+    """Return the type, unit, default and meaning of a key as one text."""
     default = REQUIRED if key.default == REQUIRED else f"default {key.default}"
     facts = ", ".join(filter(None, (key.kind, key.unit and f"[{key.unit}]", default)))
     return f"{facts}: {key.meaning}" if key.meaning else facts
@@ -184,10 +192,10 @@ def new_robot_command(
 
 
 def check_name(name: str) -> None:
-    """Refuse what is no name for a ROS package [REP-144], or is taken.
+    """Refuse a name that is not one of a ROS package [REP-144], or that is in use.
 
     Raises:
-        AccordError: one line that states why.
+        AccordError: stating why.
     """
     if not re.fullmatch(r"[a-z](_?[a-z0-9])+", name) or keyword.iskeyword(name):
         rule = "small letters, digits and single underscores, a letter first"
@@ -203,26 +211,27 @@ def write_package(name: str, package: Path) -> list[Path]:
     """Write the package of a new robot, and return its files.
 
     Raises:
-        AccordError: if the folder holds something, or cannot be written.
+        AccordError: if the folder is not empty, or cannot be written.
     """
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
-    words = {"name": name, "title": "".join(word.capitalize() for word in name.split("_"))}
+    variables = {"name": name, "title": "".join(word.capitalize() for word in name.split("_"))}
     files = []
+    # The topmost folder that does not exist yet is removed again if writing fails.
     folders = [*reversed(package.parents), package]
-    new = next((folder for folder in folders if not os.path.lexists(folder)), None)
+    new_folder = next((folder for folder in folders if not os.path.lexists(folder)), None)
     try:
         if package.exists() and any(package.iterdir()):
             raise AccordError(f"{package} is there already, and is not empty")
         for path, text in templates():
             file = package / path.replace("NAME", name)
             make_folder(package.parent, file.parent.relative_to(package.parent))
-            write_text(file, environment.from_string(text).render(words))
+            write_text(file, environment.from_string(text).render(variables))
             files.append(file)
     except (AccordError, OSError) as error:
-        if new:
-            shutil.rmtree(new, ignore_errors=True)
+        if new_folder:
+            shutil.rmtree(new_folder, ignore_errors=True)
         if isinstance(error, AccordError):
             raise
         raise AccordError(f"cannot write {package}: {error.strerror}") from None
@@ -230,7 +239,7 @@ def write_package(name: str, package: Path) -> list[Path]:
 
 
 def templates() -> Iterator[tuple[str, str]]:
-    """Yield the path of each file of a package, NAME standing for the robot, and its template."""
+    """Yield (path, template) of each file of a package; NAME in a path stands for the robot."""
     top = (modules_of("roboaccord") or Path()) / "cli" / "templates" / "robot"
     for file in sorted(top.rglob(f"*{SUFFIX}")):
         path = file.relative_to(top).as_posix()

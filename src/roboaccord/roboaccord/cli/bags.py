@@ -1,8 +1,10 @@
-"""Commands on recorded runs: compare, plot.
+"""`accord compare` and `accord plot`: commands on recorded runs.
 
-Options, their help and the layout of tables may be changed; COLUMNS must keep tables within 80
-columns (test_desk). What is compared or drawn is changed in report/comparison.py, report/overlay.py
-and bag/. Keys of `--json` are fields of the classes there, and stay.
+`compare_command` prints what differs between runs: keys of their scenarios, figures, the instant
+from which their motions differ, and the deviation of each signal. `plot_command` draws signals.
+This module only reads the options and prints; the comparison is made by report/comparison.py and
+bag/compare.py, the drawing by report/overlay.py. Keys of `--json` are fields of the classes there,
+and stay; tables must fit 80 columns (test_desk).
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from roboaccord.report.overlay import plot
 from roboaccord.report.signals import RunSignals
 from roboaccord.run.output import fresh, make_folder
 
-COLUMNS = 5  # of runs in a table that fits 80 columns of a terminal
+COLUMNS = 5  # runs side by side in one table: as many as fit 80 characters
 FILE = "PNG, SVG, or an HTML page to zoom in"
 
 
@@ -131,6 +133,7 @@ def plot_command(
 
       accord plot runs/snake_serpenoid_dart com.x com.y --xy --out path.svg
     """
+    # A word that is an existing path is a run; any other is a signal.
     named = [word for word in words or () if Path(word).exists()]
     signals = [word for word in words or () if word not in named]
     for word in signals:
@@ -139,7 +142,7 @@ def plot_command(
     if listing:
         groups = {group.pattern: group for run in runs for group in run.groups()}
         names = dict.fromkeys(name for run in runs for name in run)
-        # Names that stand for * in the patterns.
+        # The names that replace * in the patterns.
         joints = Text(f"joints: {', '.join(runs[0].motion.joints)}")
         tree = runs[0].tree
         links = [Text(f"links: {', '.join(k.name for k in tree.links)}")] if tree else []
@@ -153,43 +156,57 @@ def plot_command(
 
 
 def shown_of(comparison: Comparison, *, whole: bool = False) -> list[RenderableType]:
-    """Return a comparison for people: what changed, then a table for each pair, then the verdict.
+    """Return the printed comparison: what changed, a table for each pair of runs, the verdict.
 
     Args:
-        comparison: of the command.
-        whole: whether the tables have all signals, or else of each kind the one that differs most.
+        comparison: to be printed.
+        whole: list all signals; by default, of each kind only the one that differs most.
     """
-    shown: list[RenderableType] = []
+    output: list[RenderableType] = []
+    # Runs are called A, B, ..., Z, AA, BB, ...
     letters = [ascii_uppercase[i % 26] * (1 + i // 26) for i in range(len(comparison.runs))]
     for letter, path, run in zip(letters, comparison.runs, comparison.data, strict=True):
         what = f"{run.run.robot} {run.run.scenario.get('name', '')} in {run.run.engine or '?'}"
-        shown.append(Text(f"{letter}  {path}: {what}, {run.motion.time[-1]:g} s"))
-    names = {change.key: (change.values, change.unit) for change in comparison.changes}
-    shown += ["", *_moved("scenario", letters, names, "no key of the scenario differs")]
+        output.append(Text(f"{letter}  {path}: {what}, {run.motion.time[-1]:g} s"))
+    # Keys of the scenario, then figures, that differ.
+    changes = {change.key: (change.values, change.unit) for change in comparison.changes}
+    output += ["", *_values_by_run("scenario", letters, changes, "no key of the scenario differs")]
     figures = {
         figure.name.replace("_", " "): (figure.values, figure.unit)
         for figure in comparison.figures
         if not all(map(math.isnan, figure.values))
     }
-    shown += ["", *_moved("figures", letters, figures, "no figures")]
-    shown += ["", *(_parted(parting, letters) for parting in comparison.partings)]
+    output += ["", *_values_by_run("figures", letters, figures, "no figures")]
+    # When motions part, deviations of signals, verdict.
+    output += ["", *(_difference_line(parting, letters) for parting in comparison.partings)]
     for letter, pair in zip(letters[1:], comparison.signals.pairs, strict=True):
-        shown += ["", *_table(letter, pair, whole)]
-    limit, why, verdict = comparison.signals.tolerance, comparison.signals.why, comparison.verdict
+        output += ["", *_deviation_table(letter, pair, whole)]
+    tolerance, why, verdict = (
+        comparison.signals.tolerance,
+        comparison.signals.why,
+        comparison.verdict,
+    )
     if comparison.judged:
-        shown.append(f"{verdict} at tolerance {limit:g}{f', {why}' if why else ''}")
-    if why and verdict == "fail" and "engine" in names:
-        shown.append("to judge whether an engine is right, step by step: accord crosscheck")
-    return shown
+        output.append(f"{verdict} at tolerance {tolerance:g}{f', {why}' if why else ''}")
+    if why and verdict == "fail" and "engine" in changes:
+        output.append("to judge whether an engine is right, step by step: accord crosscheck")
+    return output
 
 
-def _moved(
+def _values_by_run(
     title: str,
     letters: Sequence[str],
     rows: Mapping[str, tuple[Sequence[str] | Sequence[float], str]],
     none: str,
 ) -> Iterator[RenderableType]:
-    """Yield values by run: `old -> new` of two, else tables of a few runs each."""
+    """Yield the values of each run: `old -> new` for two runs, tables for more.
+
+    Args:
+        title: above the values.
+        letters: of the runs.
+        rows: by name, the value of each run, and the unit.
+        none: printed where there are no rows.
+    """
     if not rows:
         yield none
     elif len(letters) == 2:
@@ -197,18 +214,19 @@ def _moved(
         yield from figure_lines({name: _arrow(*row) for name, row in rows.items()})
     else:
         for first in range(0, len(letters), COLUMNS):
-            some = slice(first, first + COLUMNS)
-            table = make_table(title, *letters[some], "unit", words=["unit"])
+            columns = slice(first, first + COLUMNS)
+            table = make_table(title, *letters[columns], "unit", words=["unit"])
             for name, (values, unit) in rows.items():
-                table.add_row(name, *map(_short, values[some]), unit)
+                table.add_row(name, *map(_short, values[columns]), unit)
             yield table
 
 
 def _arrow(values: Sequence[str] | Sequence[float], unit: str) -> tuple[str, str]:
+    """Return `old -> new UNIT (change in percent)` of two values; the second text is empty."""
     old, new = values
     change = ""
     if isinstance(old, float) and isinstance(new, float) and math.isfinite(old + new):
-        crosses = old * new <= 0.0  # zero, so that a percentage means nothing
+        crosses = old * new <= 0.0  # zero: a percentage would mean nothing
         percent = "" if crosses else f" ({100.0 * (new / old - 1.0):+.3g} %)"
         change = " (same)" if new == old else percent
     return f"{_short(old)} -> {_short(new)} {unit}".rstrip() + change, ""
@@ -220,27 +238,28 @@ def _short(value: str | float) -> str:
     return NONE if math.isnan(value) else f"{value:.4g}"
 
 
-def _parted(parting: Parting, letters: Sequence[str]) -> Text:
-    """Return when and where two motions part."""
+def _difference_line(parting: Parting, letters: Sequence[str]) -> Text:
+    """Return one line: from when on, where, and by how much two motions differ."""
     pair = f"{parting.kind}s of A and {letters[parting.run]}"
     size = f"{parting.largest:.3g} {parting.unit}"
-    most = f"{size} at {parting.largest_at:.4g} s ({parting.largest_where})"
-    limit = f"{parting.threshold:g} {parting.unit}"
+    largest = f"{size} at {parting.largest_at:.4g} s ({parting.largest_where})"
+    threshold = f"{parting.threshold:g} {parting.unit}"
     if not parting.largest:
         return Text(f"{pair} are identical to the last bit")
     if parting.time is None:
-        return Text(f"{pair} stay within {limit}: at most {most}")
-    parted = f"by more than {limit} from {parting.time:.4g} s on, first in {parting.where}"
-    return Text(f"{pair} differ {parted}; at most {most}")
+        return Text(f"{pair} stay within {threshold}: at most {largest}")
+    difference = f"by more than {threshold} from {parting.time:.4g} s on, first in {parting.where}"
+    return Text(f"{pair} differ {difference}; at most {largest}")
 
 
-def _table(letter: str, pair: Pair, whole: bool) -> Iterator[RenderableType]:
-    """Yield the deviations of a run's signals from the first one's, and what was left out."""
+def _deviation_table(letter: str, pair: Pair, whole: bool) -> Iterator[RenderableType]:
+    """Yield the table of how far a run's signals are from those of run A, and what was left out."""
     yield f"{letter} against A, {pair.duration:g} {unit_of(Pair, 'duration')}"
     kinds = dict[str, list[str]]()
     for name in pair.signals:
         kind = "turn" if name in TURNS else name.partition("/")[0]
         kinds.setdefault(name if whole else kind, []).append(name)
+    # Of each kind, the signal with the largest deviation.
     worst = {
         (names[0] if len(names) == 1 else f"{name}, worst of {len(names)}"): pair.signals[name]
         for names in kinds.values()

@@ -1,8 +1,10 @@
-"""Console output: results on stdout, everything else on stderr.
+"""Console output of all commands: results on stdout, everything else on stderr.
 
-Widths, headings and bars may be changed; tables must fit 80 columns. Fixed: results go to `out`
-(stdout) and all else to `log` (stderr); `--json` silences `note`, and not `warn`. Text of others is
-printed by `Screen`, which lets no escape sequence through: test_control_characters.
+`out` writes to stdout and `log` to stderr; `note`, `warn` and the progress bars print on `log`.
+Text that others wrote, such as names in a user's file, may contain escape sequences that would
+steer the terminal; both are a `Screen`, which makes them visible instead (test_control_characters).
+`call` tells which command runs and whether `--json` was given: then notes and bars are hidden, and
+warnings are not. Tables must fit a terminal of 80 columns.
 """
 
 from __future__ import annotations
@@ -27,30 +29,30 @@ from roboaccord.contract.errors import CONTROLS, visible
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import RobotState
 
-COMPILING = "starting (compiles at first)"
-STRIDE = 0.05  # s of simulated time between updates of a progress bar, which cost time
+COMPILING = "starting (compiles at first)"  # label of a bar until the first step is done
+STRIDE = 0.05  # s of simulated time between updates of a progress bar: each one costs time
 
 
 class Screen(Console):
-    """A console for text that others wrote: nothing in it is markup, or steers the terminal."""
+    """A console that prints all text literally: no markup, and no control characters."""
 
     def __init__(self, *, stderr: bool = False, file: IO[str] | None = None) -> None:
         super().__init__(stderr=stderr, file=file, markup=False, emoji=False, highlight=False)
 
-    @property  # type: ignore[misc]  # there is nothing to set
+    @property  # type: ignore[misc]  # the base class has a setter, which nobody needs here
     def file(self) -> IO[str]:
-        """The stream itself, also where a progress bar replaces one that is guarded."""
+        """The stream itself, also while a progress bar has put its proxy in place of it."""
         file = super().file
         return getattr(file, "rich_proxied_file", file)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Return text to be laid out, as wide as it is shown."""
+        """Return text for the layout; control characters are replaced, so its width is right."""
         return super().render_str(visible(text), **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render anything; all text in it is `Text` or a string."""
+        """Render an object; control characters in its text are replaced by visible ones."""
         if isinstance(renderable, Text) and CONTROLS.search(renderable.plain):
             renderable = renderable.blank_copy(visible(renderable.plain))
         return super().render(renderable, options)
@@ -62,7 +64,7 @@ log = Screen(stderr=True)
 
 @dataclass(frozen=True)
 class Call:
-    """The command that runs: its name as typed, and whether `--json` hides all but the result."""
+    """The command that runs: its full name, and whether `--json` hides all but the result."""
 
     name: str = ""
     quiet: bool = False
@@ -72,7 +74,7 @@ call: ContextVar[Call] = ContextVar("call", default=Call())  # noqa: B039 - it i
 
 
 def command_line() -> str:
-    """Return the command as it was typed, to repeat it."""
+    """Return the command line as a shell takes it, so that a user can repeat it."""
     return shlex.join(["accord", *sys.argv[1:]])
 
 
@@ -101,7 +103,11 @@ def progress() -> Iterator[Progress]:
 
 @contextmanager
 def counted(total: int, doing: str) -> Iterator[Callable[..., None]]:
-    """Show a progress bar; yield a function of how many more are done, and of what."""
+    """Show a progress bar of `total` jobs.
+
+    Yield a function `done(count, what)`, to be called when `count` more jobs are done; `what` is
+    shown beside the bar, `doing` by default.
+    """
     with progress() as bar:
         task = bar.add_task(COMPILING, total=total)
         yield lambda count, what=doing: bar.update(task, advance=count, description=what)
@@ -113,34 +119,34 @@ def make_table(
     """Return a table without a frame, which fits a terminal of 80 columns.
 
     Args:
-        headings: of the columns, with units in brackets; the first column is of words, the others
-            of numbers, right-justified.
-        title: above it.
-        words: headings of further columns of words.
-        text: headings of columns of sentences, the only ones that are wrapped.
+        headings: of the columns, with units in brackets. The first column is left-justified; the
+            others hold numbers and are right-justified.
+        title: printed above the table.
+        words: headings of further columns that are left-justified, for names.
+        text: headings of columns that are left-justified and wrapped, for sentences.
     """
     table = Table(title=Text(title) if title else None, title_justify="left", box=None)
     table.pad_edge = False
     for i, heading in enumerate(headings):
         wraps = heading in text
-        side: JustifyMethod = "left" if i == 0 or wraps or heading in words else "right"
-        table.add_column(Text(heading), justify=side, no_wrap=not wraps, overflow="fold")
+        justify_side: JustifyMethod = "left" if i == 0 or wraps or heading in words else "right"
+        table.add_column(Text(heading), justify=justify_side, no_wrap=not wraps, overflow="fold")
     return table
 
 
 def figure_lines(rows: Mapping[str, tuple[str, str]]) -> list[str]:
-    """Return figures with their units, one a line, aligned; long ones are wrapped."""
+    """Return one aligned line for each figure, NAME  VALUE UNIT; long lines are wrapped."""
     width, lines = max(len(name) for name in rows) + 2, list[str]()
-    whole = {"break_long_words": False, "break_on_hyphens": False}
+    no_breaks = {"break_long_words": False, "break_on_hyphens": False}
     for name, (value, unit) in rows.items():
-        start = {"initial_indent": f"{name:<{width}}", "subsequent_indent": " " * width}
+        indents = {"initial_indent": f"{name:<{width}}", "subsequent_indent": " " * width}
         text = f"{value} {unit}".rstrip()
-        lines.append(textwrap.fill(text, out.width, **start, **whole))  # type: ignore[arg-type]
+        lines.append(textwrap.fill(text, out.width, **indents, **no_breaks))  # type: ignore[arg-type]
     return lines
 
 
 def file_line(files: Iterable[Path | str]) -> Text:
-    """Return the line that names the files of a result, and their folder once if they share it."""
+    """Return the line that lists the files of a result; a folder that all share is named once."""
     paths = [Path(file) for file in files]
     if len({path.parent for path in paths}) > 1:
         return Text("files: " + ", ".join(map(str, paths)))
@@ -151,19 +157,19 @@ class ProgressObserver(Observer):
     """Progress bar of a run, in simulated time.
 
     Args:
-        bar: where to show it.
-        label: what is run.
-        duration: of the run [s].
+        bar: progress display to which a bar is added.
+        label: shown beside the bar.
+        duration: simulated time of the whole run [s].
     """
 
     def __init__(self, bar: Progress, label: str, duration: float) -> None:
         self._bar, self._label = bar, label
         self._task = bar.add_task(f"{label}: {COMPILING}", total=duration)
-        self._next = 0.0
+        self._next_update = 0.0
 
     def on_state(self, state: RobotState) -> None:
         """Move the bar, at most every STRIDE of simulated time."""
-        if state.time >= self._next:
-            self._next = state.time + STRIDE
+        if state.time >= self._next_update:
+            self._next_update = state.time + STRIDE
             label = self._label if state.time > 0 else None
             self._bar.update(self._task, completed=state.time, description=label)

@@ -1,9 +1,12 @@
-"""`accord crosscheck`: engines against the reference, or against motions known exactly.
+"""`accord crosscheck`: engines against the analytical reference, level by level.
 
-An option may be added here and to CROSSCHECK (door/checks.py), which states whether it goes with a
-robot, a file or a bag; `crosscheck_command` is long by its options alone. SHOWN may be tuned. Words
-of `Profile` and names of options stay, as users type them. What is printed is in levels.py, the
-page in report/, how levels judge in crosscheck/.
+`crosscheck_command` reads the options, loads the robot and the scenario, runs the check
+(`door.checks.crosscheck`) and returns its report for printing; of a recorded run (BAG) it checks
+the recording instead. Its many lines are its options. How the levels judge is in the room
+crosscheck/, what is printed in levels.py, the page in report/.
+
+A new option is also added to CROSSCHECK (door/checks.py), which states whether it goes with a
+robot, a file or a bag. Names of options and values of `Profile` stay, as users type them.
 """
 
 from __future__ import annotations
@@ -40,12 +43,12 @@ from roboaccord.scenario.setup import Setup
 if TYPE_CHECKING:
     from roboaccord.crosscheck.report import Report
 
-SHOWN = 10  # findings of rules that are printed; `accord check` lists all
+SHOWN = 10  # findings of rules that are printed at most; `accord check` lists all
 NO_EFFORT = "no effort acted: --set controller.name=random moves and tests every joint"
 
 
 class Profile(StrEnum):
-    """Settings by which engines take part."""
+    """Which settings engines run with: the workspace's, their authors', or each in turn."""
 
     DEFAULT = "default"
     EXPERT = "expert"
@@ -137,6 +140,7 @@ def crosscheck_command(
     setup = options.load_setup(what, scenario, changes, faults, base, packages, arguments=arguments)
     findings, is_file = checked(setup), isinstance(setup.robot, FileRobot)
     chosen = options.choose_engines(engines)
+    # Engines with deliberate errors, where --perturb asks for them.
     falsified = in_profile(falsify(chosen, perturb or []), profile)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
     with results(folder, default, force=force) as out, watched() as watch:
@@ -146,12 +150,19 @@ def crosscheck_command(
             changed=bool(changes or faults), progress=watch, every=every,
         )  # fmt: skip
     result = report_result(setup, report, out, chosen, findings)
+    # Of a file, engines that were named and could not run let the check fail.
     wanted = {name_of(engine) for engine in falsified} if is_file and engines else set()
     return replace(result, ok=report.ok and wanted <= set(report.engines))
 
 
 def recording_result(bag: str, robot: str, scenario: str, changes: Sequence[str]) -> Result:
-    """Check a recorded run, and return the result of the command."""
+    """Check a recorded run, and return the result of the command.
+
+    Args:
+        bag: path of the bag.
+        robot, scenario: names, where the bag has none.
+        changes: of keys of the scenario.
+    """
     run = read_bag(bag)
     report = check_recording(run, robot, scenario, changes)
     return Result(report.to_json(), [report.line()], used={"engines": run.engine}, ok=report.ok)
@@ -159,7 +170,7 @@ def recording_result(bag: str, robot: str, scenario: str, changes: Sequence[str]
 
 @contextmanager
 def watched() -> Iterator[Progress]:
-    """Show a bar of the jobs of a check."""
+    """Show a progress bar; yield the callbacks by which a check reports its jobs."""
     with progress() as bar:
         task = bar.add_task(COMPILING, total=None)
         yield Progress(
@@ -175,7 +186,15 @@ def report_result(
     engines: Sequence[str],
     findings: Sequence[Any] | None,
 ) -> Result:
-    """Return the result of the command: of a report in a folder, and of the findings of rules."""
+    """Return the result of the command.
+
+    Args:
+        setup: robot and scenario.
+        report: of the check.
+        folder: that has its files.
+        engines: names of the engines that were asked for.
+        findings: of the rules for robot files; None where they were not applied.
+    """
     from roboaccord.cli.levels import shown_of
 
     page = folder / "report.html"
@@ -185,43 +204,44 @@ def report_result(
     if findings is not None:
         data["findings"] = to_json(findings)
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": engines}
-    shown = shown_of(report, None if lacking else page)
+    output = shown_of(report, None if lacking else page)
     own_names = dict[str, str]()
     if isinstance(setup.robot, FileRobot):
         own_names |= setup.robot.own_names(setup)
         idle = setup.scenario.controller.get("name") == "none"
         if idle and Code.EXCITED not in [note.code for note in report.notes]:
-            shown.append(NO_EFFORT)
-    return Result(data, shown, used=used, ok=report.ok, names=own_names)
+            output.append(NO_EFFORT)
+    return Result(data, output, used=used, ok=report.ok, names=own_names)
 
 
 def checked(setup: Setup) -> Sequence[Any] | None:
-    """Return the findings of rules in a robot's file, and print the worst on stderr.
+    """Apply the rules for robot files, print errors and warnings, and return all findings.
 
-    None for other robots, and where no installed package has rules, by a function `findings`.
+    None for a robot that is no file, and where no installed package has rules, which are the entry
+    point `findings` of `roboaccord.functions`.
     """
     if not isinstance(setup.robot, FileRobot) or "findings" not in entries("functions"):
         return None
     findings: Sequence[Any] = load("functions", "findings")(setup.robot.file(setup))
-    worst = [finding for finding in findings if finding.severity != "note"]
-    for finding in worst[:SHOWN]:
+    severe = [finding for finding in findings if finding.severity != "note"]
+    for finding in severe[:SHOWN]:
         log.print(finding, soft_wrap=True)
-    if len(worst) > SHOWN:
-        note(f"{len(worst) - SHOWN} more: accord check {setup.robot.path}")
+    if len(severe) > SHOWN:
+        note(f"{len(severe) - SHOWN} more: accord check {setup.robot.path}")
     return findings
 
 
 def leave_out(name: str, error: AccordError) -> None:
-    """Report on stderr that an engine does not take the scenario."""
+    """Print on stderr that an engine is left out, and why."""
     reason = str(error).removeprefix(f"{name}: ")
     log.print(f"left out: {name}: {reason}", soft_wrap=True)
 
 
 def falsify(engines: list[str], texts: list[str]) -> list[Engine]:
-    """Return engines with the errors of `ENGINE:KIND[:WHERE]=VALUE` texts.
+    """Return the engines; those that `ENGINE:KIND[:WHERE]=VALUE` texts name have these errors.
 
     Raises:
-        AccordError: for one that cannot be read, or is of no engine of this check.
+        AccordError: for a text that cannot be read, or names an engine that is not checked.
     """
     if not texts:
         return [*engines]
@@ -231,12 +251,15 @@ def falsify(engines: list[str], texts: list[str]) -> list[Engine]:
     for error in errors:
         if error.engine not in engines or error.engine == REFERENCE:
             raise AccordError(f"--perturb {error}: {error.engine} is not an engine of this check")
-    wrong = {error.engine for error in errors}
-    return [wrap(name, perturbations=errors) if name in wrong else name for name in engines]
+    perturbed = {error.engine for error in errors}
+    return [wrap(name, perturbations=errors) if name in perturbed else name for name in engines]
 
 
 def in_profile(engines: list[Engine], profile: Profile) -> list[Engine]:
-    """Return engines with the settings of a profile; one without expert settings stays."""
+    """Return the engines with the settings of a profile; with BOTH, each one twice.
+
+    An engine that has no expert settings, and the reference, is returned once.
+    """
     if profile == Profile.DEFAULT:
         return engines
     by_name = dict[str, Engine]()

@@ -1,7 +1,10 @@
-"""Errors as a user sees them: one line on stderr, and an exit status.
+"""Turn an error into one line on stderr and an exit status.
 
-To word an error better, add a case to `line_of` or `lack`. An error for which `line_of` returns
-None is a bug of this project, and keeps its traceback (test_cli_errors). Status 2 is fixed.
+main.py catches every error of a command and asks the functions here, in this order: is a limit of
+the operating system behind it (`lack`), was an option typed that another package or a scenario has
+(`hint_for_option`), and can the error be worded in one line at all (`line_of`)? An error that none
+of them words is a bug of this project and keeps its traceback (test_cli_errors). A new wording is
+a new case in `lack` or `line_of`; exit status 2 for errors must stay.
 """
 
 from __future__ import annotations
@@ -17,8 +20,12 @@ from roboaccord.scenario.user_code import explain
 
 
 def lack(error: BaseException | None) -> str:
-    """Return in a line which limit of the process is behind an error, "" if none is."""
+    """Return one line that names the exhausted limit of the operating system behind an error.
+
+    The error and those that led to it are searched; "" where none comes from such a limit.
+    """
     while error:
+        # Libraries report these two limits in errors of various classes: only the text is the same.
         if "Too many open files" in str(error):  # also where a library is loaded
             return "too many open files: raise the limit with ulimit -n"
         if "can't start new thread" in str(error):
@@ -33,7 +40,15 @@ def lack(error: BaseException | None) -> str:
 
 
 def hint_for_option(error: BaseException, words: list[str]) -> str:
-    """Return the line for an option of a package, or a key of the scenario; "" for neither."""
+    """Return a line that tells how to get an option which the command does not have.
+
+    Either a package that is not installed would add it, or it is a key of the scenario, which is
+    given by `--set`. Return "" for an error that is not about an unknown option, and otherwise.
+
+    Args:
+        error: that Typer raised; one about an option has `option_name` and `ctx`.
+        words: of the command line.
+    """
     option, ctx = getattr(error, "option_name", ""), getattr(error, "ctx", None)
     key = option.removeprefix("--").replace("-", "_")
     if ctx is None:
@@ -41,18 +56,20 @@ def hint_for_option(error: BaseException, words: list[str]) -> str:
     command = ctx.command_path.split()[1:]
     if line := lacking("options", ".".join([*command, key]), " ".join([*command, option])):
         return line
-    if not any("--set" in each.opts for each in ctx.command.params):
+    # A key of the scenario, which only commands with --set take.
+    if not any("--set" in parameter.opts for parameter in ctx.command.params):
         return ""
     from roboaccord.scenario.files import data_keys
 
     if key not in data_keys():
         return ""
-    given = " ".join(words).partition(option)[2].lstrip(" =").partition(" ")[0]
-    return f"no option {option}: it is a key of the scenario; --set {key}={given or 'VALUE'}"
+    # The value that was typed behind the option, if there is one.
+    typed_value = " ".join(words).partition(option)[2].lstrip(" =").partition(" ")[0]
+    return f"no option {option}: it is a key of the scenario; --set {key}={typed_value or 'VALUE'}"
 
 
 def line_of(error: BaseException) -> str | None:
-    """Return an error in a line; None for one that is a bug of this project."""
+    """Return the error as one line, or None where it is a bug of this project."""
     if isinstance(error, errors.AccordError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -60,14 +77,17 @@ def line_of(error: BaseException) -> str | None:
     if line := explain(error) or errors.missing_behind(error):
         return line
     if isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror or error}"
-    # Typer carries its own click, so a usage error is known by what it offers.
+        file_prefix = f"{error.filename}: " if error.filename else ""
+        return f"{file_prefix}{error.strerror or error}"
+    # Typer has a copy of click of its own, so that a usage error cannot be told by its class.
     return str(error.format_message()) if hasattr(error, "format_message") else None
 
 
 def complain(message: str, status: int = 2) -> int:
-    """Print one line on stderr, and return the exit status; a shell that completes sees none."""
+    """Print a message as one line on stderr, and return the exit status.
+
+    Nothing is printed while a shell asks for completions: it would appear in the user's input.
+    """
     if "_ACCORD_COMPLETE" not in os.environ:
         print(f"accord: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
     return status

@@ -1,9 +1,13 @@
-"""Folders of results: each names the command that wrote it, so that no other writes into it.
+"""Folders of results: each is marked by the command that wrote it, and no other may write into it.
 
-Nothing here is to be tuned. MARKER and its keys stay, for folders on users' disks have them. Fixed
-for safety: `--force` deletes what a marker of this user lists, and nothing else; test_writers tries
-it with links, foreign markers and files in between. A new command may be given its folder by
-`results`, and needs no change here.
+A file MARKER in the folder names the command and lists the files that it wrote. `results` is the
+context manager in which a command writes its results: it checks the folder, marks it, and lists the
+new files at the end. With `--force` the files that the marker lists are set aside first, deleted
+when the command has succeeded, and put back when it fails.
+
+For the safety of users' files the following must stay: only files that a marker of this user lists
+are ever deleted, and links are never followed (test_writers tries links, foreign markers and other
+files in between). MARKER and its keys are in folders on users' disks.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file, read_text, written
 from roboaccord.run.output import fresh, make_folder, write_text
 
-MARKER = ".roboaccord.json"
+MARKER = ".roboaccord.json"  # name of the marker file
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,13 @@ class Marker:
 
     @classmethod
     def of(cls, folder: Path) -> Marker | None:
-        """Read the marker; None for none, or another user's, whose list is not trusted."""
+        """Return the marker of a folder; None if it has none, or another user wrote it."""
         try:
-            there = (folder / MARKER).lstat()
-            if not stat.S_ISREG(there.st_mode) or there.st_uid != os.geteuid():
+            file_status = (folder / MARKER).lstat()
+            if not stat.S_ISREG(file_status.st_mode) or file_status.st_uid != os.geteuid():
                 return None
-            kept = json.loads(read_text(folder / MARKER))
-            return cls(str(kept["command"]), tuple(map(str, kept["files"])))
+            content = json.loads(read_text(folder / MARKER))
+            return cls(str(content["command"]), tuple(map(str, content["files"])))
         except (AccordError, OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
@@ -56,46 +60,47 @@ class Marker:
 def results(
     folder: Path | None, default: str, *, force: bool = False, adds: bool = False
 ) -> Iterator[Path]:
-    """Give the folder for the results of the command that runs, and mark it as that command's.
+    """Yield the folder for the results of the running command, and mark it as that command's.
 
     A folder that is new, empty or marked by the same command is used as it is. With `force` any
-    folder is: the files that its marker lists, and no others, are set aside; they are deleted when
-    the command is done, and put back if it fails. If it fails before it has written a file, a new
-    folder is removed again.
+    folder is used: the files that its marker lists, and no others, are set aside; they are deleted
+    when the command has succeeded, and put back if it fails. A new folder in which nothing was
+    written is removed again.
 
     Args:
         folder: that `--out` names; None for a new one under runs/.
-        default: its name there.
-        force: take the folder whatever it holds.
-        adds: the command adds to the folder, and replaces files itself.
+        default: name of a new folder under runs/.
+        force: use the folder whatever it holds.
+        adds: the command adds files to the folder and replaces its own, so nothing is set aside.
 
     Raises:
-        AccordError: if it holds something else, or cannot be written.
+        AccordError: if the folder holds anything else, or cannot be written.
     """
     top = folder or fresh(Path("runs") / default)
     if not adds and not force:
         check_folder(top)
-    old = set_aside(top) if force and not adds else None
+    old_files = set_aside(top) if force and not adds else None
     is_new, earlier = not top.exists(), Marker.of(top)
     make_folder(top)
-    before = {top, *top.rglob("*")}
-    mine = Marker(call.get().name, earlier.files if earlier else ())
-    mine.write(top)
+    paths_before = {top, *top.rglob("*")}
+    own_marker = Marker(call.get().name, earlier.files if earlier else ())
+    own_marker.write(top)
     try:
         yield top
     except BaseException:
-        if old:
-            put_back(old, top)
+        if old_files:
+            put_back(old_files, top)
             earlier = Marker.of(top)
         raise
     else:
-        if old:
-            shutil.rmtree(old)
+        if old_files:
+            shutil.rmtree(old_files)
     finally:
+        # Mark what is there now, or remove a folder that stayed empty.
         listed = earlier.files if earlier else ()
-        made = {n for n in files_in(top) if n in listed or _is_made(top / n, before)}
-        if made or earlier:
-            Marker(mine.command, tuple(sorted(made))).write(top)
+        new_files = {n for n in files_in(top) if n in listed or _is_made(top / n, paths_before)}
+        if new_files or earlier:
+            Marker(own_marker.command, tuple(sorted(new_files))).write(top)
         else:
             (top / MARKER).unlink(missing_ok=True)
             if is_new:
@@ -104,43 +109,47 @@ def results(
 
 
 def _is_made(file: Path, before: set[Path]) -> bool:
-    """Return whether a command wrote a file: this process, or another one in a new folder."""
+    """Return whether the running command wrote a file.
+
+    Either this process wrote it, or it is in a folder that did not exist before: worker processes
+    write into folders of their own.
+    """
     return file.absolute() in written or (file not in before and file.parent not in before)
 
 
 def is_own(top: Path) -> bool:
-    """Return whether a folder is marked by the command that runs."""
+    """Return whether a folder is marked by the running command."""
     marker = Marker.of(top)
     return marker is not None and marker.command == call.get().name
 
 
 def check_folder(top: Path) -> None:
-    """Refuse a folder that holds anything but results of the command that runs.
+    """Refuse a folder that holds anything but results of the running command.
 
     Raises:
-        AccordError: naming what it holds.
+        AccordError: naming what the folder holds.
     """
     marker, name = Marker.of(top), call.get().name
-    held = sorted(path.name for path in top.iterdir()) if top.is_dir() else []
-    if held and marker is None:
-        more = f" and {len(held) - 3} more" if len(held) > 3 else ""
-        found = f"{', '.join(held[:3])}{more}, not results of accord {name}"
-        raise AccordError(f"{top} holds {found}: choose another --out, or add --force")
+    names = sorted(path.name for path in top.iterdir()) if top.is_dir() else []
+    if names and marker is None:
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        content = f"{', '.join(names[:3])}{more}, not results of accord {name}"
+        raise AccordError(f"{top} holds {content}: choose another --out, or add --force")
     if marker and marker.command != name:
-        cure = "choose another --out, or replace them with --force"
-        raise AccordError(f"{top} holds results of accord {marker.command}: {cure}")
+        advice = "choose another --out, or replace them with --force"
+        raise AccordError(f"{top} holds results of accord {marker.command}: {advice}")
 
 
 def set_aside(top: Path) -> Path | None:
-    """Move the files that a folder's marker lists, and the marker, into a folder beside it.
+    """Move the files that a folder's marker lists, and the marker, into a new folder beside it.
 
-    Links stay, whatever they lead to, and so does what a name leads to outside the folder.
+    Links stay where they are, and so do files that the marker lists outside the folder.
 
     Returns:
-        that folder; None where there is no marker.
+        the new folder; None where there is no marker.
 
     Raises:
-        AccordError: if one cannot be moved.
+        AccordError: if a file cannot be moved.
     """
     marker = Marker.of(top)
     if marker is None:
@@ -161,7 +170,7 @@ def set_aside(top: Path) -> Path | None:
 
 
 def put_back(aside: Path, top: Path) -> None:
-    """Move files that were set aside to where they were, in place of newer ones."""
+    """Move files that were set aside back into the folder `top`, over newer ones."""
     for name in (*files_in(aside), *([MARKER] if (aside / MARKER).exists() else ())):
         _move(aside / name, top / name)
     shutil.rmtree(aside)
@@ -179,6 +188,6 @@ def _remove_empty(folder: Path, top: Path) -> None:
 
 
 def files_in(top: Path) -> set[str]:
-    """Return the files in a folder, relative to it, but for the marker."""
-    found = (path for path in top.rglob("*") if is_file(path) and not path.is_symlink())
-    return {str(path.relative_to(top)) for path in found} - {MARKER}
+    """Return the paths of all files in a folder, relative to it, except the marker and links."""
+    files = (path for path in top.rglob("*") if is_file(path) and not path.is_symlink())
+    return {str(path.relative_to(top)) for path in files} - {MARKER}

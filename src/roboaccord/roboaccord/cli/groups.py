@@ -1,8 +1,11 @@
-"""Groups of commands: those of `accord`, and those of each robot, imported when asked for.
+"""Groups of commands: those of `accord`, and those of each robot, imported only when they are used.
 
-A command is added by an entry in MODULES, where the help wants it, and the extras that it needs in
-NEEDS; commands of robots and of other packages need no entry here. No library may be imported at
-the top, so that help and completion stay quick (test_start).
+Importing a command may take seconds, because it imports numerical libraries. So `Group`, a Typer
+group, keeps the names of all commands and imports one when it is run. COMMANDS lists the functions
+of the core's commands; robots list theirs in their class, and other packages add theirs by entry
+points. A command of the core is added to MODULES, in the order of the help, and the optional
+libraries that it needs to NEEDS. No library may be imported at the top of this module, so that help
+and completion stay quick (test_start).
 """
 
 from __future__ import annotations
@@ -25,11 +28,11 @@ if TYPE_CHECKING:
 
     from roboaccord.cli.result import Result
 
-MODULES = {
+MODULES = {  # module of this room: its commands
     "about": "list scenario doctor new-robot", "run": "run", "teleop": "teleop",
     "crosscheck": "crosscheck", "bags": "compare plot",
 }  # fmt: skip
-COMMANDS = {
+COMMANDS = {  # command: its function, as module:function
     name: f"roboaccord.cli.{module}:{name.replace('-', '_')}_command"
     for module, names in MODULES.items()
     for name in names.split()
@@ -39,19 +42,19 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "crosscheck": ("reference", "bag"),
     "plot": ("report", "bag"),
 }
-"""Extras without which a command of the core does nothing."""
+"""Extras (groups of optional libraries) that a command of the core cannot do without."""
 
 
 class Group(TyperGroup):
-    """Commands, each imported when it is asked for: what one needs may take seconds."""
+    """The group of all commands of `accord`; each is imported when it is run."""
 
-    owner = ""  # the robot whose commands they are
+    owner = ""  # name of the robot whose commands these are
 
     def load(self, name: str) -> Command | None:
-        """Import a command of the core, or the group of a robot's commands; None for neither.
+        """Import a command, or the group of a robot's commands; None for an unknown name.
 
         Raises:
-            AccordError: if libraries are missing that it needs.
+            AccordError: if libraries that it needs are not installed.
         """
         if name in COMMANDS or name in entries("commands"):
             errors.need(f"accord {name} needs", *NEEDS.get(name, ()))
@@ -60,12 +63,16 @@ class Group(TyperGroup):
         return robot_commands(name) if _is_robot(name) else None
 
     def list_commands(self, ctx: Context) -> list[str]:
-        """Return the names, in the order of the help."""
+        """Return the names of all commands and robots, in the order of the help."""
         others = sorted(name for name in entries("commands") if "." not in name)
         return [*COMMANDS, *others, *robot_names()]
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
-        """Return a command for the list in the help, which needs only the name of a group."""
+        """Return a command for the list in the help.
+
+        For a robot, and for a command whose libraries are missing, a placeholder with a line of
+        help is enough: nothing is imported.
+        """
         if words := errors.missing(*NEEDS.get(cmd_name, ())):
             return _group(TyperGroup, cmd_name, f"Needs {words.partition(':')[0]}.")
         if not _is_robot(cmd_name):
@@ -75,18 +82,20 @@ class Group(TyperGroup):
     def resolve_command(
         self, ctx: Context, args: list[str]
     ) -> tuple[str | None, Command | None, list[str]]:
-        """Return the command to run.
+        """Return the name of the command to run, the command, and the remaining words.
 
         Raises:
-            AccordError: for an unknown command, or one that needs a missing library.
+            AccordError: for an unknown command, or one whose libraries are not installed.
         """
         name, *others = args
-        if found := self.load(name):
-            return name, found, others
+        if command := self.load(name):
+            return name, command, others
         hint = errors.did_you_mean(name, self.list_commands(ctx))
-        full = ".".join(filter(None, [self.owner, name]))
-        line = lacking("commands", full, name) or lacking("robots", full.replace("-", "_"), name)
-        raise errors.AccordError(line or f"No such command '{name}'{hint}")
+        full_name = ".".join(filter(None, [self.owner, name]))
+        advice = lacking("commands", full_name, name) or lacking(
+            "robots", full_name.replace("-", "_"), name
+        )
+        raise errors.AccordError(advice or f"No such command '{name}'{hint}")
 
 
 def _is_robot(name: str) -> bool:
@@ -94,6 +103,7 @@ def _is_robot(name: str) -> bool:
 
 
 def _group(kind: type[TyperGroup], name: str, words: str) -> Command:
+    """Return an empty group of a class, with a line of help."""
     group = typer.Typer(cls=kind, help=words, no_args_is_help=True, add_completion=False)
     group.callback()(lambda: None)
     command = get_command(group)
@@ -108,7 +118,7 @@ def command_at(name: str, place: str, robot: str = "") -> Command:
 
 
 def added_command(full: str) -> Command:
-    """Import a command that a package adds to `accord`, or to a robot's group, ROBOT.NAME."""
+    """Import a command that a package adds: NAME to `accord`, ROBOT.NAME to a robot's group."""
     robot, _, name = full.rpartition(".")
     return _command(name, load("commands", full), robot)
 
@@ -116,13 +126,13 @@ def added_command(full: str) -> Command:
 def _command(name: str, function: Callable[..., Result | None], robot: str) -> Command:
     from roboaccord.cli.command import add_command
 
-    alone = typer.Typer(add_completion=False)
-    add_command(alone, name, function, robot)
-    return get_command(alone)
+    single_app = typer.Typer(add_completion=False)
+    add_command(single_app, name, function, robot)
+    return get_command(single_app)
 
 
 def robot_commands(name: str) -> Command:
-    """Return the group of a robot's commands; only the one that is run is imported."""
+    """Return the group of a robot's commands; a command is imported when it is run."""
     from roboaccord.scenario.setup import find_robot
 
     robot, robot_name = find_robot(name), name

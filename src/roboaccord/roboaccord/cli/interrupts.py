@@ -1,7 +1,12 @@
-"""What SIGINT and SIGTERM do to a command: it closes its files, then the process ends.
+"""What SIGINT and SIGTERM do to a command: it closes its files, and then the process ends.
 
-AGAIN and LAST may be tuned. The exit statuses 130 and 143 are fixed, as are the rules that the
-first signal counts and that Ctrl-C is the regular end of what lasts until then (test_signals).
+`minded` is the context in which `main` runs a command. Its handler raises KeyboardInterrupt for
+SIGINT (Ctrl-C) and `Terminated` for SIGTERM, so that `finally` blocks close files; signals that
+arrived are listed in RECEIVED. Some libraries lose such an exception, for Python drops it in a
+callback or a destructor: then it is raised again after AGAIN, and after LAST the process is ended
+without it. `until_interrupted` is for work whose regular end is Ctrl-C.
+
+What must stay: exit statuses 130 and 143, and that the first signal counts (test_signals).
 """
 
 from __future__ import annotations
@@ -21,13 +26,15 @@ from roboaccord.cli.signals import GRACE, RECEIVED, WORDS, go_on
 from roboaccord.contract import errors
 from roboaccord.contract.errors import Terminated
 
-AGAIN = 0.01  # s until what was dropped is raised once more
-LAST = GRACE + 0.4  # s; by then a supervising process, if there is one, has killed this one
+AGAIN = 0.01  # s until a dropped exception is raised again: a callback has returned by then
+LAST = (
+    GRACE + 0.4
+)  # s after SIGTERM; the supervising process of start.py, if there is one, kills at GRACE
 
 
 @contextmanager
 def until_interrupted() -> Iterator[None]:
-    """Do what lasts until Ctrl-C, which is its regular end; SIGTERM is not."""
+    """Run a block that Ctrl-C ends regularly; SIGTERM ends the command as anywhere else."""
     try:
         yield
     except Terminated:
@@ -38,40 +45,43 @@ def until_interrupted() -> Iterator[None]:
 
 @contextmanager
 def minded() -> Iterator[list[signal.Signals]]:
-    """Let SIGTERM end a command as Ctrl-C does; yield the list that it is then in.
+    """Handle SIGINT and SIGTERM while a command runs; yield the list of signals received.
 
-    The first signal counts: a second SIGTERM does not disturb what closes files. What a library
-    makes of the exception, whose threads it stops, is not reported.
+    SIGTERM ends a command as Ctrl-C does. The first signal counts: a second SIGTERM is ignored, so
+    that it does not disturb the closing of files. Errors that threads and callbacks report after a
+    signal are its consequence, and are not printed.
     """
     RECEIVED.clear()
-    last = threading.Timer(LAST, lambda: leave(complain(WORDS[RECEIVED[0]], 128 + RECEIVED[0])))
-    last.daemon = True  # a library may lose the exception
+    ending_timer = threading.Timer(
+        LAST, lambda: leave(complain(WORDS[RECEIVED[0]], 128 + RECEIVED[0]))
+    )
+    ending_timer.daemon = True  # it ends the process where a library loses the exception
 
-    def end(number: int, _: FrameType | None) -> None:
+    def raise_interrupt(number: int, _: FrameType | None) -> None:
         RECEIVED.append(signal.Signals(number))
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         signal.signal(number, signal.SIG_IGN)
-        with suppress(RuntimeError):  # no thread can be started
-            last.start()
+        with suppress(RuntimeError):  # where no thread can be started, there is no timer
+            ending_timer.start()
         raise errors.Terminated
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, end)
-    signal.signal(signal.SIGTERM, end)
-    before = sys.unraisablehook, threading.excepthook
-    sys.unraisablehook, threading.excepthook = _in_a_callback, _in_a_thread
+        signal.signal(signal.SIGINT, raise_interrupt)
+    signal.signal(signal.SIGTERM, raise_interrupt)
+    hooks_before = sys.unraisablehook, threading.excepthook
+    sys.unraisablehook, threading.excepthook = _report_unraisable, _report_thread_error
     try:
         yield RECEIVED
     finally:
-        last.cancel()
-        sys.unraisablehook, threading.excepthook = before
-        for number in (*WORDS, signal.SIGALRM):  # what is left is the end of the interpreter
+        ending_timer.cancel()
+        sys.unraisablehook, threading.excepthook = hooks_before
+        for number in (*WORDS, signal.SIGALRM):  # the interpreter ends now
             signal.signal(number, signal.SIG_IGN)
 
 
-def _in_a_callback(lost: sys.UnraisableHookArgs) -> None:
-    """Raise once more, in a moment, an interrupt that Python drops in a callback or destructor."""
+def _report_unraisable(lost: sys.UnraisableHookArgs) -> None:
+    """Raise an interrupt again, by a timer, that Python drops in a callback or destructor."""
     if isinstance(lost.exc_value, KeyboardInterrupt):
         signal.signal(signal.SIGALRM, partial(_raise, lost.exc_type))
         signal.setitimer(signal.ITIMER_REAL, AGAIN)
@@ -83,13 +93,14 @@ def _raise(kind: type[BaseException], *_: int | FrameType | None) -> NoReturn:
     raise kind
 
 
-def _in_a_thread(error: threading.ExceptHookArgs) -> None:
+def _report_thread_error(error: threading.ExceptHookArgs) -> None:
+    """Report an error of a thread, unless a signal caused it."""
     if not RECEIVED:
         threading.__excepthook__(error)
 
 
 def leave(status: int) -> NoReturn:
-    """End the process at once: pools that were interrupted are not waited for."""
+    """End the process at once, without waiting for interrupted pools of processes."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()

@@ -1,9 +1,12 @@
-"""Driving by keys: the key map of `config/teleop/keyboard.yaml`, the terminal, and its targets.
+"""Driving by keys: the key map, the keys that a terminal sends, and the targets that they give.
 
-Keys, velocities and the time of silence are changed in config/teleop/keyboard.yaml, without code.
-To let a key ask for something new, extend `Asked` and `_action`. FACTOR and MEANINGS may be
-changed. The keys in FIXED stay the same for every robot. test_teleop drives every robot, by a
-terminal and by a pipe.
+`read_key_map` reads config/teleop/keyboard.yaml, which says for each robot what each key asks for:
+velocities of the base or of joints, switches, or faults of joints. `terminal_keys` reads keys from
+stdin. `Keyboard` is the input of a run that turns the keys into targets: a held key, which the
+terminal repeats, keeps its target alive, and after a time of silence the target lapses.
+
+Keys, velocities and the silence are changed in the file. To let a key ask for something new, extend
+`Asked` and `_action`. The keys in FIXED are the same for every robot (test_teleop).
 """
 
 from __future__ import annotations
@@ -37,25 +40,29 @@ from roboaccord.scenario.setup import Setup
 
 STDIN = 0  # file descriptor
 AXES = ("linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z")
-ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
-MEANINGS = {  # of a positive and of a negative velocity
+ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}  # last byte of an escape sequence
+MEANINGS = {  # what a positive and a negative velocity do
     "linear.x": ("forward", "back"), "linear.y": ("left", "right"), "linear.z": ("up", "down"),
     "angular.z": ("turn left", "turn right"),
 }  # fmt: skip
 FIXED = {"space": "stop", "+ -": "more or less", "q": "end"}
-END = "\x04"  # end of input; of a terminal Ctrl-D
-FACTOR = 1.1  # by which + and - change what is asked for: 7 presses double it
-_KEYS = re.compile(r"\x1b[\[O]([A-D])|.", re.DOTALL)
+END = "\x04"  # ASCII end of transmission, Ctrl-D: the input has ended
+FACTOR = 1.1  # + multiplies velocities by it, - divides: 7 presses double them (1.1^7 = 1.95)
+_KEYS = re.compile(r"\x1b[\[O]([A-D])|.", re.DOTALL)  # an arrow, or any other character
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-Read = Callable[[], list[str]]
+Read = Callable[[], list[str]]  # returns the keys since its last call
 
-
+# What a key asks for: a switch on or off, a velocity or effort, or a fault of a joint.
 Asked = StrictBool | float | Annotated[str, Field(pattern=rf"^({'|'.join(KINDS)})\b")]
 
 
 class KeyMap(BaseModel, extra="forbid", frozen=True):
-    """Key map as a file has it; see the comment at the top of `keyboard.yaml`."""
+    """Content of a key map file; the comment at the top of `keyboard.yaml` explains it.
+
+    `silence` [s] is the time after which a target lapses; `robots` has by robot and key what it
+    asks for, by name of an axis, joint or switch.
+    """
 
     silence: float = Field(SILENCE, gt=0, lt=float("inf"))
     robots: dict[str, dict[str, dict[str, Asked]]]
@@ -63,7 +70,14 @@ class KeyMap(BaseModel, extra="forbid", frozen=True):
 
 @dataclass(frozen=True)
 class Action:
-    """What a key asks for: a twist (6,), values by joint index, switches by name, and faults."""
+    """What a key asks for.
+
+    Args:
+        twist: of the base (6,) [m/s, rad/s]; None for no motion of the base.
+        joints: velocity [rad/s] or effort [N m] by index of the joint.
+        switches: by name, whether it is switched on.
+        faults: that begin.
+    """
 
     twist: Array | None
     joints: Mapping[int, float]
@@ -75,7 +89,7 @@ def read_key_map(path: Path | None = None) -> KeyMap:
     """Read a key map; the shipped one where no path is given.
 
     Raises:
-        AccordError: if it cannot be read, naming the first wrong key.
+        AccordError: if it cannot be read; the first wrong key is named.
     """
     path = path or share("roboaccord") / "config" / "teleop" / "keyboard.yaml"
     data = read_yaml(path)
@@ -88,14 +102,14 @@ def read_key_map(path: Path | None = None) -> KeyMap:
 
 
 class Keyboard(LiveInputs):
-    """Inputs of a run from keys: a held key gives the target of the key map, until a silence.
+    """Inputs of a run from keys: a held key gives its target until a time without keys.
 
-    At the end of the input the run ends with the next silence.
+    Where the input ends, such as a pipe, the run ends when the last target has lapsed.
 
     Args:
         setup: robot and scenario.
         key_map: keys of the robot.
-        read: returns the keys since the last call.
+        read: returns the keys since its last call.
 
     Raises:
         AccordError: for a robot without keys, or a key that asks for what the robot does not have.
@@ -111,32 +125,33 @@ class Keyboard(LiveInputs):
         }
         self._actions = {k: _action(setup, k, a) for k, a in key_map.robots[robot].items()}
         self._kind = EFFORT if setup.robot.input_topics.efforts else VELOCITY
-        self._read, self._asked = read, dict[str, bool]()
-        self._failing = list[Fault]()
-        self.factor, self.over, self._ended = 1.0, False, False
+        self._read, self._new_switches = read, dict[str, bool]()
+        self._new_faults = list[Fault]()
+        self.factor, self.over, self._input_ended = 1.0, False, False
 
     def target(self, state: RobotState) -> Target | None:
         for key in self._read():
             self._press(key)
         target = super().target(state)
-        if self._ended and not self.over and self._next == math.inf:
+        # No target is pending any more.
+        if self._input_ended and not self.over and self._next == math.inf:
             note("the input has ended, so the drive ends")
             self.over = True
         return target
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
-        asked, self._asked = self._asked, {}
-        return asked or NO_SWITCHES
+        switches, self._new_switches = self._new_switches, {}
+        return switches or NO_SWITCHES
 
     def faults(self, state: RobotState) -> Sequence[Fault]:
-        failing, self._failing = self._failing, []
-        return failing
+        faults, self._new_faults = self._new_faults, []
+        return faults
 
     def _press(self, key: str) -> None:
         if key == "q":
             self.over = True
         elif key == END:
-            self._ended = True
+            self._input_ended = True
         elif key == " ":
             self.stop()
         elif key in "+-":
@@ -147,28 +162,29 @@ class Keyboard(LiveInputs):
                 self.ask_twist(self.factor * action.twist)
             for joint, value in action.joints.items():
                 self.ask_joint(joint, self._kind, self.factor * value)
-            self._asked.update(action.switches)
-            self._failing += action.faults
+            self._new_switches.update(action.switches)
+            self._new_faults += action.faults
 
 
 def _action(setup: Setup, key: str, asked: Mapping[str, bool | float | str]) -> Action:
+    """Return the action of a key, with names checked against the robot's axes, joints, switches."""
     faults = [parse_fault(f"{n}={kind}") for n, kind in asked.items() if isinstance(kind, str)]
     setup.failing(faults)
     joints, switches = setup.joints, setup.initial.switches
-    twist, turns, sets = np.zeros(len(AXES)), dict[int, float](), dict[str, bool]()
+    twist, joint_values, switch_values = np.zeros(len(AXES)), dict[int, float](), dict[str, bool]()
     for name, value in asked.items():
         if isinstance(value, str):
             continue
         if name in switches and isinstance(value, bool):
-            sets[name] = value
+            switch_values[name] = value
         elif name in AXES and not isinstance(value, bool):
             twist[AXES.index(name)] = value
         elif name in joints and not isinstance(value, bool):
-            turns[joints.index(name)] = value
+            joint_values[joints.index(name)] = value
         else:
             hint = did_you_mean(name, [*AXES, *joints, *switches])
             raise AccordError(f"key {key} of {setup.robot.name}: no {name} takes {value}{hint}")
-    return Action(twist if twist.any() else None, turns, sets, faults)
+    return Action(twist if twist.any() else None, joint_values, switch_values, faults)
 
 
 def _words(name: str, value: bool | float | str) -> str:
@@ -184,12 +200,13 @@ def _words(name: str, value: bool | float | str) -> str:
 def terminal_keys() -> Iterator[Read]:
     """Read keys from stdin as they are typed, without echo; a pipe is read too.
 
-    The terminal is restored at the end, whatever ends it. A signal to end counts as the key q; a
-    second one before that is read is an interrupt. The last key is `END`.
+    Yield a function that returns the keys since its last call; the last key is `END`. A signal that
+    ends the process counts as the key q; a second one, before q is read, interrupts. The terminal
+    is restored at the end, whatever ends the block.
     """
     pending: list[str] = []
-    ended: list[int] = []
-    is_open = sys.stdin is not None  # else the next file that is opened has its number
+    end_signals: list[int] = []
+    is_open = sys.stdin is not None  # without stdin, descriptor 0 may be any file
 
     def read() -> list[str]:
         nonlocal is_open
@@ -200,30 +217,30 @@ def terminal_keys() -> Iterator[Read]:
             keys += [ARROWS.get(m[1] or "", m[0]) for m in _KEYS.finditer(text)]
         return keys if is_open else [*keys, END]
 
-    def end(number: int, _: FrameType | None) -> None:
-        if pending:  # nobody reads any more
+    def press_q(number: int, _: FrameType | None) -> None:
+        if pending:  # q was not read: a second signal
             raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
         pending.append("q")
-        ended.append(number)
+        end_signals.append(number)
         if number == signal.SIGINT:
             go_on()
 
-    before = {number: signal.signal(number, end) for number in _ENDS}
+    handlers_before = {number: signal.signal(number, press_q) for number in _ENDS}
     try:
         with _raw():
             yield read
-        if signal.SIGTERM in ended:
+        if signal.SIGTERM in end_signals:
             raise Terminated
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers_before.items():
             signal.signal(number, handler)
 
 
 def _typed() -> bytes | None:
-    """Return what is typed: None for nothing yet, no bytes at the end."""
+    """Return the bytes that were typed: None if there are none yet, b"" at the end of input."""
     try:
         return os.read(STDIN, 1024) if select.select([STDIN], [], [], 0.0)[0] else None
-    except OSError:  # a terminal that is gone
+    except OSError:  # the terminal has been closed
         return b""
 
 
@@ -234,11 +251,11 @@ def _raw() -> Iterator[None]:
         yield
         return
     saved = termios.tcgetattr(STDIN)
-    changed = termios.tcgetattr(STDIN)
-    changed[3] &= ~(termios.ICANON | termios.ECHO)
-    changed[6] = [*changed[6]]
-    changed[6][termios.VSUSP] = b"\0"
-    termios.tcsetattr(STDIN, termios.TCSADRAIN, changed)
+    raw = termios.tcgetattr(STDIN)
+    raw[3] &= ~(termios.ICANON | termios.ECHO)
+    raw[6] = [*raw[6]]
+    raw[6][termios.VSUSP] = b"\0"
+    termios.tcsetattr(STDIN, termios.TCSADRAIN, raw)
     try:
         yield
     finally:

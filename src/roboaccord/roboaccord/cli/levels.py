@@ -1,9 +1,12 @@
-"""What `accord crosscheck` shows: distances or statistics, the outcome of each level, and why.
+"""What `accord crosscheck` prints: tables of distances or statistics, outcomes, and the verdict.
 
-Colours and words in VERDICTS and OUTCOMES may be changed; every verdict and outcome must have one.
-Figures may be added to DISTANCES, by name: its unit, heading and decimals are those of the field's
-type, in crosscheck/levels/. FINEST must keep the table within 80 columns. What is outside is
-decided in crosscheck/levels/.
+`shown_of` puts it together from a report of a cross-check. For a scenario that is not chaotic the
+first table has the distance of each engine from the reference (`distance_tables`), for a chaotic
+one statistics over seeds (`statistics_tables`); then come the outcome of each level and the verdict
+with its reasons. Nothing is judged here: that is done in crosscheck/levels/.
+
+Figures are added to DISTANCES by name; their unit, heading and decimals come from the type of the
+field. Tables must fit 80 columns.
 """
 
 from __future__ import annotations
@@ -40,12 +43,12 @@ OUTCOMES: dict[Outcome, Text] = {
     Outcome.DOES_NOT_APPLY: Text("–", "dim"),
 }
 ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
-FINEST = 3  # physics steps of the table; the report has all
+FINEST = 3  # number of physics steps in the table, the finest ones; the page has all
 
 
 @dataclass(frozen=True)
 class Distance:
-    """Distances of an engine from the reference, by level, as a row of the table."""
+    """A row of the table: the distances of an engine from the reference, by level."""
 
     acceleration: AccelerationCheck | None
     one_step: OneStepCheck | None
@@ -53,14 +56,14 @@ class Distance:
     noise: Noise
 
 
-DISTANCES = (
+DISTANCES = (  # fields of `Distance` that are columns
     "acceleration.max", "one_step.rms", "trajectory.error", "trajectory.order", "noise.floor",
     "noise.horizon",
 )  # fmt: skip
 
 
 def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
-    """Return the levels as a table, and the verdict; for one run a line."""
+    """Return the printed report; that of a single recorded run is one line."""
     if report.of_run:
         return [report.line()]
     versions = ", ".join(f"{engine} {report.versions[engine]}" for engine in report.engines)
@@ -81,7 +84,7 @@ def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
 
 
 def outcome_tables(report: Report) -> list[Table]:
-    """Return the outcome of each level, a row for each; no table where there is none."""
+    """Return the table of outcomes, a row for each level; no table where no level was judged."""
     levels, engines = report.levels, report.engines[1:]
     table = make_table("level", *engines, words=engines)
     for level, findings in levels.items():
@@ -90,9 +93,9 @@ def outcome_tables(report: Report) -> list[Table]:
 
 
 def own_tables(report: Report) -> list[Table]:
-    """Return the figures of levels that are not in the tree."""
-    names, tables = {level.name for level in LEVELS}, []
-    for level in [name for name in report.rows if name not in names]:
+    """Return a table of figures for each level that another package adds."""
+    core_levels, tables = {level.name for level in LEVELS}, []
+    for level in [name for name in report.rows if name not in core_levels]:
         content = level_table(report, level)
         table = make_table(*content.columns, title=content.title)
         for row in content.rows:
@@ -102,7 +105,7 @@ def own_tables(report: Report) -> list[Table]:
 
 
 def distance_tables(report: Report) -> list[RenderableType]:
-    """Return the distances, a row for each engine, and what the columns are."""
+    """Return the table of distances, a row for each engine, and the meaning of its columns."""
     runs = report.checks["trajectory"]
     steps = ", ".join(f"{1e3 * dt:g}" for dt in next(iter(runs.values())).dt[-FINEST:])
     rows = [
@@ -119,7 +122,7 @@ def distance_tables(report: Report) -> list[RenderableType]:
 
 
 def statistics_tables(report: Report) -> list[RenderableType]:
-    """Return accelerations and the statistics over seeds, a row for each engine."""
+    """Return the table of statistics over seeds, a row for each engine, and its meaning."""
     checks, rows = report.checks["statistics"], report.rows["statistics"]
     first = next(iter(checks.values()))
     unit = f" [{first.unit}]" if first.unit else ""
@@ -130,7 +133,9 @@ def statistics_tables(report: Report) -> list[RenderableType]:
     )
     for engine, entries in rows.items():
         mean, median, _, _, positive, difference, allowed = map(text_of, entries.values())
-        mean = mean.split()[0]  # its interval is in the report: the table fits 80 columns
+        mean = mean.split()[
+            0
+        ]  # without its interval, which is on the page: the table must fit 80 columns
         cells = (acceleration_of(report, engine), mean, median, positive, difference, allowed)
         table.add_row(engine, *cells)
     explained = (
@@ -141,6 +146,6 @@ def statistics_tables(report: Report) -> list[RenderableType]:
 
 
 def acceleration_of(report: Report, engine: str) -> str:
-    """Return the error of level 1 as text, "" where there is none."""
+    """Return the largest relative error of acceleration as text, "" where it was not checked."""
     check = report.checks.get("acceleration", {}).get(engine)
     return number(check.max if check else None, ".1e", "")

@@ -1,8 +1,13 @@
-"""The command `accord`, and the one place where errors become a line and an exit status.
+"""The command `accord`: runs a command line and turns its errors into an exit status.
 
-Commands are added in groups.py, errors are worded in failures.py, and signals are handled in
-interrupts.py. The exit statuses are fixed: 0, 1 for a verdict, 2 for an error in one line, 130 and
-143 for signals. No library may be imported at the top (test_start).
+`main` is the entry point of the process. It installs the handlers of signals (interrupts.py), calls
+`run`, which handles `--debug`, and that calls the Typer application, whose commands are found by
+groups.py. Every error ends in `_run`, which prints it as one line (worded in failures.py). A signal
+raises KeyboardInterrupt in the command; its number is kept in RECEIVED, and `main` ends the process
+with the status that belongs to it.
+
+The exit statuses must stay: 0, 1 for a failed verdict, 2 for an error, 130 for SIGINT and 143 for
+SIGTERM. No library may be imported at the top, so that the command starts quickly (test_start).
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from roboaccord.contract import errors
 from roboaccord.scenario.user_code import DEBUG, shows_tracebacks
 
 DEBUG_OPTION = "--debug"
-INTERRUPTED = 128 + signal.SIGINT  # exit status, as shells have it
+INTERRUPTED = 128 + signal.SIGINT  # exit status of a process that SIGINT ended, as shells count it
 
 
 app = typer.Typer(
@@ -52,11 +57,14 @@ def options(
 def main() -> NoReturn:
     """Run the command line; exit with 0, 1 for a failed verdict, 2 for an error, 130 or 143."""
     errors.guard()
-    sys.warnoptions.append("ignore:resource_tracker")  # of pools that are ended, which it cleans up
+    sys.warnoptions.append(
+        "ignore:resource_tracker"
+    )  # it warns of pools that were stopped, and cleans up
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     status = INTERRUPTED
-    with minded() as signals, suppress(KeyboardInterrupt):  # one that is raised as `run` ends
+    with minded() as signals, suppress(KeyboardInterrupt):  # raised after `run` has returned
         status = run(sys.argv[1:])
+    # The first signal that arrived decides; without one, the interrupt came from the keyboard.
     if status == INTERRUPTED or signals:
         number = next(iter(signals), signal.SIGINT)
         status = complain(WORDS[number], 128 + number)
@@ -65,19 +73,20 @@ def main() -> NoReturn:
 
 
 def run(words: list[str]) -> int:
-    """Run the command line on words, and return the exit status."""
-    before = os.environ.get(DEBUG, "")
+    """Run one command line, with `--debug` anywhere before `--`, and return the exit status."""
+    debug_before = os.environ.get(DEBUG, "")
     end = words.index("--") if "--" in words else len(words)
     if DEBUG_OPTION in words[:end]:
         words = [word for word in words[:end] if word != DEBUG_OPTION] + words[end:]
-        os.environ[DEBUG] = "1"  # workers and nodes show theirs, too
+        os.environ[DEBUG] = "1"  # the environment passes it on to worker processes and nodes
     try:
         return _run(words)
     finally:
-        os.environ[DEBUG] = before
+        os.environ[DEBUG] = debug_before
 
 
 def _run(words: list[str]) -> int:
+    """Run the Typer application; print an error as one line, and return the exit status."""
     try:
         status = app(words, standalone_mode=False, prog_name="accord")
     except KeyboardInterrupt:
@@ -85,16 +94,18 @@ def _run(words: list[str]) -> int:
     except BrokenPipeError:
         return 0
     except (Exception, SystemExit) as error:
-        if RECEIVED:
+        if RECEIVED:  # a library made another error of the interrupt
             return INTERRUPTED
         if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
-            return 0  # of rich and Typer, whose status would be that of a failed verdict
+            return 0  # rich and Typer exit with 1 here, which stands for a failed verdict
         message = lack(error) or hint_for_option(error, words) or line_of(error)
         if message is None:
             raise
         if shows_tracebacks():
             traceback.print_exception(error)
-        return complain(message) if message.strip() else 0  # without words: the help is shown
+        return (
+            complain(message) if message.strip() else 0
+        )  # an empty message: Typer has printed the help
     return status if isinstance(status, int) else 0
 
 

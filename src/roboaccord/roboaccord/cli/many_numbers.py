@@ -1,7 +1,8 @@
-"""Options that take as many numbers as follow, negative ones too: `--q 0 1.2 -0.5`.
+"""Options that take any number of numbers, negative ones too: `--q 0 1.2 -0.5`.
 
-Numbers are bounded by LARGEST, as those of scenarios. A command gets such options by `gathers`, and
-reads their words by `numbers`.
+A command line would take `-0.5` for an option. The decorator `gathers` therefore makes a command
+join the numbers behind such an option into one word before Typer reads them, and `numbers` splits
+that word again. A number is at most LARGEST, as in scenarios.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def gathering(*options: str) -> type[TyperCommand]:
-    """Return the class of a command whose `options` take all numbers that follow, as one word."""
+    """Return a class of commands that joins the numbers behind each of `options` into one word."""
 
     class Gathering(TyperCommand):
         def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
@@ -31,12 +32,12 @@ def gathering(*options: str) -> type[TyperCommand]:
 
 
 def gathers(*options: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Mark the function of a command whose `options` take all numbers that follow."""
+    """Return a decorator for the function of a command whose `options` take many numbers."""
     return marked("command_class", gathering(*options))
 
 
 def gather(words: Sequence[str], options: Sequence[str]) -> list[str]:
-    """Return words with the numbers behind each of `options` made one word."""
+    """Return the words of a command line; numbers behind each of `options` are one word."""
     gathered: list[str] = []
     for word in words:
         if _is_number(word) and gathered and gathered[-1] in options:
@@ -49,10 +50,10 @@ def gather(words: Sequence[str], options: Sequence[str]) -> list[str]:
 
 
 def numbers(words: str, option: str) -> list[float]:
-    """Return the numbers in words.
+    """Return the numbers in the word that `gather` made.
 
     Raises:
-        AccordError: for a word that is none, or for no words.
+        AccordError: for a word that is not a number, or where there is none.
     """
     if not words.split():
         raise AccordError(f"{option} takes numbers")
@@ -63,7 +64,7 @@ def numbers(words: str, option: str) -> list[float]:
 
 
 def quantity(word: str) -> float:
-    """Return the number that a word is; nan for no number, or one that no quantity can be."""
+    """Return a word as a number; NaN where it is not one, or its size is above LARGEST."""
     return float(word) if _is_number(word) and abs(float(word)) <= LARGEST else math.nan
 
 

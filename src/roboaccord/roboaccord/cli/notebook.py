@@ -1,8 +1,8 @@
-"""Results of the Python API as commands print them: as text, and in HTML for notebooks.
+"""Results of the Python API as the commands print them: as text, and in HTML for notebooks.
 
-Results may be added: a class in PRINTERS, or a case to `shown_of`; another package adds the entry
-point `show.CLASS` of `roboaccord.functions`. WIDTH and FORM may be changed. The words must stay
-those of the command, and are changed there: test_door compares both.
+A result of the front door (`roboaccord.run`, `crosscheck`, `compare`) is printed by the function of
+the command that shows it, which PRINTERS names by the result's class; so both say the same
+(test_door). Other packages add theirs as entry points `show.CLASS` of `roboaccord.functions`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ from roboaccord.cli.console import figure_lines
 from roboaccord.contract.errors import visible
 from roboaccord.contract.plugins import entries, load
 
-WIDTH = 100  # characters
+WIDTH = 100  # characters of a line
 FORM = '<pre style="line-height: 1.2; font-family: monospace">{code}</pre>'
 PRINTERS = {"Run": "run:shown_of", "Report": "levels:shown_of", "Comparison": "bags:shown_of"}
-"""Functions of this room by the class that they print; a light installation lacks some."""
+"""Function of this room, module:function, by the class that it prints.
+
+It is imported when it is used: an installation without all extras lacks some.
+"""
 
 
 def html_of(result: object) -> str:
@@ -35,6 +38,7 @@ def text_of(result: object) -> str:
 
 
 def _printed(result: object) -> Console:
+    """Return a console that has recorded the printed result."""
     screen = Console(record=True, file=io.StringIO(), width=WIDTH, markup=False, highlight=False)
     for item in shown_of(result):
         screen.print(visible(item) if isinstance(item, str) else item, soft_wrap=True)
@@ -42,9 +46,9 @@ def _printed(result: object) -> Console:
 
 
 def shown_of(result: Any) -> Sequence[RenderableType]:
-    """Return what the command prints of a result."""
+    """Return what the command prints of a result; its `repr` where no command prints it."""
     for kind in (type(result), type(getattr(result, "step", None))):
-        if (name := f"show.{kind.__name__}") in entries("functions"):  # of another package
+        if (name := f"show.{kind.__name__}") in entries("functions"):  # another package has it
             return list[RenderableType](load("functions", name)(result))
     match type(result).__name__:
         case name if name in PRINTERS:

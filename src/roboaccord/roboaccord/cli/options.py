@@ -1,8 +1,9 @@
-"""Options that commands share, and the setup of a robot that they describe.
+"""Options that several commands share, and the setup (robot and scenario) that they describe.
 
-An option of several commands is a type here: types may be added, and their help is changed once for
-all commands. Names of options stay, as users type them. What the shell offers is in completion.py,
-options that take several numbers are in many_numbers.py.
+Each option is an annotated type here, such as `RobotName` or `Out`, which commands use for their
+parameters: its name and help are written once. Below them are the functions that read option texts
+and load the setup. Names of options stay, as users type them. What the shell offers at Tab is in
+completion.py; options that take several numbers are in many_numbers.py.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ R = TypeVar("R")
 
 
 def listed(text: str) -> list[str]:
-    """Return what a text names, with commas between."""
+    """Return the words of a text, which commas separate."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def either(names: Sequence[str], word: str = "or") -> str:
-    """Return names as a sentence has them: a, b or c."""
+    """Return names as an enumeration in a sentence: "a, b or c"."""
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
@@ -156,7 +157,10 @@ Cluster = Annotated[
 
 
 def choose_engines(names: str) -> list[str]:
-    """Return the engines named, or the defaults, with a line for each that is not installed."""
+    """Return the engines of a list with commas, each checked; of "" the installed defaults.
+
+    A default engine that is not installed is reported in a line on stderr.
+    """
     chosen = listed(names) or installed_names(note)
     for name in chosen:
         check_engine(name)
@@ -174,7 +178,7 @@ def load_setup(
     arguments: Mapping[str, str] = NO_ARGUMENTS,
     endless: bool = False,
 ) -> Setup:
-    """Return a setup as `scenario.setups` makes it, and print remarks on the robot on stderr."""
+    """Return the setup that `scenario.setups.load_setup` makes; print its remarks on stderr."""
     setup = setups.load_setup(
         robot, scenario, changes or (), faults or (), base=base,
         packages=read_packages(packages or ()), arguments=arguments, endless=endless,
@@ -185,10 +189,10 @@ def load_setup(
 
 
 def one_scenario(words: Sequence[str] | None) -> tuple[str, dict[str, str]]:
-    """Return the scenario that words name, "" where none does, and the arguments of a xacro file.
+    """Return the scenario among words, "" if there is none, and the arguments of a xacro file.
 
     Raises:
-        AccordError: for several.
+        AccordError: for more than one scenario.
     """
     names, arguments = split_arguments(words or [])
     if len(names) > 1:
@@ -197,16 +201,16 @@ def one_scenario(words: Sequence[str] | None) -> tuple[str, dict[str, str]]:
 
 
 def split_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Return words, and the arguments of a xacro file `NAME:=VALUE` that are among them."""
+    """Return the plain words, and the `NAME:=VALUE` arguments of a xacro file by name."""
     arguments = dict(word.split(":=", 1) for word in words if ":=" in word)
     return [word for word in words if ":=" not in word], arguments
 
 
 def read_packages(texts: Sequence[str]) -> dict[str, Path]:
-    """Return the folders of `NAME=DIR` texts.
+    """Return the folders of `NAME=DIR` texts, by name of the package.
 
     Raises:
-        AccordError: for one that cannot be read.
+        AccordError: for a text of another form.
     """
     folders = {}
     for text in texts:
@@ -218,22 +222,22 @@ def read_packages(texts: Sequence[str]) -> dict[str, Path]:
 
 
 def refuse_missing_bag(name: str) -> None:
-    """Refuse the name of a bag that does not exist.
+    """Refuse a word that looks like the path of a bag, and is no file.
 
     Raises:
-        AccordError: if it is not a name of a robot.
+        AccordError: naming it.
     """
     if ("/" in name and not is_file(name)) or name.endswith((".mcap", ".db3")):
         raise AccordError(f"no bag {name}")
 
 
 def in_pieces() -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Mark the function of a command whose work is done by `run_pieces`: it takes `--cluster`."""
+    """Return a decorator for a command whose work `run_pieces` does: it gets `--cluster`."""
     return marked("in_pieces", True)
 
 
 def marked(name: str, value: object) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Mark the function of a command for `add_command`."""
+    """Return a decorator that sets an attribute of a command's function, for `add_command`."""
 
     def mark(function: Callable[P, R]) -> Callable[P, R]:
         function.__dict__[name] = value

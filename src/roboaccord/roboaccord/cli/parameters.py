@@ -1,8 +1,9 @@
-"""The parameters of a command's function: its options, their units, and the bounds of numbers.
+"""The parameters of a command's function: which are options, their units, and bounds of numbers.
 
-An option that changes no figure must be entered in APART, or it is printed as in force. MOST and
-UNLIMITED may be changed. A parameter that is a dataclass stands for its fields (test_modes,
-test_units).
+`add_command` (command.py) asks these functions about the signature of a command. A parameter that
+is a dataclass stands for its fields, each an option. The unit of an option is part of its type and
+is added to its help. The options that a command ran with are printed with its result; those listed
+in APART, which change no figure, are not (test_modes, test_units).
 """
 
 from __future__ import annotations
@@ -27,36 +28,36 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 APART = {"out", "force", "timeout", "view", "speed", "stay", "csv", "npz", "mat", "verbose"}
-"""Options that change no figure."""
+"""Options that change no figure, such as where results are written."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
-UNLIMITED = ("timeout", "stay")  # options that may be infinite
-MOST = 1_000_000  # of a count, such as steps or seeds
-NAMES = {"deg": "degrees"}  # of units in a sentence
+UNLIMITED = ("timeout", "stay")  # options whose value may be infinite
+MOST = 1_000_000  # largest count, such as of steps or seeds: larger ones are typing errors
+NAMES = {"deg": "degrees"}  # units that have another name in a sentence
 
 
 def groups_of(function: Callable[..., Result | None]) -> dict[str, type[DataclassInstance]]:
-    """Return the parameters of a function that are dataclasses of options."""
+    """Return the classes of those parameters that are dataclasses of options, by name."""
     hints = get_type_hints(function)
     names = inspect.signature(function).parameters
     return {name: hints[name] for name in names if is_dataclass(hints[name])}
 
 
 def parameters_of(function: Callable[..., Result | None]) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a function; of one that is a dataclass, its fields."""
+    """Return the parameters of a function by name; in place of a dataclass, its fields."""
     groups, by_name = groups_of(function), dict[str, inspect.Parameter]()
-    for name, given in inspect.signature(function, eval_str=True).parameters.items():
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
         kind = groups.get(name)
         if kind is None:
-            by_name[name] = given.replace(kind=KEYWORD)
+            by_name[name] = parameter.replace(kind=KEYWORD)
             continue
         for key, hint in get_type_hints(kind, include_extras=True).items():
-            default = getattr(given.default, key)
+            default = getattr(parameter.default, key)
             by_name[key] = inspect.Parameter(key, KEYWORD, default=default, annotation=hint)
     return by_name
 
 
 def with_unit(parameter: inspect.Parameter) -> inspect.Parameter:
-    """Return an option whose help names the unit of its type, and whose type is a plain one."""
+    """Return a parameter for Typer: its unit is moved from its type into the help."""
     infos = [copy.copy(i) for i in get_args(parameter.annotation) if isinstance(i, ParameterInfo)]
     unit = unit_of(parameter.annotation)
     for info in infos if unit not in ("", "1") else ():
@@ -68,7 +69,9 @@ def with_unit(parameter: inspect.Parameter) -> inspect.Parameter:
 
 
 def check_numbers(signature: inspect.Signature, given: Used) -> None:
-    """Refuse numbers that are not finite, or larger than any quantity or count.
+    """Refuse options whose numbers are not finite, or out of range.
+
+    A count is at most MOST; any other number, and the seed, at most LARGEST.
 
     Raises:
         AccordError: naming the option.
@@ -81,36 +84,36 @@ def check_numbers(signature: inspect.Signature, given: Used) -> None:
                 continue
             if math.isnan(number) or (math.isinf(number) and name not in UNLIMITED):
                 raise AccordError(f"{flag}: {number:g} is not a number")
-            most = MOST if isinstance(number, int) and name != "seed" else LARGEST
-            if math.isfinite(number) and abs(number) > most:
-                raise AccordError(f"{flag}: {number:g} is out of range: {most:g} at most")
+            largest = MOST if isinstance(number, int) and name != "seed" else LARGEST
+            if math.isfinite(number) and abs(number) > largest:
+                raise AccordError(f"{flag}: {number:g} is out of range: {largest:g} at most")
 
 
 def options_of(signature: inspect.Signature, given: Used) -> dict[str, Value]:
-    """Return the options that a command ran with, by their names, those left out not among them."""
+    """Return the options that were given and may change figures, by the name of their flag."""
     values = {_flag(name, info): given.get(name) for name, info in options(signature).items()}
-    nothing: tuple[object, ...] = (None, "", [], ())
-    return {key: v for key, v in values.items() if key not in APART and v not in nothing}
+    empty_values: tuple[object, ...] = (None, "", [], ())
+    return {key: v for key, v in values.items() if key not in APART and v not in empty_values}
 
 
 def takes_file(signature: inspect.Signature) -> bool:
-    """Return whether an argument of a command may be the file of a robot."""
-    extras = (e for p in signature.parameters.values() for e in get_args(p.annotation)[1:])
-    return any(isinstance(e, ArgumentInfo) and "FILE" in (e.metavar or "") for e in extras)
+    """Return whether an argument of a command may be a robot's file."""
+    annotations = (e for p in signature.parameters.values() for e in get_args(p.annotation)[1:])
+    return any(isinstance(e, ArgumentInfo) and "FILE" in (e.metavar or "") for e in annotations)
 
 
 def options(signature: inspect.Signature) -> dict[str, OptionInfo]:
-    """Return the options among a function's parameters, arguments left out."""
+    """Return those parameters of a function that are options, not positional arguments."""
     return {
-        name: extra
+        name: annotation
         for name, parameter in signature.parameters.items()
-        for extra in get_args(parameter.annotation)[1:]
-        if isinstance(extra, OptionInfo)
+        for annotation in get_args(parameter.annotation)[1:]
+        if isinstance(annotation, OptionInfo)
     }
 
 
 def units_of(signature: inspect.Signature) -> dict[str, str]:
-    """Return the units of options, and of the keys of a scenario."""
+    """Return the units of the options and of the keys of a scenario, by name."""
     units = {name: quantity.unit for name, quantity in quantities(Scenario).items()}
     for name, info in options(signature).items():
         units[_flag(name, info)] = unit_of(signature.parameters[name].annotation)
@@ -118,6 +121,7 @@ def units_of(signature: inspect.Signature) -> dict[str, str]:
 
 
 def _flag(name: str, info: OptionInfo) -> str:
+    """Return the name of an option's flag, with underscores and without leading dashes."""
     # Typer keeps the first name that an annotation gives in `default`.
     names = (info.default, *(info.param_decls or ()))
     flags = [text for text in names if isinstance(text, str) and text.startswith("--")]

@@ -1,8 +1,10 @@
-"""Results whose fields carry unit and meaning, as lines and tables.
+"""Results whose fields carry unit and meaning, printed as lines and tables.
 
-The layout that all results share may be changed: dashes (NONE), lines, tables, NARROW, within 80
-columns. Unit, heading and decimals of a figure are not here: they are in the `Quantity` of its
-field, and are changed there. What a small result looks like is fixed by test_results.
+A result is a dataclass; a field annotated with a `Quantity` (contract/results.py) knows its unit,
+heading, number format and meaning. `rendered` prints a whole result: quantities as lines
+(`lines_of`), lists of dataclasses as tables (`tables_of`), mappings of mappings as grids
+(`grid_of`). How one value looks is decided in `text_of`. Units, headings and decimals are changed
+at the field; the layout, within 80 columns, here (test_results).
 """
 
 from __future__ import annotations
@@ -24,29 +26,31 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Value: TypeAlias = "bool | int | float | complex | str | Iterable[Value] | None"
-NONE, NOTHING = "–", "none"  # for no value, and for an empty list
-NARROW = 10  # columns: a table with so many has units without brackets, to fit 80 characters
+NONE, NOTHING = "–", "none"  # printed for a value that is missing, and for an empty list
+NARROW = (
+    10  # columns; a table with as many or more has units without brackets, to fit 80 characters
+)
 
 
 def lines_of(result: DataclassInstance, *names: str) -> list[str]:
-    """Return the quantities of a result, one a line with its unit and meaning.
+    """Return one line for each quantity of a result, with its unit and meaning.
 
-    A mapping has a line for each of its values.
+    A quantity that is a mapping has a line for each of its values.
 
     Args:
-        result: whose quantities are shown.
+        result: that is shown.
         names: of the fields and properties to show; all quantities by default.
     """
     rows = {}
     for name, quantity in _chosen(type(result), names).items():
         value, heading = _value(result, name), heading_of(name, quantity)
-        more = f": {quantity.meaning}" if quantity.meaning else ""
+        meaning = f": {quantity.meaning}" if quantity.meaning else ""
         for key, item in value.items() if isinstance(value, Mapping) else [("", value)]:
             text = text_of(item, quantity)
             unit = quantity.shown or quantity.unit
             unit = "" if text in (NONE, NOTHING) or unit == "1" else unit
-            line = (text, unit + more) if unit else (text + more, "")
-            rows[f"{heading}, {key}" if key else heading], more = line, ""
+            line = (text, unit + meaning) if unit else (text + meaning, "")
+            rows[f"{heading}, {key}" if key else heading], meaning = line, ""
     return figure_lines(rows)
 
 
@@ -63,24 +67,26 @@ def tables_of(
         rows: results of one class.
         names: of the fields and properties to show; all quantities by default.
         title: above the table.
-        kind: the class, where there may be no rows.
-        labels: of the rows, in a first column.
+        kind: class of the rows; needed where there may be none.
+        labels: of the rows, printed in a first column.
     """
+    # Headings of the columns, with units.
     chosen = _chosen(kind or type(rows[0]), names)
     form = "[{}]" if len(chosen) < NARROW else "{}"
     names_shown = [heading_of(*item) for item in chosen.items()]
     headings = {name: _column(name, q, form, names_shown) for name, q in chosen.items()}
-    first = list(labels)
+    row_labels = list(labels)
     table = make_table(
-        *([""] if first else ()), *headings.values(), title=title,
+        *([""] if row_labels else ()), *headings.values(), title=title,
         words=[headings[name] for name, q in chosen.items() if q.form == "s"],
         text=[headings[name] for name, q in chosen.items() if q.form == "text"],
     )  # fmt: skip
+    # Cells, and below the table the meaning of each column.
     for number, row in enumerate(rows):
         cells = (text_of(_value(row, name), quantity) for name, quantity in chosen.items())
-        table.add_row(*first[number : number + 1], *cells)
-    told = [f"{heading_of(name, q)}: {q.meaning}" for name, q in chosen.items() if q.meaning]
-    meanings = dict.fromkeys(line.replace("\n", " ") for line in told)
+        table.add_row(*row_labels[number : number + 1], *cells)
+    explained = [f"{heading_of(name, q)}: {q.meaning}" for name, q in chosen.items() if q.meaning]
+    meanings = dict.fromkeys(line.replace("\n", " ") for line in explained)
     return [table, *([Text("; ".join(meanings))] if meanings else [])]
 
 
@@ -90,12 +96,12 @@ def grid_of(
     quantity: Quantity,
     title: str = "",
 ) -> Table:
-    """Return a table of values of one quantity: a labelled row for each entry.
+    """Return a table of values of one quantity, with a labelled row for each entry of `rows`.
 
     Args:
-        headings: of the labels, and of each column.
+        headings: of the column of labels, and of each column of values.
         rows: values by label.
-        quantity: what the values are.
+        quantity: unit and format of all values.
         title: above the table.
     """
     table = make_table(*headings, title=title)
@@ -105,47 +111,47 @@ def grid_of(
 
 
 def rendered(result: DataclassInstance) -> list[RenderableType]:
-    """Return a whole result: its quantities, a table for each list of dataclasses, and its files.
+    """Return a whole result: its quantities as lines, then tables, then its files.
 
-    The title of a table is the meaning of its field, or else the field's name. Fields that are
-    dataclasses of one class share a table, with a line for each by name; a single one is shown
-    below its name as a result is. Fields that are left out of the JSON are not shown, nor those
-    left out because they are None. A mapping of mappings is a table, too.
+    A list of dataclasses, or a mapping of mappings, becomes a table, whose title is the meaning of
+    the field, or else its name. Several fields that are dataclasses of one class share a table with
+    a row for each; a single one is printed below its name like a result. Fields that are not in the
+    JSON are not shown.
     """
     values = {
         field.name: value for field in fields(result)
         if (value := getattr(result, field.name)) is not None or "if_any" not in field.metadata
     }  # fmt: skip
     names = _in_lines(result, values)
-    shown: list[RenderableType] = [*lines_of(result, *names)] if names else []
+    output: list[RenderableType] = [*lines_of(result, *names)] if names else []
     for group in _inner(result, values):
         if len(group) > 1:
-            shown += tables_of([*group.values()], labels=group)
+            output += tables_of([*group.values()], labels=group)
         else:
             ((title, inner),) = group.items()
-            shown += [title, *rendered(inner)]
+            output += [title, *rendered(inner)]
     by_name = quantities(type(result))
     for name, value in values.items():
-        shown += _tabled(value, name, by_name.get(name, Quantity("")))
-    return shown
+        output += _tabled(value, name, by_name.get(name, Quantity("")))
+    return output
 
 
 def _in_lines(result: DataclassInstance, values: Mapping[str, object]) -> list[str]:
-    """Return the names of the quantities that are shown in lines: those in no table."""
-    beside = inline(type(result))
+    """Return the names of the quantities that are printed as lines, because no table has them."""
+    inline_fields = inline(type(result))
     missing = {field.name for field in fields(result)} - values.keys()
     in_tables = {n for n, v in values.items() if _rows(v) or _cells(v) or is_dataclass(v)}
     return [
         name for name in quantities(type(result))
         if (first := name.partition(".")[0]) not in missing
-        and (first in beside or not ("." in name or name in in_tables))
+        and (first in inline_fields or not ("." in name or name in in_tables))
     ]  # fmt: skip
 
 
 def _inner(
     result: DataclassInstance, values: Mapping[str, object]
 ) -> Iterable[Mapping[str, DataclassInstance]]:
-    """Return the fields that are dataclasses, by heading; those of one class together."""
+    """Return the fields that are dataclasses, by heading, grouped by their class."""
     by_name = quantities(type(result))
     hidden = {field.name for field in fields(result) if "left_out" in field.metadata}
     hidden |= inline(type(result))
@@ -160,7 +166,7 @@ def _inner(
 
 
 def _tabled(value: object, name: str, quantity: Quantity) -> Iterable[RenderableType]:
-    """Return a field's rows or grid as a table, its files as a line; nothing of other values."""
+    """Return a field as a table, or files as a line; nothing for any other value."""
     title = quantity.meaning or heading_of(name, quantity)
     if rows := _rows(value):
         return tables_of(rows, title=title, labels=value if isinstance(value, Mapping) else ())
@@ -175,21 +181,21 @@ def _tabled(value: object, name: str, quantity: Quantity) -> Iterable[Renderable
 
 
 def _rows(value: object) -> list[DataclassInstance]:
-    """Return a field's value as the rows of a table; none if it is not a list of dataclasses."""
+    """Return the dataclasses in a field's value, one for each row; [] for any other value."""
     items = [*value.values()] if isinstance(value, Mapping) else value
     return items if isinstance(items, list) and items and is_dataclass(items[0]) else []
 
 
 def _cells(value: object) -> Mapping[str, Mapping[str, Value]]:
-    """Return a field's value as the rows of a grid; none if it is not a mapping of mappings."""
+    """Return a field's value if it is a mapping of mappings, the rows of a grid; else {}."""
     rows = value if isinstance(value, Mapping) else {}
     return rows if all(isinstance(row, Mapping) for row in rows.values()) else {}
 
 
 def text_of(value: Value, quantity: Quantity) -> str:
-    """Return a value of a quantity as it is shown: a dash for none, no sign before 0.
+    """Return a value as text: a dash where it is missing, and no sign before 0.
 
-    A tuple of two numbers is an interval; semicolons separate rows of a matrix, and pairs.
+    A tuple of two numbers is an interval, "a to b"; semicolons separate rows of a matrix and pairs.
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -199,11 +205,17 @@ def text_of(value: Value, quantity: Quantity) -> str:
         items = [f"{key} {text_of(item, quantity)}" for key, item in value.items()]
         return ", ".join(items) or NOTHING
     if isinstance(value, Iterable):
-        parts = list(value)
-        deep = any(isinstance(part, Iterable) and not isinstance(part, str) for part in parts)
-        ends = isinstance(value, tuple) and len(parts) == 2 and not isinstance(parts[0], Iterable)
-        between = "; " if deep else " to " if ends else ", "
-        return between.join(text_of(part, quantity) for part in parts) or NOTHING
+        items_list = list(value)
+        is_nested = any(
+            isinstance(part, Iterable) and not isinstance(part, str) for part in items_list
+        )
+        is_interval = (
+            isinstance(value, tuple)
+            and len(items_list) == 2
+            and not isinstance(items_list[0], Iterable)
+        )
+        separator = "; " if is_nested else " to " if is_interval else ", "
+        return separator.join(text_of(part, quantity) for part in items_list) or NOTHING
     if isinstance(value, complex):
         imaginary = f"{value.imag:+{quantity.form}}i" if value.imag else ""
         return f"{value.real:{quantity.form}}{imaginary}"
@@ -217,12 +229,15 @@ def text_of(value: Value, quantity: Quantity) -> str:
 
 
 def heading_of(name: str, quantity: Quantity) -> str:
-    """Return what a quantity is called on screen."""
+    """Return the printed name of a quantity: its own, or that of its field."""
     return quantity.name or name.rpartition(".")[2].replace("_", " ")
 
 
 def _column(name: str, quantity: Quantity, form: str, others: Sequence[str]) -> str:
-    """Return the heading of a column, after the name of its part where several are called alike."""
+    """Return the heading of a column, with the unit below it.
+
+    Where `others` has the same heading twice, the names of the enclosing fields stand above it.
+    """
     unit, heading = quantity.shown or quantity.unit, heading_of(name, quantity)
     if others.count(heading) > 1:
         heading = "\n".join(filter(None, [*name.split(".")[:-1], heading]))
@@ -230,13 +245,16 @@ def _column(name: str, quantity: Quantity, form: str, others: Sequence[str]) -> 
 
 
 def _chosen(kind: type[DataclassInstance], names: Sequence[str]) -> dict[str, Quantity]:
-    known, parts = quantities(kind), inline(kind)
-    own = [name for name in known if "." not in name or name.partition(".")[0] in parts]
-    return {name: known[name] for name in names or own}
+    """Return the named quantities of a class; without names, all but those of inner classes."""
+    by_name, inline_fields = quantities(kind), inline(kind)
+    all_names = [
+        name for name in by_name if "." not in name or name.partition(".")[0] in inline_fields
+    ]
+    return {name: by_name[name] for name in names or all_names}
 
 
-def _value(found: DataclassInstance, name: str) -> Value:
-    """Return what is at a name with dots; None where a part is None."""
+def _value(result: DataclassInstance, name: str) -> Value:
+    """Return the attribute at a dotted name; None where an attribute on the way is None."""
     first, _, rest = name.partition(".")
-    value = getattr(found, first, None)
+    value = getattr(result, first, None)
     return _value(value, rest) if rest and value is not None else value

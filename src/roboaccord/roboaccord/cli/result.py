@@ -1,8 +1,10 @@
-"""What a command returns, and how it is printed: for people, or as JSON.
+"""What a command returns (`Result`), and how `show` prints it: for people, or as JSON.
 
-A field of `Result` may be added with a default. The keys of `--json` are field names of `data`;
-users have them, and they stay. The last line that people see, "with ...", lists what the figures
-depend on. Stdout has the result and nothing else (test_commands).
+For people, tables and texts are printed, and then a last line "with ..." that lists the options and
+scenario keys on which the figures depend. For `--json`, the fields of `data` are printed, whose
+names users rely on and must stay. Where a robot's file calls links by other names than this project
+does, the user's names are printed. Stdout has the result and nothing else (test_commands). A field
+may be added to `Result` with a default.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Value: TypeAlias = "bool | int | float | str | Path | Enum | Sequence[Value] | None"
-"""Of an option."""
+"""Value of an option."""
 Used: TypeAlias = "Mapping[str, Value]"
+"""Options and scenario keys that figures depend on, by name."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,13 @@ class Result:
 
     Args:
         data: what `--json` prints, by the names of its fields.
-        shown: what people see, in order: tables and texts, which are wrapped, and lines, which
-            are not. By default the whole result, as `rendered` shows it.
-        used: what the figures depend on, beside the options, such as keys of the scenario; None
-            for an option that had no effect.
-        ok: whether the exit status is 0, or else 1.
-        after: called when all is printed, for a page that stays.
-        names: a user's names of links by ours, where they differ; they are printed instead.
+        shown: what people see, in this order: tables and `Text`, which are wrapped, and strings,
+            which are not. By default the whole of `data`, as `rendered` prints it.
+        used: what the figures depend on in addition to the options, such as keys of the scenario;
+            None for an option that had no effect.
+        ok: exit status 0 if true, 1 if false.
+        after: called when everything is printed, for a page that stays open.
+        names: {our name: the user's name} of links whose names differ; the latter are printed.
     """
 
     data: DataclassInstance | Mapping[str, Json]
@@ -59,16 +62,23 @@ class Result:
 
 
 def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool) -> None:
-    """Print a result on stdout, and the options with their units."""
+    """Print a result on stdout.
+
+    Args:
+        result: of the command.
+        options: with their values, on which the figures depend.
+        units: of the options, by name.
+        as_json: print JSON instead of tables and texts.
+    """
     if as_json:
         data: Any = renamed(to_json(result.data), result.names)
-        more = {"options": to_json(options)} if options else {}
-        typer.echo(json.dumps({**data, **more}, allow_nan=False))
+        options_data = {"options": to_json(options)} if options else {}
+        typer.echo(json.dumps({**data, **options_data}, allow_nan=False))
         return
-    shown = result.shown
-    if shown is None:
-        shown = rendered(result.data) if is_dataclass(result.data) else ()
-    for item in shown:
+    output = result.shown
+    if output is None:
+        output = rendered(result.data) if is_dataclass(result.data) else ()
+    for item in output:
         text = item.renderable if isinstance(item, Padding) else item
         if isinstance(text, Text) and result.names:
             text.plain = str(renamed(text.plain, result.names))
@@ -84,7 +94,7 @@ def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool)
 
 
 def renamed(data: Json, names: Mapping[str, str]) -> Json:
-    """Return data whose texts call links by other names; keys stay."""
+    """Return data with links renamed in all texts; keys of mappings are not changed."""
     if not names:
         return data
     word = re.compile(rf"(?<![\w/.-])({'|'.join(map(re.escape, names))})(?![\w/.-])")
@@ -100,7 +110,7 @@ def renamed(data: Json, names: Mapping[str, str]) -> Json:
 
 
 def words_of(options: Used, units: Mapping[str, str]) -> list[str]:
-    """Return options with units, to be read."""
+    """Return one text for each option, NAME VALUE UNIT; a switch that is on is its name alone."""
     words = []
     for name, value in options.items():
         if value is True:
@@ -111,7 +121,10 @@ def words_of(options: Used, units: Mapping[str, str]) -> list[str]:
 
 
 def filled(start: str, words: Iterable[str]) -> str:
-    """Return words with commas between, broken into lines between words only."""
+    """Return words joined by commas, wrapped between words at the width of the terminal.
+
+    Lines after the first are indented by the length of `start`.
+    """
     text = ", ".join(word.replace(" ", "\xa0") for word in words)
     lines = textwrap.wrap(
         text, out.width - len(start), break_long_words=False, break_on_hyphens=False
@@ -120,7 +133,7 @@ def filled(start: str, words: Iterable[str]) -> str:
 
 
 def used_by(setup: Setup, *names: str) -> dict[str, Value]:
-    """Return the keys of a scenario that figures depend on most, to be printed with them."""
+    """Return scenario keys to be printed with figures: those named, or the most important ones."""
     scenario = setup.scenario
     keys = names or ("duration", "control_period", "physics_step", "seed")
     controller = {"controller": scenario.controller.get("name", "none")} if not names else {}

@@ -1,9 +1,13 @@
-"""`accord run`: one scenario, one engine, one transport, one bag.
+"""`accord run`: run one scenario in one engine over one transport, and record it in one bag.
 
-Options may be added here and in RUN (door/runs.py); their names stay, and `run_command` is long by
-them alone. `Watching` has those that change no figure. What is printed (`shown_of`) may be changed;
-figures are computed in run/metrics.py. `RunDisplay` is what the entry point DISPLAY of
-`roboaccord.displays` must offer: a method added to it must be added to every display.
+A transport is the way in which controller and simulator exchange messages: `direct` within this
+process, `ros` by nodes in it, `ros_processes` by nodes in several. `run_command` reads the options,
+loads robot and scenario, chooses the transport, calls `run` of door/runs.py and prints its figures
+(`shown_of`), which run/metrics.py computes. With `--view` a display, a page in the browser, follows
+the run; `RunDisplay` is its interface, and packages add displays by entry points.
+
+A new option is also added to RUN (door/runs.py), or to `Watching` if it changes no figure. Names of
+options stay.
 """
 
 from __future__ import annotations
@@ -38,19 +42,19 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import TIMEOUT
 from roboaccord.simulators.base import Simulator
 
-WATCHED = ("direct", "ros")  # transports in this process
-DISPLAY = "browser"  # entry point of `roboaccord.displays`, made of a setup and a speed
+WATCHED = ("direct", "ros")  # transports that run in this process, so that a display can follow
+DISPLAY = "browser"  # entry point of `roboaccord.displays`, called with a setup and a speed
 
 
 class RunDisplay(Observer, Protocol):
-    """A page that shows a run as it goes, and from which the robot may be pushed: `--view`."""
+    """A page that shows a run while it goes, on which the user can push the robot (`--view`)."""
 
     @property
     def url(self) -> str:
         """Address of the page."""
 
     def wrap(self, simulator: Simulator) -> Simulator:
-        """Return a simulator that takes pushes."""
+        """Return the simulator with the user's pushes added to it."""
 
     def replay(self, trajectory: Trajectory, seconds: float) -> object:
         """Show the run when it is over, for `seconds` of wall time."""
@@ -61,7 +65,7 @@ class RunDisplay(Observer, Protocol):
 
 @dataclass(frozen=True)
 class Watching:
-    """Options of a run that change no figure: how long to wait for it, and how to watch it."""
+    """Options of a run that change no figure: the longest wait, and how to watch the run."""
 
     timeout: Annotated[
         Seconds, typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit.")
@@ -138,10 +142,11 @@ def run_command(
     if recorded:  # the length of the recorded run, unless --set changes it
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
         faults = faults or list(recorded.fault_texts)
-    refined = (faults, base, packages)
-    setup = options.load_setup(robot, scenario, changes, *refined, arguments=arguments)
+    model_options = (faults, base, packages)
+    setup = options.load_setup(robot, scenario, changes, *model_options, arguments=arguments)
     transport = choose(setup, controller, transport, view=watch.view)
     default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
+    # Run, with a progress bar and perhaps a display.
     with ExitStack() as closing:
         out = closing.enter_context(results(folder, default, force=force))
         bar = closing.enter_context(progress())
@@ -161,9 +166,9 @@ def run_command(
 
 
 def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
-    """Return the transport, and refuse what cannot be run, before anything is made.
+    """Return the transport of a run, and refuse a run that is impossible before it starts.
 
-    Where none is named it is `ros` if that is available, else `direct`.
+    Where no transport is named, it is `ros` if that is available, and otherwise `direct`.
 
     Raises:
         AccordError: for an unknown controller or transport, or a run that cannot be watched.
@@ -177,18 +182,18 @@ def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
             raise
         note(f"transport direct: {error}")
         transport = "direct"
-    Figures(setup)
+    Figures(setup)  # refuses a duration that is not a whole number of control periods
     transport = transport or "ros"
     if view and transport not in WATCHED:
         raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
     if view:
-        load("displays", DISPLAY, "run --view")  # refused here where none is installed
+        load("displays", DISPLAY, "run --view")  # refuses --view where no display is installed
     return transport
 
 
 @contextmanager
 def watched(setup: Setup, speed: float) -> Iterator[RunDisplay]:
-    """Show a run on a display, which is closed if the run fails."""
+    """Open a display and yield it; it is closed if the block fails, and otherwise stays open."""
     display: RunDisplay = load("displays", DISPLAY, "run --view")(setup, speed)
     log.print(f"watch at {display.url}")
     try:
@@ -208,7 +213,7 @@ def stay_open(live: RunDisplay, trajectory: Trajectory, stay: float) -> None:
 
 
 def shown_of(result: Run) -> list[str]:
-    """Return the figures of a run for people."""
+    """Return the printed lines of a run: what ran, how fast, its figures, hash and bag."""
     setup, motion = result.request.setup, result.motion
     ran = f"{setup.robot.name} {setup.scenario.name} in {result.request.engine}"
     rows = {

@@ -1,9 +1,10 @@
-"""How a command ends by a signal, and how it notifies the process that watches over it.
+"""Signals that end a command: the state that its modules share, and the lines that users see.
 
-GRACE may be raised: a command may take so long to close its bags after a signal; GRACE in
-roboaccord_ros/run/processes.py stays below it. WORDS and NO_PROCESS, lines that users see, may be
-reworded. MINDED, read by start.py, too, stays. Only the standard library may be imported, for this
-comes before all else.
+A command runs in a child of a supervising process (start.py). Both import this module, before any
+library: only the standard library may be imported here. RECEIVED lists the signals that are ending
+this process. A command whose regular end is Ctrl-C, such as a page that stays open, calls `go_on`,
+which also tells the supervising process that the signal is dealt with. GRACE may be raised; GRACE
+in roboaccord_ros/run/processes.py must stay below it.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from __future__ import annotations
 import os
 import signal
 
-WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}  # printed at the end
 MINDED = "ROBOACCORD_MINDED"  # environment variable: ids of the supervising and the working process
 GRACE = 2.0  # s from a signal until a process is killed: enough to close a bag on a slow disk
-TAKEN = signal.SIGUSR1
-RECEIVED = list[signal.Signals]()  # signals that end this process, in their order
+TAKEN = signal.SIGUSR1  # tells the supervising process that Ctrl-C did not end the command
+RECEIVED = list[signal.Signals]()  # in the order of arrival
 
 
 def go_on() -> None:
-    """Report that Ctrl-C was a regular end, after which work goes on."""
+    """Forget a Ctrl-C that was the regular end of something; the process goes on."""
     RECEIVED.clear()
     if os.environ.get(MINDED) == f"{os.getppid()} {os.getpid()}":
         os.kill(os.getppid(), TAKEN)

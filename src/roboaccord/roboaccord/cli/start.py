@@ -1,12 +1,12 @@
 """Start of the command `accord`: a process that supervises the one that works.
 
-SOON may be tuned; how long a command has after a signal is GRACE in signals.py. Exit statuses (128
-+ signal) and the one line on stderr stay, as shells and scripts rely on them.
-PR_SET_CHILD_SUBREAPER and SI_KERNEL are fixed by Linux. No library may be imported here.
-test_signals kills, hangs and crashes commands.
+Native code that hangs or crashes cannot print a line. So `main` forks: the child runs the command
+(main.py), and the parent runs `mind`, which passes signals on to the child, kills it when it has
+not ended GRACE after a signal, prints the one line on stderr for it, and ends the processes that
+the child has left behind. On Linux the parent adopts these, for it is their "subreaper".
 
-Native code that hangs or crashes cannot print a line, so a supervising process does: whatever
-happens, the command ends soon after SIGTERM with one line, and its processes end with it.
+Exit statuses (128 + signal) and the line on stderr stay, as scripts rely on them. No library may be
+imported here. test_signals kills, hangs and crashes commands.
 """
 
 from __future__ import annotations
@@ -26,20 +26,23 @@ from roboaccord.cli.signals import GRACE, MINDED, NO_PROCESS, TAKEN, WORDS
 from roboaccord.numerics.machine import SPARSE, can_start_threads, end_with, python
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
-SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: from a terminal, to all its processes
-SOON = 0.5  # s more than GRACE until the processes that a command has started are killed
+SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: the terminal sent it, to the child as well
+SOON = 0.5  # s after the end of a command until processes that it started are killed
 WAITED_FOR = (*WORDS, TAKEN, signal.SIGCHLD)
 
 
 def main() -> NoReturn:
-    """Run the command line in a child, and end as it does."""
+    """Run the command line in a child process, and exit with its status."""
     if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1":
-        os.environ["PYTHONUTF8"] = "1"  # files are, and libraries read them by the locale
+        os.environ["PYTHONUTF8"] = "1"  # our files are UTF-8, and libraries read them by the locale
         os.execv(sys.executable, python(*sys.orig_argv[1:]))
     parent = os.getpid()
-    is_minded = os.environ.get(MINDED) == f"{os.getppid()} {parent}"  # and executed anew by rclpy
+    is_minded = (
+        os.environ.get(MINDED) == f"{os.getppid()} {parent}"
+    )  # rclpy has executed the child anew
     if sys.platform == "linux" and not is_minded:
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
+        # Signals are blocked until `mind` waits for them.
+        mask_before = signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
         try:
             child = os.fork()
@@ -48,9 +51,11 @@ def main() -> NoReturn:
         if child:
             os._exit(mind(child))
         os.environ[MINDED] = f"{parent} {os.getpid()}"
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as in a script's background
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # while libraries load
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if (
+            signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+        ):  # ignored in the background of a script
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends at once while libraries load
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask_before)
         end_with(parent, signal.SIGTERM)
         if not can_start_threads():
             os._exit(_complain(NO_PROCESS, 2))
@@ -61,14 +66,14 @@ def main() -> NoReturn:
 
 
 def mind(child: int) -> int:
-    """Pass signals on to a process until it ends; return the exit status for it."""
-    received, until = 0, math.inf
+    """Supervise a child until it ends; return the exit status of the command."""
+    received, until = 0, math.inf  # first signal, and when the child is killed [s]
     while (ended := _reap(child)) is None:
         info = signal.sigtimedwait(WAITED_FOR, max(0.0, min(until - time.monotonic(), 3600.0)))
-        if info and info.si_signo == TAKEN:
+        if info and info.si_signo == TAKEN:  # it was no end after all
             received, until = 0, math.inf
         elif info and info.si_signo != signal.SIGCHLD:
-            if info.si_code != SI_KERNEL:
+            if info.si_code != SI_KERNEL:  # else the child has it already
                 os.kill(child, info.si_signo)
             received, until = received or info.si_signo, min(until, time.monotonic() + GRACE)
         elif time.monotonic() >= until:
@@ -85,9 +90,11 @@ def mind(child: int) -> int:
 
 
 def end_orphans(until: float) -> None:
-    """End the processes that an ended process leaves behind, but for a browser that it opened.
+    """End the processes that the child has left behind, but not a browser that it opened.
 
-    Some tidy up once all others have ended; they may take until a time of the monotonic clock [s].
+    Args:
+        until: time of the monotonic clock [s] from which on they are killed; some need a moment to
+            tidy up.
     """
     for number, limit in ((signal.SIGTERM, until), (signal.SIGKILL, until + SOON)):
         for orphan in (orphans := _orphans()):
@@ -99,7 +106,7 @@ def end_orphans(until: float) -> None:
 
 
 def _orphans() -> list[int]:
-    """Return the processes of this session that are children of this process now."""
+    """Return the ids of the child processes in this session, adopted ones included."""
     with suppress(OSError):
         children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
         return [int(child) for child in children if os.getsid(int(child)) == os.getsid(0)]
@@ -107,7 +114,7 @@ def _orphans() -> list[int]:
 
 
 def _reap(child: int) -> int | None:
-    """Reap ended processes; return the exit code of the child, or None while it runs."""
+    """Collect ended processes; return the child's exit code (negative: signal), None if it runs."""
     code = None
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -117,6 +124,7 @@ def _reap(child: int) -> int | None:
 
 
 def _complain(message: str, status: int) -> int:
+    """Print one line on stderr, and return the exit status."""
     sys.stderr.write(f"accord: {message}\n")
     sys.stderr.flush()
     return status

@@ -1,9 +1,10 @@
-"""`accord teleop`: drive a robot by the keys of a terminal, embedded or over ROS.
+"""`accord teleop`: drive a robot by the keys of a terminal, in this process or over ROS.
 
-RATE, LONGEST and what `Dashboard` shows may be changed, within 80 columns. What keys do is changed
-in config/teleop/keyboard.yaml, or in keys.py. `RosLink` is what the entry point `ros` of
-`roboaccord.teleop` returns: a method added to it must be added in roboaccord_ros/run/teleop.py,
-too.
+In this process, the keyboard (keys.py) is the input of a run that `RealTime` paces by the wall
+clock. With `--ros` the robot runs elsewhere: `drive_over_ros` sends targets to it at RATE and
+receives its state, over a `RosLink`, which roboaccord_ros implements and provides by the entry
+point `ros` of `roboaccord.teleop`. `Dashboard` is the table that a driver sees, within 80 columns.
+What keys do is changed in config/teleop/keyboard.yaml.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 STREAMS = (1, 2)  # file descriptors of stdout and stderr
-LONGEST = 600.0  # s that a drive lasts by default: a motion is kept in memory
-RATE = 20.0  # Hz of messages and of the screen: ten within the silence of a key
+LONGEST = 600.0  # s: default duration, because the motion is kept in memory
+RATE = 20.0  # Hz of messages and of the screen: ten within the 0.5 s after which a key lapses
 
 
 @dataclass(frozen=True)
 class Drive:
-    """A drive over ROS: the robot, its simulator, and how long it took."""
+    """Result of a drive over ROS: the robot, its simulator, and how long the drive took."""
 
     robot: str
     engine: str
@@ -128,13 +129,13 @@ def teleop_command(
 
 
 def compiled(simulator: Simulator) -> Simulator:
-    """Return a simulator whose kernels are all compiled."""
+    """Compile all kernels of a simulator, so that no key press waits for it, and return it."""
     simulator.compile_all()
     return simulator
 
 
 def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
-    """Send what the keys ask for to a robot in another process."""
+    """Drive a robot that runs in another process, until the keyboard or the duration ends it."""
     screen = Dashboard(setup, keyboard, f"{setup.robot.name} over ROS")
     started, state = time.monotonic(), setup.initial
     with connection(setup, namespace) as link, shown(screen):
@@ -153,10 +154,10 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
 
 
 def connection(setup: Setup, namespace: str) -> AbstractContextManager[RosLink]:
-    """Connect over ROS, by the entry point that roboaccord_ros has for it.
+    """Return the connection over ROS, which the package roboaccord_ros provides.
 
     Raises:
-        AccordError: where ROS is not installed, or lacks memory.
+        AccordError: where ROS is not installed, or has too little memory.
     """
     if "ros" not in entries("teleop"):
         raise AccordError("--ros needs the package roboaccord_ros, which is not installed")
@@ -166,41 +167,45 @@ def connection(setup: Setup, namespace: str) -> AbstractContextManager[RosLink]:
 
 
 class RealTime(Observer):
-    """Paces a run in real time, and shows it; a delay of the simulator is not made up for."""
+    """Paces a run in real time and shows it; lost time is not caught up."""
 
     def __init__(self, screen: Dashboard, period: float) -> None:
         self._screen, self._pace, self._factor = screen, Pace(period, 1.0), math.nan
-        self._seen = (0.0, 0.0)  # simulated and wall time when the factor was last computed [s]
+        self._factor_base = (
+            0.0,
+            0.0,
+        )  # simulated and wall time when the factor was last computed [s]
 
     def on_state(self, state: RobotState) -> None:
-        """Wait until the time of the state has come."""
+        """Wait until the state is due, and show it."""
         now = time.monotonic()
-        if not self._seen[0]:  # the first tick compiles
-            self._seen = (state.time, now)
+        if not self._factor_base[0]:  # at the first tick kernels are compiled
+            self._factor_base = (state.time, now)
             self._pace.restart()
         else:
             self._pace.wait()
-        if now - self._seen[1] > 1.0:
-            self._factor = (state.time - self._seen[0]) / (now - self._seen[1])
-            self._seen = (state.time, now)
+        if now - self._factor_base[1] > 1.0:
+            self._factor = (state.time - self._factor_base[0]) / (now - self._factor_base[1])
+            self._factor_base = (state.time, now)
         self._screen.show(state, self._factor)
 
 
 @contextmanager
 def shown(screen: Dashboard) -> Iterator[None]:
-    """Show a screen on stderr if that is a terminal; else print the keys, once.
+    """Show a screen on stderr if that is a terminal; otherwise print the keys once.
 
-    Whatever else is printed meanwhile, by libraries too, appears when the screen has closed.
+    What is printed meanwhile, by native libraries too, is held back until the screen is closed.
     """
     if not log.is_terminal:
         note("keys: " + "; ".join(f"{k} {w}" for k, w in (screen.keyboard.words | FIXED).items()))
         yield
         return
-    with tempfile.TemporaryFile() as held, ExitStack() as closing:
+    # Point descriptors 1 and 2 at a file; the screen writes to a copy of the terminal's.
+    with tempfile.TemporaryFile() as held_output, ExitStack() as closing:
         out, err = (closing.enter_context(os.fdopen(os.dup(number), "w")) for number in STREAMS)
         for number, stream in zip(STREAMS, (out, err), strict=True):
             closing.callback(os.dup2, stream.fileno(), number)
-            os.dup2(held.fileno(), number)
+            os.dup2(held_output.fileno(), number)
         try:
             with Live(
                 get_renderable=screen.table, console=Screen(file=err), refresh_per_second=8,
@@ -208,8 +213,8 @@ def shown(screen: Dashboard) -> Iterator[None]:
             ):  # fmt: skip
                 yield
         finally:
-            held.seek(0)
-            err.buffer.write(held.read())
+            held_output.seek(0)
+            err.buffer.write(held_output.read())
 
 
 class Dashboard:
@@ -217,7 +222,7 @@ class Dashboard:
 
     Args:
         setup: robot and scenario.
-        keyboard: whose keys and target are shown.
+        keyboard: its keys and target are shown.
         title: above the table.
     """
 
@@ -229,42 +234,45 @@ class Dashboard:
         self._shown: tuple[RobotState, float] = (setup.initial, math.nan)
 
     def show(self, state: RobotState, factor: float) -> None:
-        """Take the state to show, and the real-time factor; nan where it is not known."""
+        """Set the state to show, and the real-time factor, NaN where it is not known."""
         self._shown = state, factor
 
     def table(self) -> Table:
-        """Return the table that is shown."""
+        """Return the table, as rich asks for it."""
         state, factor = self._shown
         table = make_table("", "", title=self._title, words=[""])
         table.show_header = False
-        pace = "" if math.isnan(factor) else f"   real time x {factor:.2f}"
-        table.add_row("time", f"{state.time:.1f} s{pace}")
-        table.add_row("asked for", self._asked(state))
+        pace_text = "" if math.isnan(factor) else f"   real time x {factor:.2f}"
+        table.add_row("time", f"{state.time:.1f} s{pace_text}")
+        table.add_row("asked for", self._target_text(state))
         x, y, z = state.position
         speed = float(np.linalg.norm(state.twist[:3]))
         table.add_row("base", f"{speed:.2f} m/s at {x:.2f} {y:.2f} {z:.2f} m")
         for name, value in state.switches.items():
             table.add_row(name, "on" if value else "off")
-        for i in self._nearest(state):
+        for i in self._joints_to_show(state):
             low, high = (f"{math.degrees(limit):.0f}" for limit in self._limits[i])
-            room = f"   limits {low} {high}" if math.isfinite(self._limits[i][0]) else ""
+            limits_text = f"   limits {low} {high}" if math.isfinite(self._limits[i][0]) else ""
             effort = f"   {state.effort[i]:.2f} of {self._efforts[i]:g} N m"
-            table.add_row(self._joints[i], f"{math.degrees(state.q[i]):.1f} deg{room}{effort}")
+            table.add_row(
+                self._joints[i], f"{math.degrees(state.q[i]):.1f} deg{limits_text}{effort}"
+            )
         keys = [f"{key:<6}{word:<20}" for key, word in self.keyboard.words.items()]
         for i in range(0, len(keys), 2):
             table.add_row("" if i else "hold", "".join(keys[i : i + 2]).rstrip())
-        fixed = ", ".join(f"{key} {word}" for key, word in FIXED.items())
-        table.add_row("", f"{fixed}; {self.keyboard.silence:g} s without a key stops")
+        fixed_keys = ", ".join(f"{key} {word}" for key, word in FIXED.items())
+        table.add_row("", f"{fixed_keys}; {self.keyboard.silence:g} s without a key stops")
         return table
 
-    def _nearest(self, state: RobotState) -> list[int]:
-        """Return the joints to show: all, or of many the one that is nearest to a limit."""
+    def _joints_to_show(self, state: RobotState) -> list[int]:
+        """Return indices of the joints to show: all of up to 8, or the one nearest to a limit."""
         if len(self._joints) <= 8:
             return list(range(len(self._joints)))
         low, high = np.array(self._limits).T
         return [int(np.minimum(state.q - low, high - state.q).argmin())]
 
-    def _asked(self, state: RobotState) -> str:
+    def _target_text(self, state: RobotState) -> str:
+        """Return the target as text: its velocities and efforts that are not 0."""
         target = self.keyboard.now
         if target is None:
             return "nothing yet"

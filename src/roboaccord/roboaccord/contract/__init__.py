@@ -1,15 +1,15 @@
-"""Contract between controllers, simulators and everything that records them.
+"""The contract between controllers, simulators and everything that records them.
 
-Inside: states, commands, targets and trajectories (state, trajectory); the interfaces of
-controllers, inputs and force laws (interfaces); contact and faults of joints (contact, fault);
+Inside are: states, commands, targets and trajectories (state, trajectory); the interfaces of
+controllers, inputs and force laws (interfaces); contacts and faults of joints (contact, fault);
 outcomes of a check and their codes (outcome); results and their JSON (results, shown); errors,
 files, entry points of packages and modes of commands (errors, files, plugins, modes).
 
 Names may be added, as lines of `__init__.pyi`; defaults, limits and messages may change. What must
-stay: names that are there, which robots, nodes and pages use (test_door), the order of the arrays
-that make a run's hash, and keys of JSON. This room imports `numerics` and no room above it
-(test_layout). Tests: test_outcomes, test_results, test_writers, test_profiles, test_words,
-test_damage, and test_plugins and test_modes in test/.
+stay: existing names, which robots, nodes and pages use (test_door), the order of the arrays that
+are hashed, and keys of JSON. This room imports `numerics` and no room above it (test_layout).
+Tests: test_outcomes, test_results, test_writers, test_profiles, test_words, test_damage, and
+test_plugins and test_modes in test/.
 """
 
 from roboaccord.numerics.lazy import lazy_names

@@ -1,10 +1,13 @@
-"""Checks of what controllers and simulators hand over: commands, states, efforts, and of times.
+"""Checks of what controllers and simulators hand over: commands, states, efforts and times.
 
-The limits MOST, FAST, EARLY, LASTING and RUNAWAY_SPEED may be tuned. FAST, EARLY and LASTING decide
-that a run diverges (test_evidence), FAST also that the log of a robot does. `tick_time` and the
-order of operations in it are fixed: times of ticks are part of the hash of a run, and equal ROS
-time stamps. `check_state` and `check_command` run at every tick: keep their fast path, a sum of
-squares, first.
+`count_steps` checks that one period is a whole number of another, `check_command` and `check_state`
+refuse values that are not finite, and `divergence` finds out whether a recorded motion diverges
+while it is still finite. `check_state` and `check_command` run at every tick: they first test a sum
+of squares, which is fast, and look for the culprit only where that is not finite.
+
+FAST, EARLY and LASTING decide that a run diverges (test_evidence), FAST also that the log of a
+robot does. The order of operations in `tick_time` must stay: times of ticks are part of the hash of
+a run.
 """
 
 from __future__ import annotations
@@ -17,14 +20,18 @@ import numpy as np
 from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.state import Array, Command, RobotState
 
-NANOSECONDS = 1_000_000_000  # in a second: the resolution of ROS time stamps
-MOST = 1_000_000_000  # steps: at 1 ms more than eleven days
-ROUND_OFF = 1e-7  # s: far below any control period, far above the round-off of a time
-WHOLE = 1e-9  # relative: 0.3 s over 0.1 s is a whole number of steps in spite of round-off
-FAST = 100.0  # rad/s, m/s: 955 revolutions a minute, beyond the joints of robots
-EARLY = 20  # fast samples of a joint that are looked at; later, efforts at their limits bound it
-LASTING = 3  # samples in a row: an angle that wraps round is fast in one alone
-RUNAWAY_SPEED = 1e6  # rad/s: far beyond any mechanism, and its square far below overflow
+NANOSECONDS = 1_000_000_000  # in a second; the resolution of ROS time stamps
+MOST = 1_000_000_000  # steps of a run at most: at 1 ms more than eleven days
+ROUND_OFF = (
+    1e-7  # s; times that differ by less are equal: far below any period, far above round-off
+)
+WHOLE = (
+    1e-9  # relative deviation from a whole number of steps that is round-off, as of 0.3 s / 0.1 s
+)
+FAST = 100.0  # rad/s, m/s; 955 revolutions a minute: faster than joints of robots
+EARLY = 20  # samples of a joint above FAST that are judged; later ones are bounded by effort limits
+LASTING = 3  # samples in a row above FAST; where an angle wraps round, only one is
+RUNAWAY_SPEED = 1e6  # rad/s; far beyond any mechanism, and its square is far below overflow
 
 
 def count_steps(duration: float, step: float, what: str) -> int:
@@ -44,14 +51,22 @@ def count_steps(duration: float, step: float, what: str) -> int:
 def check_positive(
     values: Mapping[str, float], refuse: Callable[[str], Exception] = ValueError
 ) -> None:
-    """Refuse the first of some values, by name, that is not positive and finite."""
+    """Refuse values, given by name, that are not positive and finite.
+
+    `refuse` makes the error that is raised for the first of them.
+    """
     for name, value in values.items():
         if not 0.0 < value < math.inf:
             raise refuse(f"{name} is {value:g}, and must be positive")
 
 
 def tick_time(tick: int, period_ns: int) -> float:
-    """Return the time of a control tick [s], exactly as a ROS time stamp gives it back."""
+    """Return the time of a control tick [s], equal to that of its ROS time stamp.
+
+    Args:
+        tick: number of periods since the start.
+        period_ns: control period [ns].
+    """
     return tick * period_ns / NANOSECONDS
 
 
@@ -84,7 +99,7 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
     for name, vector in (("wrench", command.wrench), ("twist", command.twist)):
         if vector is not None and not (np.shape(vector) == (6,) and np.isfinite(vector).all()):
             raise AccordError(f"{who} gave a {name} that is not six numbers at t = {time:.6f} s")
-    # A sum of squares is finite only where every effort is, and costs a fifth of looking at each.
+    # A sum of squares is finite only if every effort is; testing it takes a fifth of the time.
     if effort.shape == (len(joints),) and math.isfinite(effort.dot(effort)):
         return
     if effort.shape != (len(joints),):
@@ -93,17 +108,19 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
         given = f"{who} gave {count} efforts at t = {time:.6f} s"
         raise AccordError(f"{given}, the robot has {len(joints)} joints{missing}")
     if len(joints) and not np.isfinite(effort).all():
-        bad = int(np.flatnonzero(~np.isfinite(effort))[0])
-        raise AccordError(f"{who} gave effort {effort[bad]} for {joints[bad]} at t = {time:.6f} s")
+        first_bad = int(np.flatnonzero(~np.isfinite(effort))[0])
+        raise AccordError(
+            f"{who} gave effort {effort[first_bad]} for {joints[first_bad]} at t = {time:.6f} s"
+        )
 
 
 def divergence(joints: Sequence[str], time: Array, rates: Array) -> str:
-    """Return in words from when on a motion diverges, and by which joint; "" where it does not.
+    """Return a sentence that states from when on a motion diverges; "" where it does not.
 
-    A joint diverges if it is faster than FAST and if, in most of its first fast samples, its rate
-    changes by more than itself until the next sample, as where held efforts throw it to and fro. A
-    rate that grows steadily diverges only where `check_state` refuses it: the joint may be driven,
-    or its log be in degrees.
+    A joint diverges if it is faster than FAST, and if in most of its first EARLY fast samples its
+    rate changes by more than its own size until the next sample: the effort of one control period
+    throws it to the other side. A rate that grows steadily is not called divergence here: the joint
+    may be driven, or its log be in degrees.
 
     Args:
         joints: names, n of them.
@@ -112,17 +129,20 @@ def divergence(joints: Sequence[str], time: Array, rates: Array) -> str:
     """
     if len(time) < LASTING or not np.size(rates):
         return ""
+    # Smallest speed in each LASTING samples in a row (k - LASTING + 1, n).
     speeds = np.lib.stride_tricks.sliding_window_view(np.abs(rates), LASTING, axis=0).min(axis=2)
     fast, last = speeds > FAST, len(speeds)
+    # Fast samples after which the rate changes by more than its size.
     thrown = fast & (np.abs(np.diff(rates, axis=0))[:last] > np.abs(rates)[:last])
-    early = fast & (fast.cumsum(axis=0) <= EARLY)
-    diverges = 2 * (thrown & early).sum(axis=0) > early.sum(axis=0)
+    is_early = fast & (fast.cumsum(axis=0) <= EARLY)
+    # Joints for which this holds in most of the first fast samples, and the first joint to do so.
+    diverges = 2 * (thrown & is_early).sum(axis=0) > is_early.sum(axis=0)
     first = np.where(diverges, fast.argmax(axis=0), last)
-    at, joint = int(first.min()), int(first.argmin())
-    if at == last:
+    first_sample, joint = int(first.min()), int(first.argmin())
+    if first_sample == last:
         return ""
     comes = f"{joints[joint]} comes to {np.abs(rates[:, joint]).max():.2g} rad/s or m/s"
-    return f"the motion diverges from t = {time[at]:g} s: {comes}"
+    return f"the motion diverges from t = {time[first_sample]:g} s: {comes}"
 
 
 def check_state(state: RobotState, joints: Sequence[str], engine: str) -> None:
@@ -131,13 +151,15 @@ def check_state(state: RobotState, joints: Sequence[str], engine: str) -> None:
     Raises:
         DivergedError: naming the engine, the time and the joint.
     """
-    # A sum of squares finds any nan or inf at a tenth of the cost of looking at each.
-    speed = float(state.qd.dot(state.qd))
-    rest = float(state.q.dot(state.q) + state.position.dot(state.position))
-    if speed < RUNAWAY_SPEED**2 and math.isfinite(rest + float(state.twist.dot(state.twist))):
+    # A sum of squares is finite only if every number is; testing it takes a tenth of the time.
+    speed_squared = float(state.qd.dot(state.qd))
+    other_squares = float(state.q.dot(state.q) + state.position.dot(state.position))
+    if speed_squared < RUNAWAY_SPEED**2 and math.isfinite(
+        other_squares + float(state.twist.dot(state.twist))
+    ):
         return
-    where = ~np.isfinite(state.q) | ~(np.abs(state.qd) < RUNAWAY_SPEED)
-    joint = joints[int(np.flatnonzero(where)[0])] if where.any() else "the base"
+    is_bad = ~np.isfinite(state.q) | ~(np.abs(state.qd) < RUNAWAY_SPEED)
+    joint = joints[int(np.flatnonzero(is_bad)[0])] if is_bad.any() else "the base"
     raise DivergedError(
         f"{engine} diverged at t = {state.time:.6f} s, first at {joint}; try a smaller physics step"
     )

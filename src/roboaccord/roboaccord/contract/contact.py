@@ -1,11 +1,11 @@
 """Contact specification for engines, and body-fixed Coulomb friction as an external force.
 
-The force laws are fixed by the equations below, and their order of operations by the hashes of runs
-of the snake; test_friction of the snake checks them. CFM is DART's own number and stays, TINY may
-be any number far below a slip speed squared. A kind of fixture may be added: a dataclass beside
-`HeightField`, a member of the union in `Contact.fixtures`, and a branch in each engine's contact.py
-and in engines/moves.py. New fields of `Contact` need a default: packages of robots make and
-derive from it.
+`Contact` states what an engine's own contact solver handles: pairs of links and fixtures (bodies
+that are fixed in the world), and their friction. `EllipseFriction` and `PyramidFriction` are force
+laws instead, for links that slide on a plane: friction as a function of their motion, the same in
+every engine; its kernels follow below the dataclasses. The equations, and the order of operations
+in the kernels, must stay: hashes of the snake's runs depend on them (test_friction of the snake). A
+new kind of fixture also needs a branch in each engine's contact.py and in engines/moves.py.
 
 The friction of a contact that slides with body-fixed velocity v = (v_along, v_across) under the
 load N follows from maximum dissipation on the ellipse (f_along / mu_along)^2 +
@@ -13,22 +13,24 @@ load N follows from maximum dissipation on the ellipse (f_along / mu_along)^2 +
 
     f = -N mu^2 v / |mu v|,        mu = diag(mu_along, mu_across)
 
-Below the slip speed eps it is smoothed: |mu v| becomes sqrt(|mu v|^2 + (max mu eps)^2), without
-which a force law has no value at rest.
+A force law needs a value at rest, too. So |mu v| is smoothed to sqrt(|mu v|^2 + (max(mu) eps)^2),
+which matters below the slip speed eps.
 
-Contact solvers that linearise the cone of friction, DART's for one, bound each axis by itself
-instead, and leave the ellipse for its circumscribed box:
+Contact solvers that linearise the friction cone, such as DART's, bound each axis separately
+(`PyramidFriction`), which replaces the ellipse by the rectangle around it:
 
-    f_i = -N mu_i v_i / |v_i|,      smoothed: |v_i| becomes sqrt(v_i^2 + eps^2)
+    f_i = -N mu_i v_i / |v_i|,      with |v_i| smoothed to sqrt(v_i^2 + eps^2)
 
-The loads N of more than three contacts of a body that is rigid upwards are not given by statics.
-Equal shares are one choice. A contact solver that adds a small part of itself, CFM, to the
-diagonal A_i of its matrix makes another: the least sum of A_i N_i^2 that carries the weight, with
+How the weight of a body that cannot bend upwards is shared by more than three contacts is not
+determined by statics. Equal shares are one choice. A contact solver that adds the share CFM
+("constraint force mixing") to the diagonal A_i of its matrix makes another: of all loads N_i that
+carry the weight, those with the smallest sum of A_i N_i^2 (`rigid_loads`):
 
     A_i = 1 / M + u_i' S^-1 u_i,      N_i = (a + b' u_i) / A_i
 
-where u_i is the place of the contact from the centre of mass and S the body's inertia against
-tilting. Contacts near the middle carry more, for the ends are easier to lift.
+where M is the mass, u_i the position of the contact from the centre of mass, and S the body's
+inertia against tilting; a and b follow from the balance of force and moments. Contacts near the
+middle carry more, because the ends are easier to lift.
 """
 
 from __future__ import annotations
@@ -46,8 +48,10 @@ from roboaccord.contract.state import ORIGIN, Array
 from roboaccord.numerics.jit import kernel
 
 Index = npt.NDArray[np.int64]
-TINY = 1e-30  # (m/s)^2: a slip of 0 has no friction, even where the slip speed is 0
-CFM = 1e-5  # share of the diagonal that DART's contact solver adds (its DART_CFM)
+TINY = (
+    1e-30  # (m/s)^2, below any slip speed squared; avoids 0 / 0 for a slip of 0 without slip speed
+)
+CFM = 1e-5  # share of the diagonal that DART's contact solver adds (DART_CFM in its source)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +59,7 @@ class Fixture:
     """A box that is fixed in the world, such as the ground.
 
     Args:
-        name: unlike those of links.
+        name: different from those of links.
         size: along x, y and z (3,) [m].
         position: of its centre (3,) [m].
     """
@@ -69,10 +73,10 @@ class Fixture:
 class MeshFixture:
     """A closed mesh that is fixed in the world.
 
-    DART takes any. MuJoCo takes convex ones alone, as it collides with the convex hull of a mesh.
+    DART takes any mesh, MuJoCo only convex ones, because it uses the convex hull of a mesh.
 
     Args:
-        name: unlike those of links.
+        name: different from those of links.
         vertices: in its own frame (m, 3) [m].
         faces: indices of the vertices of triangles (k, 3), counterclockwise seen from outside.
         position: of its frame (3,) [m].
@@ -88,13 +92,13 @@ class MeshFixture:
 
 @dataclass(frozen=True, kw_only=True)
 class HeightField:
-    """A height field on a regular grid; for MuJoCo, not for DART.
+    """A height field on a regular grid; MuJoCo takes it, DART does not.
 
     Args:
-        name: unlike those of links.
-        heights: at the points of the grid, indexed [x, y], (rows, columns) [m].
-        spacing: of the points [m].
-        position: of the point [0, 0], at the height 0 (3,) [m].
+        name: different from those of links.
+        heights: of the grid points, indexed [x, y], (rows, columns) [m].
+        spacing: of the grid points [m].
+        position: of grid point [0, 0], where the height is 0 (3,) [m].
     """
 
     name: str
@@ -108,11 +112,11 @@ class Contact:
     """The contacts that an engine's own contact solver handles.
 
     Args:
-        pairs: names of links or fixtures that can touch, each with all of its shapes; no others do.
-        friction: coefficient of each name; a pair has the smaller of its two.
-        fixtures: what stands still.
-        restitution: speed of parting over speed of approach; DART takes it, MuJoCo has 0 alone.
-        yaw: by which each fixture is turned about the vertical through its position [rad].
+        pairs: names of links or fixtures that can touch, with all of their shapes; no others can.
+        friction: coefficient of each link or fixture; that of a pair is the smaller of its two.
+        fixtures: bodies that are fixed in the world.
+        restitution: speed after over speed before an impact; MuJoCo takes only 0.
+        yaw: angle by which each fixture is turned about the vertical through its position [rad].
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -135,7 +139,7 @@ class ContactPoint:
         position: in the world (3,) [m].
         normal: unit vector in the world, from the first of the pair into the second (3,).
         force: normal force of the first on the second [N]; 0 where it is unknown.
-        depth: how deep they overlap there [m]; negative where there is a gap.
+        depth: overlap of the two at the point [m]; negative for a gap.
     """
 
     pair: tuple[str, str]
@@ -147,7 +151,14 @@ class ContactPoint:
 
 @kernel
 def ellipse_force(along, across, mu_along, mu_across, load, slip_speed):
-    """Return the friction (f_along, f_across) [N] against a slip (along, across) [m/s]."""
+    """Return the friction (f_along, f_across) [N] on the ellipse: f = -N mu^2 v / |mu v|, smoothed.
+
+    Args:
+        along, across: slip velocity v in the body's axes [m/s].
+        mu_along, mu_across: coefficients of friction.
+        load: N [N].
+        slip_speed: smoothing speed eps [m/s].
+    """
     a = mu_along * along
     c = mu_across * across
     e = max(mu_along, mu_across) * slip_speed
@@ -157,7 +168,7 @@ def ellipse_force(along, across, mu_along, mu_across, load, slip_speed):
 
 @kernel
 def pyramid_force(along, across, mu_along, mu_across, load, slip_speed):
-    """Return the friction (f_along, f_across) [N] bounded on each axis by itself."""
+    """Return the friction (f_along, f_across) [N], f_i = -N mu_i v_i / |v_i|, smoothed."""
     e = slip_speed * slip_speed + TINY
     a = -mu_along * load * along / np.sqrt(along * along + e)
     return a, -mu_across * load * across / np.sqrt(across * across + e)
@@ -165,7 +176,7 @@ def pyramid_force(along, across, mu_along, mu_across, load, slip_speed):
 
 @kernel
 def sliding_force(pyramid, along, across, mu_along, mu_across, load, slip_speed):
-    """Return the friction (f_along, f_across) [N] of the pyramid, or else of the ellipse."""
+    """Return the friction (f_along, f_across) [N] on the pyramid if `pyramid`, else the ellipse."""
     if pyramid:
         return pyramid_force(along, across, mu_along, mu_across, load, slip_speed)
     return ellipse_force(along, across, mu_along, mu_across, load, slip_speed)
@@ -173,30 +184,35 @@ def sliding_force(pyramid, along, across, mu_along, mu_across, load, slip_speed)
 
 @kernel
 def rigid_loads(x, y, c, s, points, load, gyration, loads):
-    """Fill the loads (n, k) [N] of contact points of n equal links, a body rigid upwards.
+    """Fill the loads (n, k) [N] of the contact points of n equal links that form one rigid body.
+
+    See the top of this module: N_i = (a + b' u_i) / A_i, with the weight as their sum.
 
     Args:
-        x, y: of the links' centres (n,) [m].
-        c, s: of their headings (n,).
-        points: on each link, along and across (k, 2) [m].
+        x, y: positions of the links' centres (n,) [m].
+        c, s: cosine and sine of their headings (n,).
+        points: contact points on each link, along and across (k, 2) [m].
         load: weight of a link [N].
         gyration: squared radii of gyration of a link about its x and y axis (2,) [m^2].
         loads: filled.
     """
     n, count = loads.shape
+    # Centre of mass.
     x0, y0 = 0.0, 0.0
     for i in range(n):
         x0 += x[i]
         y0 += y[i]
     x0, y0 = x0 / n, y0 / n
-    xx, xy, yy = 0.0, 0.0, 0.0  # inertia against tilting over the mass [m^2]
+    # Inertia S against tilting, divided by the mass [m^2].
+    xx, xy, yy = 0.0, 0.0, 0.0
     for i in range(n):
         dx, dy = x[i] - x0, y[i] - y0
         xx += (dx * dx + gyration[1] * c[i] * c[i] + gyration[0] * s[i] * s[i]) / n
         yy += (dy * dy + gyration[1] * s[i] * s[i] + gyration[0] * c[i] * c[i]) / n
         xy += (dx * dy + (gyration[1] - gyration[0]) * c[i] * s[i]) / n
     det = xx * yy - xy * xy
-    # Moments of 1 / A_i; what the solver adds keeps them regular where all points are in a line.
+    # Moments of the weights w_i = 1 / A_i: sums of w, w u, w v, w u^2, w u v, w v^2. CFM keeps the
+    # equations regular where all points lie on a line.
     p, px, py = CFM, 0.0, 0.0
     pxx, pxy, pyy = CFM * xx, CFM * xy, CFM * yy
     for i in range(n):
@@ -211,7 +227,9 @@ def rigid_loads(x, y, c, s, points, load, gyration, loads):
             pxx += w * u * u
             pxy += w * u * v
             pyy += w * v * v
+    # Solution (a, b) of the balance of force and moments by Cramer's rule, up to the scale.
     one, along, across = pxx * pyy - pxy * pxy, py * pxy - px * pyy, px * pxy - py * pxx
+    # Scaled so that the loads carry the weight of all links.
     scale = n * load / (p * one + px * along + py * across)
     for i in range(n):
         for k in range(count):
@@ -222,7 +240,11 @@ def rigid_loads(x, y, c, s, points, load, gyration, loads):
 
 @kernel
 def heading(rotation):
-    """Return the cosine and sine of a body's x axis as it lies in the horizontal plane."""
+    """Return the cosine and sine of a body's heading: of its x axis in the horizontal plane.
+
+    Args:
+        rotation: body to world (3, 3).
+    """
     x, y = rotation[0, 0], rotation[1, 0]
     norm = np.sqrt(x * x + y * y)
     return x / norm, y / norm
@@ -233,14 +255,15 @@ def sliding_wrenches(
     pyramid, rotation, position, linear, angular, points, mu, beyond, load, slip, gyration,
     force, torque,
 ):  # fmt: skip
-    """Fill the friction's force [N] and torque [N m] on n links that slide in the plane (n, 3).
+    """Fill the friction force (n, 3) [N] and torque (n, 3) [N m] on n links that slide on a plane.
 
     Args:
-        pyramid: whether each axis is bounded by itself.
-        rotation, position, linear, angular: motion of the links, as `LinkMotion` has it.
-        points: on each link, along and across (k, 2) [m].
-        mu: along and across (2,).
-        beyond: (x, mu_along, mu_across) of ground that changes; empty where it does not.
+        pyramid: use the pyramid instead of the ellipse.
+        rotation, position, linear, angular: motion of the links, as in `LinkMotion`.
+        points: contact points on each link, along and across (k, 2) [m].
+        mu: coefficients along and across (2,).
+        beyond: (x, mu_along, mu_across): other coefficients where the x of a link's centre is
+            greater [m]; empty for uniform ground.
         load: weight of a link [N].
         slip: smoothing speed [m/s].
         gyration: squared radii of gyration (2,) [m^2]; 0 for equal loads.
@@ -248,6 +271,7 @@ def sliding_wrenches(
     """
     n, count = rotation.shape[0], points.shape[0]
     mu_along, mu_across = mu[0], mu[1]
+    # Equal loads, or those of a rigid body.
     normal, loads, headings = load / count, points[:0], points[:0]
     if gyration[1] > 0.0:
         loads, headings = np.empty((n, count)), np.empty((n, 2))
@@ -258,6 +282,7 @@ def sliding_wrenches(
             loads,
         )  # fmt: skip
     for i in range(n):
+        # Velocity of the centre in the axes of the link, and yaw rate.
         c, s = heading(rotation[i])
         along = c * linear[i, 0] + s * linear[i, 1]
         across = -s * linear[i, 0] + c * linear[i, 1]
@@ -265,6 +290,7 @@ def sliding_wrenches(
         if beyond.shape[0] > 0:
             there = position[i, 0] > beyond[0]
             mu_along, mu_across = (beyond[1], beyond[2]) if there else (mu[0], mu[1])
+        # Sum over the contact points, forces turned into the world.
         fx = 0.0
         fy = 0.0
         moment = 0.0
@@ -285,25 +311,26 @@ def sliding_wrenches(
 
 
 class EllipseFriction:
-    """Apply the ellipse at given points of links that slide on a horizontal plane.
+    """Friction on the ellipse, at given points of links that slide on a horizontal plane.
 
     Args:
         links: names of the links.
         points: contact points relative to the centre of mass, along and across (k, 2) [m].
         load: normal force on each link [N], shared by its points.
         mu_along, mu_across: coefficients along the link's x and y axes.
-        slip_speed: smoothing speed eps [m/s]; 0 for a pyramid that sticks, as no force law can.
-        beyond: ground that changes with place: `x` [m], and the `mu_along` and `mu_across` of
-            links whose centre is beyond it.
-        gyration: squared radii of gyration of a link about its x and y axis [m^2]: its points carry
-            what a contact solver gives to those of a body rigid upwards; None for equal shares.
+        slip_speed: smoothing speed eps [m/s]. 0 is possible only for the pyramid: such friction
+            sticks, and is solved by the reference alone.
+        beyond: other ground: links whose centre is beyond `x` [m] have its `mu_along` and
+            `mu_across`.
+        gyration: squared radii of gyration of a link about its x and y axis [m^2]: loads are those
+            of a rigid body (`rigid_loads`); None for equal loads.
 
     Raises:
-        ValueError: for a negative coefficient, or a slip speed that is none.
+        ValueError: for a negative coefficient or slip speed, or a slip speed of 0 on the ellipse.
         AccordError: for keys of `beyond` that are missing or unknown.
     """
 
-    pyramid = False  # whether each axis is bounded by itself
+    pyramid = False  # whether `PyramidFriction` is used
 
     def __init__(
         self,
@@ -334,7 +361,7 @@ class EllipseFriction:
     def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
         """Return forces (k, 3) [N] and torques (k, 3) [N m] about the centres of mass.
 
-        The arrays are used again by the next call.
+        The next call overwrites the arrays.
 
         Raises:
             AccordError: for friction that sticks, which is not a function of the motion.
@@ -351,13 +378,13 @@ class EllipseFriction:
 
 
 class PyramidFriction(EllipseFriction):
-    """Apply friction that is bounded on each axis by itself; arguments as of the ellipse."""
+    """Friction that is bounded on each axis separately; arguments as of `EllipseFriction`."""
 
     pyramid = True
 
 
 def _beyond(given: Mapping[str, float] | None) -> Array:
-    """Return (x, mu_along, mu_across) of the ground that changes, empty where it does not."""
+    """Return the checked values (x, mu_along, mu_across) of `beyond`; an empty array for None."""
     if given is None:
         return np.zeros(0)
     keys = ("x", "mu_along", "mu_across")

@@ -1,10 +1,12 @@
 """Errors that commands turn into one line and exit status 2, and text free of terminal controls.
 
-Kinds of errors may be added, as subclasses of AccordError whose text is one line. A library that
-becomes optional must be an entry of EXTRAS and the same requirement in setup.cfg: test_packaging
-compares them. DISPENSABLE must list only what the code runs without. MANY may be tuned. CONTROLS
-may grow but not shrink: it is what keeps names in files from steering a terminal
-(test_control_characters).
+`AccordError` and its subclasses carry the line. `check_known` and `did_you_mean` word errors about
+unknown names, `need` and `missing` those about libraries of an extra (a group of optional
+libraries) that is not installed, and `visible` and `guard` replace control characters in whatever
+is printed, so that names in files cannot steer a terminal (test_control_characters).
+
+EXTRAS must equal the requirements in setup.cfg (test_packaging); DISPENSABLE lists libraries that
+the code runs without. CONTROLS may grow, and must not shrink.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import IO, Any
 
 from roboaccord.numerics.machine import SAFE
 
-MANY = 24  # names at most in a line of choices, which then fills a few lines of a terminal
+MANY = 24  # names in a list of choices at most, which fill a few lines of a terminal
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "reference": {"joblib": "joblib>=1.5", "numba": "numba>=0.60,<0.69", "scipy": "scipy>=1.11"},
     "report": {"jinja2": "jinja2>=3.1", "matplotlib": "matplotlib>=3.10", "PIL": "pillow>=10",
@@ -29,40 +31,40 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "bag": {"mcap": "mcap>=1.2", "rosbags": "rosbags>=0.11.7,<0.12",
             "zstandard": "zstandard>=0.20"},
 }  # fmt: skip
-"""What pip is asked for, by module; setup.cfg has the same."""
-DISPENSABLE = ("numba",)  # kernels are interpreted without it
-# Control characters but for tab and newline; those that reorder text; halves of pairs.
+"""By extra: the requirement for pip of each module; setup.cfg has the same."""
+DISPENSABLE = ("numba",)  # without it, kernels are interpreted
+# Control characters except tab and newline, characters that reorder text, and lone surrogates.
 CONTROLS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
 
 class AccordError(Exception):
-    """State in one line what is wrong and, where that is known, what to do."""
+    """An error for the user: one line that states what is wrong and, where possible, what to do."""
 
 
 class DivergedError(AccordError):
-    """Report the time and the joint at which a simulation left the finite numbers."""
+    """A simulation diverged; the line states when, and at which joint."""
 
 
 class LockstepError(AccordError):
-    """Report a peer that did not answer in time, or answered something else than asked."""
+    """Another process, or a controller, did not answer in time or gave a wrong answer."""
 
 
 class Terminated(KeyboardInterrupt):
-    """End the program because of SIGTERM, as Ctrl-C does."""
+    """SIGTERM was received; it ends the program as Ctrl-C does."""
 
 
 def check_known(what: str, names: str | Iterable[str], available: Collection[str]) -> None:
-    """Refuse the first of some names that is not among those available.
+    """Refuse the first name that is not among the available ones.
 
     Args:
         what: begins the message, such as "unknown engine ".
-        names: to be checked, one or several.
-        available: what there is.
+        names: one name or several, to be checked.
+        available: all names that exist.
 
     Raises:
-        AccordError: naming what is like it.
+        AccordError: with a hint to a similar name.
     """
     for name in [names] if isinstance(names, str) else names:
         if name not in available:
@@ -70,72 +72,75 @@ def check_known(what: str, names: str | Iterable[str], available: Collection[str
 
 
 def check_switch(name: str, value: object) -> None:
-    """Refuse what is neither true nor false."""
+    """Refuse the value of a switch that is neither True nor False."""
     if not isinstance(value, bool):
         raise AccordError(f"{name} is {value}, and must be true or false")
 
 
 def did_you_mean(word: str, available: Iterable[str]) -> str:
-    """Return a hint for a mistyped word, or what there is to choose from."""
+    """Return the end of a message: the word that was meant, or all words available."""
     options = sorted(available)
-    same = [option for option in options if _plain(option) == _plain(word)]
-    if close := same or difflib.get_close_matches(word, options, n=1):
+    spelled_alike = [option for option in options if _plain(option) == _plain(word)]
+    if close := spelled_alike or difflib.get_close_matches(word, options, n=1):
         return f"; did you mean {close[0]}?"
     more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
     return f"; available: {', '.join(options[:MANY]) or 'none'}{more}"
 
 
 def _plain(word: str) -> str:
-    """Return a word in lower case, its numbers without leading zeros."""
+    """Return a word in lower case, with leading zeros of its numbers removed."""
     return re.sub(r"0+(?=\d)", "", word.lower())
 
 
 def need(what: str, *extras: str) -> None:
-    """Refuse to go on where libraries of extras are missing.
+    """Refuse to go on if libraries of extras are not installed.
 
     Args:
         what: begins the message, such as "reports need".
-        extras: their names.
+        extras: names of the extras.
 
     Raises:
-        AccordError: one line that states what to install.
+        AccordError: stating what to install.
     """
     if line := missing(*extras):
         raise AccordError(f"{what} {line}")
 
 
 def missing(*extras: str) -> str:
-    """Return what is missing of extras, and how to install it; "" for nothing."""
+    """Return which libraries of extras are missing, and how to install them; "" if none is."""
     modules = [module for extra in extras for module in EXTRAS[extra].items()]
-    return _line(asked for n, asked in modules if n not in DISPENSABLE and not find_spec(n))
+    return _install_line(asked for n, asked in modules if n not in DISPENSABLE and not find_spec(n))
 
 
 def missing_behind(error: BaseException) -> str:
-    """Return in a line which library of an extra is missing behind an error, "" for none."""
+    """Return a line that names the missing library which caused an error; "" for other errors."""
     name = (getattr(error, "name", None) or "").partition(".")[0]
     asked = next((modules[name] for modules in EXTRAS.values() if name in modules), "")
     if asked and isinstance(error, ModuleNotFoundError) and not find_spec(name):
-        return f"this needs {_line([asked])}"
+        return f"this needs {_install_line([asked])}"
     return ""
 
 
-def _line(asked: Iterable[str]) -> str:
+def _install_line(asked: Iterable[str]) -> str:
+    """Return the names of required libraries, and the pip command that installs them."""
     names = {requirement.partition(">")[0]: requirement for requirement in asked}
-    words = [full if "<" in full else name for name, full in names.items()]  # an upper bound counts
-    return f"{', '.join(names)}: pip install {shlex.join(words)}" if names else ""
+    pip_arguments = [
+        full if "<" in full else name for name, full in names.items()
+    ]  # pip needs the bounds where there is an upper one
+    return f"{', '.join(names)}: pip install {shlex.join(pip_arguments)}" if names else ""
 
 
 def visible(text: str) -> str:
-    """Return text whose control characters are escaped as in JSON."""
+    """Return text with its control characters escaped as in JSON."""
     return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 class Visible:
-    """A stream of text that escapes control characters.
+    """A text stream that escapes the control characters in what is written to it.
 
     Args:
-        stream: to write to. rich, whose styles consist of such characters, finds it by the name
-            that the attribute has here.
+        stream: to write to. The attribute has the name by which the library rich, whose styles are
+            control characters, finds the stream behind a proxy.
     """
 
     def __init__(self, stream: IO[str]) -> None:
@@ -152,7 +157,7 @@ class Visible:
 
 def guard() -> None:
     """Escape control characters in what this process prints, and make its children's path safe."""
-    os.environ[SAFE] = "1"  # for libraries, too: glfw asks another Python for its version
+    os.environ[SAFE] = "1"  # also for Python processes that libraries start, as glfw does
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):

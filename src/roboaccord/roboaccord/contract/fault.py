@@ -1,10 +1,13 @@
-"""Failures of joints: what fails, how, and from when on.
+"""Faults of joints: what fails, how, and from when on; and their text form.
 
-A kind may be added: a name in `Kind` and, where it has a size, an entry of SIZES with its unit and
-bounds; FORM, EVENTS and the help follow from them and need no change. What it does to a joint is
-written in simulators/faults.py, and for Gazebo in gazebo/faults.py of roboaccord_ros, with a motion
-of its own in test_partial_faults. Existing names, and the text that `str` gives and `parse_fault`
-reads, are fixed: they stand in bags, scenarios and on command lines.
+A fault is written as text, such as `elbow=weak:0.5@2`, on command lines, in scenarios and in bags:
+`parse_fault` reads what `str` writes. In a recorded motion a fault is an event, which `fault_of`
+turns back into a `Fault`. What a kind of fault does to a joint is in simulators/faults.py and, for
+Gazebo, in gazebo/faults.py of roboaccord_ros.
+
+A new kind is a name in `Kind` and, where it has a size, an entry of SIZES; FORM, EVENTS and the
+help follow from these. It also needs a motion in test_partial_faults. Existing names and texts
+stay.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from roboaccord.contract.trajectory import Event
 
 Kind = Literal["frozen", "loose", "weak", "slipping", "backlash", "stuck", "drifting"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-FOUND = "found_"  # begins the kind of an event: a controller has found a joint's fault
+FOUND = "found_"  # prefix of the kind of an event: a controller has detected the fault of a joint
 REFUSED = "target_refused"  # kind of an event: a controller has refused its target
 SIZES: dict[Kind, tuple[str, float, float]] = {
     "weak": ("FRACTION", 0.0, 1.0),
@@ -28,12 +31,13 @@ SIZES: dict[Kind, tuple[str, float, float]] = {
     "backlash": ("RAD", 0.0, math.inf),
     "drifting": ("RAD_PER_S", -math.inf, math.inf),
 }
-"""What the size of a kind is called, and its bounds in that unit; other kinds have none."""
+"""By kind: name of its size, and smallest and largest value; other kinds have no size."""
 HOLDING: tuple[Kind, ...] = ("frozen", "slipping")
-"""Kinds that act on the joint itself, not by the effort of its drive."""
+"""Kinds that hold the joint itself; the others change its drive or its encoder."""
 _FORMS = [f"{kind}:{SIZES[kind][0]}" if kind in SIZES else kind for kind in KINDS]
 FORM = f"JOINT={'|'.join(['frozen:RAD', *_FORMS])}[@SECONDS]"
 EVENTS: dict[str, Kind] = {f"joint_{kind}": kind for kind in KINDS}
+# JOINT = KIND [: SIZE] [@ TIME], with blanks anywhere between.
 _TEXT = re.compile(r"\s*([\w/]+)\s*=\s*(\w+)\s*(?::\s*([^@\s]+)\s*)?(?:@\s*(\S+)\s*)?")
 
 
@@ -44,10 +48,11 @@ class Fault:
     Args:
         joint: name.
         kind: `frozen`, held rigidly; `loose`, without the effort of its actuator; `weak`, with a
-            fraction of it; `slipping`, braked by dry friction; `backlash`, driven across a gap;
-            `stuck`, an encoder that repeats its angle; `drifting`, an encoder whose angle drifts.
-        time: it acts from the first control tick on that is not earlier [s].
-        angle: at which the joint is frozen from the start [rad]; None for where it is.
+            fraction of the effort; `slipping`, with additional dry friction; `backlash`, driven
+            across a gap; `stuck`, with an encoder that repeats its last angle; `drifting`, with an
+            encoder whose angle drifts.
+        time: the fault acts from the first control tick at or after this time [s].
+        angle: at which the joint is frozen from the start [rad]; None to freeze it where it is.
         size: remaining share of the effort [1], friction [N m], gap [rad] or drift [rad/s]; 0 for
             other kinds.
     """
@@ -66,7 +71,7 @@ class Fault:
 
 
 def parse_fault(text: str) -> Fault:
-    """Return the fault of a text of the form `FORM`.
+    """Return the fault that a text of the form FORM describes.
 
     Raises:
         AccordError: for a text of another form, an unknown kind, or a number out of range.
@@ -92,18 +97,18 @@ def parse_fault(text: str) -> Fault:
 
 
 def fault_of(event: Event) -> Fault | None:
-    """Return the fault that an event reports, None where it reports something else."""
+    """Return the fault that an event reports; None for an event of another kind."""
     kind = EVENTS.get(event.kind)
     return Fault(event.subject, kind, event.time, size=event.size) if kind else None
 
 
 def check_joint(fault: Fault, joints: Collection[str], hinges: Iterable[str]) -> None:
-    """Refuse a fault of anything but a hinge.
+    """Refuse a fault of a joint that is not a hinge.
 
     Args:
-        fault: to check.
-        joints: of the robot.
-        hinges: those that are revolute or continuous.
+        fault: to be checked.
+        joints: names of all joints of the robot.
+        hinges: names of those that are revolute or continuous.
 
     Raises:
         AccordError: for an unknown joint, or one that slides.
@@ -115,6 +120,7 @@ def check_joint(fault: Fault, joints: Collection[str], hinges: Iterable[str]) ->
 
 
 def _number(text: str, word: str) -> float:
+    """Return a word of the text of a fault as a number, or refuse it."""
     try:
         value = float(word) if "_" not in word else math.nan
     except ValueError:

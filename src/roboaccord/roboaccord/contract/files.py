@@ -1,9 +1,12 @@
-"""Files at the border of the project: bounded where they are read, whole where they are written.
+"""Safe reading and writing of files: bounded when read, whole or unchanged when written.
 
-A kind of file that commands write may be added: its suffix and how it begins, in `_HEADS` or
-`_TEXTS`. LARGEST and LARGEST_TEXT may be raised. What must stay: only a regular file is read; a
-file is written as a draft with a new name and then renamed, only over a file of its kind and never
-through a link. test_writers tries all of that, and finds each module that writes a file otherwise.
+Reading (`read_bytes`, `read_text`, `read_xml`) takes only regular files up to a size. Writing
+(`writing`) makes a draft with a new name and then renames it, only over a file of the same kind and
+never through a link; so a user's file is never destroyed or half-written. `check_target` and
+`check_inside` do the checks before. test_writers tries all of that, and finds every module that
+writes files in another way.
+
+A new kind of output file is added, by its suffix, to `_HEADS` with its first bytes, or to `_TEXTS`.
 """
 
 from __future__ import annotations
@@ -19,11 +22,11 @@ from typing import TextIO
 
 from roboaccord.contract.errors import AccordError
 
-LARGEST = 256_000_000  # bytes of a file that is read as a whole, into memory
-LARGEST_TEXT = 10_000_000  # bytes of a file that a person wrote
-HEAD = 512  # bytes by which the kind of a file is recognised
-STL_HEAD, STL_TRIANGLE = 84, 50  # bytes, fixed by the binary format
-written = set[Path]()  # files that this process has written, absolute
+LARGEST = 256_000_000  # bytes; the largest file that is read into memory
+LARGEST_TEXT = 10_000_000  # bytes; the largest file that a person may have written
+HEAD = 512  # bytes at the start of a file by which its kind is recognised
+STL_HEAD, STL_TRIANGLE = 84, 50  # bytes of the header and of each triangle in binary STL
+written = set[Path]()  # absolute paths of the files that this process has written
 
 
 def read_bytes(path: Path, most: int = LARGEST) -> bytes:
@@ -31,7 +34,7 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
 
     Args:
         path: of the file.
-        most: size from which on it is refused [bytes].
+        most: largest size that is read [bytes].
 
     Raises:
         AccordError: if it cannot be read, is not a regular file or is too large.
@@ -40,8 +43,8 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
         # Without O_NONBLOCK, opening a FIFO waits for a writer.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             _check_readable(path, os.fstat(file.fileno()), most)
-            data = file.read(most + 1)  # it may grow
-    except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
+            data = file.read(most + 1)  # the file may have grown
+    except (OSError, ValueError) as error:  # ValueError: the name contains a NUL
         raise AccordError(f"cannot read {path}: {_reason(error)}") from None
     if len(data) > most:
         raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
@@ -49,6 +52,7 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
 
 
 def _check_readable(path: Path, status: os.stat_result, most: int) -> None:
+    """Refuse what is not a regular file, or is larger than `most` bytes."""
     if not stat.S_ISREG(status.st_mode):
         raise AccordError(f"cannot read {path}: it is not a regular file")
     if status.st_size > most:
@@ -64,22 +68,22 @@ def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
 
 
 def read_xml(path: Path) -> ET.Element:
-    """Return the top element of an XML file; arguments and errors as in `read_bytes`."""
+    """Return the root element of an XML file; errors as in `read_bytes`."""
     return parse_xml(read_bytes(path, LARGEST_TEXT), f"cannot read {path}: it")
 
 
 def parse_xml(data: bytes | str, what: str) -> ET.Element:
-    """Return the top element of XML; an AccordError states that `what` is not XML."""
+    """Return the root element of XML; otherwise raise an AccordError: "`what` is not XML"."""
     try:
         top = ET.fromstring(data)
-        ET.tostring(top)  # too deep a nesting ends in a RecursionError
+        ET.tostring(top)  # raises RecursionError for a nesting that is too deep
     except (ET.ParseError, ValueError, LookupError, RecursionError) as error:
         raise AccordError(f"{what} is not XML: {error}") from None
     return top
 
 
 def check_file(path: Path, most: int = LARGEST) -> Path:
-    """Return the path of a file that a library will open; arguments and errors as above."""
+    """Return the path of a file that a library will open; checks and errors as in `read_bytes`."""
     try:
         _check_readable(path, path.stat(), most)
     except (OSError, ValueError) as error:
@@ -88,7 +92,7 @@ def check_file(path: Path, most: int = LARGEST) -> Path:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a path is a regular file; False for a name that no file can have."""
+    """Return whether a path is a regular file; False also for an impossible name."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -97,15 +101,15 @@ def is_file(path: Path) -> bool:
 
 @contextmanager
 def writing(path: Path, kind: str = "") -> Iterator[Path]:
-    """Yield the name of a draft to write, which replaces the file when it is done.
+    """Yield the path of a draft to be written; at the end of the block it replaces the file.
 
     Args:
         path: of the file.
-        kind: ending that files of this kind have, such as `.csv`; the ending of `path` if left out.
+        kind: ending of such files, such as `.csv`; by default that of `path`.
 
     Raises:
-        AccordError: if there is something other than a file of this kind, or the file cannot be
-            written; what was there then stays.
+        AccordError: if something else than a file of this kind is there, or the file cannot be
+            written; then nothing is changed.
     """
     check_target(path, kind)
     try:
@@ -117,9 +121,9 @@ def writing(path: Path, kind: str = "") -> Iterator[Path]:
 
 @contextmanager
 def drafting(path: Path, kind: str = "") -> Iterator[Path]:
-    """Do as `writing`, but replace whatever file or link is there.
+    """Write like `writing`, but replace any file or link that is there.
 
-    The draft is made under a random name that did not exist, so it cannot be somebody's link.
+    The draft gets a random new name, so that nobody can have put a link there.
 
     Raises:
         OSError: if the file cannot be written.
@@ -136,10 +140,10 @@ def drafting(path: Path, kind: str = "") -> Iterator[Path]:
 
 
 def open_growing(path: Path) -> TextIO:
-    """Open a text file to read and append to; it is made if there is none.
+    """Open a text file for reading and appending; it is created if it does not exist.
 
     Raises:
-        AccordError: if it is not a regular file, or has a second name.
+        AccordError: if it is not a regular file, or has hard links.
         OSError: if it cannot be opened, for instance because it is a link.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -156,26 +160,26 @@ def open_growing(path: Path) -> TextIO:
 def check_target(path: Path | None, kind: str = "") -> None:
     """Refuse to write over anything but a file of the same kind.
 
-    An empty file may be replaced, whatever its name. Arguments are those of `writing`; None is no
-    output.
+    An empty file may be replaced in any case. Arguments are those of `writing`; a `path` of None
+    stands for no output.
 
     Raises:
-        AccordError: naming what is there.
+        AccordError: stating what is there.
     """
     if path is None:
         return
     kind = kind or path.suffix
     try:
-        there = path.lstat()
-        if stat.S_ISDIR(there.st_mode) or not path.name:
+        status = path.lstat()
+        if stat.S_ISDIR(status.st_mode) or not path.name:
             raise AccordError(f"cannot write {path}: it is a folder")
-        if stat.S_ISLNK(there.st_mode):
+        if stat.S_ISLNK(status.st_mode):
             raise AccordError(f"cannot write {path}: it is a symbolic link; name what it leads to")
-        if not stat.S_ISREG(there.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise AccordError(f"cannot write {path}: it is not a regular file")
         if not os.access(path, os.W_OK):
             raise AccordError(f"cannot write {path}: Permission denied")
-        if there.st_size and not _is_of_kind(path, kind.lower(), there.st_size):
+        if status.st_size and not _is_of_kind(path, kind.lower(), status.st_size):
             what = f"no {kind} file of this command" if kind else "of another kind"
             raise AccordError(f"cannot write {path}: it is there already, and is {what}")
     except FileNotFoundError:
@@ -185,7 +189,7 @@ def check_target(path: Path | None, kind: str = "") -> None:
 
 
 def check_inside(top: Path, path: Path) -> None:
-    """Refuse a path that leads over a symbolic link below a folder, which itself may be a link.
+    """Refuse a path with a symbolic link below the folder `top`, which may itself be a link.
 
     Raises:
         AccordError: naming the link.
@@ -196,10 +200,10 @@ def check_inside(top: Path, path: Path) -> None:
 
 
 def check_folder(path: Path, patterns: Sequence[str]) -> None:
-    """Refuse to replace a folder with files, at any depth, that match none of some patterns.
+    """Refuse to replace a folder that has a file, at any depth, that matches none of `patterns`.
 
     Raises:
-        AccordError: naming the first of them.
+        AccordError: naming the first such file.
     """
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise AccordError(f"cannot write {path}: it is not a folder")
@@ -209,14 +213,16 @@ def check_folder(path: Path, patterns: Sequence[str]) -> None:
 
 
 def _is_of_kind(path: Path, kind: str, size: int) -> bool:
-    """Return whether a file has the ending of a kind, and begins as files of that kind do."""
+    """Return whether a file has the ending of a kind, and content that begins like that kind."""
     if path.suffix.lower() != kind:
         return False
     with path.open("rb") as file:
         head = file.read(HEAD)
+    # Binary STL is recognised by its size, which follows from the number of triangles.
     if kind == ".stl":
         count = int.from_bytes(head[STL_HEAD - 4 : STL_HEAD], "little")
         return head.startswith(b"solid") or size == STL_HEAD + STL_TRIANGLE * count
+    # Without byte order mark and leading blanks.
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if kind in _TEXTS and b"\0" not in head:
         return kind != ".csv" or b"," in head.partition(b"\n")[0]
@@ -225,14 +231,15 @@ def _is_of_kind(path: Path, kind: str, size: int) -> bool:
     return any(head.startswith(word) for word, kinds in _HEADS.items() if kind in kinds.split())
 
 
-_TEXTS = (".csv", ".mtl", ".obj", ".yaml", ".yml")
+_TEXTS = (".csv", ".mtl", ".obj", ".yaml", ".yml")  # kinds recognised as text
 _HEADS = {
     b"<": ".sdf .svg .urdf .xacro .xml", b"<!doctype html": ".html", b"<html": ".html",
     b"{": ".json .jsonl .sarif", b"[": ".json", b"gif8": ".gif", b"\x89png": ".png",
     b"gltf": ".glb", b"ply": ".ply", b"matlab": ".mat", b"\x93numpy": ".npy", b"pk\x03\x04": ".npz",
 }  # fmt: skip
-"""Kinds of files by how they begin."""
+"""By the first bytes of a file, in lower case: endings of its kinds."""
 
 
 def _reason(error: Exception) -> str:
+    """Return the reason of an error: that of the operating system, if there is one."""
     return str(getattr(error, "strerror", None) or error)

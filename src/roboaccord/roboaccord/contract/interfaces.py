@@ -1,9 +1,10 @@
-"""Interfaces of the workspace: controllers, inputs, force laws and observers.
+"""Interfaces of the project: controllers, inputs, simulators, force laws and observers.
 
-Every robot's controllers, every engine and every user's own controller implement these methods:
-names, arguments and meanings must stay, or code outside of the repository breaks. A method may be
-added where it has a default, as `faults` of Inputs and `on_event` of Observer do. AnySimulator and
-AnyEngine list only what robots call; all of it is in simulators/base.py and engines/spec.py.
+They are protocols: every robot's controllers, every engine and every user's own controller
+implement their methods. Names, arguments and meanings must stay, or code outside of the repository
+breaks; a method may be added where it has a default, as `faults` of Inputs. AnySimulator and
+AnyEngine list only what robots call; the complete classes are in simulators/base.py and
+engines/spec.py.
 """
 
 from __future__ import annotations
@@ -22,33 +23,33 @@ from roboaccord.contract.trajectory import Event, Trajectory
 
 @runtime_checkable
 class Controller(Protocol):
-    """Turn states into commands, deterministically, in the loop, in a node and in a sweep."""
+    """Turns states into commands; the same states and seed must give the same commands."""
 
     def reset(self, seed: int) -> None:
-        """Forget everything; take `seed` for whatever is random."""
+        """Return to the initial condition; `seed` is that of all that is random."""
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the command to hold over the next control period."""
+        """Return the command for the next control period, over which it is constant."""
 
 
 @runtime_checkable
 class Inputs(Protocol):
     """What comes into a run from outside, tick by tick: from a person, or from a bag.
 
-    `over` is True once a person has ended the run.
+    `over` becomes True when the inputs end the run.
     """
 
     over: bool
 
     def target(self, state: RobotState) -> Target | None:
-        """Return the target in force at the tick of a state, the same object until it changes."""
+        """Return the target at the tick of a state; the same object until the target changes."""
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
-        """Return switches to set at the tick of a state, whatever the controller commands."""
+        """Return the switches to set at the tick of a state; they prevail over the controller's."""
         return NO_SWITCHES
 
     def faults(self, state: RobotState) -> Sequence[Fault]:
-        """Return what fails from the tick of a state on; by default nothing."""
+        """Return the faults that begin at the tick of a state; by default none."""
         return ()
 
 
@@ -67,25 +68,25 @@ class Acceleration:
 
 
 class AnySimulator(Protocol):
-    """What `Robot.reference` and `Robot.engine` make: a `simulators.base.Simulator`."""
+    """A `simulators.base.Simulator`, as `Robot.reference` and `Robot.engine` return it."""
 
     def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`, and return the state as the simulator has it."""
+        """Put the robot into `state`, and return the state that the simulator has then."""
 
     def step(self, command: Command, duration: float) -> RobotState:
-        """Advance by `duration` [s] under a held command."""
+        """Advance by `duration` [s] under a constant command, and return the new state."""
 
 
 class AnyEngine(Protocol):
-    """What `Robot.engine` is given: an `engines.spec.EngineSpec`."""
+    """An `engines.spec.EngineSpec`, as `Robot.engine` is given it."""
 
     @property
     def name(self) -> str:
-        """Its name in commands, scenarios and results."""
+        """Name of the engine in commands, scenarios and results."""
 
 
 Engine = str | AnyEngine
-"""An engine by its name, or by a specification, which may be wrapped."""
+"""An engine: its name, or its specification, which may be wrapped, such as by errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +106,16 @@ class LinkMotion:
     angular: Array
 
     def at(self, links: NDArray[np.int64] | slice) -> LinkMotion:
-        """Return the motion of some of the links."""
+        """Return the motion of the links at the given indices."""
         return LinkMotion(
             self.rotation[links], self.position[links], self.linear[links], self.angular[links]
         )
 
 
 class ForceLaw(Protocol):
-    """External forces on links as a function of their motion, alike in every engine.
+    """External forces on links as a function of their motion, the same in every engine.
 
-    `links` names the links in the order of the arrays of `LinkMotion`.
+    `links` names the links, in the order of the rows of `LinkMotion`.
     """
 
     links: tuple[str, ...]
@@ -124,38 +125,38 @@ class ForceLaw(Protocol):
 
 
 class Odometry(Protocol):
-    """The path of a `base_link` that turns in place in the simulation."""
+    """Computes the path of a base that, in the simulation, turns without moving on."""
 
     def reset(self, state: RobotState) -> RobotState:
-        """Start at the place of a state; return it completed."""
+        """Start at the position of a state; return the state with what odometry adds."""
 
     def follow(self, state: RobotState) -> RobotState:
-        """Return the next state with the position that the base has reached."""
+        """Return the next state with the position that the base has reached by rolling."""
 
 
 class Observer(Protocol):
-    """Follow a run: a recorder, a viewer, a progress bar.
+    """Follows a run, such as a recorder, a viewer or a progress bar.
 
-    One that derives from it need not take commands and events.
+    A class that derives from it need not have `on_command` and `on_event`.
     """
 
     def on_state(self, state: RobotState) -> None:
-        """Take the state of one control tick."""
+        """Receive the state of one control tick."""
 
     def on_command(self, state: RobotState, command: Command) -> None:
-        """Take the command that answers `state`; by default, do nothing."""
+        """Receive the command that answers `state`; by default, do nothing."""
         return
 
     def on_event(self, event: Event) -> None:
-        """Take one event; by default, do nothing."""
+        """Receive one event; by default, do nothing."""
         return
 
 
 class Tally(Protocol):
-    """Measure figures of a motion that comes in parts, without keeping it."""
+    """Computes figures of a motion that comes in parts, without keeping the motion."""
 
     def add(self, part: Trajectory) -> None:
-        """Take a part, without events; its first sample is the last one of the part before."""
+        """Add a part, without events; its first sample is the last one of the previous part."""
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
-        """Return the figures of all parts, given the events of the whole motion."""
+        """Return the figures of all parts by name, given the events of the whole motion."""

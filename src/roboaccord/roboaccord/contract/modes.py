@@ -1,10 +1,14 @@
-"""Modes of a command, and of the function that does the same: which options belong to which.
+"""Modes of a command, and of the function that does the same: which options go together.
 
-A command gets modes where it is defined, by a `Modes` beside it; nothing here lists commands.
-Options may be added to a mode in that command's `takes`; what refines every robot is added to
-ROBOTS. If the parameter of a function and the option have different names, the pair is added to
-FLAGS. test_modes goes through all commands: a mode must name every option, and no other mode may
-ignore it silently.
+`accord crosscheck`, for one, has modes for a robot, a file and a recorded run. A `Modes` object
+beside the command says which mode is in force for given options, and which options each mode takes;
+options that only other modes take are refused with a message. It serves both as decorator of a
+command (`__call__`) and of the Python function (`guard`). Packages add modes by entry points
+(`AddedMode`). test_modes goes through all commands: each option must belong to a mode, and no mode
+may ignore it silently.
+
+Options that describe every robot are added to ROBOTS; a parameter of a function whose option has
+another name is added to FLAGS.
 """
 
 from __future__ import annotations
@@ -21,32 +25,32 @@ from roboaccord.contract.plugins import added, load
 
 P = ParamSpec("P")
 R = TypeVar("R")
-SETUP = "a setup"  # a mode of functions alone
+SETUP = "a setup"  # mode in which a function is given a Setup; commands do not have it
 ROBOTS = {SETUP: "", "ROBOT": "words set fault", "FILE": "words set fault base package trust",
           "FILE.xacro": "words set fault base package trust :="}  # fmt: skip
-"""Options that refine a robot, by what it is given as: a setup is complete, a file takes most."""
+"""Options that describe a robot, by the form in which it is given; a setup is complete."""
 FLAGS = {"arguments": ":=", "columns": "map", "every": "all", "faults": "fault",
          "packages": "package", "robot_or_recording": "what",
          "scenario": "words", "settings": "set"}  # fmt: skip
-"""Option of a command by the parameter of the function, where their names differ."""
+"""{parameter of a function: option of the command}, where their names differ."""
 
 
 @dataclass(frozen=True)
 class Modes:
-    """Which options each mode of a command takes.
+    """The modes of a command, and the options that each takes.
 
     Args:
-        of: returns the modes in force, by the values of options and arguments.
-        takes: names of options by mode, as on the command line, with blanks between; `:=` are the
-            arguments of a xacro file. Those of "" go with every mode, and so do positional
-            arguments and parameters of functions that no mode names.
+        of: function from the values of options and arguments to the modes in force.
+        takes: names of options by mode, as on the command line, separated by blanks; `:=` stands
+            for the arguments of a xacro file. Options of the mode "" go with every mode, and so do
+            positional arguments and parameters that no mode names.
     """
 
     of: Callable[[Mapping[str, Any]], Sequence[str]]
     takes: Mapping[str, str]
 
     def __call__(self, command: Callable[P, R]) -> Callable[P, R]:
-        """Mark a function with its modes: `add_command` refuses options of others."""
+        """Attach the modes to the function of a command, so that `add_command` checks options."""
         command.__dict__["modes"] = self
         return command
 
@@ -60,30 +64,32 @@ class Modes:
         """Refuse options of other modes, and return those that the modes in force take.
 
         Args:
-            command: its name.
+            command: name of the command, for the message.
             given: names of the options and arguments that the user gave.
-            values: of these, and of others with their defaults.
-            written: how each is written.
+            values: values of all options, defaults included.
+            written: how each option is written, for the message.
 
         Raises:
-            AccordError: naming the modes that take an option.
+            AccordError: naming the modes to which a given option belongs.
         """
         modes = self.of(values)
         taken = {name for mode in ("", *modes) for name in self.takes.get(mode, "").split()}
         for name in sorted({*given} - taken):
-            having = [m for m, names in self.takes.items() if name in names.split() and m != SETUP]
-            if having:
-                takes = ", ".join(written[n] for n in sorted(taken & {*written})) or "none"
-                belongs = f"{written[name]} belongs to {command} {' or '.join(having)}"
-                raise AccordError(f"{belongs}; {' '.join(modes)} takes {takes}")
+            owning_modes = [
+                m for m, names in self.takes.items() if name in names.split() and m != SETUP
+            ]
+            if owning_modes:
+                taken_options = ", ".join(written[n] for n in sorted(taken & {*written})) or "none"
+                belongs = f"{written[name]} belongs to {command} {' or '.join(owning_modes)}"
+                raise AccordError(f"{belongs}; {' '.join(modes)} takes {taken_options}")
         return taken
 
     def guard(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Let a function refuse the arguments of its other modes, as its command does.
+        """Return a function that refuses arguments of modes not in force, as the command does.
 
-        An argument that is empty, False or None counts as not given; 0 as given. Modes that
-        packages add to the function, by the entry point `FUNCTION.MODE`, are called with all
-        arguments by name.
+        An argument that is empty, False or None counts as not given, the number 0 as given. Where
+        a mode is in force that a package adds by the entry point `FUNCTION.MODE`, its function is
+        called instead, with all arguments by name.
         """
         signature = inspect.signature(function)
         subject = next(iter(signature.parameters))
@@ -97,8 +103,10 @@ class Modes:
             if not bound[subject]:
                 raise AccordError(f"{name}: {subject} is empty")
             bound |= bound.pop("options", {})
+            # Arguments by the names of options; those that count as given.
             values = {FLAGS.get(key, key): value for key, value in bound.items()}
             given = [k for k, v in values.items() if v or (v is not False and isinstance(v, Real))]
+            # Refuse arguments of other modes, then call the function of the mode.
             modes = with_added(self, others)
             modes.check(name, given, values, written)
             for mode in modes.of(values):
@@ -115,10 +123,10 @@ class AddedMode:
     """A mode that a package adds to a command or a function, by the entry point `COMMAND.MODE`.
 
     Args:
-        applies: whether it is in force, by the values of options and arguments.
+        applies: function from the values of options and arguments to whether it is in force.
         takes: names of its options, as in `Modes`.
-        command: the function that does it, typed as a command's is. Its parameters that the
-            command does not have become options of that; the others mean what they do there.
+        command: function that is called, with type hints like that of a command. Parameters that
+            the command does not have become its options; the others mean the same as there.
     """
 
     applies: Callable[[Mapping[str, Any]], bool]
@@ -127,12 +135,12 @@ class AddedMode:
 
 
 def added_modes(group: str, owner: str) -> dict[str, AddedMode]:
-    """Return the modes that packages add to a command or a function, by name."""
+    """Return the modes that packages add to a command or function (`owner`), by name."""
     return {mode: load(group, f"{owner}.{mode}") for mode in added(group, owner)}
 
 
 def with_added(modes: Modes, others: Mapping[str, AddedMode]) -> Modes:
-    """Return the modes of a command with those that packages add to it, which come first."""
+    """Return the modes of a command together with added ones, which prevail where they apply."""
 
     def of(given: Mapping[str, Any]) -> Sequence[str]:
         in_force = [name for name, mode in others.items() if mode.applies(given)]
@@ -142,11 +150,13 @@ def with_added(modes: Modes, others: Mapping[str, AddedMode]) -> Modes:
 
 
 def by_option(option: str, taken: str, without: str, every: str) -> Modes:
-    """Return two modes: with an option, or a value of it such as `objective cost`, and without.
+    """Return two modes: one with an option, or with one value of it, and one without.
 
     Args:
-        option: its name, and the value if there are several.
-        taken, without, every: names of options of the one, of the other and of both.
+        option: name of the option, and perhaps its value, as in `objective cost`.
+        taken: names of the options that go with it.
+        without: names of those that go without it.
+        every: names of those that go with both modes.
     """
     name, _, value = option.partition(" ")
     modes = f"with --{option}", f"without --{option}"

@@ -1,9 +1,13 @@
-"""Outcomes, reasons and findings of the levels, and the verdict that follows from them.
+"""Outcomes, reasons and findings of the levels of a cross-check, and the verdict.
 
-A reason may be added: a member of `Code`, and its words in report/words.py. Values of `Outcome`,
-`Code` and `Verdict` and the keys that `Finding.to_json` gives are part of the JSON of
-`accord crosscheck` and stay. No verdict may hang on words: compare codes. `verdict_of` is strict on
-purpose: what is not judged must never pass (test_outcomes). JUDGED_SHARE may be tuned.
+A cross-check consists of levels (accelerations, single steps, trajectories, energy, ...). The
+result of one level for one engine is a `Finding`: its `Outcome`, and `Reason`s, each a `Code` with
+figures. Words come only later, from report/words.py: no verdict may depend on words. `verdict_of`
+is strict on purpose: what could not be judged never passes (test_outcomes).
+
+A new reason is a member of `Code`, with its words in report/words.py. Values of `Outcome`, `Code`
+and `Verdict`, and the keys of `Finding.to_json`, are part of the JSON of `accord crosscheck` and
+stay.
 """
 
 from __future__ import annotations
@@ -18,11 +22,13 @@ from roboaccord.contract.results import Json, to_json
 from roboaccord.contract.shown import display
 
 Verdict = Literal["pass", "fail", "undecided"]
-JUDGED_SHARE = 3  # a level is judged where at least one of so many ticks is: a matter of judgement
+JUDGED_SHARE = (
+    3  # a level counts as judged if at least one of so many ticks was: a choice, not a result
+)
 
 
 class Outcome(StrEnum):
-    """The outcome of a level."""
+    """The outcome of a level for an engine."""
 
     WITHIN = auto()
     OUTSIDE = auto()
@@ -32,9 +38,13 @@ class Outcome(StrEnum):
 
 
 class Code(StrEnum):
-    """Why a level has its outcome. Words and figures of each are in report/words.py."""
+    """Why a level has its outcome; the sentence of each code is in report/words.py.
 
-    TEXT = auto()  # what a user, an engine or an error has to say
+    In names, TWIN is the reference computed again with the engine's own time-stepping scheme, and
+    BOOK the energy balance of a run.
+    """
+
+    TEXT = auto()  # a text of a user, an engine or an error
     BELOW_ROUND_OFF = auto()
     ALLOWED = auto()
     FEW_JUDGED = auto()
@@ -43,7 +53,7 @@ class Code(StrEnum):
     NOTHING_MOVES = auto()
     NOTHING_CAN_MOVE = auto()
     KINEMATIC = auto()
-    HIDDEN = auto()  # more than the scenario allows to go unnoticed
+    HIDDEN = auto()  # a larger error could go unnoticed than the scenario allows
     CAUSE = auto()
     MODEL = auto()
     ACCELERATION = auto()
@@ -118,8 +128,8 @@ class Reason:
     """Why a level has its outcome: a code with its figures; `str` gives the words.
 
     Args:
-        code: a member of `Code`, or a name of a level that is not in the tree.
-        figures: by name, in SI units; other reasons among them.
+        code: a member of `Code`, or one of a level that another package adds.
+        figures: by name, in SI units; other reasons may be among them.
     """
 
     code: Code | str
@@ -129,26 +139,26 @@ class Reason:
         return display.words(self)
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return the code, and figures beside it."""
+        """Return the code and the figures in one mapping."""
         return {"code": str(self.code), **{k: to_json(v) for k, v in self.figures.items()}}
 
 
 def because(code: Code | str, **figures: Any) -> Reason:
-    """Return a reason with its figures."""
+    """Return the reason with a code and figures."""
     return Reason(code, figures)
 
 
 @dataclass(frozen=True)
 class Cause:
-    """What is off in an engine or a log, and by how much.
+    """What is wrong in an engine or a log, and by how much.
 
     Args:
         quantity: mass, gear, delay, sign of rate, ...
-        where: link or joint, a pair of them, `*` for all; "" where there is only one.
-        size: by how much, a share of the quantity where the unit is 1; None where it has none.
-        interval: of 95 % confidence, low and high; None where there is none.
+        where: link, joint or pair of them, `*` for all; "" where there is only one.
+        size: of the error, relative where the unit is 1; None where it has no size.
+        interval: low and high end of the 95 % confidence interval; None where there is none.
         unit: of size and interval.
-        axis: along or about which the quantity is off, or its component; "" where it has none.
+        axis: along or about which the quantity is wrong, or its component; "" where it has none.
     """
 
     quantity: str
@@ -165,15 +175,15 @@ class Finding:
 
     Args:
         outcome: of the level.
-        reasons: why it is not simply within; none where it is.
-        quantity: what is off: mass, axis, friction, ...; "" where nothing is, or it is unknown.
-        where: the link, joint or time where it is off; "" likewise.
-        size: by how much, in the unit of the quantity; None likewise.
-        level, engine: their names; the check fills them in.
-        unexplained: whether a cause is still to be sought.
-        smaller: whether a smaller physics step would decide.
-        stands_in: whether this is the outcome of another level, which stands in for this one.
-        excuse: why the scenario does not count it.
+        reasons: for the outcome; none where it is within without more to say.
+        quantity: what is wrong, such as mass, axis or friction; "" if nothing is, or it is unknown.
+        where: link, joint or time where it is wrong; "" if nothing is, or it is unknown.
+        size: of the error, in the unit of the quantity; None if nothing is wrong, or it is unknown.
+        level, engine: their names, which the check fills in.
+        unexplained: whether a cause is still to be searched for.
+        smaller: whether a smaller physics step would decide the matter.
+        stands_in: whether this level does not apply, and has the outcome of another level.
+        excuse: reason for which the scenario does not count the finding; "" if it does.
     """
 
     outcome: Outcome
@@ -212,37 +222,37 @@ class Finding:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of its reasons."""
+        """The codes of the reasons, as texts."""
         return tuple(str(reason.code) for reason in self.reasons)
 
     @property
     def reason(self) -> str:
-        """Its reasons in words."""
+        """The reasons in words."""
         return display.words(self)
 
     def also(self, *reasons: Reason) -> Finding:
-        """Return the finding with more reasons."""
+        """Return the finding with `reasons` added."""
         return replace(self, reasons=(*self.reasons, *reasons))
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return the keys that stand below level and engine."""
+        """Return the JSON of the finding; level and engine are keys above it."""
         names = ("outcome", "reason", "codes", "quantity", "where", "size")
         return {name: to_json(getattr(self, name)) for name in names}
 
 
 Findings = Mapping[str, Finding]
-"""By engine."""
+"""Findings of one level, by engine."""
 
 
 class Levels(dict[str, Findings]):
-    """Findings of a check by level and engine, of the levels that were checked.
+    """Findings of a check by level, then by engine; only of levels that were checked.
 
     `levels.one_step["dart"]` is the same as `levels["one_step"]["dart"]`.
     """
 
     @classmethod
     def of(cls, findings: Iterable[Finding]) -> Levels:
-        """Sort findings by level."""
+        """Return findings sorted by level and engine."""
         levels = cls()
         for finding in findings:
             level = levels.get(finding.level, {})
@@ -250,7 +260,7 @@ class Levels(dict[str, Findings]):
         return levels
 
     def __getattr__(self, level: str) -> Findings:
-        """Return the findings of a level."""
+        """Return the findings of a level by its name as an attribute."""
         if level not in self:
             raise AttributeError(f"no level {level} was checked")
         return self[level]
@@ -262,17 +272,20 @@ class Levels(dict[str, Findings]):
 
 
 def stand_in(finding: Finding, level: str, *reasons: Reason) -> Finding:
-    """Return the finding of a level that does not apply, whose outcome is that of another."""
+    """Return the finding of a level that does not apply, with the outcome of another level."""
     return Finding(finding.outcome, reasons, level=level, engine=finding.engine, stands_in=True)
 
 
 def unless_few(finding: Finding, judged: float, total: float, what: str = "ticks") -> Finding:
-    """Return a finding; one that is within on less than a third of the ticks is not judged.
+    """Return a finding, or "not judged" where it is within but rests on too few ticks.
+
+    That is the case if less than one of JUDGED_SHARE ticks was judged.
 
     Args:
         finding: of a level.
-        judged, total: number of ticks that were judged, and that the level set out to judge.
-        what: is counted, in words.
+        judged: number of ticks that were judged.
+        total: number of ticks that the level was to judge.
+        what: name of what is counted, for the reason.
     """
     if finding.outcome != Outcome.WITHIN or JUDGED_SHARE * judged >= total:
         return finding
@@ -281,7 +294,12 @@ def unless_few(finding: Finding, judged: float, total: float, what: str = "ticks
 
 
 def excuse(findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]) -> list[Finding]:
-    """Return findings with the excuses of a scenario applied to those that are not within."""
+    """Return findings; those outside or not judged are excused where the scenario has an excuse.
+
+    Args:
+        findings: of all levels and engines.
+        excuses: text of the excuse, by level and engine.
+    """
     return [
         replace(f, outcome=Outcome.EXCUSED, excuse=why)
         if f.outcome in (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
@@ -292,7 +310,10 @@ def excuse(findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]
 
 
 def verdict_of(findings: Sequence[Finding]) -> Verdict | None:
-    """Return the verdict: None where there is no engine to judge."""
+    """Return "fail" if any finding is outside, "undecided" if any is not judged, else "pass".
+
+    None where there is no finding, because there is no engine to judge.
+    """
     if not findings:
         return None
     outcomes = {f.outcome for f in findings}

@@ -1,13 +1,12 @@
-"""What installed packages add to the workspace, by entry points.
+"""What installed packages add to the core, by entry points.
 
-To add a command, controller, scenario or function from a package, change that package's setup.cfg,
-not this file, and list it in packages.yaml here (test_plugins compares the two; packages.yaml only
-serves to name the package of what is not installed). Groups may be added: a name that some caller
-gives to `entries` and a line below. PREFIX and the forms below are fixed: packages of others use
-them.
+A package announces a function or class by an entry point in its setup.cfg, in the group
+`roboaccord.GROUP`; the core finds it by group and name, and knows no package by name. `entries` and
+`added` list them, `load` imports one. packages.yaml lists those of the repository's own packages, so
+that `lacking` can name the package of what is not installed (test_plugins compares it with the
+setup.cfg files). Names of groups, and the forms below, must stay: packages of others use them.
 
-Each package adds by groups `roboaccord.GROUP`; nothing here knows one by name. What belongs to a
-robot or a command carries its name, `OWNER.NAME`:
+What belongs to a robot or a command has its name in front, `OWNER.NAME`:
 
     commands     NAME = module:function, a command of `accord`; ROBOT.NAME, of a robot's group;
                  COMMAND.MODE, ROBOT.COMMAND.MODE = module:object, an `AddedMode` of a command
@@ -35,12 +34,12 @@ from typing import Any
 
 from roboaccord.contract.errors import AccordError
 
-PREFIX = "roboaccord"
-SHELF = Path(__file__).with_name("packages.yaml")
+PREFIX = "roboaccord"  # of all groups
+SHELF = Path(__file__).with_name("packages.yaml")  # what packages of the repository add
 
 
 class NotInstalledError(AccordError):
-    """What is asked for is in a package that is not installed."""
+    """What was asked for is in a package that is not installed."""
 
 
 @cache
@@ -50,18 +49,20 @@ def entries(group: str) -> Mapping[str, EntryPoint]:
 
 
 def added(group: str, owner: str) -> Mapping[str, EntryPoint]:
-    """Return what is added to a robot or a command, by its name there."""
+    """Return the entry points `OWNER.NAME` of an owner, a robot or a command, by NAME."""
     start = f"{owner}."
     return {
-        name.removeprefix(start): e for name, e in entries(group).items() if name.startswith(start)
+        name.removeprefix(start): entry
+        for name, entry in entries(group).items()
+        if name.startswith(start)
     }
 
 
 def load(group: str, name: str, what: str = "") -> Any:
-    """Return what an entry point names; `what` is as in `lacking`.
+    """Import and return what an entry point names; arguments as in `lacking`.
 
     Raises:
-        AccordError: if no installed package has it, or its package lacks a library.
+        AccordError: if no installed package has it, or a library is missing to import it.
     """
     entry = entries(group).get(name)
     if entry is None:
@@ -75,16 +76,20 @@ def load(group: str, name: str, what: str = "") -> Any:
 
 
 def lacking(group: str, name: str, what: str = "") -> str:
-    """Return a line that names the package of what is not installed; "" where there is none.
+    """Return a line that names the package which has an entry that is not installed.
+
+    Return "" for an entry that is installed, or that no package of the repository has.
 
     Args:
         group: of entry points.
         name: of the entry.
-        what: what the line calls it; its name by default.
+        what: how the line calls it; by default its name.
     """
     if name in entries(group):
         return ""
-    package = next((key for key, has in _shelf().items() if name in has.get(group, ())), "")
+    package = next(
+        (key for key, groups in _repository_entries().items() if name in groups.get(group, ())), ""
+    )
     if not package:
         return ""
     distribution = package if package.startswith(PREFIX) else f"{PREFIX}_{package}"
@@ -93,8 +98,8 @@ def lacking(group: str, name: str, what: str = "") -> str:
 
 
 @cache
-def _shelf() -> Mapping[str, Mapping[str, list[str]]]:
-    """Return what each package of the repository adds, by package and group."""
+def _repository_entries() -> Mapping[str, Mapping[str, list[str]]]:
+    """Return the names of entries that packages of the repository add, by package and group."""
     import yaml
 
     names: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(SHELF.read_text("utf-8"))

@@ -1,8 +1,10 @@
-"""Names of engines by profile: `mujoco`, `mujoco (expert)` and, in scenarios, `mujoco (default)`.
+"""Names of engines with their profile: `mujoco`, `mujoco (expert)` or `mujoco (default)`.
 
-EXPERT and DEFAULT are fixed: scenarios and the JSON of a check have them behind an engine's name.
-Which of two entries of a scenario counts is decided in `given` (test_profiles). No other module may
-be imported here: the command line needs names of engines at once.
+A profile is the set of settings with which an engine runs: the project's default ones, or those
+that an expert for the engine would choose. A name without suffix is that of an engine with its
+default settings; in scenarios it stands for all profiles, and `(default)` for those settings alone.
+The suffixes stay, because scenarios and the JSON of a check have them. No other module may be
+imported here, for the command line needs the names of engines quickly (test_profiles).
 """
 
 from collections.abc import Mapping
@@ -10,17 +12,20 @@ from typing import TypeVar
 
 T = TypeVar("T")
 EXPERT = " (expert)"
-"""Behind the name of an engine that is held to its expert settings."""
+"""Suffix to the name of an engine that runs with its expert settings."""
 DEFAULT = " (default)"
-"""Behind the name of an engine in a scenario, for what does not hold for its expert settings."""
+"""Suffix to a name in a scenario, for an entry that does not hold for expert settings."""
 
 
 def plain(engine: str) -> str:
-    """Return the name of an engine without that of its profile."""
+    """Return the name of an engine without the suffix of its profile."""
     return engine.removesuffix(EXPERT).removesuffix(DEFAULT)
 
 
 def given(by_engine: Mapping[str, T], engine: str) -> T | None:
-    """Return what a scenario has for an engine: in its profile alone, or else in all profiles."""
+    """Return a scenario's entry for an engine: that of its profile, or else that of all profiles.
+
+    None where there is neither.
+    """
     profile = engine if engine.endswith(EXPERT) else engine + DEFAULT
     return by_engine.get(profile, by_engine.get(plain(engine)))

@@ -1,10 +1,14 @@
-"""Typed results: quantities with a unit and a meaning, and their JSON.
+"""Typed results: dataclasses whose fields carry a unit and a meaning, and their JSON.
 
-Figures are added to a result as annotated fields of its class, not here; a name for a unit that
-recurs may be added beside `Metres`, a unit on screen in SCALES. What must stay are the rules by
-which `to_json` makes the JSON of every command from fields (null for NaN and infinity; IF_ANY,
-LEFT_OUT, INLINE): users read it, and test_results checks them. `text`, `html` and `plot` come from
-contract/shown.py, because folders above this one print and draw.
+A field such as `speed: Annotated[float, Quantity("m/s", "mean speed")]` is all that a new figure
+needs: `to_json` makes the JSON of every command from the fields, and the terminal and the pages
+take heading, unit and meaning from the `Quantity` (`quantities` collects them). A result that
+derives from `Shown` can print and draw itself; the functions for that are in rooms above this one,
+and reach it through contract/shown.py.
+
+What must stay are the rules of the JSON: null for NaN and infinity, and IF_ANY, LEFT_OUT and INLINE
+(test_results). A unit that recurs may get a name beside `Metres`, a unit on screen goes into
+SCALES.
 """
 
 from __future__ import annotations
@@ -29,10 +33,13 @@ if TYPE_CHECKING:
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold."""
 
-IF_ANY = {"if_any": True}  # metadata of a field that is left out of the JSON where it is None
-LEFT_OUT = {"left_out": True}  # metadata of a field that is not part of the JSON
-INLINE = {"inline": True}  # metadata of a field whose keys stand among those beside it
-BESIDE = {"beside": True}  # metadata of a field whose quantities are shown among those beside it
+# Metadata of a field:
+IF_ANY = {"if_any": True}  # left out of the JSON where it is None
+LEFT_OUT = {"left_out": True}  # never part of the JSON
+INLINE = {
+    "inline": True
+}  # a dataclass whose keys are put among the keys of its owner, and so printed
+BESIDE = {"beside": True}  # a dataclass whose quantities are printed among those of its owner
 
 
 @dataclass(frozen=True)
@@ -40,11 +47,11 @@ class Quantity:
     """Unit and meaning of a field of a result: `speed: Annotated[float, Quantity("m/s", "...")]`.
 
     Args:
-        unit: SI symbol, products with blanks as `N m`; 1 for a ratio, "" for what has none.
+        unit: SI symbol, products with blanks as `N m`; "1" for a ratio, "" for what has no unit.
         meaning: what is measured, in a few words.
-        name: heading on screen; the field's own by default.
+        name: heading on screen; by default the name of the field.
         form: how a number is formatted; `s` for words, `text` for sentences, which are wrapped.
-        shown: unit on screen where that is another one of `SCALES`.
+        shown: unit on screen if it differs from `unit`; a pair in SCALES.
     """
 
     unit: str
@@ -57,7 +64,7 @@ class Quantity:
 SCALES = {
     ("m", "mm"): 1e3, ("s", "ms"): 1e3, ("1", "%"): 1e2, ("rad", "deg"): 180.0 / math.pi,
 }  # fmt: skip
-"""By unit and unit on screen: the factor between them."""
+"""By (unit, unit on screen): the factor between them."""
 
 Word = Annotated[str, Quantity("", form="s")]
 Ratio = Annotated[float, Quantity("1")]
@@ -74,9 +81,9 @@ Kilograms = Annotated[float, Quantity("kg")]
 
 @cache
 def quantities(result: type) -> Mapping[str, Quantity]:
-    """Return the quantities among the fields and properties of a dataclass, by name.
+    """Return the fields and properties of a dataclass that are quantities, by name.
 
-    Those of a field that is itself a dataclass are called `FIELD.NAME`.
+    Those of a field that is itself a dataclass are named `FIELD.NAME`.
     """
     hints = get_type_hints(result, include_extras=True)
     for kind in filter(is_dataclass, reversed(result.__mro__)):
@@ -94,7 +101,7 @@ def quantities(result: type) -> Mapping[str, Quantity]:
 
 
 def inline(result: type[DataclassInstance]) -> set[str]:
-    """Return the fields whose quantities are shown among those beside them."""
+    """Return the names of fields whose quantities are printed among those of their owner."""
     return {field.name for field in fields(result) if {"inline", "beside"} & set(field.metadata)}
 
 
@@ -104,21 +111,21 @@ def unit_of(result: type, name: str) -> str:
 
 
 def plain_type(kind: Any) -> Any:
-    """Return a type without its annotations, and without those of its arguments."""
+    """Return a type with all `Annotated` removed, also in its arguments."""
     return get_type_hints(SimpleNamespace(__annotations__={"kind": kind}))["kind"]
 
 
 def unit_in(kind: Any) -> str:
-    """Return the unit that a type, or one of its arguments, is annotated with; "" for none."""
+    """Return the unit with which a type, or one of its arguments, is annotated; "" for none."""
     if isinstance(kind, Quantity):
         return kind.unit
     return next(filter(None, map(unit_in, get_args(kind))), "")
 
 
 def to_json(value: object) -> Json:
-    """Return a result as JSON has it: a dataclass by its fields, null for NaN and infinity.
+    """Return a value as plain data for JSON: a dataclass by its fields, None for NaN and infinity.
 
-    A class whose keys are not its fields has a method `to_json` of its own.
+    A class whose keys are not its fields has a method `to_json`, which is used instead.
     """
     method = getattr(value, "to_json", None)
     if method is not None:
@@ -143,7 +150,7 @@ def to_json(value: object) -> Json:
 
 
 def by_fields(value: DataclassInstance) -> dict[str, Json]:
-    """Return a dataclass as JSON by its fields, whether or not it has a `to_json` of its own."""
+    """Return a dataclass as plain data by its fields, even if it has a `to_json` of its own."""
     data: dict[str, Json] = {}
     for field in fields(value):
         if "left_out" in field.metadata:
@@ -157,11 +164,11 @@ def by_fields(value: DataclassInstance) -> dict[str, Json]:
 
 
 class Shown:
-    """A result that shows itself: as JSON, and printed or in a notebook as by the command."""
+    """A result that can print itself as its command does, as JSON, as text and in notebooks."""
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the fields."""
-        return by_fields(self)  # type: ignore[arg-type]  # it is of a dataclass
+        return by_fields(self)  # type: ignore[arg-type]  # classes that derive from it are dataclasses
 
     def __str__(self) -> str:
         """Return what the command prints."""
@@ -187,8 +194,8 @@ class Shown:
 
 
 class Drawn(Shown):
-    """A result with figures."""
+    """A result that can also draw itself."""
 
     def figure(self, *what: str) -> Figure:
-        """Return a figure of Matplotlib; as `plot`, without a file."""
+        """Return the Matplotlib figure that `plot` draws."""
         return self.plot(*what)

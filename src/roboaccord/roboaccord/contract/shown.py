@@ -1,9 +1,8 @@
-"""Where results find the functions that print and draw them, set by `roboaccord` at import.
+"""The functions that print and draw results, which `roboaccord` sets when it is imported.
 
-`Display` is where `print(result)`, a notebook and `plot()` find their printers, and a finding its
-words: __init__.py of the core sets all four, contract/results.py calls them. A way to show results
-may be added: a field here and a line there. No printer must be imported here: `contract` stands
-below `cli` and `report` (test_layout).
+`contract` stands below the rooms `cli` and `report` and must not import them (test_layout). So
+results and findings call the functions in `display`, and __init__.py of the core puts those of
+`cli` and `report` there. A new way to show results is a field here and a line there.
 """
 
 from __future__ import annotations
@@ -15,7 +14,11 @@ from typing import Any
 
 @dataclass
 class Display:
-    """Functions that print a result as text and HTML, draw it, and put a finding into words."""
+    """Functions that show a result.
+
+    `words` returns the sentence of a reason or finding, `text` and `html` the printed result, and
+    `plot` draws it.
+    """
 
     words: Callable[[Any], str] = repr
     text: Callable[[Any], str] = repr
@@ -24,4 +27,4 @@ class Display:
 
 
 display = Display()
-"""Set by `roboaccord` as it is imported."""
+"""The functions in use; `roboaccord` sets them when it is imported."""

@@ -1,10 +1,12 @@
-"""Data exchanged by simulators and controllers: states, commands and targets.
+"""Data exchanged by simulators and controllers: states, commands, targets and events.
 
-Fields of RobotState, Command and Target may be added at the end and with a default; if bags are to
-keep it, it also needs a codec in `cdr` and a topic in bag/topics.py. STATE_ARRAYS and its order are
-fixed: they are the columns that a run's hash is made of. Units are SI, frames those of REP-105.
-States and targets are read-only, arrays and switches too: what a controller writes into a state
-would be the truth in one transport and lost in another.
+Units are SI, frames those of ROS (REP-105), a quaternion is x y z w. States and targets are
+read-only, their arrays too: what a controller wrote into a state would reach the simulator where
+both share memory, and be lost where messages are in between. `freeze` makes an array read-only.
+
+Fields of RobotState, Command and Target may be added at the end with a default; to be recorded, one
+also needs a codec in `cdr` and a topic in bag/topics.py. STATE_ARRAYS and its order stay, because
+the hash of a run is made of them.
 """
 
 from __future__ import annotations
@@ -20,33 +22,34 @@ from roboaccord.contract.results import Quantity
 from roboaccord.numerics.arrays import Array as Array
 
 NO_SWITCHES: Mapping[str, bool] = MappingProxyType({})
-# Read-only, for they are shared: [m]; the quaternion x y z w of no rotation; [m/s, rad/s].
+# Shared, and so read-only: position [m], quaternion of no rotation, twist [m/s, rad/s].
 ORIGIN, IDENTITY, NO_TWIST = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(6)
 for _array in (ORIGIN, IDENTITY, NO_TWIST):
     _array.setflags(write=False)
-STATE_ARRAYS = ("q", "qd", "effort", "position", "orientation", "twist")
+STATE_ARRAYS = ("q", "qd", "effort", "position", "orientation", "twist")  # hashed, in this order
 
 
 def is_frozen(owner: object) -> bool:
-    """Return whether what owns the memory of an array cannot write to it."""
+    """Return whether the owner of an array's memory (`array.base`) is a read-only array."""
     return isinstance(owner, np.ndarray) and not owner.flags.writeable
 
 
 def freeze(array: Array) -> Array:
-    """Make an array read-only, and return it; a view of memory that can change is copied.
+    """Return an array that nobody can change.
 
-    An array that owns its memory is frozen as it is: whoever made it cannot change it any more.
+    An array that owns its memory is made read-only in place; a view of memory that others can write
+    to is copied first.
     """
     if array.base is not None:
         if is_frozen(array.base) and not array.flags.writeable:
             return array
         array = array.copy()
-    array.setflags(False)  # type: ignore[call-arg]  # by keyword it takes three times as long
+    array.setflags(False)  # type: ignore[call-arg]  # positional: by keyword it takes three times as long
     return array
 
 
 def freeze_fields(holder: object, names: Sequence[str]) -> None:
-    """Freeze the arrays of a frozen dataclass; what is None stays None."""
+    """Freeze the named arrays of a frozen dataclass; a field that is None stays None."""
     for name in names:
         array = getattr(holder, name)
         if array is not None:
@@ -61,13 +64,13 @@ class RobotState:
         time: simulated time [s].
         q: joint positions (n,) [rad], in the order of the robot's joint names.
         qd: joint velocities (n,) [rad/s].
-        effort: joint efforts in force during the step that ended here (n,) [N m].
+        effort: joint efforts in force during the period that ended here (n,) [N m].
         position: origin of `base_link` in the world (3,) [m].
         orientation: of `base_link` in the world, quaternion x y z w (4,).
         twist: linear then angular velocity of `base_link`, in its own axes (6,)
             [m/s, rad/s], as nav_msgs/Odometry has it (REP-105).
         switches: state of each switch (such as a magnet) by name.
-        encoders: index of each joint whose encoder has failed, and the angle and rate it reports.
+        encoders: (index of the joint, angle, rate) that each failed encoder reports.
     """
 
     time: float
@@ -81,7 +84,7 @@ class RobotState:
     encoders: tuple[tuple[int, float, float], ...] = ()
 
     def __post_init__(self) -> None:
-        # At every tick, so no more than needed: an array that owns its memory is frozen in place.
+        # Runs at every tick. The fast path: arrays that own their memory are frozen in place.
         for array in (self.q, self.qd, self.effort, self.position, self.orientation, self.twist):
             owner = array.base
             if owner is None:
@@ -93,13 +96,13 @@ class RobotState:
             object.__setattr__(self, "switches", MappingProxyType(dict(self.switches)))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        # A mapping proxy cannot be pickled, and arrays come back writable.
+        # By the constructor: a mapping proxy cannot be pickled, and arrays would come back writable.
         arrays = (getattr(self, name) for name in STATE_ARRAYS)
         return RobotState, (self.time, *arrays, dict(self.switches), self.encoders)
 
     @property
     def measured(self) -> RobotState:
-        """The state as the encoders have it, which is what a controller is given."""
+        """The state with the angles and rates that encoders report, as a controller is given it."""
         if not self.encoders:
             return self
         q, qd = np.array(self.q), np.array(self.qd)
@@ -117,7 +120,7 @@ class Event:
         kind: `joint_stop`, `impact`, `switch`, ...
         subject: the joint, pair of links or switch concerned.
         impulse: size of the impulse exchanged; 0 where there is none.
-        energy: that a joint lost as it froze; 0 for other kinds.
+        energy: that a joint lost when it froze; 0 for other kinds.
         size: of the fault of a joint, as in `Fault`; 0 for other kinds.
     """
 
@@ -138,9 +141,10 @@ class Command:
         switches: switches to set, by name.
         wrench: force and torque on `base_link`, in the world (6,) [N, N m], or None.
         twist: commanded twist for kinematic robots (6,) [m/s, rad/s], or None.
-        findings: what the controller has detected in this state, which is recorded and does not
-            act; None for a controller that detects nothing.
-        in_force: whether the efforts are those of a recorded state, behind the faults of drives.
+        findings: what the controller has detected in this state; it is recorded, and has no effect.
+            None for a controller that detects nothing.
+        in_force: whether the efforts are those of a recorded state, to which faults of drives have
+            already been applied.
     """
 
     effort: Array
@@ -151,7 +155,7 @@ class Command:
     in_force: bool = False
 
     def copy(self) -> Command:
-        """Return a command that does not change when its maker's arrays do."""
+        """Return a copy, which does not change when the controller changes its arrays."""
         switches, wrench, twist = self.switches, self.wrench, self.twist
         return Command(
             np.array(self.effort),
@@ -171,7 +175,7 @@ class Target:
         twist: desired linear and angular velocity of the base (6,) [m/s, rad/s].
         effort: desired joint efforts (n,) [N m], or None where none are commanded.
         velocity: desired joint velocities (n,) [rad/s], or None where none are commanded.
-        position: desired joint positions (n,) [rad], NaN where `velocity` counts; or None.
+        position: desired joint positions (n,) [rad], NaN where `velocity` applies; or None.
     """
 
     twist: Array = field(default_factory=lambda: NO_TWIST)
@@ -185,11 +189,11 @@ class Target:
 
 @dataclass(frozen=True)
 class Aim:
-    """A point of a robot whose speed and path are shown, and its target.
+    """A point of a robot whose speed and path are drawn, and its target.
 
     Args:
         name: of the point, such as `tips`.
-        link: that it is fixed to.
+        link: to which the point is fixed.
         offset: from the link's origin, in its frame (3,) [m].
         target: in the world (3,) [m]; None where there is none.
     """

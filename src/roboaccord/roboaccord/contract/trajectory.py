@@ -1,9 +1,14 @@
-"""Trajectories: recorded motions with a hash that identifies equal runs.
+"""Trajectories: recorded motions, with a hash that equal runs share.
 
-OVER_TIME, its order, and `hashed_bytes` are fixed: published hashes and those in bags are made by
-them. Whatever else a run keeps is a field with a default that is not part of `rows`, such as
-`switches`, `wrench` and `commanded`; it is also added to `from_states` and `at`. Methods that read
-a motion may be added.
+A run has k control ticks, the instants at which the controller is called. A `Trajectory` keeps the
+state at each of them as arrays with one row a tick, and what acted between two ticks: efforts,
+wrenches and switches. The row `i` of these belongs to the interval that *ends* at tick `i`; row 0
+is the initial state. Two kinds are kept apart: what was in force (`effort`, `wrench`, `switches`)
+and what the controller asked for (`commanded`, `wished`), which faults and limits may change.
+
+The hash covers the arrays of OVER_TIME, in that order. It must stay, because published hashes and
+those in bags were computed by it; a new array is therefore a field with a default, is stacked in
+`from_states`, selected in `at`, and is not part of `rows`.
 """
 
 from __future__ import annotations
@@ -28,9 +33,9 @@ from roboaccord.contract.state import (
 )
 from roboaccord.contract.state import Event as Event
 
-NO_WRENCH = np.zeros(6)  # [N, N m]
+NO_WRENCH = np.zeros(6)  # [N, N m]; no force and no moment on the base
 OVER_TIME = ("time", *STATE_ARRAYS)
-"""Arrays of a motion with a row for each sample."""
+"""Names of the arrays that are hashed, each with one row for each sample."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +49,15 @@ class Trajectory(Drawn):
         position, orientation, twist: of `base_link`, (k, 3), (k, 4) and (k, 6), as in
             RobotState.
         events: in order of time.
-        switches: state of each switch by name (k,); no part of `rows`, and so of the hash.
-        wrench: on `base_link` in the world (k, 6) [N, N m], in force as `effort` was; None where
-            none was commanded. No part of `rows` either.
-        commanded: efforts that the controller gave for the interval (k, n) [N m], NaN where they
-            are not known; None where none are. Neither these nor `wished` are part of `rows`.
-        wished: state of each switch that commands asked for (k,).
+        switches: state of each switch by name, such as a magnet (k,).
+        wrench: on `base_link` in the world frame (k, 6) [N, N m]; `wrench[i]` was in force from
+            `time[i-1]` to `time[i]`. None where no command had one.
+        commanded: efforts that the controller asked for (k, n) [N m], before faults and limits;
+            `commanded[i]` is for the interval from `time[i-1]` to `time[i]`. NaN where they are not
+            known; None where none are.
+        wished: state of each switch by name that the controller asked for (k,), as `commanded`.
+
+    The hash covers neither `switches`, `wrench`, `commanded` nor `wished`.
     """
 
     joints: tuple[str, ...]
@@ -68,8 +76,8 @@ class Trajectory(Drawn):
 
     def __post_init__(self) -> None:
         freeze_fields(self, ("time", *STATE_ARRAYS, "wrench", "commanded"))
-        for on in self.switches.values():
-            on.setflags(write=False)
+        for states in self.switches.values():
+            states.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -82,18 +90,27 @@ class Trajectory(Drawn):
         events: Sequence[Event] = (),
         commands: Sequence[Command] = (),
     ) -> Trajectory:
-        """Stack the states of a run, and the wrenches of the commands between them."""
+        """Stack the states of a run into arrays.
+
+        Args:
+            joints: joint names, n of them.
+            states: k of them, one for each tick.
+            events: in order of time.
+            commands: the controller's k - 1 answers; `commands[i]` to `states[i]`.
+        """
         wrenches = [c.wrench for c in commands]
         names = states[0].switches if states else NO_SWITCHES
-        asked = [(state, c.switches) for state, c in zip(states[1:], commands)]
+        wishes = [(state, c.switches) for state, c in zip(states[1:], commands)]
         wrench, commanded, wished = None, None, {}
+        # Row 0 is the initial state, before any command.
         if any(w is not None for w in wrenches):
             wrench = np.array([NO_WRENCH, *(NO_WRENCH if w is None else w for w in wrenches)])
         if commands:
             commanded = np.array([states[0].effort, *(c.effort for c in commands)])
-            for n in names:
-                later = (c.get(n, s.switches[n]) for s, c in asked)
-                wished[n] = np.array([states[0].switches[n], *later])
+            # A command without a switch leaves it as it is.
+            for name in names:
+                later = (wish.get(name, state.switches[name]) for state, wish in wishes)
+                wished[name] = np.array([states[0].switches[name], *later])
         return cls(
             tuple(joints), events=tuple(events), wrench=wrench, commanded=commanded, wished=wished,
             switches={n: np.array([s.switches[n] for s in states]) for n in names},
@@ -109,26 +126,29 @@ class Trajectory(Drawn):
         )  # fmt: skip
 
     def command(self, index: int) -> Command:
-        """Return the command between the sample at `index` and the next one."""
+        """Return the command in force from the sample at `index` to the next one."""
         return self.held(index + 1)
 
     def held(self, index: int) -> Command:
-        """Return the command that led to the sample at `index`."""
+        """Return the command in force during the interval that ends at the sample at `index`."""
         wrench = None if self.wrench is None else self.wrench[index]
         return Command(self.effort[index], self._switches(index), wrench, in_force=True)
 
     def _switches(self, index: int) -> Mapping[str, bool]:
-        on = self.switches
-        return {name: bool(row[index]) for name, row in on.items()} if on else NO_SWITCHES
+        states = self.switches
+        return {name: bool(row[index]) for name, row in states.items()} if states else NO_SWITCHES
 
     def asked(self, index: int) -> Command | None:
-        """Return what the controller answered to the sample at `index`; None if not known."""
-        given = self.commanded
-        if given is None or not np.isfinite(given[index + 1]).all():
+        """Return the command that the controller computed from the sample at `index`.
+
+        It is the one before faults and limits; None where it was not recorded.
+        """
+        commanded = self.commanded
+        if commanded is None or not np.isfinite(commanded[index + 1]).all():
             return None
         wished = {name: bool(on[index + 1]) for name, on in self.wished.items()}
         wrench = None if self.wrench is None else self.wrench[index + 1]
-        return Command(given[index + 1], wished, wrench)
+        return Command(commanded[index + 1], wished, wrench)
 
     def period(self, index: int) -> float:
         """Return the time between the sample at `index` and the next one [s], to a nanosecond."""
@@ -136,7 +156,7 @@ class Trajectory(Drawn):
 
     @property
     def divergence(self) -> str:
-        """From when on it diverges, in words; "" where it does not."""
+        """A sentence that states from when on the motion diverges; "" where it does not."""
         return divergence(self.joints, self.time, self.qd)
 
     def window(self, start: float, stop: float) -> Trajectory:
@@ -145,7 +165,7 @@ class Trajectory(Drawn):
         return replace(kept, events=tuple(e for e in self.events if start <= e.time <= stop))
 
     def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Trajectory:
-        """Return some of the samples, without the events."""
+        """Return the samples at `rows`, indices or a mask (k,), without the events."""
         return Trajectory(
             self.joints,
             **{name: getattr(self, name)[rows] for name in OVER_TIME},
@@ -156,7 +176,7 @@ class Trajectory(Drawn):
         )
 
     def rows(self) -> Array:
-        """Return one row [t, q, qd, effort, position, orientation, twist] a tick, (k, 3n + 14)."""
+        """Return the hashed table (k, 3n + 14): t, q, qd, effort, position, orientation, twist."""
         return np.column_stack([getattr(self, name) for name in OVER_TIME])
 
     def sha256(self) -> str:
@@ -164,9 +184,9 @@ class Trajectory(Drawn):
         return hashlib.sha256(self.hashed_bytes()).hexdigest()
 
     def hashed_bytes(self, first: int = 0) -> bytes:
-        """Return the bytes of the samples from `first` on that are hashed.
+        """Return the hashed bytes of the samples from `first` on.
 
-        Joined, those of the parts of a run are those of the run.
+        The bytes of consecutive parts of a run, joined, are the bytes of the whole run.
         """
         rows = self.rows()[first:] + 0.0  # turns -0.0, which compares equal to 0.0, into 0.0
         return np.ascontiguousarray(rows, dtype="<f8").tobytes()

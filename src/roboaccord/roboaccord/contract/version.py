@@ -1,7 +1,6 @@
-"""The version of the core, as the installed distribution has it.
+"""The version of the core, read from the installed distribution.
 
-The code stays; the version may be changed in setup.cfg, package.xml and CITATION.cff, which
-test_packaging compares.
+It is changed in setup.cfg, package.xml and CITATION.cff, which test_packaging compares.
 """
 
 from importlib.metadata import version

@@ -1,7 +1,8 @@
-"""SDFormat's own tool, where it is installed: its version, and the SDF that it prints.
+"""SDFormat's own command-line tool, where it is installed: its version, and the SDF that it prints.
 
-A name of the tool on another system may be added to TOOLS, and how it is installed to INSTALL.
-PRINTING may be raised. `accord check` uses the same tool.
+The tool is called `gz sdf` or, in older releases, `ign sdf`. It checks SDF (`-k`, used by `accord
+check`) and converts URDF to SDF (`-p`), which shows how Gazebo itself understands a file. The tool
+of another system is added to TOOLS, and the way to install it to INSTALL.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.source import parse_lines
 from roboaccord.numerics.isolation import COLOUR
 
-TOOLS = ("gz", "ign")
+TOOLS = ("gz", "ign")  # commands, newest first
 INSTALL = "apt-get install ignition-tools libsdformat-dev sdformat-sdf"  # on Debian 12
-PRINTING = 600.0  # s of wall time: it only ends a tool that hangs
+PRINTING = 600.0  # s of wall time; a limit that only a tool which hangs reaches
 
 
 def sdformat_tool() -> str:
-    """Return the command that has `sdf -k`, or "" where sdformat's checker is missing."""
+    """Return the name of the installed tool, "gz" or "ign"; "" where there is none."""
     for tool in TOOLS:
         if shutil.which(tool):
             answer = subprocess.run([tool, "sdf", "--help"], capture_output=True, check=False)
@@ -36,7 +37,7 @@ def sdformat_tool() -> str:
 
 @cache
 def tool_version() -> str:
-    """Return the tool and its version.
+    """Return the tool and its version, such as "gz sdf 14.2.0".
 
     Raises:
         AccordError: where neither `gz sdf` nor `ign sdf` is installed.
@@ -49,35 +50,37 @@ def tool_version() -> str:
 
 
 def print_sdf(text: str, models: str = "") -> ET.Element:
-    """Return the SDF that SDFormat's tool makes of a URDF, or of SDF.
+    """Return the SDF that SDFormat's tool prints for a URDF or SDF file.
 
-    Names keep their prefixes, which the tool does not declare: `gz:`, `ignition::`, or any in
-    `<gazebo>`.
+    The tool prints prefixes of names without declaring them as XML namespaces (`gz:`, and any in
+    `<gazebo>`); they stay part of the names.
 
     Args:
-        text: of a file.
-        models: folder of models, for `model://NAME`.
+        text: content of the file.
+        models: folder in which `model://NAME` is looked up.
 
     Raises:
-        AccordError: if it reports errors, or prints no SDF.
-        subprocess.TimeoutExpired: if it does not answer.
+        AccordError: if the tool reports errors, or prints no SDF.
+        subprocess.TimeoutExpired: if it does not answer within PRINTING.
     """
     tool = tool_version().split()[0]
-    where = {**os.environ, "SDF_PATH": models} if models else None
+    environment = {**os.environ, "SDF_PATH": models} if models else None
     with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        done = subprocess.run(
-            [tool, "sdf", "-p", file.name], env=where,
+        answer = subprocess.run(
+            [tool, "sdf", "-p", file.name], env=environment,
             capture_output=True, text=True, errors="replace", check=False, timeout=PRINTING,
         )  # fmt: skip
-    messages = [line for line in done.stderr.splitlines() if "Library error" not in line]
-    sys.stderr.write("".join(f"{line}\n" for line in messages))  # in the tool's own words
-    text = done.stdout[max(done.stdout.find("<sdf"), 0) :]
+    # "Library error" is about a plugin that the tool does not find: it does not concern the SDF.
+    messages = [line for line in answer.stderr.splitlines() if "Library error" not in line]
+    sys.stderr.write("".join(f"{line}\n" for line in messages))  # the tool's messages, unchanged
+    text = answer.stdout[max(answer.stdout.find("<sdf"), 0) :]
     try:
         return parse_lines(text)[0]
     except expat.ExpatError:
-        lines = [line.strip() for line in done.stderr.splitlines() if "rror" in line]
+        # "rror" matches "Error" and "error".
+        lines = [line.strip() for line in answer.stderr.splitlines() if "rror" in line]
         errors = [line for line in lines if "Library error" not in line]
         reason = COLOUR.sub("", (errors or ["no SDF"])[0])
         raise AccordError(f"sdformat refuses it: {reason[:200]}") from None

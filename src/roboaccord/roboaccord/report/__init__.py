@@ -1,11 +1,13 @@
-"""Reports: pages, figures, tables and words of results; pages need no network and no other file.
+"""Reports: pages, figures, tables and sentences about results.
 
-figures.py makes the page of a cross-check, words.py its sentences (with phrases.py and
-cause_words.py), tables.py its tables; comparison.py, overlay.py and signals.py show recorded runs;
-curves.py and drawing.py are the parts of all figures. The look of pages may be changed:
-template.html, page.html, plots.html and report.css beside; so may words. No verdict is computed
-here. Names in `__init__.pyi` stay, which robot packages, benchmarks and notebooks draw with, and
-keys of `--json`. Tests: src/roboaccord/test (test_report, test_words, test_drawing, test_compare).
+Inside are: the page of a cross-check (figures), its sentences (words, with phrases and cause_words)
+and tables (tables, energy); recorded runs (comparison, overlay, signals, settings); drawing by
+Plotly (curves, plots) and by Matplotlib (drawing, stills). Pages need no network and no other file.
+
+The look of pages may be changed, by template.html, page.html, plots.html and report.css beside, and
+so may words. No verdict is computed here. Names in `__init__.pyi`, which robot packages, benchmarks
+and notebooks use, and keys of `--json` stay. Tests: src/roboaccord/test (test_report, test_words,
+test_drawing, test_compare).
 """
 
 from roboaccord.numerics.lazy import lazy_names

@@ -1,7 +1,9 @@
-"""Explanations, causes and resolutions in English, for terminal and page alike.
+"""Sentences about explanations, causes and resolutions, for terminal and page alike.
 
-Texts may be reworded: no verdict and no caller depends on them. A new conclusion or quantity gets
-its words here where the general ones do not fit.
+A cause is what is wrong in an engine or a log, such as a mass (contract/outcome.py); an explanation
+is the set of causes that accounts for what a check found, and a resolution the smallest error of a
+parameter that the check would have noticed (both in crosscheck/causes/). No verdict depends on
+these texts. A new quantity needs a case in `_off` only where the general sentence does not fit.
 """
 
 from __future__ import annotations
@@ -15,13 +17,15 @@ from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, SPEED_LIMIT, H
 from roboaccord.crosscheck.causes.resolution import SHOWN, Resolved
 from roboaccord.engines.deviations import EVERY, PRODUCTS
 
-MANY = 6  # sets of causes that are listed where they cannot be distinguished
-EXPLAINS = 0.95  # share of the squared residuals: a next best that leaves more explains nothing
-COLUMNS = {"state": "position and rate", "axis": "position, rate and effort"}
+MANY = 6  # sets of causes that are listed at most, if they cannot be distinguished
+EXPLAINS = (
+    0.95  # share of the squared residuals; a next best cause that leaves more is not mentioned
+)
+COLUMNS = {"state": "position and rate", "axis": "position, rate and effort"}  # of a log
 
 
 def text_of(explanation: Explanation) -> str:
-    """Return the explanation of residuals in words; "" where none was sought."""
+    """Return an explanation of residuals as a text; "" where none was searched for."""
     text, look_at = "", f"look at the {explanation.quantity} of {explanation.where}"
     match explanation.code:
         case Conclusion.NAMED | Conclusion.TOGETHER:
@@ -32,8 +36,8 @@ def text_of(explanation: Explanation) -> str:
                     text += f" and the next best {explanation.following:.1g}"
         case Conclusion.ALIKE:
             sets = [together(causes) for causes in (explanation.causes, *explanation.instead)]
-            more = f"; and {len(sets) - MANY} more" if len(sets) > MANY else ""
-            text = f"cannot be distinguished: {'; '.join(sets[:MANY])}{more}"
+            omitted = f"; and {len(sets) - MANY} more" if len(sets) > MANY else ""
+            text = f"cannot be distinguished: {'; '.join(sets[:MANY])}{omitted}"
         case Conclusion.NO_SINGLE_CAUSE:
             text = f"no known error explains all but {explanation.left:.1g} of it"
             text += f"; closest: {together(explanation.most)}" * bool(explanation.most)
@@ -42,6 +46,7 @@ def text_of(explanation: Explanation) -> str:
             text = f"no one to three known errors explain it; {look_at}"
         case Conclusion.EVENTS:
             text = f"it lies in the periods with events: {', '.join(explanation.kinds)}"
+    # In front: the ticks, the time and the place to which the explanation applies.
     if explanation.counted and text:
         text = "in {} of {} ticks {}".format(*explanation.counted, text)
     if explanation.since is not None:
@@ -51,13 +56,13 @@ def text_of(explanation: Explanation) -> str:
 
 
 def together(causes: Sequence[Cause]) -> str:
-    """Return causes that act together in words, the components of one quantity as one."""
+    """Return causes that act together, joined by "and"; components of one quantity are one."""
     by_quantity = groupby(causes, lambda cause: (cause.quantity, cause.where))
     return " and ".join(_off([*components]) for _, components in by_quantity)
 
 
 def _off(causes: Sequence[Cause]) -> str:
-    """Return a cause in words, or the components of one."""
+    """Return a cause as a clause; `causes` are the components of one quantity."""
     cause = causes[0]
     kind, _, what = cause.quantity.partition(" of ")
     where, size = cause.where.replace(", ", " and "), cause.size or 0.0
@@ -95,30 +100,32 @@ def _off(causes: Sequence[Cause]) -> str:
 
 
 def _named(cause: Cause) -> str:
+    """Return the quantity of a cause and where it is."""
     return f"{cause.quantity} of {_every(cause)}" if cause.where else cause.quantity
 
 
 def _every(cause: Cause) -> str:
+    """Return the link or joint of a cause, or "every link", "every joint"."""
     place = Hypothesis(cause.quantity).place
     return f"every {place}" if cause.where == EVERY else cause.where
 
 
 def sized(size: float, unit: str, form: str = "+.2g") -> str:
-    """Return a size in words."""
+    """Return a size as text, in percent where it is relative."""
     return f"{100 * size:{form}} %" if unit == "1" else f"{size:{form}} {unit}"
 
 
 def is_mirrored(cause: Cause) -> bool:
-    """Return whether products of inertia have the opposite sign, as in some drawing programs.
+    """Return whether products of inertia have the opposite sign, as in some CAD programs.
 
-    Their relative error is then -2.
+    Their relative error is -2 then.
     """
     low, high = cause.interval or (0.0, 0.0)
     return cause.quantity == PRODUCTS and low < -2.0 < high
 
 
 def with_interval(cause: Cause) -> str:
-    """Return a cause with its interval of 95 %, in words."""
+    """Return a cause with its 95 % confidence interval as text."""
     if cause.size is None or cause.interval is None or is_mirrored(cause):
         return _off([cause])
     name = " ".join(filter(None, [_named(cause), cause.axis]))
@@ -128,18 +135,19 @@ def with_interval(cause: Cause) -> str:
 
 
 def resolved(one: Resolved) -> str:
-    """Return a parameter and its smallest error that would have been noticed."""
+    """Return a parameter and the smallest error of it that would have been noticed."""
     return f"{_named(Cause(one.parameter, one.where))} {_smallest(one)}"
 
 
 def _smallest(one: Resolved) -> str:
+    """Return the smallest error that would have been noticed, as text."""
     return "not at all" if one.unseen else sized(one.smallest, one.unit, ".1g")
 
 
 def summary_of(errors: Sequence[Resolved]) -> str:
-    """Return the smallest errors that would have been noticed, of ten quantities at most.
+    """Return the smallest errors that would have been noticed, of up to SHOWN quantities.
 
-    Of a quantity of many links or joints it is the smallest at any of them.
+    For a quantity of several links or joints it is the smallest error at any of them.
     """
     words = []
     for last in [*{error.parameter: error for error in errors}.values()][:SHOWN]:
@@ -150,13 +158,20 @@ def summary_of(errors: Sequence[Resolved]) -> str:
 
 
 def hidden(most: Resolved | None, asked: float, key: str, value: float) -> str:
-    """Return the error that could go unnoticed, and the key and value that would reveal it."""
+    """Return a sentence on the error that could go unnoticed, and what would reveal it.
+
+    Args:
+        most: parameter whose error could be largest; None if it is not known.
+        asked: largest relative error that may go unnoticed.
+        key: of the scenario, which could be changed; "" for none.
+        value: that the key should have; 0 for none.
+    """
     if most is None:
         return "crosscheck.resolution: how large an error could go unnoticed is not known"
-    cure = "next to nothing depends on it here: choose another motion"
+    advice = "next to nothing depends on it here: choose another motion"
     if key and value:
-        cure = f"set {key}={value:.6g} or {'longer' if key == 'control_period' else 'smaller'}"
+        advice = f"set {key}={value:.6g} or {'longer' if key == 'control_period' else 'smaller'}"
     elif key:
-        cure = f"{key} allows it"
-    could = f"{resolved(most)} could go unnoticed, {100 * asked:g} % is required"
-    return f"crosscheck.resolution: {could}; {cure}"
+        advice = f"{key} allows it"
+    finding = f"{resolved(most)} could go unnoticed, {100 * asked:g} % is required"
+    return f"crosscheck.resolution: {finding}; {advice}"

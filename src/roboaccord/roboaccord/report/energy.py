@@ -1,8 +1,12 @@
-"""Energy in a report: the energy book of each simulator as a table and over time.
+"""Energy in a report: each simulator's energy book as a table and as curves over time.
 
-Colours, the order of COLOURS (that of the table), ROW and FAINT may be changed. To add an item, add
-a field to `EnergyBook` and its colour here; its name is the meaning of the field. Energies are
-computed in run/energy_book.py, and only shown here.
+An energy book (run/energy_book.py) lists where the energy of a run went: net work of the efforts,
+kinetic and potential energy, friction, damping, stops, impacts, and the rest that none of these
+explains. `book_rows` makes the table, `book_figure` the curves of all items, and `energy_figure`
+those of kinetic energy and work alone, as Plotly figures.
+
+A new item is a new field of `EnergyBook`, whose `meaning` is the name shown, and a colour in
+COLOURS, which also gives the order of the table.
 """
 
 from __future__ import annotations
@@ -22,20 +26,21 @@ COLOURS = {
     "impacts": "#c264b8", "rest": curves.SOFT,
 }  # fmt: skip
 ITEMS = {key: (quantities(EnergyBook)[key].meaning, colour) for key, colour in COLOURS.items()}
-"""Name and colour of each item, by its key in a book."""
+"""Name and colour of each item, by its field in `EnergyBook`."""
 JOULE = unit_of(EnergyBook, "kinetic")
 TIME = curves.axis(f"time [{unit_of(EnergyBook, 'time')}]")
-ROW = 210  # px: height of the axes of one simulator
-FAINT = 1e-9  # share of the energy put in: less is round-off, and shown as 0
+ROW = 210  # px: height of one simulator's axes
+FAINT = 1e-9  # share of the energy put in; a smaller item is round-off, and is shown as 0
 
 Books = Mapping[str, EnergyBook]
 
 
 def book_rows(books: Mapping[str, EnergyBook | NoBook]) -> list[tuple[str, list[str], str]]:
-    """Return for each simulator the items at the end, and how they were obtained.
+    """Return a row for each simulator: its name, a cell for each item, and a remark.
 
-    In brackets is the share of the energy put in: work, and stored energy that was released. A
-    channel that was not measured has a dash, and its energy is in the rest.
+    A cell has the energy at the end of the run [J] and, in brackets, its share of the energy put
+    in, which is the net work plus the stored energy that was released. An item that was not
+    measured has a dash; its energy is part of the rest. The remark tells how items were obtained.
     """
     rows: list[tuple[str, list[str], str]] = []
     for engine, book in books.items():
@@ -45,21 +50,22 @@ def book_rows(books: Mapping[str, EnergyBook | NoBook]) -> list[tuple[str, list[
         at_end = {key: float(changes(book, key)[-1]) for key in ITEMS}
         stored = (at_end["kinetic"], at_end["potential"])
         put_in = max(at_end["net_work"], 0.0) - sum(min(value, 0.0) for value in stored)
-        unknown = {key for key in ITEMS if book.how.get(key) == UNMEASURED}
-        cells = ["–" if key in unknown else _cell(at_end[key], put_in) for key in ITEMS]
-        rows.append((engine, cells, _how(book)))
+        unmeasured = {key for key in ITEMS if book.how.get(key) == UNMEASURED}
+        cells = ["–" if key in unmeasured else _energy_cell(at_end[key], put_in) for key in ITEMS]
+        rows.append((engine, cells, _sources_text(book)))
     return rows
 
 
 def changes(book: EnergyBook, key: str) -> Array:
-    """Return an item over time (k,) [J]; of the kinetic energy, its change since the start."""
+    """Return an item over time (k,) [J]; for kinetic energy its change since the start."""
     values: Array = getattr(book, key)
     return values - values[0] if key == "kinetic" else values
 
 
 def book_figure(books: Books) -> curves.Figure:
-    """Draw the items of each simulator's book over time, one simulator above the other."""
+    """Return the figure of all items over time, with axes for each simulator, one above another."""
     shown = [key for key in ITEMS if any(np.abs(changes(b, key)).max() > 0 for b in books.values())]
+    # Plotly names its axes yaxis, yaxis2, yaxis3, ...; the time axis belongs to the lowest.
     last = str(len(books)) if len(books) > 1 else ""
     layout: curves.Figure = {"xaxis": {**TIME, "anchor": f"y{last}"}}
     data: list[curves.Figure] = []
@@ -81,7 +87,7 @@ def book_figure(books: Books) -> curves.Figure:
 
 
 def energy_figure(books: Books, engines: Sequence[str]) -> curves.Figure:
-    """Draw kinetic energy above the net work of the efforts, both over time."""
+    """Return the figure of kinetic energy, above that of the net work of the efforts."""
     data: list[curves.Figure] = []
     for engine, book in books.items():
         step = curves.stride(len(book.time))
@@ -97,7 +103,8 @@ def energy_figure(books: Books, engines: Sequence[str]) -> curves.Figure:
     return {"data": data, "layout": layout, "height": 480}
 
 
-def _cell(value: float, put_in: float) -> str:
+def _energy_cell(value: float, put_in: float) -> str:
+    """Return an energy [J] as text, with its share of the energy put in [J]."""
     if abs(value) <= FAINT * put_in:
         return "0"
     if not put_in:
@@ -106,8 +113,8 @@ def _cell(value: float, put_in: float) -> str:
     return f"{value:.4g} ({share:{'.0f' if abs(share) >= 10 else '.2g'}} %)"
 
 
-def _how(book: EnergyBook) -> str:
-    """Return how the items were obtained, as one text."""
+def _sources_text(book: EnergyBook) -> str:
+    """Return the remark of a row: which items were measured, computed, or not known."""
     sources: dict[str, list[str]] = {}
     for channel, source in book.how.items():
         sources.setdefault(source, []).append(channel)

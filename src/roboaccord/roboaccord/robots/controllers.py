@@ -1,10 +1,10 @@
-"""Controllers of any robot: scaled by the inertia that each joint moves where it starts.
+"""Controllers of any robot: a posture, sines, and random efforts.
 
-Controllers may be added: a class here and an entry of `controllers` in file.py; its arguments
-become keys of scenarios, with their docstrings as help. Defaults (2 Hz, critical damping, ...) may
-be changed, which changes runs that leave them out. The order of draws in `Random` is fixed, or a
-seed gives another run (test_any_robot). Packages add controllers of such robots by entry points
-`roboaccord.controllers`, as `roboaccord.NAME`.
+They know nothing of the robot but its joints. So that the defaults suit a finger as well as a
+crane, gains and efforts are scaled by the inertia that each joint moves in the initial state
+(`inertias`). Parameters of the classes are keys of scenarios, and their lines under `Args:` the
+help that users see. A new controller is a class here and an entry of `controllers` in file.py. The
+order of draws in `Random` stays, for otherwise a seed gives another run (test_any_robot).
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from roboaccord.scenario.setup import Setup
 
 
 def inertias(setup: Setup) -> Array:
-    """Return the inertia that each joint moves at the start, the others held (n,) [kg m^2]."""
+    """Return the inertia that each joint moves in the initial state, if no other moves (n,) [kg m^2].
+
+    It is the diagonal of the mass matrix with a fixed base.
+    """
     start, n = setup.initial, len(setup.joints)
     tree = TreeDynamics(setup.tree, setup.joints, "fixed", setup.parameters.gravity)
     rotation = quaternion_matrix(start.orientation)
@@ -30,7 +33,7 @@ def inertias(setup: Setup) -> Array:
 
 
 class Posture(Servo):
-    """A posture that proportional and derivative efforts keep.
+    """Proportional and derivative efforts that keep a posture.
 
     Attributes:
         gains: stiffness and damping of each joint (2, n) [N m/rad, N m s/rad].
@@ -52,6 +55,7 @@ class Posture(Servo):
         for name, angle in (posture or {}).items():
             check_known("unknown key controller.posture.", name, setup.joints)
             self._goal[setup.joints.index(name)] = angle
+        # k = M omega^2 and d = 2 zeta M omega, as of a mass on a spring.
         omega = 2.0 * np.pi * frequency
         stiffness = inertias(setup) * omega**2
         self.gains = np.array([stiffness, inertias(setup) * 2.0 * damping * omega])
@@ -60,17 +64,17 @@ class Posture(Servo):
         """Do nothing: there is nothing to forget."""
 
     def goal(self, time: float) -> tuple[Array, Array]:
-        """Return the positions and velocities to be followed (n,)."""
+        """Return the positions (n,) [rad] and velocities (n,) [rad/s] to be followed at a time [s]."""
         return self._goal, np.zeros_like(self._goal)
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the efforts towards the goal of the state's time."""
+        """Return the efforts towards the goal at the time of the state."""
         (q, qd), (stiffness, damping) = self.goal(state.time), self.gains
         return Command(stiffness * (q - state.q) + damping * (qd - state.qd))
 
 
 class Sine(Posture):
-    """Sines of all joints about where they start, each later than the one before.
+    """Sines of all joints about their initial positions, each later than the previous one.
 
     Args:
         amplitude: of every joint [rad].
@@ -94,10 +98,11 @@ class Sine(Posture):
         self._phases = phase * np.arange(len(self._goal))
 
     def goal(self, time: float) -> tuple[Array, Array]:
-        turn = self._omega * time - self._phases
-        start = np.sin(-self._phases)
-        away = self._amplitude * (np.sin(turn) - start)
-        return self._goal + away, self._amplitude * self._omega * np.cos(turn)
+        # The goal starts at the initial position: the sine is shifted by its value at time 0.
+        phase = self._omega * time - self._phases
+        initial_sine = np.sin(-self._phases)
+        displacement = self._amplitude * (np.sin(phase) - initial_sine)
+        return self._goal + displacement, self._amplitude * self._omega * np.cos(phase)
 
 
 class Random:
@@ -109,28 +114,31 @@ class Random:
         smooth: whether they are sums of sines, or else steps.
     """
 
-    SINES = 8  # in a sum: enough for an almost normal distribution
+    SINES = 8  # sines in a sum: enough for an almost normal distribution
 
     def __init__(
         self, setup: Setup, acceleration: float = 5.0, bandwidth: float = 2.0, smooth: bool = True
     ) -> None:
-        self._size = acceleration * inertias(setup)
+        self._effort_scale = acceleration * inertias(setup)
         self._bandwidth, self._smooth = bandwidth, smooth
         self.reset(setup.scenario.seed)
 
     def reset(self, seed: int) -> None:
-        """Draw amplitudes, rates and phases anew."""
-        rng, shape = np.random.default_rng(seed), (len(self._size), self.SINES)
+        """Draw rates and phases of the sines anew."""
+        rng, shape = np.random.default_rng(seed), (len(self._effort_scale), self.SINES)
         self._seed = seed
         self._rates = 2.0 * np.pi * rng.uniform(0.0, self._bandwidth, shape)
         self._phases = rng.uniform(0.0, 2.0 * np.pi, shape)
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the efforts of the state's time."""
+        """Return the efforts at the time of the state."""
         if self._smooth:
+            # A sine has the mean square 1/2, and the sum is scaled to 1.
             waves = np.sin(self._rates * state.time + self._phases)
-            noise = waves.sum(axis=1) * np.sqrt(2.0 / self.SINES)
+            unit_efforts = waves.sum(axis=1) * np.sqrt(2.0 / self.SINES)
         else:
             step = int(state.time * self._bandwidth + 1e-6)
-            noise = np.random.default_rng([self._seed, step]).normal(size=len(self._size))
-        return Command(self._size * noise)
+            unit_efforts = np.random.default_rng([self._seed, step]).normal(
+                size=len(self._effort_scale)
+            )
+        return Command(self._effort_scale * unit_efforts)

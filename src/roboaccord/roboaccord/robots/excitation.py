@@ -1,7 +1,8 @@
-"""Motion for a robot of a file that would stand still, so that there is something to judge.
+"""Motion for a robot of a file that would stand still, so that a cross-check has something to judge.
 
-LOOK may be tuned. A scenario that has a controller, and a robot whose joints gravity moves, stay as
-they are; a robot that falls with its joints at rest is made to move (test_excitation).
+If no controller is named and, without efforts, no joint moves, the robot gets random efforts and
+starts from the middle of its ranges (`excited`). A robot that falls as a whole, with its joints at
+rest, is made to move, too (test_excitation).
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-LOOK = 20  # control periods in which something must move: what falls does so in the first
-STILL = 1e-9  # rad/s or m/s: rates below it are round-off
+LOOK = 20  # control periods in which a joint must move; under gravity it moves in the first one
+STILL = 1e-9  # rad/s or m/s: smaller rates are round-off
 
 
 def excited(setup: Setup) -> tuple[Setup, list[Reason]]:
-    """Return a setup whose joints move, and what was changed for that.
+    """Return a setup whose joints move, and a reason that states what was changed for that.
 
-    Joints that the scenario does not place start from the middle of their ranges; efforts are drawn
-    from the seed.
+    Joints that the scenario does not place start from the middle of their ranges; efforts are
+    drawn by the scenario's seed. A setup that moves is returned as it is, without a reason.
     """
     scenario = setup.scenario
     idle, robot = scenario.controller.get("name") == "none", setup.robot
@@ -38,7 +39,7 @@ def excited(setup: Setup) -> tuple[Setup, list[Reason]]:
 
 
 def moves(setup: Setup) -> bool:
-    """Return whether a joint moves by itself."""
+    """Return whether a joint moves without efforts."""
     simulator, command = make_simulator(setup), Command(np.zeros(len(setup.joints)))
     state = simulator.state()
     for _ in range(LOOK):

@@ -1,10 +1,12 @@
 """A robot that is a file, such as URDF or xacro: `accord run FILE.urdf` finds it by its path.
 
-What a file does not state comes from parameters, in config/parameters.yaml of roboaccord; another
-may be added there and used here. OFF and STILL may be tuned: they decide that a robot which would
-stay balanced starts beside its balance. Fixed: there is no contact, for which a robot needs a
-package, and the root is `base_link`. The file's text is changed in urdf_changes.py, which
-remarks.py reports (test_any_robot).
+`FileRobot` answers what the core asks of every robot from the file alone: its description, joints,
+limits and initial state. Parameters that a file does not state, such as gravity, are in
+config/parameters.yaml of roboaccord. Before it is simulated the URDF is changed by urdf_changes.py,
+and remarks.py tells the user of these changes. Contacts need a robot with a package of its own.
+
+A robot that stands in exact balance would never move, and show nothing; it starts OFF beside its
+balance instead. OFF and STILL may be tuned; the root link must be called `base_link`.
 """
 
 from __future__ import annotations
@@ -36,24 +38,25 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.reference import TreeReference
 
-OFF = 0.1  # rad or m from an equilibrium to where a motion starts; a quarter of the room if less
-STILL = 1e-9  # rad/s^2 or m/s^2: accelerations below it are round-off of forces that cancel
+OFF = 0.1  # rad or m: distance of the initial state from a balance, where the range allows it
+ROOM_USED = 0.25  # share of the way to the upper stop that the initial state moves at most
+STILL = 1e-9  # rad/s^2 or m/s^2: a smaller acceleration is the round-off of forces in balance
 
 
 class FileRobot(RobotFile):
-    """A robot that has no package: it is all in its file, and scenarios are the core's own.
+    """A robot that is described by its file alone; its scenarios are those of the core.
 
     Its root link is called `base_link` here, whatever the file calls it. There is no contact. A
-    joint that mimics another is free, or by `parameters.mimic` held to it: exactly in the
-    reference, in each engine by a law of its own.
+    joint that mimics another moves freely, or, with `parameters.mimic`, follows it: exactly in the
+    reference, and in each engine by the constraint that the engine has for it.
 
     Args:
         path: of the file.
-        text: URDF of a recorded run; then neither the file nor what it names is looked for.
-        name: of a recorded run's topics.
+        text: URDF of a recorded run; then neither the file nor the meshes in it are read.
+        name: of the robot in the topics of a recorded run; by default that in the file.
 
     Raises:
-        AccordError: if it cannot be read.
+        AccordError: if the file cannot be read.
     """
 
     package = "roboaccord"
@@ -65,16 +68,17 @@ class FileRobot(RobotFile):
         self.name = name or robot_name(self.path)
         self.summary = f"of {self.path}"
         self._files = dict[tuple[tuple[str, str], ...], UrdfFile]()
-        self._floats, self._away = False, False
+        self._base_floats, self._moved_from_balance = False, False
 
     @property
     def key(self) -> str:
         return str(self.path)
 
     def file(self, setup: Setup) -> UrdfFile:
-        """Return the file, with the packages and arguments that the scenario names.
+        """Return the file, read with the packages and xacro arguments that the scenario names.
 
-        Its joints have one degree of freedom at most (`single_degrees`).
+        It is read once for each set of them. Joints of several degrees of freedom, such as planar
+        ones, are split into joints of one (`single_degrees`).
         """
         if self._text is not None:
             return without_tie(check_urdf(self.path, self._text, {}))
@@ -83,19 +87,19 @@ class FileRobot(RobotFile):
         if key not in self._files:
             folders = {name: Path(folder) for name, folder in packages.items()}
             file = read_robot(self.path, folders, arguments)
-            self._floats = floating_root(ET.fromstring(file.text))[0] is not None
+            self._base_floats = floating_root(ET.fromstring(file.text))[0] is not None
             self._files[key] = replace(file, text=single_degrees(file.text))
         return self._files[key]
 
     def floats(self, setup: Setup) -> bool:
         self.file(setup)
-        return self._floats
+        return self._base_floats
 
     def own_names(self, setup: Setup) -> Mapping[str, str]:
         return {new: old for old, new in self.file(setup).new_names().items() if old != new}
 
     def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
-        """Return the limits of the moving joints in the file; of continuous ones none."""
+        """Return the limits of the moving joints in the file [rad or m]; infinite without stops."""
         file = self.file(setup)
         tree = Tree.parse(file.rooted(file.stripped())[0], self.path.name)
         return {joint.name: joint.ends for joint in tree.moving}
@@ -119,48 +123,71 @@ class FileRobot(RobotFile):
         return np.array([joint.effort for joint in setup.tree.moving])
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
-        """Put joints whose range excludes 0 in its middle, unless the scenario places them."""
-        given = {*setup.scenario.initial.q, *(f.joint for f in setup.faults if f.angle is not None)}
+        """Return the initial state, for joints that the scenario does not place.
+
+        A joint whose range does not have 0 inside starts in the middle of its range; a robot in
+        balance starts beside it; joints that mimic others follow them.
+
+        Args:
+            setup: robot and scenario.
+            state: at joint positions 0, or those of the scenario.
+        """
+        placed_joints = {
+            *setup.scenario.initial.q,
+            *(f.joint for f in setup.faults if f.angle is not None),
+        }
         ranges = self.ranges(setup)
-        q, self._away = np.array(state.q), False
+        # Middle of the range, or its only finite end.
+        q, self._moved_from_balance = np.array(state.q), False
         for i, name in enumerate(setup.joints):
             lower, upper = ranges[name]
-            if name not in given and not lower < 0.0 < upper:
+            if name not in placed_joints and not lower < 0.0 < upper:
                 ends = [end for end in (lower, upper) if np.isfinite(end)]
                 q[i] += sum(ends) / len(ends)
-        if not given and not state.qd.any() and self.balances(setup, q):
-            self._away = True
-            room = [min(OFF, 0.25 * (ranges[name][1] - at)) for name, at in zip(setup.joints, q)]
-            q += room
-        leads, offset = setup.tree.independent(setup.joints)
-        free = [not joint.mimic for joint in setup.tree.moving]
-        return replace(state, q=leads @ q[free] + offset, qd=leads @ state.qd[free])
+        # Away from a balance, towards the upper stops.
+        if not placed_joints and not state.qd.any() and self.balances(setup, q):
+            self._moved_from_balance = True
+            offsets = [
+                min(OFF, ROOM_USED * (ranges[name][1] - angle))
+                for name, angle in zip(setup.joints, q)
+            ]
+            q += offsets
+        # q = mimic_matrix @ q_independent + offset
+        mimic_matrix, offset = setup.tree.independent(setup.joints)
+        independent = [not joint.mimic for joint in setup.tree.moving]
+        return replace(
+            state, q=mimic_matrix @ q[independent] + offset, qd=mimic_matrix @ state.qd[independent]
+        )
 
     def balances(self, setup: Setup, q: Array) -> bool:
-        """Return whether gravity would move nothing from rest at positions (n,) [rad or m].
+        """Return whether a robot at rest stays at rest at joint positions q (n,) [rad or m].
 
-        False where a controller acts or the base moves, which nobody has to balance.
+        That is so where gravity accelerates no joint by more than STILL. False where a controller
+        acts or the base moves: then something moves anyhow.
         """
         scenario, gravity = setup.scenario, setup.parameters.gravity
         if scenario.controller.get("name", "none") != "none" or scenario.base != "fixed":
             return False
         try:
-            law = TreeDynamics(setup.tree, setup.joints, "fixed", gravity)
-        except AccordError:  # which the reference reports
+            dynamics = TreeDynamics(setup.tree, setup.joints, "fixed", gravity)
+        except AccordError:  # the reference reports it to the user
             return False
-        at = np.zeros(3), np.eye(3)
-        forces, moments = law.gravity_forces(q, *at), np.diag(law.mass_matrix(q, *at))
-        return bool(q.size and gravity and (np.abs(forces) < STILL * moments).all())
+        pose = np.zeros(3), np.eye(3)  # of the base: position and rotation
+        forces, inertias = (
+            dynamics.gravity_forces(q, *pose),
+            np.diag(dynamics.mass_matrix(q, *pose)),
+        )
+        return bool(q.size and gravity and (np.abs(forces) < STILL * inertias).all())
 
     def reference(self, setup: Setup) -> Simulator:
         return TreeReference(setup, friction_of(setup))
 
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
-        """Make an engine's simulator of the description without its geometry."""
+        """Return an engine's simulator, of the description without its geometry."""
         bare, friction = without_frames(strip(setup.urdf())), friction_of(setup)
         model = EngineModel.of(setup, urdf=bare, friction=friction)
         return simulate_model(model, engine)
 
     def remarks(self, setup: Setup) -> Mapping[str, str]:
-        moved = OFF if self._away else 0.0
+        moved = OFF if self._moved_from_balance else 0.0
         return remarks_on_file(setup, self.file(setup), self.ranges(setup), moved)

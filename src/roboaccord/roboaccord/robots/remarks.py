@@ -1,7 +1,8 @@
-"""What a user should know of the model that is made of a file: what acts, and what is left out.
+"""What a user should know about the model that is made of a file: what acts, and what is left out.
 
-Each change to a file, in urdf_changes.py or by a parameter, has a line here, with the option that
-undoes it (test_any_robot). The subjects are keys of `model` in `--json`, and stay.
+Each function returns texts by subject; the subjects are keys of `model` in `--json`, and stay.
+Every change to a file, by urdf_changes.py or by a parameter, has a remark here, with the option
+that switches it (test_any_robot).
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from roboaccord.robots.controllers import inertias
 from roboaccord.scenario.setup import Setup
 
 HELD = {"fixed": "fixed to the world; --base free lets it move", "free": "free"}
-"""How the root moves, by the scenario's base."""
+"""Text on how the root moves, by kind of base."""
 
 
 def remarks_on_file(
     setup: Setup, file: UrdfFile, ranges: Mapping[str, tuple[float, float]], moved: float
 ) -> dict[str, str]:
-    """Return what of a file is taken, what is not, and how the base is held, by subject.
+    """Return all remarks by subject: contact, base, initial state, joints, and notes of readers.
 
     Args:
         setup: the robot of the file in its scenario.
-        file: as it was read.
+        file: the file as it was read.
         ranges: limits of the moving joints in the file [rad or m].
         moved: how far the start was moved away from an equilibrium [rad or m]; 0 if it was not.
     """
@@ -49,29 +50,34 @@ def remarks_on_file(
 
 
 def _joint_remarks(setup: Setup, ranges: Mapping[str, tuple[float, float]]) -> dict[str, str]:
-    """Return on how many joints a file has stops, friction and drives, and whether they act."""
-    p, moving = setup.parameters, setup.tree.moving
+    """Return, for stops, friction, springs and drives: how many joints have them, and if they act."""
+    parameters, moving = setup.parameters, setup.tree.moving
     stops = sum(np.inf not in map(abs, ends) for ends in ranges.values())
     viscous = sum(joint.damping > 0 for joint in moving)
     dry = sum(joint.friction > 0 for joint in moving)
     servos = sum(any(joint.servo) for joint in moving)
     springs = sum(joint.spring[0] > 0 for joint in moving)
     rows = (
-        ("joint stops", stops, p.stops, "--set parameters.stops=1 puts them in"),
-        ("damping", viscous, p.damping, "--set parameters.damping=1 puts it in"),
-        ("springs", springs, p.springs, "--set parameters.springs=1 puts them in"),
-        ("actuators", servos, p.actuators, "--set parameters.actuators=1: they hold the start"),
-        ("dry friction", dry, p.dry_friction, "--set parameters.dry_friction=1"),
+        ("joint stops", stops, parameters.stops, "--set parameters.stops=1 puts them in"),
+        ("damping", viscous, parameters.damping, "--set parameters.damping=1 puts it in"),
+        ("springs", springs, parameters.springs, "--set parameters.springs=1 puts them in"),
+        (
+            "actuators",
+            servos,
+            parameters.actuators,
+            "--set parameters.actuators=1: they hold the start",
+        ),
+        ("dry friction", dry, parameters.dry_friction, "--set parameters.dry_friction=1"),
     )
     return {
-        name: f"of {count} joint{'s' * (count > 1)}: {'acts' if taken else f'left out; {how}'}"
-        for name, count, taken, how in rows
+        name: f"of {count} joint{'s' * (count > 1)}: {'acts' if acts else f'left out; {option}'}"
+        for name, count, acts, option in rows
         if count
     }
 
 
 def _rotor_remark(setup: Setup, file: UrdfFile) -> dict[str, str]:
-    """Return of how many joints rotors add to the inertia, and their largest share."""
+    """Return how many joints have rotors, and the largest share of these in a joint's inertia."""
     by_joint = rotor_inertias(ET.fromstring(file.text))
     driven = [name for name, inertia in by_joint.items() if inertia and name in setup.joints]
     if not driven:
@@ -80,13 +86,13 @@ def _rotor_remark(setup: Setup, file: UrdfFile) -> dict[str, str]:
     if not setup.parameters.armature:
         return {"rotor inertia": f"{count}: left out; --set parameters.armature=1 puts it in"}
     shares = rotors_of(setup.tree, setup.joints) / inertias(setup)
-    most = int(np.argmax(shares))
-    share = f"up to {100.0 * shares[most]:.3g} % of what {setup.joints[most]} moves"
+    largest = int(np.argmax(shares))
+    share = f"up to {100.0 * shares[largest]:.3g} % of what {setup.joints[largest]} moves"
     return {"rotor inertia": f"{count}: acts, {share}"}
 
 
 def _mimic_remark(setup: Setup, file: UrdfFile) -> dict[str, str]:
-    """Return which joints mimic others in the file, and what they do here."""
+    """Return which joints mimic others in the file, and whether they follow them."""
     mimics = [
         str(joint.get("name"))
         for joint in ET.fromstring(file.text).findall("joint")

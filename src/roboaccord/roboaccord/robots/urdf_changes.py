@@ -1,7 +1,8 @@
-"""Changes to the URDF of a user's file: what is left out, and how its base is tied.
+"""Changes to the URDF of a user's file before it is simulated.
 
-`remarks.py` states each change to the user: one that is added here needs a line there
-(test_any_robot). FAR may be tuned.
+Mimics, stops and rotors that the scenario switches off are removed, and the base may be tied to the
+world by a joint (`as_simulated`). Each change also needs a remark to the user in remarks.py
+(test_any_robot).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import ROOT, UrdfFile
 
-FAR = 1e9  # m: the stops of a slide that has none, beyond the reach of any motion
+FAR = 1e9  # m: stops of a prismatic joint without stops, out of reach of any motion
 
 
 def as_simulated(text: str, parameters: Any, base: str) -> str:
@@ -23,7 +24,7 @@ def as_simulated(text: str, parameters: Any, base: str) -> str:
     Args:
         text: URDF whose root is `base_link`.
         parameters: of the scenario: which mimics, stops and rotors act.
-        base: how the root moves; where it is tied to the world, a joint is added for that.
+        base: kind of base; a base that is tied to the world gets a joint of that type.
     """
     top = ET.fromstring(text)
     for joint in top.findall("joint"):
@@ -43,7 +44,7 @@ def as_simulated(text: str, parameters: Any, base: str) -> str:
 
 
 def without_tie(file: UrdfFile) -> UrdfFile:
-    """Return a recorded robot without the link and the joint that tied its base to the world."""
+    """Return a recorded file without the link `world` and the joint that tied the base to it."""
     top = ET.fromstring(file.text)
     ties = top.findall("joint/parent[@link='world']/..")
     for element in ties + top.findall("link[@name='world']"):
@@ -52,25 +53,26 @@ def without_tie(file: UrdfFile) -> UrdfFile:
 
 
 def leave_out_stops(joint: ET.Element) -> None:
-    """Let a joint move without ends, in place."""
+    """Remove the stops of a joint, in place."""
     if joint.get("type") == "revolute":
         joint.set("type", "continuous")
     for limit in joint.findall("limit"):
         for end, value in (("lower", -FAR), ("upper", FAR)):
             if joint.get("type") == "prismatic":
-                limit.set(end, repr(value))  # without limits, readers take them for 0
+                limit.set(end, repr(value))  # readers take missing limits for 0
             else:
                 limit.attrib.pop(end, None)
 
 
 def without_frames(urdf: str) -> str:
-    """Return a URDF without the links that have no inertia, are fixed and carry nothing.
+    """Return a URDF without links that have no inertia, are fixed, and carry no other link.
 
-    They change no motion; DART warns of each.
+    They do not change the motion, and DART warns about each.
     """
     top, tree = ET.fromstring(urdf), Tree.parse(urdf)
     heavy = {link.name for link in tree.links if link.mass or link.inertia.any()}
     kept = {ROOT, "world", *heavy}
+    # From the tips to the root: a link that carries a kept link is kept.
     for joint in reversed(tree.joints):
         if joint.child in kept or joint.kind != "fixed":
             kept |= {joint.parent, joint.child}

@@ -1,12 +1,12 @@
-"""Runs: a simulator made from a setup, the loop, transports, sweeps, and figures of a run.
+"""Runs: the loop of simulator and controller, transports, sweeps, and the figures of a run.
 
-Inside: the loop and the factory of simulators (loop), how a controller is asked (answer) and paced
-(pace); inputs from people and bags (inputs); hash, figures and energy balance of a motion (metrics,
-energy_book); transports by entry point (runner); sweeps and work side by side (sweep, pieces);
-output files and versions of the software (output, versions).
+Inside are: the loop and the factory of simulators (loop), how a controller is asked (answer) and
+paced (pace); inputs from people and bags (inputs); hash, figures and energy balance of a motion
+(metrics, energy_book); transports, found by entry points (runner); many runs from different seeds,
+and work in parallel (sweep, pieces); output files and versions of the software (output, versions).
 
-Observers, inputs, figures and transports may be added. What must stay: the order within a tick,
-which the hash of a run depends on, and the names in `__init__.pyi` (test_door). This room draws and
+Observers, inputs, figures and transports may be added. What must stay: the order within a tick, on
+which the hash of a run depends, and the names in `__init__.pyi` (test_door). This room draws and
 prints nothing: test_layout refuses an import of `report` here. Tests: test_loop, test_pace,
 test_run_inputs, test_metrics, test_energy, test_sweep, test_pieces; test_motion in test/.
 """

@@ -1,8 +1,9 @@
-"""A controller's answer to a state: asked, checked and copied.
+"""A controller's answer to a state: it is asked, and its command is checked and copied.
 
-Whatever a user's controller does, such as raising, taking too long or returning something else,
-ends in one line that names it (test_user_code, test_time_limits). Checks may be added in
-contract/checks.py.
+The controller may be a user's code. Whatever it does, such as raising an error, taking too long or
+returning anything but a command, ends in one line that names it (test_user_code, test_time_limits).
+The command is copied so that it does not change with the controller's arrays. Checks of commands
+are in contract/checks.py.
 """
 
 from __future__ import annotations
@@ -19,18 +20,23 @@ from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.user_code import line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, Silence, Watch, starting
 
-UNWATCHED = Watch(math.inf)
+UNWATCHED = Watch(math.inf)  # no time limit
 
 
 def no_command(time: float, timeout: float) -> LockstepError:
-    """Return the error for a controller that does not answer the state of `time` [s]."""
+    """Return the error for a controller that does not answer.
+
+    Args:
+        time: of the state that it was given [s].
+        timeout: that it had [s of wall time].
+    """
     return LockstepError(
         f"no command for t = {time:.6f} s from the controller within {timeout:g} s"
     )
 
 
 def reset_controller(controller: Controller, seed: int, timeout: float = START_TIMEOUT) -> None:
-    """Reset a controller.
+    """Reset a controller with a seed, within a timeout [s of wall time].
 
     Raises:
         AccordError: if the controller, which may be a user's, raises or takes too long.
@@ -46,19 +52,21 @@ def ask_controller(
     joints: Sequence[str],
     watch: Watch = UNWATCHED,
 ) -> Command:
-    """Return a controller's command, checked; it does not change when the controller's arrays do.
+    """Return a checked copy of the command that a controller gives for a state.
 
     Args:
-        controller: is asked.
-        state, target: what it is given, read-only; the state as the encoders have it.
+        controller: to be asked.
+        state: it is given the part that encoders measure.
+        target: it is given.
         joints: joint names.
-        watch: ends a call that takes too long.
+        watch: interrupts a call that takes too long, by `Silence`.
 
     Raises:
         AccordError: if the controller, which may be a user's, raises, takes too long or gives no
             valid command.
     """
     who = type(controller).__name__
+    # The watch counts the beginning and the end of each call.
     watch.calls += 1
     try:
         command = controller.update(state.measured, target)
@@ -81,7 +89,7 @@ def ask_controller(
         raise AccordError(
             f"{who} gave an invalid Command ({error}) at t = {state.time:.6f} s"
         ) from error
-    if command.findings and not all(isinstance(each, Event) for each in command.findings):
+    if command.findings and not all(isinstance(finding, Event) for finding in command.findings):
         raise AccordError(f"{who} gave findings that are not events at t = {state.time:.6f} s")
     check_command(command, joints, who, state.time)
     if command.switches:
@@ -96,14 +104,15 @@ def answer(
     joints: Sequence[str],
     watch: Watch = UNWATCHED,
 ) -> Command:
-    """Return a controller's command under the inputs of a tick; see `ask_controller`.
+    """Return a controller's command at a tick, with the target and the switches of the inputs.
 
-    Switches of the inputs go before the controller's.
+    Where both set a switch, the inputs prevail. Arguments and errors as in `ask_controller`.
     """
     command = ask_controller(controller, state, inputs.target(state), joints, watch)
-    if asked := inputs.switches(state):
-        given, now = command.switches, state.switches
-        changes = {n: on for n, on in asked.items() if n in given or now[n] is not on}
-        command = replace(command, switches={**given, **changes})
+    # Only switches that this changes: the command stays as it is where people ask for nothing new.
+    if wished := inputs.switches(state):
+        commanded, states = command.switches, state.switches
+        changes = {n: on for n, on in wished.items() if n in commanded or states[n] is not on}
+        command = replace(command, switches={**commanded, **changes})
         check_switches(command, state, type(inputs).__name__)
     return command

@@ -1,15 +1,15 @@
-"""Energy balance of a run: work, kinetic and potential energy, losses, and the residual.
-
-SAMPLES may be tuned: it only sets how many points are plotted. To add a loss, add it to `CHANNELS`
-(simulators/losses.py), a field of its name to `EnergyBook`, and a colour to report/energy.py. The
-balance itself is fixed: it defines the rest, and test_energy compares each item with closed forms
-of bars, boxes and swings.
+"""Energy balance of a run ("energy book"): work, stored energy, losses, and the residual.
 
     work = change of kinetic + potential + friction + damping + stops + impacts + rest
 
 Work, kinetic and potential energy follow from the recorded motion and the description alone. What
 stops, impacts and friction took is measured by the simulator itself, which repeats the run. So the
-rest is not fitted: it is what time stepping adds or takes, or what was not measured.
+rest is not fitted: it is what the time stepping adds or takes, or what was not measured.
+
+`energy_of` makes the book, `Stored` computes kinetic and potential energy, `LossMeter` reads the
+measured losses. The balance is fixed, for it defines the rest; test_energy compares each item with
+closed forms. A new loss is added to CHANNELS (simulators/losses.py), as a field of its name to
+`EnergyBook`, and with a colour to report/energy.py.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower
 
-SAMPLES = 1000  # points of a plot: more than a screen resolves in a curve
+SAMPLES = 1000  # points of the curves at most; a screen resolves no more
 UNMEASURED = "not measured"
 UNREPEATED = "the run could not be repeated exactly: the rest includes what was not measured"
 
 Taken = dict[str, Array]
-"""By channel, the energy taken since the start (k,) [J]."""
+"""Energy lost since the start (k,) [J], by channel of losses."""
 
 
 class LossMeter(Observer):
-    """Reads the losses of a simulator at each control tick.
+    """Reads the losses that a simulator measures, at each control tick.
 
     Args:
-        simulator: that measures them.
+        simulator: whose losses are read.
     """
 
     def __init__(self, simulator: Simulator) -> None:
@@ -59,7 +59,7 @@ class LossMeter(Observer):
 
     @property
     def taken(self) -> Taken:
-        """Losses since the start."""
+        """Losses since the start (k,) [J], by channel."""
         names = self._rows[0] if self._rows else ()
         return {name: np.cumsum([row[name] for row in self._rows]) for name in names}
 
@@ -69,8 +69,8 @@ class EnergyBook:
     """Energy balance of a run at k samples; all but `kinetic` is counted since the start (k,).
 
     Args:
-        how: by channel of losses, how it was obtained.
-        reason: why not all losses were measured; None where they were.
+        how: by channel of losses, how the loss was obtained.
+        reason: why not all losses were measured; None where all were.
     """
 
     time: Annotated[Array, Quantity("s", "time")]
@@ -88,13 +88,16 @@ class EnergyBook:
 
 @dataclass(frozen=True)
 class NoBook:
-    """Why a run has no energy balance."""
+    """Stands for the energy book of a run that has none, and states why."""
 
     reason: str = "kinematic: no energy book"
 
 
 def law_of(law: ForceLaw | None) -> ForceLaw | None:
-    """Return a force law; None where its forces are not a function of the motion."""
+    """Return the force law, or None where its force is not a function of the motion.
+
+    That is so for friction that sticks, without a slip speed.
+    """
     return None if isinstance(law, EllipseFriction) and not law.slip_speed else law
 
 
@@ -105,14 +108,15 @@ def energy_of(
 
     Args:
         setup: robot and scenario.
-        engine: that made the run; the book is the description's.
-        run: its motion.
-        taken: what it lost, if known; else the run is repeated.
+        engine: that made the run.
+        run: motion of the run.
+        taken: losses, if they are known; otherwise the run is repeated to measure them.
     """
     tree = setup.tree
     simulator = make_simulator(setup, engine)
     if simulator.acceleration(setup.initial, np.zeros(len(setup.joints))) is None:
         return NoBook()
+    # Losses: measured by the simulator, or integrated from the force law; impacts from events.
     measured = taken or repeat(setup, simulator, run)
     taken = {**measured} if measured else {}
     how = dict.fromkeys(taken, f"measured by {name_of(engine)}")
@@ -122,16 +126,22 @@ def energy_of(
         how[FRICTION] = "force law integrated over the control ticks"
     for event in run.events if measured else ():
         taken[IMPACTS] = taken[IMPACTS] + event.energy * (run.time > event.time + ROUND_OFF)
-    at = np.unique(np.append(np.arange(0, len(run), max(1, len(run) // SAMPLES)), len(run) - 1))
-    beside = setup.parameters.gravity, simulator.armature, simulator.spring
-    energies = Stored(tree, run.joints, *beside)
-    kinetic, height = np.array([energies.of(run.state(i)) for i in at.tolist()]).T
-    work, potential = net_work(run)[at], height - height[0]
-    lost = {channel: taken.get(channel, np.zeros(len(run)))[at] for channel in CHANNELS}
+    # Samples of the curves, the last one included.
+    samples = np.unique(
+        np.append(np.arange(0, len(run), max(1, len(run) // SAMPLES)), len(run) - 1)
+    )
+    # Stored energy, work, and what remains.
+    parameters = setup.parameters.gravity, simulator.armature, simulator.spring
+    stored_energy = Stored(tree, run.joints, *parameters)
+    kinetic, potential_energy = np.array(
+        [stored_energy.of(run.state(i)) for i in samples.tolist()]
+    ).T
+    work, potential = net_work(run)[samples], potential_energy - potential_energy[0]
+    losses = {channel: taken.get(channel, np.zeros(len(run)))[samples] for channel in CHANNELS}
     stored = kinetic - kinetic[0] + potential
     return EnergyBook(
-        time=run.time[at], kinetic=kinetic, net_work=work, potential=potential, **lost,
-        rest=work - stored - sum(lost.values()),
+        time=run.time[samples], kinetic=kinetic, net_work=work, potential=potential, **losses,
+        rest=work - stored - sum(losses.values()),
         how={channel: how.get(channel, UNMEASURED) for channel in CHANNELS},
         reason=UNREPEATED if measured is None else None,
     )  # fmt: skip
@@ -142,7 +152,7 @@ def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
 
     Returns:
         losses by channel, empty where the simulator measures none; None where the repeated motion
-        differs in any bit.
+        is not equal to the recorded one, bit by bit.
     """
     if not simulator.channels:
         return {}
@@ -158,7 +168,7 @@ def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
 
 
 def integrate_law(law: LawPower, run: Trajectory) -> Array:
-    """Return the energy dissipated by a force law since the start (k,) [J] (trapezoidal rule)."""
+    """Return the energy that a force law dissipated since the start (k,) [J], by trapezoids."""
     power = np.array([law.of(run.state(i)) for i in range(len(run))])
     steps = 0.5 * np.diff(run.time) * (power[1:] + power[:-1])
     return np.concatenate([[0.0], np.cumsum(steps)])
@@ -167,7 +177,8 @@ def integrate_law(law: LawPower, run: Trajectory) -> Array:
 def net_work(run: Trajectory) -> Array:
     """Return the work of efforts and wrench since the start (k,) [J].
 
-    Both are held over a control period, so the work is theirs times what was moved.
+    Both are constant over a control period, so that their work in it is exactly effort times change
+    of angle, force times displacement, and moment times rotation vector.
     """
     steps = (run.effort[1:] * np.diff(run.q, axis=0)).sum(axis=1)
     if run.wrench is not None:
@@ -177,13 +188,13 @@ def net_work(run: Trajectory) -> Array:
 
 
 class Stored:
-    """Kinetic and potential energy of a robot in a state.
+    """Computes the kinetic and potential energy of a robot in a state.
 
     Args:
         tree: links and joints.
         joints: names of the columns of q.
         gravity: [m/s^2].
-        armature: inertia of rotors (n,) [kg m^2].
+        armature: inertia of the rotors about the joints (n,) [kg m^2].
         spring: stiffness [N m/rad] and slack positions of the joints (n,), or None.
     """
 
@@ -204,27 +215,30 @@ class Stored:
     def of(self, state: RobotState) -> tuple[float, float]:
         """Return kinetic and potential energy [J].
 
-        The latter is 0 where all masses are at z = 0 and all springs slack.
+        E_kin = sum (m v^2 + w' I w) / 2 + sum armature qd^2 / 2 and E_pot = g sum m z + sum
+        stiffness (q - slack)^2 / 2, which is 0 with all masses at z = 0 and all springs slack.
         """
         motion = motion_of(self._tree, self._kinematics, state)
+        # Angular velocities in the frames of the links, where inertias are constant.
         spin = (motion.angular[:, None] @ motion.rotation)[:, 0]
-        turning = float(np.einsum("ki,kij,kj", spin, self._inertias, spin))
-        moving = float(self._masses @ (motion.linear**2).sum(axis=1))
+        rotational = float(np.einsum("ki,kij,kj", spin, self._inertias, spin))
+        translational = float(self._masses @ (motion.linear**2).sum(axis=1))
         rotors = 0.0 if self._armature is None else float(self._armature @ state.qd**2)
         height = float(self._masses @ motion.position[:, 2])
         stiffness, slack = self._spring
-        strained = 0.5 * float(np.sum(stiffness * (state.q - slack) ** 2))
-        return 0.5 * (moving + turning + rotors), self._gravity * height + strained
+        spring_energy = 0.5 * float(np.sum(stiffness * (state.q - slack) ** 2))
+        return 0.5 * (translational + rotational + rotors), self._gravity * height + spring_energy
 
 
 def _turns(orientation: Array) -> Array:
-    """Return the rotation vectors between successive orientations (k, 4) (k - 1, 3) [rad]."""
-    turned = quaternion_matrix(orientation)
-    steps = turned[1:] @ np.swapaxes(turned[:-1], 1, 2)
+    """Return the rotation vectors (k - 1, 3) [rad] between successive orientations (k, 4)."""
+    rotations = quaternion_matrix(orientation)
+    steps = rotations[1:] @ np.swapaxes(rotations[:-1], 1, 2)
     return np.array([rotation_vector(step) for step in steps]).reshape(-1, 3)
 
 
 def _same(state: RobotState, run: Trajectory, index: int) -> bool:
+    """Return whether a state equals the recorded sample at `index` exactly."""
     pairs = (
         (state.q, run.q), (state.qd, run.qd), (state.position, run.position),
         (state.orientation, run.orientation), (state.twist, run.twist),

@@ -1,10 +1,13 @@
-"""Inputs of a run: a constant target, targets that people send, and those of a recorded run.
+"""Inputs of a run: targets of the controller, switches and faults that come from outside.
 
-A source may be added: a class derived from `Inputs` with `target` and `switches`, given to a run by
-`inputs=`. SILENCE may be changed, with docs/teleoperation.md. `_FREE` are the keys of a scenario
-that may differ when a bag is repeated: a new key that does not change the motion belongs there.
-Targets and switches must act at the tick of their stamp, to `ROUND_OFF`: only then does a repeated
-run have the hash of the first (test_run_inputs).
+All are classes derived from `Inputs`, given to a run by `inputs=`: `Hold` is one constant target,
+`LiveInputs` what people ask for now, `RecordedInputs` what they did in a recorded run,
+`HeardInputs` what arrives in messages from another process. `Announced` wraps any of them and
+reports targets, so that they are recorded.
+
+Targets and switches must act at exactly the tick of their time stamp (to ROUND_OFF): only then does
+a repeated run have the hash of the first (test_run_inputs). A new key of scenarios that does not
+change the motion belongs in `_MOTION_INDEPENDENT`. SILENCE is also stated in docs/teleoperation.md.
 """
 
 from __future__ import annotations
@@ -29,10 +32,18 @@ from roboaccord.contract.state import NO_SWITCHES, NO_TWIST, Array, RobotState, 
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-SILENCE = 0.5  # s of wall time after which a request lapses: several repeats of a held key
-POSITION, VELOCITY, EFFORT = range(3)  # rows of what a joint is asked for
-_ZERO = np.array([[math.nan], [0.0], [0.0]])  # of a joint: no position, no velocity, no effort
-_FREE = {"name", "description", "duration", "driven", "crosscheck"}  # do not change the motion
+SILENCE = 0.5  # s of wall time after which a request lapses: a held key repeats several times in it
+POSITION, VELOCITY, EFFORT = range(3)  # rows of the array of what joints are asked for
+_NO_REQUEST = np.array(
+    [[math.nan], [0.0], [0.0]]
+)  # column of a joint of which nothing is asked: no position, velocity 0, effort 0
+_MOTION_INDEPENDENT = {
+    "name",
+    "description",
+    "duration",
+    "driven",
+    "crosscheck",
+}  # keys that do not change the motion
 
 
 class Hold(Inputs):
@@ -55,8 +66,8 @@ class Announced(Inputs):
     """Passes inputs on, and reports every target as it comes into force.
 
     Args:
-        inputs: that are passed on.
-        report: called with the time of the tick [s], the target and the one before it.
+        inputs: passed on.
+        report: called with the time of the tick [s], the new target and the one before it.
     """
 
     def __init__(
@@ -67,11 +78,11 @@ class Announced(Inputs):
 
     @property
     def over(self) -> bool:  # type: ignore[override]
-        """True once the inputs have ended the run."""
+        """Whether the inputs have ended the run."""
         return self._inputs.over
 
     def reset(self) -> None:
-        """Report the target anew at the next tick: the run starts again."""
+        """Start again: the target is reported at the next tick."""
         self._last = None
 
     def target(self, state: RobotState) -> Target | None:
@@ -89,14 +100,14 @@ class Announced(Inputs):
 
 
 class LiveInputs(Hold):
-    """Collects what people ask for; after a silence of wall time the target is zero.
+    """Collects what people ask for; a request that is not repeated lapses, and the robot stops.
 
-    Each joint falls silent on its own, as several people may each drive one. A joint follows the
-    latest request, of whatever kind.
+    The base and each joint lapse separately, for several people may drive at once. A joint follows
+    its latest request, whether that is a position, a velocity or an effort.
 
     Args:
         joints: joint names, n of them.
-        silence: time after which a request lapses [s].
+        silence: wall time after which a request lapses [s].
         clock: returns the wall time [s].
     """
 
@@ -109,68 +120,74 @@ class LiveInputs(Hold):
         super().__init__()
         self.silence, self._clock = silence, clock
         self._twist: Array | None = None
-        self._joints = np.tile(_ZERO, len(joints))
+        self._joints = np.tile(_NO_REQUEST, len(joints))
         self._kinds: set[int] = set()
-        self._heard = np.full(1 + len(joints), -math.inf)  # the twist, then the joints [s]
-        self._next = math.inf  # when something falls silent [s]
-        self._key = b""
+        self._request_times = np.full(
+            1 + len(joints), -math.inf
+        )  # time of request: twist, then joints [s]
+        self._next = (
+            math.inf
+        )  # when the next request lapses [s]; -inf: the target must be made anew
+        self._target_bytes = b""
 
     def ask_twist(self, twist: Array) -> None:
         """Ask for a twist of the base (6,) [m/s, rad/s]."""
         self._twist = np.array(twist)
-        self._note(0)
+        self._record_request(0)
 
     def ask_joint(self, joint: int, kind: int, value: float) -> None:
         """Ask a joint for a `POSITION` [rad], `VELOCITY` [rad/s] or `EFFORT` [N m]."""
-        self._joints[:, joint] = _ZERO[:, 0]
+        self._joints[:, joint] = _NO_REQUEST[:, 0]
         self._joints[kind, joint] = value
         self._kinds.add(kind)
-        self._note(1 + joint)
+        self._record_request(1 + joint)
 
     @property
     def now(self) -> Target | None:
-        """The target as it was last given."""
+        """The target that was last returned."""
         return self._target
 
     def stop(self) -> None:
-        """Ask for nothing, at once."""
-        self._heard[:] = self._next = -math.inf
+        """Let all requests lapse at once."""
+        self._request_times[:] = self._next = -math.inf
 
     def target(self, state: RobotState) -> Target | None:
         now = self._clock()
         if now >= self._next:
-            self._renew(now)
+            self._update_target(now)
         return self._target
 
-    def _note(self, index: int) -> None:
-        self._heard[index] = self._clock()
+    def _record_request(self, index: int) -> None:
+        """Record the time of a request of the twist (0) or a joint (1 + its index)."""
+        self._request_times[index] = self._clock()
         self._next = -math.inf
 
-    def _renew(self, now: float) -> None:
-        ends = self._heard + self.silence
-        silent = ends <= now
-        self._next = float(ends[~silent].min(initial=math.inf))
-        self._joints[:, silent[1:]] = _ZERO
-        if self._twist is not None and silent[0]:
+    def _update_target(self, now: float) -> None:
+        """Drop requests that have lapsed at `now` [s], and make a new target if it changed."""
+        ends = self._request_times + self.silence
+        lapsed = ends <= now
+        self._next = float(ends[~lapsed].min(initial=math.inf))
+        self._joints[:, lapsed[1:]] = _NO_REQUEST
+        if self._twist is not None and lapsed[0]:
             self._twist = NO_TWIST
         twist = NO_TWIST if self._twist is None else self._twist
         key = twist.tobytes() + self._joints.tobytes()
-        if key == self._key and self._target is not None:
+        if key == self._target_bytes and self._target is not None:
             return
-        self._key = key
+        self._target_bytes = key
         rows = {kind: self._joints[kind].copy() for kind in self._kinds}
         self._target = Target(twist, rows.get(EFFORT), rows.get(VELOCITY), rows.get(POSITION))
 
 
 class RecordedInputs(Inputs):
-    """Targets and switches of a bag, each at its tick.
+    """Targets, switches and faults of a recorded run, each at its tick.
 
     Args:
         bag: of the run to repeat; it may be unfinished.
 
     Attributes:
         duration: of the recorded run [s].
-        fault_texts: faults of its scenario, and those that came during the run, as texts.
+        fault_texts: faults of its scenario, and those that began during the run, as texts.
 
     Raises:
         AccordError: if it is not a bag, is damaged, or does not name its scenario.
@@ -188,8 +205,8 @@ class RecordedInputs(Inputs):
         self._times = [time for time, _ in targets]
         self._targets = [None, *(target for _, target in targets)]
         self._ticks, self._switches = run.trajectory.time, run.trajectory.switches
-        came = [str(fault) for fault in map(fault_of, run.trajectory.events) if fault]
-        self.fault_texts = (*self._scenario["faults"], *came)
+        later_faults = [str(fault) for fault in map(fault_of, run.trajectory.events) if fault]
+        self.fault_texts = (*self._scenario["faults"], *later_faults)
         self.duration = float(self._ticks[-1])
 
     def check(self, setup: Setup) -> None:
@@ -200,8 +217,8 @@ class RecordedInputs(Inputs):
         """
         for key, here in setup.scenario.data().items():
             there = self.fault_texts if key == "faults" else self._scenario[key]
-            if key not in _FREE and here != there:
-                what = f"{key} {_plain(there)}, not {_plain(here)}"
+            if key not in _MOTION_INDEPENDENT and here != there:
+                what = f"{key} {_value_text(there)}, not {_value_text(here)}"
                 raise AccordError(f"{self.bag} was recorded with {what}")
 
     def target(self, state: RobotState) -> Target | None:
@@ -210,10 +227,11 @@ class RecordedInputs(Inputs):
     def switches(self, state: RobotState) -> Mapping[str, bool]:
         if not self._switches:
             return NO_SWITCHES
-        after = int(self._ticks.searchsorted(state.time + ROUND_OFF))
-        if after == len(self._ticks):
+        # The switches of the tick that ends the coming interval.
+        next_tick = int(self._ticks.searchsorted(state.time + ROUND_OFF))
+        if next_tick == len(self._ticks):
             return NO_SWITCHES
-        return {name: bool(on[after]) for name, on in self._switches.items()}
+        return {name: bool(on[next_tick]) for name, on in self._switches.items()}
 
 
 class HeardInputs(Inputs):
@@ -223,8 +241,8 @@ class HeardInputs(Inputs):
         joints: joint names, in the order of the arrays.
 
     Attributes:
-        asked: switches to set at the next tick.
-        failed: faults that are not yet in force.
+        asked: switches to set at the next tick, by name.
+        failed: faults that have not begun yet.
     """
 
     over = False
@@ -235,15 +253,22 @@ class HeardInputs(Inputs):
         self.failed = list[Fault]()
 
     def note(self, name: str, data: bytes) -> None:
-        """Take a message of a topic of targets; a jump back in time is a reset of the run."""
+        """Add a message with targets.
+
+        A message that is earlier than the last one shows that the run has been reset.
+
+        Args:
+            name: of the topic.
+            data: serialized message.
+        """
         time, change = decode_change(name, data, self._joints)
         if self._targets and time < self._targets[-1][0]:
             self._targets.clear()
         add_change(self._targets, time, change)
 
     def target(self, state: RobotState) -> Target | None:
-        at = bisect_right(self._targets, state.time + ROUND_OFF, key=lambda entry: entry[0])
-        return self._targets[at - 1][1] if at else None
+        count = bisect_right(self._targets, state.time + ROUND_OFF, key=lambda entry: entry[0])
+        return self._targets[count - 1][1] if count else None
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
         return self.asked
@@ -254,7 +279,8 @@ class HeardInputs(Inputs):
         return due
 
 
-def _plain(value: Json) -> str:
+def _value_text(value: Json) -> str:
+    """Return a value as text, without quotation marks around strings."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{k}: {_plain(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{k}: {_value_text(v)}" for k, v in value.items()) + "}"
     return str(value)

@@ -1,10 +1,13 @@
-"""The deterministic loop: state out, command in, step; and runs of a setup in it.
+"""The deterministic loop of controller and simulator, and runs of a setup in it.
 
-The order within a tick (answer of the controller, faults, command to observers, step, events and
-state to observers) and times by `tick_time` are fixed: transports, bags and hashes all have them
-(test_loop). What follows a run is an `Observer`, what comes into it an `Inputs`, a change of the
-simulator a `Proxy`: the loop itself needs no new case for these. The controller is asked in
-answer.py; a run keeps to the wall clock by pace.py.
+At each control tick the controller answers the state with a command; faults that begin are applied;
+observers see the command; the simulator steps by one control period; observers see the events and
+the new state. `Stepper` does the part from the command on, `drive` the whole loop, `simulate` keeps
+the motion, too. `make_simulator` makes the simulator of a setup, which is a robot with a scenario.
+
+What follows a run is an `Observer`, what comes into it an `Inputs`, and what changes the simulator
+a `Proxy`, so that the loop needs no new case. The order within a tick and times by `tick_time` must
+stay: transports, bags and hashes of runs depend on them (test_loop).
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import TIMEOUT, Watch
 from roboaccord.simulators.base import Simulator, check_simulator
 
-NO_INPUTS = Hold()
+NO_INPUTS = Hold()  # no target, no switches, no faults
 
 
 def simulate(
@@ -44,9 +47,9 @@ def simulate(
     """Run a controller on a simulator, and return the motion at the control ticks.
 
     Args:
-        seed: the controller is first reset with it.
-        observers: called with each state, command and event as they come.
-        others: as in `drive`, which does not keep the motion.
+        seed: the controller is reset with it before the run.
+        simulator, controller, initial, duration, control_period, inputs, observers: as in `drive`,
+            which does not keep the motion.
 
     Raises:
         AccordError, DivergedError: as `drive` does.
@@ -75,17 +78,17 @@ def drive(
 
     Args:
         simulator: any engine or the reference.
-        controller: has been reset.
+        controller: already reset.
         initial: the state to start from.
         duration: length of the run [s], a whole number of control periods.
         control_period: [s], a whole number of the simulator's physics steps.
-        inputs: targets of the controller, switches and faults; they can end the run.
+        inputs: give targets for the controller, switches and faults, and can end the run.
         observers: called with each state, command and event as they come.
         timeout: how long the controller may take for an answer [s of wall time].
 
     Raises:
-        AccordError: for periods that do not divide, a controller that raises or takes too long, or
-            a command that is not valid.
+        AccordError: for a duration that is no whole number of periods, a controller that raises or
+            takes too long, or a command that is not valid.
         DivergedError: when a state is no longer finite.
     """
     ticks = count_steps(duration, control_period, "duration over control period")
@@ -105,17 +108,17 @@ class Stepper:
     """Steps a simulator from control tick to control tick, and notifies observers of the motion.
 
     Args:
-        simulator: what simulates.
+        simulator: that is stepped.
         initial: the state to start from.
         period: control period [s], a whole number of the simulator's physics steps.
         observers: notified of each state, command and event.
 
     Attributes:
-        tick: number of control periods done.
+        tick: number of control periods since the start.
         state: the current one.
 
     Raises:
-        AccordError: for a period that does not divide.
+        AccordError: if the period is not a whole number of physics steps.
     """
 
     def __init__(
@@ -132,13 +135,13 @@ class Stepper:
         self.tick, self.state = 0, initial
 
     def start(self) -> None:
-        """Begin, or begin again."""
+        """Put the simulator into the initial state; also after a run, to start again."""
         self.tick, self.state = 0, self._simulator.reset(self._initial)
         for observer in self._observers:
             observer.on_state(self.state)
 
     def fail(self, fault: Fault) -> None:
-        """Let a joint fail at the next step, which can be the first."""
+        """Let a joint fail from the next step on."""
         self._faults.append(fault)
 
     def step(self, command: Command) -> Sequence[Event]:
@@ -153,6 +156,7 @@ class Stepper:
             observer.on_command(self.state, command)
         self.tick += 1
         state = self._simulator.step(command, self.period)
+        # Round-off of the simulator's clock must not add up: the state gets the time of the tick.
         time = tick_time(self.tick, self._period_ns)
         self.state = state if state.time == time else replace(state, time=time)
         check_state(self.state, self._simulator.joints, self._simulator.name)
@@ -172,31 +176,31 @@ def make_simulator(
     Args:
         setup: robot and scenario.
         engine: `reference`, or an engine by name or specification.
-        physics_step: [s]; the scenario's where None.
+        physics_step: [s]; by default that of the scenario.
 
     Raises:
         AccordError: for an unknown engine, one that is not installed, or a broken description.
     """
     if physics_step is not None:
         setup = setup.at_step(physics_step)
-    chosen = None if engine == REFERENCE else spec(engine)
-    made = _make(setup, chosen) if chosen else setup.robot.reference(setup)
-    simulator = check_simulator(made, setup.robot.name)
-    if chosen:
-        simulator = chosen.complete(simulator)
+    engine_spec = None if engine == REFERENCE else spec(engine)
+    unchecked = _make_in_engine(setup, engine_spec) if engine_spec else setup.robot.reference(setup)
+    simulator = check_simulator(unchecked, setup.robot.name)
+    if engine_spec:
+        simulator = engine_spec.complete(simulator)
     simulator.reset(setup.initial)
     return simulator
 
 
-def _make(setup: Setup, engine: EngineSpec) -> AnySimulator:
-    """Make a simulator in an engine: the robot's own where it has one, else of its description."""
+def _make_in_engine(setup: Setup, engine: EngineSpec) -> AnySimulator:
+    """Return an engine's simulator: the robot's own if it has one, else one of its description."""
     if engine.whole:
         return engine.make(setup)
     if setup.contact is not None:
         engine.refuse("contact")
-    made = setup.robot.engine(setup, engine)
-    if made is not None:
-        return made
+    simulator = setup.robot.engine(setup, engine)
+    if simulator is not None:
+        return simulator
     from roboaccord.engines.model import EngineModel
 
     return engine.simulate(EngineModel.of(setup))
@@ -208,7 +212,7 @@ def run_setup(
     observers: Sequence[Observer] = (),
     controller: Controller | None = None,
 ) -> Trajectory:
-    """Run a setup in a simulator for its duration, with its own controller or the one given."""
+    """Run a scenario for its duration with its own controller, or `controller` if it is given."""
     scenario = setup.scenario
     return simulate(
         simulator=simulator, controller=controller or make_controller(setup),

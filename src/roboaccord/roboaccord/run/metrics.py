@@ -1,9 +1,12 @@
-"""The motion of a run as it goes: kept, or hashed and measured in constant memory.
+"""The motion of a run: kept in memory, or hashed and measured block by block in constant memory.
 
-A figure of one robot is made in its `tally`, and gets its unit here in `_BY_UNIT`; one
-that every robot has goes into `GeneralFigures`. Names of figures are keys of JSON, of `--figure`
-and of scenarios: they stay, and others may be added. BLOCK may be tuned, for hash and figures do
-not depend on it (test_motion: parts make the whole).
+`KeptMotion` keeps all states. `Motion` keeps BLOCK of them at a time, hashes them and passes them
+to tallies, objects that compute figures of a motion which comes in parts: `GeneralFigures` for
+those of every robot, and the robot's own. Hash and figures do not depend on BLOCK (test_motion).
+
+A figure of one robot is computed in its tally, one of all robots in `GeneralFigures`; its unit is
+added to `_BY_UNIT`. Names of figures are keys of the JSON, of `--figure` and of scenarios, and
+stay.
 """
 
 from __future__ import annotations
@@ -19,8 +22,8 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 
-BLOCK = 1000  # states kept before they are hashed and measured: 1 s at 1 ms, some 200 kB
-_BY_UNIT = {
+BLOCK = 1000  # states of a block: 1 s of motion at 1 ms, about 200 kB
+_BY_UNIT = {  # unit: names of figures
     "J": "work net_work",
     "N m": "peak_effort",
     "N s": "largest_impulse",
@@ -36,27 +39,28 @@ UNITS = {name: unit for unit, names in _BY_UNIT.items() for name in names.split(
 
 
 def work_of(trajectory: Trajectory) -> float:
-    """Return the integral of sum |effort * qd| [J], efforts being held between samples."""
+    """Return the integral of sum |effort qd| dt [J]; efforts are constant between samples."""
     return float(np.abs(_works(trajectory)).sum())
 
 
 def net_work_of(trajectory: Trajectory) -> float:
-    """Return the integral of sum effort * qd [J]; exact, since efforts are held."""
+    """Return the integral of sum effort qd dt [J]; exact, for efforts are constant in between."""
     return float(_works(trajectory).sum())
 
 
 def _works(trajectory: Trajectory) -> Array:
+    """Return the work of each joint between samples (k - 1, n) [J]: effort times change of q."""
     return np.asarray(trajectory.effort[1:] * np.diff(trajectory.q, axis=0))
 
 
 class GeneralFigures(Tally):
-    """Figures that any robot's motion has."""
+    """Figures that every robot's motion has: work, net work and the largest effort."""
 
     def __init__(self) -> None:
         self._work, self._net_work, self._peak = 0.0, 0.0, 0.0
 
     def add(self, part: Trajectory) -> None:
-        """Add a part of the motion."""
+        """Add the next part of the motion."""
         self._work += work_of(part)
         self._net_work += net_work_of(part)
         self._peak = max(self._peak, float(np.abs(part.effort).max(initial=0.0)))
@@ -67,27 +71,27 @@ class GeneralFigures(Tally):
 
 
 class Figures(Tally):
-    """The general figures of a run and the robot's own, in constant memory."""
+    """The general figures of a run and those of its robot, from parts of the motion."""
 
     def __init__(self, setup: Setup) -> None:
         self._tallies: list[Tally] = [GeneralFigures()]
         scenario = setup.scenario
         ticks = count_steps(scenario.duration, scenario.control_period, "duration")
-        if (of_robot := setup.robot.tally(setup, ticks)) is not None:
-            self._tallies.append(of_robot)
+        if (robot_tally := setup.robot.tally(setup, ticks)) is not None:
+            self._tallies.append(robot_tally)
 
     def add(self, part: Trajectory) -> None:
-        """Add a part of the motion."""
+        """Add the next part of the motion."""
         for tally in self._tallies:
             tally.add(part)
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
-        """Return all figures."""
+        """Return all figures by name."""
         return {name: v for tally in self._tallies for name, v in tally.figures(events).items()}
 
 
 def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
-    """Return the general figures of a run, and the robot's own."""
+    """Return the general figures of a whole motion and those of its robot, by name."""
     tallies = [GeneralFigures(), setup.robot.tally(setup, len(trajectory) - 1)]
     figures: dict[str, float] = {}
     for tally in filter(None, tallies):
@@ -106,7 +110,7 @@ class KeptMotion(Observer):
         self._commands: list[Command] = []
 
     def on_state(self, state: RobotState) -> None:
-        """Add a state; one at an earlier time begins anew."""
+        """Add a state; one that is earlier than the last begins a new motion."""
         if self._states and state.time < self._states[-1].time:
             self._states, self._events, self._commands = [], [], []
         self._states.append(state)
@@ -126,16 +130,16 @@ class KeptMotion(Observer):
 
 
 class Motion(Observer):
-    """Hashes and measures a motion block by block; a recorder keeps the states themselves.
+    """Hashes a motion and computes its figures, block by block, without keeping the states.
 
     Args:
         joints: joint names.
-        make_tally: makes what measures the figures; None for the hash alone, without events.
+        make_tally: makes the tally that computes the figures; None for the hash alone.
 
     Attributes:
         states: number of states so far.
-        events: in the order in which they came; empty without a tally.
-        divergence: from when on it diverges, in words; "" where it does not.
+        events: in order of time; empty without a tally.
+        divergence: a sentence that states from when on the motion diverges; "" where it does not.
     """
 
     def __init__(
@@ -145,23 +149,23 @@ class Motion(Observer):
         self.clear()
 
     def clear(self) -> None:
-        """Begin, or begin again."""
+        """Begin a new motion."""
         self._tally = self._make_tally() if self._make_tally else None
         self._hash = hashlib.sha256()
         self._block: list[RobotState] = []
-        self._hashed = 0  # states of the block that are hashed and measured already
+        self._hashed = 0  # number of states of the block that are already hashed and measured
         self.states, self.divergence = 0, ""
         self.events: list[Event] = []
 
     def on_state(self, state: RobotState) -> None:
-        """Take the state of one control tick."""
+        """Add the state of one control tick."""
         self._block.append(state)
         self.states += 1
         if len(self._block) > BLOCK:
             self._close_block()
 
     def on_event(self, event: Event) -> None:
-        """Take one event."""
+        """Add one event."""
         if self._tally:
             self.events.append(event)
 
@@ -182,7 +186,7 @@ class Motion(Observer):
         return self._tally.figures(self.events) if self._tally else {}
 
     def _close_block(self) -> None:
-        """Hash and measure the block; its last state begins the next one."""
+        """Hash and measure the block; its last state is also the first of the next block."""
         if self._hashed == len(self._block):
             return
         motion = Trajectory.from_states(self._joints, self._block)

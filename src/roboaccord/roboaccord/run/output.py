@@ -1,8 +1,9 @@
-"""Output folders, and files of text and tables.
+"""Output folders, and the writing of text files and CSV tables.
 
-Other tables and texts are written by calling these functions: only `writing` of contract/files.py
-opens a file to write (test_writers). `write_columns` must keep all digits and leave NaN empty, on
-which commands and pages rely. `fresh` chooses folder names such as `runs/x_2`.
+Every file that a command writes goes through these functions: they make the folder, refuse links
+that lead out of it, and replace a file whole or not at all (by `writing` of contract/files.py, the
+only function that opens a file to write; test_writers). `write_columns` must write all digits and
+leave NaN empty, because commands and pages read the tables back.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def make_folder(top: Path, inside: Path | str = "") -> Path:
 
 
 def fresh(path: Path) -> Path:
-    """Return `path`, or the first of path_2, path_3, ... that does not exist."""
+    """Return a path that does not exist yet: `path`, or the first free of path_2, path_3, ..."""
     number, candidate = 1, path
     while os.path.lexists(candidate):
         number += 1
@@ -60,14 +61,14 @@ def write_text(path: Path, text: str, kind: str = "") -> None:
 
     Args:
         path: of the file.
-        text: of it.
-        kind: ending of such files; that of `path` if left out.
+        text: content of the file.
+        kind: ending of such files, such as ".csv"; by default that of `path`.
 
     Raises:
         AccordError: if it cannot be written, or there is a file of another kind.
     """
     with writing(path, kind) as draft:
-        # The name of a folder that is not UTF-8 has surrogates in it.
+        # A folder whose name is not UTF-8 appears in the text with surrogates, which are escaped.
         draft.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
@@ -80,7 +81,7 @@ def write_rows(path: Path, head: Sequence[str], rows: Iterable[Sequence[Json]]) 
 
 
 def write_columns(path: Path, table: Mapping[str, Array | NDArray[np.int64]]) -> None:
-    """Write columns as CSV with every digit; empty for NaN."""
+    """Write columns of equal length as CSV, with every digit of each number; NaN is left empty."""
     rows = (
         ["" if math.isnan(value) else repr(value.item()) for value in row]
         for row in zip(*table.values(), strict=True)

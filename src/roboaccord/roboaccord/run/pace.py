@@ -1,7 +1,6 @@
-"""The pace of a run by the wall clock.
+"""The pace of a run by the wall clock: when each control tick is due.
 
-FINEST and SLACK only pace: no figure, hash or bag depends on them, and they may be tuned
-(test_pace).
+Pacing changes no figure, hash or bag; FINEST and SLACK may be tuned (test_pace).
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ import logging
 import time
 
 _log = logging.getLogger(__name__)
-FINEST = 1e-3  # s between looks at the wall clock
-SLACK = 0.2  # s of delay that is made up for; a longer one moves the schedule
+FINEST = 1e-3  # s: shortest time between two looks at the wall clock
+SLACK = 0.2  # s: a shorter delay is caught up, a longer one moves the schedule
 
 
 class Pace:
@@ -19,13 +18,13 @@ class Pace:
 
     Args:
         period: control period [s].
-        pace: simulated seconds a second of wall time; 0: every tick is due at once. It may be
+        pace: simulated seconds in a second of wall time; 0 if every tick is due at once. It may be
             changed at any time.
     """
 
     def __init__(self, period: float, pace: float) -> None:
         self._period, self.pace = period, pace
-        self._due = 0.0
+        self._due_time = 0.0
         self._warned = False
 
     @property
@@ -35,31 +34,31 @@ class Pace:
 
     @property
     def look_period(self) -> float:
-        """How often to look whether a tick is due [s]; 0 where it always is."""
+        """Time between two checks whether a tick is due [s]; 0 where a tick is always due."""
         return max(self.interval, FINEST) if self.pace else 0.0
 
     def restart(self) -> None:
-        """Count from now on."""
-        self._due = time.monotonic() + self.interval
+        """Start the schedule now: the next tick is due after one interval."""
+        self._due_time = time.monotonic() + self.interval
 
     def due(self) -> bool:
-        """Return whether the next tick may be taken."""
-        return not self.pace or time.monotonic() >= self._due
+        """Return whether the next tick is due."""
+        return not self.pace or time.monotonic() >= self._due_time
 
     def wait(self) -> None:
-        """Wait until the next tick is due, and take it."""
+        """Wait until the next tick is due, and move the schedule to the one after it."""
         if self.pace:
-            time.sleep(max(self._due - time.monotonic(), 0.0))
+            time.sleep(max(self._due_time - time.monotonic(), 0.0))
         self.advance()
 
     def advance(self) -> None:
-        """Note that a tick is taken, and warn once if ticks are due faster than that can be."""
+        """Move the schedule to the next tick; warn once if the simulation cannot keep up."""
         if not self.pace:
             return
-        self._due += self.interval
-        late = time.monotonic() - self._due
+        self._due_time += self.interval
+        late = time.monotonic() - self._due_time
         if late > SLACK:
-            self._due += late
+            self._due_time += late
             if not self._warned:
                 _log.warning("the simulation falls behind the wall clock; no step is left out")
             self._warned = True

@@ -1,12 +1,13 @@
-"""Pieces of work side by side: on the cores of this machine, or on the workers of a Dask cluster.
+"""Work in parallel: pieces of it run on the cores of this machine, or on a Dask cluster.
 
-A study calls `run_pieces` with a function of a module and plain arguments; it needs no change here.
-CONNECTING may be tuned. Results must not depend on where or in which order pieces run, and a worker
-with other software must refuse (test_pieces, test_cluster). Another place to run is a branch of
-`_run` that yields number and result.
+A study calls `run_pieces` with a function and a tuple of arguments for each piece. Within
+`on_cluster` the pieces go to the workers of the cluster, which refuse them if their software is not
+the same; otherwise joblib runs them in processes or threads here. Results must not depend on where,
+or in which order, pieces run (test_pieces, test_cluster).
 
-Dask is used by its own client. joblib's backend spreads large arguments over the workers, and
-those on a worker that dies are lost; a task that brings its arguments is repeated elsewhere.
+Dask is used by its own client, not through joblib: joblib's backend spreads large arguments over
+the workers, and loses those on a worker that dies, whereas a task that carries its arguments is
+repeated on another worker.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-CONNECTING = 10.0  # s to wait for a scheduler: a network's time-out, not its latency
+CONNECTING = 10.0  # s to wait for a scheduler: far above the latency of a network
 
 cluster: ContextVar[Client | None] = ContextVar("client", default=None)
-"""Client of the Dask cluster in force; set by `on_cluster`."""
-_one = threading.Lock()  # a worker may have several threads, which engines do not support
+"""Client of the Dask cluster that is used; set by `on_cluster`, None outside of it."""
+_one_piece_lock = (
+    threading.Lock()
+)  # one piece at a time on a worker: engines do not support threads
 
 
 def run_pieces(
@@ -45,18 +48,18 @@ def run_pieces(
     workers: int | None = None,
     done: Callable[[T], None] | None = None,
 ) -> list[T]:
-    """Return what a function returns for each set of arguments, in their order.
+    """Return the results of a function for each tuple of arguments, in their order.
 
     The result does not depend on where the pieces run: on this machine, or inside `on_cluster` on
     its workers.
 
     Args:
-        function: at the top of a module, as are the types of its arguments: both are pickled.
+        function: defined at the top of a module, like the types of its arguments: both are pickled.
         arguments: a tuple for each piece.
-        threads: run them in threads of this process, for kernels that release the interpreter's
-            lock, and not in other processes.
-        workers: threads or processes here; as many as there are cores by default.
-        done: called with each result as it comes.
+        threads: run the pieces in threads of this process instead of other processes; for compiled
+            kernels, which release the interpreter's lock.
+        workers: number of threads or processes; by default that of the cores.
+        done: called with each result when it is there.
 
     Raises:
         AccordError: as `function` raises it, or if a worker dies.
@@ -75,9 +78,10 @@ def _run(
     threads: bool,
     workers: int | None,
 ) -> Iterator[tuple[int, T]]:
+    """Yield number and result of each piece when it is done, wherever it runs."""
     if client := cluster.get():
         return on_workers(client, function, calls, threads)
-    return _here(function, calls, threads, min(workers or cores(), len(calls)))
+    return _on_this_machine(function, calls, threads, min(workers or cores(), len(calls)))
 
 
 @contextmanager
@@ -107,18 +111,22 @@ def on_cluster(address: str) -> Iterator[None]:
         client.close()
 
 
-def _here(
+def _on_this_machine(
     function: Callable[[*Ts], T], calls: Mapping[int, tuple[*Ts]], threads: bool, workers: int
 ) -> Iterator[tuple[int, T]]:
+    """Yield number and result of pieces that run on this machine."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    # Workers end with this process; tied to a thread, they would end with it, perhaps too soon.
-    tied = not threads and threading.current_thread() is threading.main_thread()
-    options = {"initializer": end_with, "initargs": (os.getpid(),)} if tied else {}
+    # Worker processes end when their parent does. Linux ties them to the thread that started them:
+    # only the main thread lives as long as the process.
+    ends_with_parent = not threads and threading.current_thread() is threading.main_thread()
+    options = {"initializer": end_with, "initargs": (os.getpid(),)} if ends_with_parent else {}
     backend = "threading" if threads else "loky"
     run = Parallel(n_jobs=workers, backend=backend, return_as="generator_unordered", **options)
-    with nullcontext() if threads else safe_path():  # all the while: a worker may be replaced
+    with (
+        nullcontext() if threads else safe_path()
+    ):  # until the end: joblib may start new workers at any time
         results = run(delayed(_numbered)(i, function, call) for i, call in calls.items())
         try:
             for result in results:  # noqa: UP028 - `yield from` would close it before `finally`
@@ -126,12 +134,12 @@ def _here(
         except TerminatedWorkerError:
             raise AccordError("a worker process was killed; was there enough memory?") from None
         finally:
-            with warnings.catch_warnings(action="ignore"):  # of pieces that nobody waits for
+            with warnings.catch_warnings(action="ignore"):  # about pieces that are abandoned
                 results.close()
 
 
 def _numbered(i: int, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[int, T]:
-    """Do a piece; pieces that it starts itself do not go to a cluster."""
+    """Run a piece in a fresh context, so that pieces which it starts itself stay on its machine."""
     with users_code():
         return i, Context().run(function, *call)
 
@@ -139,16 +147,16 @@ def _numbered(i: int, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[i
 def on_workers(
     client: Client, function: Callable[[*Ts], T], calls: Mapping[int, tuple[*Ts]], threads: bool
 ) -> Iterator[tuple[int, T]]:
-    """Yield number and result of pieces as the workers of a cluster finish them."""
+    """Yield number and result of pieces that run on the workers of a cluster."""
     from cloudpickle import dumps
     from distributed import as_completed
 
     from roboaccord.run.versions import software
 
     def submit(call: tuple[*Ts]) -> Future[object]:
-        # Pickled here, for Dask looks for its own in arguments.
+        # Pickled here: Dask would search the arguments for its own objects.
         piece = dumps((function, call))
-        return client.submit(_remote, piece, software(), threads, pure=False)
+        return client.submit(_run_remote, piece, software(), threads, pure=False)
 
     futures = {submit(call): i for i, call in calls.items()}
     try:
@@ -161,8 +169,10 @@ def on_workers(
             f"a worker of the cluster lacks a library that this machine has: {error}"
         ) from None
     except Exception as error:
-        foreign = type(error).__module__.startswith(("distributed", "concurrent.futures"))
-        if not foreign and "deserializ" not in str(error):  # the scheduler's error for old code
+        is_dask_error = type(error).__module__.startswith(("distributed", "concurrent.futures"))
+        if not is_dask_error and "deserializ" not in str(
+            error
+        ):  # part of the scheduler's message when workers have other code
             raise
         reason = str(error).partition("\n")[0]
         raise AccordError(f"the cluster failed: {type(error).__name__}: {reason}") from None
@@ -170,17 +180,17 @@ def on_workers(
         client.cancel([*futures])
 
 
-def _remote(call: bytes, asked: Mapping[str, str], threads: bool) -> object:
-    """Do a piece on a worker, if it has the same software."""
+def _run_remote(call: bytes, asked: Mapping[str, str], threads: bool) -> object:
+    """Run a pickled piece on a worker, after checking that its software is the sender's."""
     from cloudpickle import loads
 
     from roboaccord.run.versions import software
 
-    have = software()
-    for name, there in asked.items():
-        if there != (here := have.get(name)):
-            has = f"{name} {here}" if here else f"no {name}"
-            raise AccordError(f"worker {os.uname().nodename} has {has}: {there} is needed")
-    with users_code(), nullcontext() if threads else _one:
+    installed = software()
+    for name, needed in asked.items():
+        if needed != (version := installed.get(name)):
+            has = f"{name} {version}" if version else f"no {name}"
+            raise AccordError(f"worker {os.uname().nodename} has {has}: {needed} is needed")
+    with users_code(), nullcontext() if threads else _one_piece_lock:
         function, arguments = loads(call)
         return function(*arguments)

@@ -1,9 +1,13 @@
-"""Run a scenario over a transport, found by entry point group `roboaccord.runners`.
+"""A run of a scenario over a transport: what is asked for, and what comes back.
 
-A transport may be added: a function from `RunRequest` to `Run` with an entry point; `run_direct` is
-that of the core. A new option of a run is a field of `RunRequest` with a default. Keys of
-`Run.to_json` are those of `accord run --json` and stay. SHARED_MEMORY, ROS_SHARED_MEMORY, ROS_FILES
-and ROS_LIBRARIES are measured, as noted beside them, and may be changed by measuring again.
+A transport is the way in which controller and simulator exchange states and commands. It is a
+function from `RunRequest` to `Run`, found by the entry point group `roboaccord.runners`;
+`run_direct` is the core's own, in one process, and roboaccord_ros adds those over ROS. Before ROS
+is loaded, `check_room_for_ros` refuses machines on which it would crash; its limits are measured,
+as noted beside them.
+
+A new option of a run is a field of `RunRequest` with a default. Keys of `Run.to_json` are those of
+`accord run --json`, and stay.
 """
 
 from __future__ import annotations
@@ -36,10 +40,10 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 from roboaccord.simulators.base import Simulator
 
-GROUP = "roboaccord.runners"
-SHARED_MEMORY = "/dev/shm"  # where Fast DDS has it
+GROUP = "roboaccord.runners"  # of entry points, by name of the transport
+SHARED_MEMORY = "/dev/shm"  # where Fast DDS puts its shared memory
 ROS_SHARED_MEMORY = 2 * 2**20  # bytes; measured: 3 x 655 kB for the three processes of a run
-ROS_FILES = 32  # open at once; measured: 23
+ROS_FILES = 32  # files open at once; measured: 23
 ROS_LIBRARIES = 1_500_000_000  # bytes of address space; measured: 1,343 MB
 
 
@@ -50,14 +54,15 @@ class RunRequest:
     Args:
         setup: robot and scenario.
         engine: `reference`, or the name of an engine.
-        bag: folder of the bag to write; must not exist.
+        bag: folder of the bag to write, which must not exist.
         controller: `package.module:Class` instead of the scenario's controller, or "".
-        inputs: targets of the controller, and switches; they are recorded.
-        observers: notified of the run as it goes, where the transport runs in this process.
-        wrap: wraps the simulator, where the transport runs in this process.
-        tell: called with lines on the transport that a person should read.
+        inputs: targets of the controller, switches and faults; they are recorded.
+        observers: follow the run, if the transport runs in this process.
+        wrap: returns the simulator to use in place of the one made, if the transport runs in this
+            process.
+        tell: called with lines about the transport that a person should read.
         timeout: how long the controller may take for an answer [s of wall time]; making and
-            resetting it may take `START_TIMEOUT`, or this if it is longer.
+            resetting it may take `START_TIMEOUT`, or `timeout` if that is longer.
     """
 
     setup: Setup
@@ -84,8 +89,8 @@ class Run(Drawn):
         request: setup, engine and bag.
         motion: its states, events and figures.
         engine_version: version of the simulator.
-        transport: over which it ran.
-        wall_time: how long it took.
+        transport: name of the transport.
+        wall_time: how long the run took [s].
     """
 
     request: RunRequest
@@ -137,21 +142,22 @@ class Run(Drawn):
 
 
 def _event_data(event: Event) -> dict[str, Json]:
+    """Return an event for the JSON; its energy only where it lost some."""
     data = {key: value for key, value in asdict(event).items() if key != "energy"}
     return data | ({"energy": event.energy} if event.energy else {})
 
 
 def model_of(setup: Setup) -> dict[str, Json]:
-    """Return the key `model` of a result, of a robot that is a file; nothing of other robots."""
+    """Return {"model": remarks} for the JSON of a robot that is a file; {} for other robots."""
     remarks = remarks_on(setup)
     return {"model": dict(remarks)} if remarks else {}
 
 
-Runner = Callable[[RunRequest], Run]
+Runner = Callable[[RunRequest], Run]  # a transport
 
 
 def run_direct(request: RunRequest) -> Run:
-    """Run in this process without ROS, recording as it goes."""
+    """Run in this process, without ROS, and record the run in its bag."""
     from roboaccord.bag.writer import BagWriter
 
     setup = request.setup
@@ -160,15 +166,17 @@ def run_direct(request: RunRequest) -> Run:
     controller = make_controller(setup, request.controller, timeout=request.start_timeout)
     motion = Motion(simulator.joints, partial(Figures, setup))
     with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
-        find = contact_finder(setup, simulator)
-        seen = [ContactMarkers(find, bag.write_contacts)] if find else []
+        find_contacts = contact_finder(setup, simulator)
+        marker_observers = (
+            [ContactMarkers(find_contacts, bag.write_contacts)] if find_contacts else []
+        )
         started = time.perf_counter()
         reset_controller(controller, scenario.seed, max(START_TIMEOUT, request.timeout))
         drive(
             simulator=simulator, controller=controller, initial=setup.initial,
             duration=scenario.duration, control_period=scenario.control_period,
             inputs=Announced(request.inputs, bag.write_target), timeout=request.timeout,
-            observers=(bag, motion, *seen, *request.observers),
+            observers=(bag, motion, *marker_observers, *request.observers),
         )  # fmt: skip
         wall = time.perf_counter() - started
         bag.finish(motion.sha256)
@@ -191,7 +199,7 @@ def find_runner(transport: str) -> Runner:
         if (error.name or "").startswith("roboaccord"):
             raise
         what = f"has no wheel for this machine ({platform.machine()}) or is not installed"
-        if error.path:  # the loader of shared libraries gives the reason
+        if error.path:  # a shared library cannot be loaded: its loader states why
             what = f"cannot be loaded: {error.msg.partition(chr(10))[0]}"
         needs = f"transport {transport} needs {error.name}, which {what}"
         raise AccordError(f"{needs}; use --transport direct") from None
@@ -199,10 +207,10 @@ def find_runner(transport: str) -> Runner:
 
 
 def check_room_for_ros(instead: str = "") -> None:
-    """Refuse to load ROS where it would crash for want of memory, shared memory or open files.
+    """Refuse to load ROS where it would crash: memory, shared memory or open files are too few.
 
     Args:
-        instead: what else the user can do.
+        instead: end of the message, which states what else the user can do.
 
     Raises:
         AccordError: that states what to do.

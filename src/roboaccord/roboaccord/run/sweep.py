@@ -1,10 +1,10 @@
 """Run one scenario from many seeds, in several engines and at several physics steps.
 
-The figure, engines, steps and seeds are arguments, and what each seed changes is in the scenario
-(`initial.spread_q`): nothing of that is set here. Fields of `Cell` are keys of the JSON of `accord
-sweep`; they stay, and others may be added with a default. Seeds count from 0, so that a longer
-sweep includes a shorter one. The statistics are in numerics/statistics.py, the verdict on engines
-in crosscheck.
+`sweep` runs every combination in parallel (run/pieces.py) and returns a `Cell` for each engine and
+physics step, with the chosen figure of each seed and its statistics (numerics/statistics.py). What
+a seed changes is stated in the scenario, such as `initial.spread_q`. Seeds count from 0, so that a
+longer sweep includes a shorter one. Fields of `Cell` are keys of the JSON of `accord sweep`: they
+stay, and others may be added with a default.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from roboaccord.scenario.setup import Setup
 
 @dataclass(frozen=True)
 class Cell:
-    """The runs of one engine at one physics step.
+    """The runs of one engine at one physics step, from all seeds.
 
     Args:
         engine: name.
-        physics_step: of its runs.
-        statistics: over the seeds that have a value.
-        values: figure by seed.
-        failures: by seed, why there is no value.
-        diverged: whether one of the motions diverged.
+        physics_step: of the runs [s].
+        statistics: of the values.
+        values: value of the figure by seed, where there is one.
+        failures: why there is no value, by seed.
+        diverged: whether any of the motions diverged.
     """
 
     engine: str
@@ -64,39 +64,44 @@ def sweep(
     workers: int = 0,
     done: Callable[[str, float, int], None] = lambda engine, step, seed: None,
 ) -> list[Cell]:
-    """Return the figure of runs from seeds 0, 1, ..., by engine and physics step.
+    """Return the cells of a sweep: one figure of runs from seeds 0, 1, ..., seeds - 1.
 
     Args:
-        setup: robot and scenario; what is random in it should depend on the seed,
-            such as `initial.spread_q`.
+        setup: robot and scenario, with something that depends on the seed.
         figure: name of a figure of `metrics_of`.
         engines: by name or specification.
-        physics_steps: [s]; the scenario's where empty.
+        physics_steps: [s]; by default that of the scenario.
         seeds: number of runs in each cell.
-        workers: processes; one for each core where 0.
-        done: called with each run as it ends.
+        workers: number of processes; 0 for one on each core.
+        done: called with engine, physics step and seed when a run has ended.
 
     Raises:
-        AccordError: for no or an unknown engine, an unknown figure, or a step that does not divide
-            the period.
+        AccordError: if there is no engine, for an unknown engine or figure, or if the control
+            period is not a whole number of steps.
     """
     if not engines:
         raise AccordError("name at least one engine to sweep")
+    # What is wrong with a step or an engine is reported here, before any process starts.
     steps = list(dict.fromkeys(physics_steps)) or [setup.scenario.physics_step]
     for step in steps:
         make_scenario({**setup.scenario.data(), "physics_step": step})
-    for engine in engines:  # one that is missing is refused here, not in a process
+    for engine in engines:
         make_simulator(setup, engine)
     data = setup.scenario.data()
     by_name = {name_of(engine): engine for engine in engines}
     jobs = product(by_name, steps, range(seeds))
     calls = ((data, job, figure, by_name[job[0]]) for job in jobs)
     runs = run_pieces(_run, calls, workers=workers, done=lambda run: done(*run[0]))
-    return [_cell(runs[i : i + seeds]) for i in range(0, len(runs), seeds)]
+    return [_cell_of(runs[i : i + seeds]) for i in range(0, len(runs), seeds)]
 
 
 def _run(data: Mapping[str, Json], job: Job, figure: str, engine: Engine) -> tuple[Job, float, str]:
-    """Return a figure, and why there is none; infinite where the motion diverged."""
+    """Run one job.
+
+    Returns:
+        the job, the value of the figure, and why there is none or "". The value is infinite where
+        the motion diverged, and NaN where the figure is not finite.
+    """
     _, step, seed = job
     setup = Setup.of(make_scenario({**data, "physics_step": step, "seed": seed}))
     try:
@@ -111,8 +116,8 @@ def _run(data: Mapping[str, Json], job: Job, figure: str, engine: Engine) -> tup
     return job, math.nan, f"{figure} is {value}"
 
 
-def _cell(runs: Sequence[tuple[Job, float, str]]) -> Cell:
-    """Return the cell of the runs of an engine at a physics step."""
+def _cell_of(runs: Sequence[tuple[Job, float, str]]) -> Cell:
+    """Return the cell of all runs of one engine at one physics step."""
     values = {seed: value for (*_, seed), value, reason in runs if not reason}
     failures = {seed: reason for (*_, seed), _, reason in runs if reason}
     diverged = any(value == math.inf for _, value, reason in runs)

@@ -1,9 +1,11 @@
-"""Software that results depend on: versions of libraries, and a digest of the own code.
+"""Versions of the software that results depend on, and a digest of the code of all packages.
 
-Libraries that change figures may be added to ALWAYS, those of a robot's reference to ROBOTS;
-those of engines are in their specifications. Data that motions depend on must be in a folder of
-SHARED. Files of results and workers of a cluster compare the digest, which covers docstrings, too:
-what it covers must stay, or old results pass for new ones (test_pieces).
+Four lists are made here, each for one reader: `versions_of` is written into a run's bag,
+`made_with` onto the page of a result, `libraries` lists distributions whose versions can change
+figures, and `software` is what files of results and workers of a cluster compare, so that results
+of other code are not reused. The digest covers modules, docstrings included, and the data in the
+folders SHARED of each package; what it covers must stay, or old results would pass for new ones
+(test_pieces).
 """
 
 from __future__ import annotations
@@ -21,14 +23,19 @@ from roboaccord.description.resources import modules_of, share
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-SHARED = ("config", "meshes", "scenarios", "urdf")  # what motions depend on beside the code
-ALWAYS = ("numpy", "scipy", "numba")  # libraries of every motion
-ROBOTS = ("coal", "pin")  # libraries of robots' references
-CORE = __name__.partition(".")[0]
+SHARED = (
+    "config",
+    "meshes",
+    "scenarios",
+    "urdf",
+)  # folders of data that motions depend on, in a package's share
+ALWAYS = ("numpy", "scipy", "numba")  # distributions that every motion is computed with
+ROBOTS = ("coal", "pin")  # distributions that the reference models of some robots use
+CORE = __name__.partition(".")[0]  # "roboaccord"
 
 
 def versions_of(setup: Setup, simulators: Iterable[Simulator] = ()) -> dict[str, str]:
-    """Return the versions of Python, the workspace and its libraries, and the simulators."""
+    """Return versions for a bag: Python, the core, the robot's package and the simulators."""
     versions = {"python": platform.python_version(), "platform": platform.platform()}
     for name in ("roboaccord", setup.robot.package, "numpy", "numba", "rclpy"):
         versions[name] = distribution_version(name)
@@ -38,14 +45,17 @@ def versions_of(setup: Setup, simulators: Iterable[Simulator] = ()) -> dict[str,
 
 
 def made_with(*names: str) -> dict[str, str]:
-    """Return the versions of Python, the core and distributions by name, for a result's page."""
-    every = ("roboaccord", *names, "numpy")
-    return {"python": platform.python_version(), **{n: distribution_version(n) for n in every}}
+    """Return the versions of Python, the core, NumPy and the named distributions, for a page."""
+    distributions = ("roboaccord", *names, "numpy")
+    return {
+        "python": platform.python_version(),
+        **{n: distribution_version(n) for n in distributions},
+    }
 
 
 @cache
 def packages() -> frozenset[str]:
-    """Return the core, and the packages that add robots, engines, commands or controllers."""
+    """Return the import names of the core and of all packages that extend it by entry points."""
     groups = ("robots", "engines", "commands", "controllers")
     modules = (entry.module for group in groups for entry in entries(group).values())
     return frozenset({CORE, *(module.partition(".")[0] for module in modules)})
@@ -53,7 +63,7 @@ def packages() -> frozenset[str]:
 
 @cache
 def libraries() -> tuple[str, ...]:
-    """Return the libraries that results depend on, installed or not."""
+    """Return the distributions whose versions can change results, installed or not."""
     from roboaccord.engines import engine_names, spec
 
     return (*ALWAYS, *(spec(name).package for name in engine_names()), *ROBOTS)
@@ -61,8 +71,10 @@ def libraries() -> tuple[str, ...]:
 
 @cache
 def software() -> dict[str, str]:
-    """Return the versions of Python and the libraries that are installed, and the code's digest."""
-    versions = {"python": ".".join(platform.python_version_tuple()[:2])}  # patches change nothing
+    """Return what results are compared by: versions of Python and `libraries`, and the digest."""
+    versions = {
+        "python": ".".join(platform.python_version_tuple()[:2])
+    }  # results do not depend on its patch level
     for name in libraries():
         with suppress(PackageNotFoundError):
             versions[name] = version(name)
@@ -70,13 +82,13 @@ def software() -> dict[str, str]:
 
 
 def code_digest() -> str:
-    """Return a digest of all packages."""
+    """Return the digest of all `packages`, 16 hexadecimal digits of SHA-256."""
     digests = [f"{package} {_digest(package)}" for package in sorted(packages())]
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:16]
 
 
 def _digest(package: str) -> str:
-    """Return a digest of modules, and of descriptions, parameters and scenarios."""
+    """Return the digest of one package: the names and bytes of its modules and its data."""
     digest = hashlib.sha256()
     folders = [(share(package) / name, "*") for name in SHARED]
     if modules := modules_of(package):

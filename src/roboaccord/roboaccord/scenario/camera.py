@@ -1,8 +1,9 @@
-"""A pinhole camera, and the one that sees a robot at the start of its scenario.
+"""A pinhole camera, and the view of a robot at the start of its scenario.
 
-PART, AMID, AZIMUTH, ELEVATION, STEEP, ASIDE and ABOVE are matters of taste that choose the first
-view of films, the browser view and Gazebo's window, and may be changed (test_shared). The angles
-are about the axes of the world. `project` is plain pinhole geometry.
+`Camera` projects points of the world to pixels. `start_view` finds the target and the distance from
+which the robot fills a given share of the picture: it moves the target to the middle of the
+projected robot, and the distance is found by bisection. Films, the browser view and Gazebo's window
+start with it; the shares and angles below are matters of taste (test_shared).
 """
 
 from __future__ import annotations
@@ -17,13 +18,19 @@ from roboaccord.description.scene import Scene
 from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
 from roboaccord.scenario.setup import Setup
 
-PART = 0.52  # share of the picture's width that the robot spans
-AMID = 0.2  # the same over terrain, which is seen around it
-AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(25.0)  # over ground
-STEEP = math.radians(40.0)  # over terrain, into whose hollows it looks
-ASIDE, ABOVE = math.radians(-10.0), math.radians(5.0)  # in front of a wall, which is the y-z plane
-CENTRINGS = 4  # iterations: the robot is in the middle to less than a pixel
-HALVINGS = 40  # of an interval of distances: 1e-12 of it is left
+PART = 0.52  # share of the picture's width that the robot spans on level ground
+AMID = 0.2  # the same on terrain, of which more is to be seen
+AZIMUTH, ELEVATION = (
+    math.radians(-62.0),
+    math.radians(25.0),
+)  # on level ground, about the axes of the world
+STEEP = math.radians(40.0)  # elevation on terrain: one looks into its hollows
+ASIDE, ABOVE = (
+    math.radians(-10.0),
+    math.radians(5.0),
+)  # azimuth and elevation in front of a wall, the y-z plane
+CENTRINGS = 4  # iterations that centre the robot to less than a pixel
+HALVINGS = 40  # bisections of the interval of distances: 2^-40 = 1e-12 of it is left
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class Camera:
     def aim(
         cls, target: Array, direction: Array, distance: float, view: float, size: tuple[int, int]
     ) -> Camera:
-        """Aim a camera.
+        """Return a camera that looks at a point.
 
         Args:
             target: point in the middle of the picture (3,) [m].
@@ -96,11 +103,11 @@ class View:
 
 
 def start_view(setup: Setup, half: float) -> View:
-    """Return the camera that sees a robot at its start, and what stands around, in the middle.
+    """Return the view that has the robot at its start, with solids around it, in the middle.
 
     Args:
         setup: robot and scenario.
-        half: half of its horizontal field of view [rad].
+        half: half of the camera's horizontal field of view [rad].
     """
     around = setup.robot.surroundings(setup)
     solids = [vertices for name, (vertices, _) in around.items() if name not in BACKDROPS]
@@ -112,24 +119,25 @@ def start_view(setup: Setup, half: float) -> View:
     elif WALL in around:
         angles = ASIDE, ABOVE
     direction = View(target, 1.0, *angles).direction
+    # In turn: the distance for this target, then the target in the middle of the picture.
     distance = math.inf
     for _ in range(CENTRINGS):
         distance = _distance(points, target, direction, half, share)
         camera = Camera.aim(target, direction, distance, 2 * half, (1, 1))
-        seen = camera.project(points)
-        aside = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) - 0.5
-        target = target + distance / camera.focal * (aside @ camera.axes[:2])
+        pixels = camera.project(points)
+        offset = 0.5 * (pixels.min(axis=0) + pixels.max(axis=0)) - 0.5
+        target = target + distance / camera.focal * (offset @ camera.axes[:2])
     return View(np.round(target, 4), round(distance, 4), *angles)
 
 
 def _distance(points: Array, target: Array, direction: Array, half: float, share: float) -> float:
-    """Return the distance from which points (m, 3) span a share of the picture's width [m]."""
+    """Return the distance [m] from which points (m, 3) span a share of the picture's width."""
     size = float(np.linalg.norm(points - target, axis=1).max())
     near, far = size, size / (share * math.tan(half)) + size
     for _ in range(HALVINGS):
         distance = 0.5 * (near + far)
-        seen = Camera.aim(target, direction, distance, 2 * half, (1, 1)).project(points)
-        near, far = (distance, far) if np.ptp(seen, axis=0).max() > share else (near, distance)
+        pixels = Camera.aim(target, direction, distance, 2 * half, (1, 1)).project(points)
+        near, far = (distance, far) if np.ptp(pixels, axis=0).max() > share else (near, distance)
     return far
 
 

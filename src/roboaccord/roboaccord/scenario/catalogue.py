@@ -1,7 +1,7 @@
-"""The robots that are installed and their scenarios, as `accord list` shows them.
+"""The robots that are installed and their scenarios, as `accord list` prints them.
 
-A column may be added, as a field of `Listed`. A package that is broken hides no other: its error
-is listed instead (test_commands).
+A package that is broken does not hide the others: its error is listed instead (test_commands). A
+new column is a field of `Listed`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from roboaccord.scenario.setup import find_robot
 
 @dataclass(frozen=True)
 class Listed:
-    """A scenario: its robot with a summary, its name, its controller and its description."""
+    """A row of the list: a robot with its summary, and one of its scenarios."""
 
     robot: Word
     summary: str
@@ -29,7 +29,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Robots that can be used, a row for each scenario, and errors of other robots by name."""
+    """Robots that can be used, a row for each scenario, and the errors of broken robots by name."""
 
     robots: list[str]
     scenarios: Annotated[list[Listed], Quantity("", "robots and their scenarios")]
@@ -40,7 +40,7 @@ def read_catalogue(robot: str = "") -> Catalogue:
     """Return the scenarios of one robot, or of all that are installed.
 
     Raises:
-        AccordError: if the one robot is unknown or broken; of all, broken ones are listed.
+        AccordError: if the named robot is unknown or broken.
     """
     if robot:
         rows = _scenarios(robot)
@@ -55,7 +55,7 @@ def read_catalogue(robot: str = "") -> Catalogue:
 
 
 def _scenarios(name: str) -> list[Listed]:
-    """Return a row of each scenario of a robot.
+    """Return a row for each scenario of a robot.
 
     Raises:
         AccordError: if its package cannot be loaded, or a scenario cannot be read.

@@ -1,10 +1,11 @@
 """Make the controller of a scenario, or a user's own.
 
-Controllers may be added, as entries of `controllers` of a robot's class or entry points
-`roboaccord.controllers`, not here; `none` is the only one made here. A user's `module:name` is
-imported from the current folder by `_Here`, which must serve that module and its own imports alone,
-or a file there could hide a library's module. Keys beside `name` are arguments of the controller's
-class, but for `friction`, which the setup has.
+A scenario names its controller; its class comes from the robot (`controllers`) or from another
+package (entry points `roboaccord.controllers`); `none` is the only one that is made here. The other
+keys beside `name` are arguments of the class, except `friction`, which the setup has. A user's own
+`module:name` is imported from the current folder. For that, `_Here` is added to Python's finders of
+modules; it must serve that module and its own imports alone, or a file in the folder could hide a
+library's module.
 """
 
 from __future__ import annotations
@@ -30,16 +31,17 @@ from roboaccord.scenario.watch import START_TIMEOUT, starting
 
 
 class _Here:
-    """Find a user's modules in the current folder, where no other finder has one of that name.
+    """Finder of a user's modules in the current folder, if no other finder has the name.
 
-    It serves the controller and the modules that it imports, and nobody else: a file in the folder
-    must not be taken for a module of a library or of a package.
+    It serves this module, which imports the controller, and the modules that it has found before,
+    and nobody else: a file in the folder must not be taken for a module of a library.
     """
 
-    served: ClassVar = {__name__}
+    served: ClassVar = {__name__}  # names of modules for which it finds others
 
     @classmethod
     def find_spec(cls, name: str, path: object, _: object = None) -> ModuleSpec | None:
+        # The innermost caller outside of importlib is the module that imports.
         frame: FrameType | None = sys._getframe(1)
         while frame and (importer := str(frame.f_globals.get("__name__"))).startswith("importlib"):
             frame = frame.f_back
@@ -51,7 +53,7 @@ class _Here:
 
 
 class Passive:
-    """Give zero efforts: the controller called `none`."""
+    """The controller `none`, which gives zero efforts."""
 
     def __init__(self, setup: Setup) -> None:
         self._command = Command(np.zeros(len(setup.joints)))
@@ -72,8 +74,8 @@ def make_controller(
     Args:
         setup: robot and scenario.
         custom: `package.module:Class`, which replaces the scenario's controller; the class is
-            called with the setup, and with the scenario's `controller` keys that it takes. The
-            setup has the friction that `controller.friction` states.
+            called with the setup, which has the friction of `controller.friction`, and with those
+            keys of the scenario's `controller` that are its parameters.
         timeout: how long making it may take [s of wall time].
 
     Raises:
@@ -85,13 +87,14 @@ def make_controller(
 
 
 def _name_and_keys(setup: Setup) -> tuple[str, dict[str, Any]]:
-    """Return the name of the scenario's controller, and its own keys."""
+    """Return the name of the scenario's controller, and the keys that its class is called with."""
     spec = dict(setup.scenario.controller)
-    spec.pop("friction", None)  # that of `Setup.assumed`
+    spec.pop("friction", None)  # it is in `Setup.assumed`
     return spec.pop("name", "none"), spec
 
 
 def _make_controller(setup: Setup, custom: str, name: str, spec: dict[str, Any]) -> Controller:
+    """Make a custom controller, or the one called `name`, with the keys `spec`."""
     if custom:
         factory = _import_factory(custom)
         accepted = inspect.signature(factory).parameters
@@ -107,11 +110,11 @@ def _make_controller(setup: Setup, custom: str, name: str, spec: dict[str, Any])
 
 
 def check_controller(setup: Setup, custom: str = "") -> None:
-    """Check the name and the keys of a scenario's controller, before anything is made.
+    """Check the name and the keys of a scenario's controller, without making it.
 
     Args:
         setup: robot and scenario.
-        custom: `package.module:Class` instead; it is imported.
+        custom: `package.module:Class` in its place, which is only imported.
 
     Raises:
         AccordError: for an unknown controller or parameter, or a value that is not a number.
@@ -124,10 +127,10 @@ def check_controller(setup: Setup, custom: str = "") -> None:
 
 
 def shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
-    """Return the factory of a controller, from the robot's package or one that adds to it.
+    """Return the class of a named controller, from the robot or from a package that adds to it.
 
     Raises:
-        AccordError: for an unknown one, or one whose package is not installed.
+        AccordError: for an unknown name, or one whose package is not installed.
     """
     robot, factories = setup.robot, {"none": Passive, **setup.robot.controllers}
     if name in factories:
@@ -140,13 +143,13 @@ def part_of(robot: str, name: str, what: str, others: Collection[str] = ()) -> A
     """Return a controller, planner or diagnosis that a package adds to a robot.
 
     Args:
-        robot: name of its package; of robots that are files `roboaccord`.
-        name: of the part.
-        what: begins the message where there is none, such as "unknown controller ".
-        others: names that the robot has itself, for a hint.
+        robot: package of the robot; `roboaccord` for robots that are files.
+        name: of the controller, planner or diagnosis.
+        what: begins the message for an unknown name, such as "unknown controller ".
+        others: names that the robot itself has, for the hint.
 
     Raises:
-        AccordError: for an unknown one; NotInstalledError where its package is not installed.
+        AccordError: for an unknown name; NotInstalledError if its package is not installed.
     """
     parts = added("controllers", robot)
     if name not in parts and (line := lacking("controllers", f"{robot}.{name}", name)):
@@ -156,11 +159,12 @@ def part_of(robot: str, name: str, what: str, others: Collection[str] = ()) -> A
 
 
 def _import_factory(path: str) -> Callable[..., Any]:
+    """Import a user's `package.module:Class`."""
     module_name, colon, attribute = path.partition(":")
     if not colon:
         raise AccordError(f"--controller takes package.module:Class, not {path!r}")
     if _Here not in sys.meta_path:
-        sys.meta_path.append(_Here)  # and not to sys.path, which processes inherit
+        sys.meta_path.append(_Here)  # not to sys.path, which child processes inherit
     try:
         factory = getattr(importlib.import_module(module_name), attribute)
     except SystemExit as error:

@@ -1,8 +1,10 @@
 """Scenario files: found, read from YAML, changed by KEY=VALUE, and checked.
 
-A new key of a scenario is a field in scenario.py and needs nothing here; one that names a path is
-added to paths.py, too. LARGEST and LONGEST bound numbers and names, and may be raised. `extends`,
-KEY=VALUE and nested keys with dots are in files and scripts of users, and stay (test_scenario).
+`load_scenario` reads a file of a package or of a user, merges it into the file that its key
+`extends` names, applies the changes of `--set`, and lets `make_scenario` check keys, types, numbers
+and periods. Every error is one line that names the key. Keys are fields of `Scenario` in
+scenario.py; a key that names a path is listed in paths.py, too. `extends`, KEY=VALUE and dots into
+nested keys are in files and scripts of users, and stay (test_scenario).
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ from roboaccord.scenario.paths import check_paths
 from roboaccord.scenario.scenario import ONE_STEP, Scenario
 from roboaccord.scenario.setup import find_robot
 
-LARGEST = 1e12  # of a number in SI units: beyond it products in float64 lose their meaning
-LONGEST = 100  # characters of a name: folders are called by it, and systems allow 255 bytes
+LARGEST = 1e12  # largest number, in SI units; products of larger ones lose their meaning in float64
+LONGEST = 100  # characters of a name; folders are named by it, and file systems allow 255 bytes
 
 
 def _key_of(location: Sequence[Any]) -> list[str]:
-    """Return the key at which pydantic reports an error, without the types that it tried."""
+    """Return the path of keys in a location of pydantic, which also names the types it tried."""
     types = ("constrained-float", "float", "int", "Allowance")
     return [str(word) for word in location if word not in types]
 
@@ -43,16 +45,16 @@ def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = 
         package: ROS package that holds `scenarios/NAME.yaml`.
         robot: name of the robot or path of its file, which the scenario must agree with.
         name: of the scenario, or a path ending in .yaml.
-        changes: `KEY=VALUE`, dots into nested keys, values in YAML.
+        changes: `KEY=VALUE`, with dots into nested keys, and values in YAML.
 
     Raises:
         AccordError: for an unknown scenario or key, or a value that does not fit.
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else shipped_file(package, robot, name)
     data = read_scenario(path)
-    given = str(data.get("robot", robot))
-    if robot not in (given, str(Path(given).absolute())):
-        raise AccordError(f"{path.name} is a scenario of {given}, not of {robot}")
+    robot_in_file = str(data.get("robot", robot))
+    if robot not in (robot_in_file, str(Path(robot_in_file).absolute())):
+        raise AccordError(f"{path.name} is a scenario of {robot_in_file}, not of {robot}")
     data["robot"] = robot
     data.setdefault("name", path.stem)
     _name_parameters(data, package)
@@ -65,22 +67,22 @@ def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = 
 
 
 def read_scenario(path: Path) -> dict[str, Any]:
-    """Return the data of a scenario's file, merged into those of the file that it extends.
+    """Return the data of a scenario's file, merged into those of the files that it extends.
 
     Raises:
-        AccordError: if one cannot be read, or extends itself.
+        AccordError: if a file cannot be read, or extends itself.
     """
-    data, read = read_yaml(path), [path.stem]
+    data, stems = read_yaml(path), [path.stem]
     while (base := data.pop("extends", None)) is not None:
-        if not isinstance(base, str) or not base.isidentifier() or base in read:
+        if not isinstance(base, str) or not base.isidentifier() or base in stems:
             raise AccordError(f"{path.name}: extends: {base!r} is not another scenario beside it")
-        read.append(base)
+        stems.append(base)
         data = _merge(read_yaml(path.with_name(f"{base}.yaml")), data)
     return data
 
 
 def _merge(base: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the base with the data on top, mappings merged key by key."""
+    """Return `base` with the values of `data` in place of its own; mappings are merged."""
     merged = dict(base)
     for key, value in data.items():
         old = merged.get(key)
@@ -91,7 +93,7 @@ def _merge(base: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _name_parameters(data: dict[str, Any], package: str) -> None:
-    """Replace the name of a set of parameters by its values."""
+    """Replace the name of a parameter set by the values of the set, in place."""
     if isinstance(named := data.get("parameters"), str):
         data["parameters"] = parameter_set(package, named)
 
@@ -100,18 +102,19 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     """Check plain data and return the scenario.
 
     Raises:
-        AccordError: one line that names the first wrong key.
+        AccordError: naming the first wrong key.
     """
     _check_numbers(data)
     try:
         scenario = Scenario(**data)
     except ValidationError as error:
-        # pydantic reports each type of a union that it tried; the deepest key got furthest.
+        # pydantic reports an error for each type of a union. The one with the deepest key belongs
+        # to the type that fits best.
         failures = [(_key_of(e["loc"]), e) for e in error.errors()]
-        within = failures[0][0]
-        deeper = [pair for pair in failures if pair[0][: len(within)] == within]
-        words, first = max(deeper, key=lambda pair: len(pair[0]))
-        key = ".".join(words)
+        first_key = failures[0][0]
+        deeper = [pair for pair in failures if pair[0][: len(first_key)] == first_key]
+        key_path, first = max(deeper, key=lambda pair: len(pair[0]))
+        key = ".".join(key_path)
         if "extra" in first["type"]:
             raise AccordError(f"unknown key {key}{_hint(key, data)}") from None
         raise AccordError(f"{key}: {first['msg'].lower()}") from None
@@ -120,8 +123,8 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
         raise AccordError(f"name: {scenario.name[:LONGEST]!r} is not a name of a scenario")
     if not isinstance(assumed := scenario.controller.get("friction", {}), dict):
         raise AccordError(f"controller.friction: {assumed!r} has none of the keys of friction")
-    named = {"controller.name": scenario.controller, "friction.law": scenario.friction}
-    for key, section in {**named, "controller.friction.law": assumed}.items():
+    sections = {"controller.name": scenario.controller, "friction.law": scenario.friction}
+    for key, section in {**sections, "controller.friction.law": assumed}.items():
         if not isinstance(value := section.get(key.rpartition(".")[2], ""), str):
             raise AccordError(f"{key}: {value!r} is not a name")
     one_step = scenario.crosscheck.tolerances.one_step
@@ -134,18 +137,20 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
 
 
 def _hint(key: str, data: Mapping[str, Any]) -> str:
-    """Return a hint for an unknown key: the same key in a section, or one spelled like it."""
+    """Return a hint for an unknown key: the section that has it, or a key spelled like it."""
     sections = {**Scenario(robot="any").data(), **data}
     with suppress(AccordError):
-        robot = find_robot(str(data.get("robot")), "", "a file")  # which is not opened
+        robot = find_robot(str(data.get("robot")), "", "a file")  # not opened
         sections["parameters"] = parameter_file(robot.package)
-    below = (s for s, keys in sections.items() if isinstance(keys, Mapping) and key in keys)
-    section = next(below, "")
+    owning_sections = (
+        s for s, keys in sections.items() if isinstance(keys, Mapping) and key in keys
+    )
+    section = next(owning_sections, "")
     return f"; did you mean {section}.{key}?" if section else did_you_mean(key, data_keys())
 
 
 def _check_numbers(data: Any, key: str = "") -> None:
-    """Refuse numbers that are not finite, or larger than any quantity in SI units.
+    """Refuse numbers that are not finite or, except for the seed, larger than LARGEST.
 
     Raises:
         AccordError: naming the key.
@@ -170,11 +175,12 @@ def data_keys() -> list[str]:
 
 
 def scenario_names(package: str) -> list[str]:
-    """Return the names of the scenarios that a package ships, and that others add to it."""
+    """Return the sorted names of a package's scenarios, with those that other packages add."""
     return sorted(_shipped_files(package))
 
 
 def _shipped_files(package: str) -> dict[str, Path]:
+    """Return the files of a package's scenarios, with those that other packages add, by name."""
     folders = [share(package) / "scenarios"]
     if entry := entries("scenarios").get(package):
         folders.append(share(entry.value) / "scenarios" / package)
@@ -185,7 +191,7 @@ def apply_change(data: dict[str, Any], change: str) -> None:
     """Apply one `KEY=VALUE` to plain scenario data, in place.
 
     Raises:
-        AccordError: if it has no `=`, no key, or reaches into something that has no keys.
+        AccordError: if it has no `=` or no key, or a key leads below something without keys.
     """
     key, equals, text = change.partition("=")
     if not equals or not key.strip():
@@ -205,10 +211,10 @@ def apply_change(data: dict[str, Any], change: str) -> None:
 
 
 def shipped_file(package: str, robot: str, name: str) -> Path:
-    """Return the file of a scenario that a package ships, or that another package adds to it.
+    """Return the file of a package's scenario, which may come from another package.
 
     Raises:
-        AccordError: if there is none of that name.
+        AccordError: if there is no scenario of that name.
     """
     files = _shipped_files(package)
     if name not in files:

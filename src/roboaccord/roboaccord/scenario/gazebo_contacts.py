@@ -1,7 +1,8 @@
-"""The friction that a scenario has in Gazebo, where links touch the ground with other shapes.
+"""The friction that a robot has in Gazebo, where links may touch the ground with other shapes.
 
-Which shapes there are, and the friction of each, is in the robot's `GazeboHooks.contact_shapes`.
-Cross-checks of recorded runs compare with the setup that is made here (test_gazebo_twin).
+Which shapes there are, and the friction law of each, is stated by the robot
+(`GazeboHooks.contact_shapes`). Cross-checks of recorded runs compare with the setup that is made
+here (test_gazebo_twin).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ def by_contacts(setup: Setup, contacts: str) -> tuple[Setup, bool]:
 
     Args:
         setup: robot and scenario.
-        contacts: one of the robot's `contact_shapes`; else the setup stays as it is.
+        contacts: key of the robot's `contact_shapes`; for any other the setup is returned as it is.
     """
     law = setup.robot.gazebo.contact_shapes.get(contacts)
     if setup.force_law is None or not law:

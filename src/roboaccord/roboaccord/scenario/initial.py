@@ -1,9 +1,9 @@
-"""Initial state of a scenario, before its robot completes it, and its faults checked.
+"""The initial state of a scenario, and the check of its faults.
 
-Keys of the initial state may be added, as fields of `Initial` in scenario.py; how each enters a
-state is written here. What one robot alone needs goes into its `Robot.initial`. The order of joints
-is that of the setup, of the base's angles that of URDF (test_scenario). Kinds of faults are in
-contract/fault.py; that one is of a hinge and within its limits is checked here.
+`initial_state` makes the state that the key `initial` describes; the robot may complete it by
+`Robot.initial`. `check_fault` and `freeze_at_start` deal with faults of joints (contract/fault.py).
+A new key is a field of `Initial` in scenario.py, and enters the state here; what only one robot
+needs goes into its `Robot.initial` (test_scenario).
 """
 
 from __future__ import annotations
@@ -24,35 +24,37 @@ from roboaccord.scenario.scenario import Scenario
 def initial_state(
     scenario: Scenario, joints: Sequence[str], switches: Mapping[str, bool]
 ) -> RobotState:
-    """Return the state that a scenario's key `initial` gives.
+    """Return the state that the key `initial` of a scenario describes, at time 0.
 
     Args:
-        scenario: with the joints by name, the base and the switches.
-        joints: names, in the order of every array; n of them.
-        switches: that the robot has, as they are by default.
+        scenario: its key `initial`, and its seed for `spread_q`.
+        joints: names of the n joints, in the order of the arrays.
+        switches: default states of the robot's switches.
 
     Raises:
         AccordError: for an unknown joint or switch, or an angle or rate that is not a number.
     """
-    given, n = scenario.initial, len(joints)
-    check_known("unknown key initial.switches.", given.switches, switches)
+    initial, n = scenario.initial, len(joints)
+    check_known("unknown key initial.switches.", initial.switches, switches)
+    # Random deviations of the angles, by seed.
     spread = np.zeros(n)
-    if given.spread_q:
+    if initial.spread_q:
         rng = np.random.default_rng(scenario.seed)
-        spread = rng.uniform(-given.spread_q, given.spread_q, n)
-    q, qd = _by_joint(given.q, joints, "initial.q"), _by_joint(given.qd, joints, "initial.qd")
-    orientation = rpy_quaternion(given.roll, given.pitch, given.yaw)
-    base = np.array(given.position), orientation, np.array(given.twist)
-    return RobotState(0.0, q + spread, qd, np.zeros(n), *base, {**switches, **given.switches})
+        spread = rng.uniform(-initial.spread_q, initial.spread_q, n)
+    q, qd = _by_joint(initial.q, joints, "initial.q"), _by_joint(initial.qd, joints, "initial.qd")
+    orientation = rpy_quaternion(initial.roll, initial.pitch, initial.yaw)
+    base = np.array(initial.position), orientation, np.array(initial.twist)
+    return RobotState(0.0, q + spread, qd, np.zeros(n), *base, {**switches, **initial.switches})
 
 
 def _by_joint(values: Mapping[str, float], joints: Sequence[str], key: str) -> Array:
+    """Return values by joint as an array (n,), 0 where there is none."""
     check_known(f"unknown key {key}.", values, joints)
     return np.array([values.get(name, 0.0) for name in joints])
 
 
 def check_fault(fault: Fault, joints: Sequence[str], tree: Tree) -> None:
-    """Refuse a fault of anything but a hinge, or an angle beyond its limits.
+    """Refuse a fault of a joint that is not a hinge, or an angle outside of its range.
 
     Raises:
         AccordError: naming the fault.
@@ -67,7 +69,7 @@ def check_fault(fault: Fault, joints: Sequence[str], tree: Tree) -> None:
 def freeze_at_start(
     state: RobotState, faults: Sequence[Fault], joints: Sequence[str]
 ) -> RobotState:
-    """Return a state with joints where they are frozen from the start, and at rest."""
+    """Return a state in which joints that are frozen from the start are there, and at rest."""
     if not faults:
         return state
     q, qd = np.array(state.q), np.array(state.qd)

@@ -1,9 +1,9 @@
 """Robots by name: those that installed packages register, and those that are a file.
 
-A robot is registered by an entry point of GROUP, a kind of file by one of FILES; neither name
-changes, for packages of others have them, nor does RELEASED, which users have. Names are read
-without importing a package: listing and completion stay quick (test_start). What is loaded is
-checked by `find_robot` in setup.py.
+A robot is registered by an entry point of the group GROUP; a kind of file, by its ending, by one of
+FILES. Names are read without importing the packages, so that listing and completion are quick
+(test_start); `load_robot` imports one, and `find_robot` in setup.py checks what it is. GROUP, FILES
+and RELEASED stay, because packages and users have them.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.plugins import entries, lacking
 from roboaccord.scenario.user_code import line_of, place_of
 
-GROUP = "robots"
-FILES = "robot_files"  # by the ending of the file: the class of such robots
-RELEASED = "released"  # scenario of a robot that is a file, where none is named
+GROUP = "robots"  # group of entry points, by name of the robot
+FILES = "robot_files"  # group of entry points, by ending of the file: the class of such robots
+RELEASED = "released"  # scenario of a robot that is a file, if none is named
 
 
 def robot_names() -> list[str]:
-    """Return the names of the robots that are installed."""
+    """Return the sorted names of the installed robots."""
     return sorted(entries(GROUP))
 
 
 def is_file(name: str) -> bool:
-    """Return whether a robot is named by its file."""
+    """Return whether the name of a robot is the path of a file, by its ending."""
     return Path(name).suffix[1:] in entries(FILES)
 
 
 def package_of(name: str) -> str:
-    """Return the ROS package of a robot without importing it, "" for an unknown one."""
+    """Return the package of a robot without importing it; "" for an unknown robot."""
     entry = entries(GROUP).get(name.replace("-", "_"))
     return entry.module.partition(".")[0] if entry else ""
 
 
 def load_robot(name: str, *recorded: str) -> Any:
-    """Return what the entry point of a robot gives, or a robot that is a file.
+    """Return what the entry point of a robot names, or make a robot of a file.
 
     Args:
-        name: with hyphens or underscores, or the path of the file.
-        recorded: URDF and name of one that is a file, which is then not opened.
+        name: with hyphens or underscores, or the path of a file.
+        recorded: URDF and name of a recorded robot that is a file, which is then not opened.
 
     Raises:
         AccordError: if there is none of that name, its package cannot be imported, or its file

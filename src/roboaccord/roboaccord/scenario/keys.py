@@ -1,9 +1,10 @@
-"""The keys of a scenario with type, unit, default, value and meaning, as `--set` takes them.
+"""The keys of a scenario with type, unit, default, value and meaning, as `accord scenario` lists them.
 
-No key is written here: names and types come from the models of scenario.py and from arguments of
-controllers, laws and terrains, meanings from their docstrings (`Args:`). To describe a key better,
-edit those. Entries may be added to `_SPECIAL`, for sections whose keys depend on a choice, and to
-`_WRITTEN`, for types that print badly. Every key must be listed and read back (test_scenario_keys).
+Nothing is written down twice: names, types and units are read from the models of scenario.py and
+from the parameters of controllers, friction laws and terrains, and the meanings from their
+docstrings (`Args:`). To describe a key better, edit those. `_SPECIAL` has the sections whose keys
+depend on the scenario, such as those of the chosen controller. Each key is written so that `--set`
+reads it back (test_scenario_keys).
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ from roboaccord.scenario.scenario import Allowance, Scenario, StatisticsSpec
 from roboaccord.scenario.setup import Robot, Setup
 
 T = TypeVar("T")
-REQUIRED = "required"
+REQUIRED = "required"  # in place of a default
+# An entry of `Args:`: "name, name: meaning", with indented lines below it.
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
-_WRITTEN: Mapping[Any, str] = {
+_WRITTEN: Mapping[Any, str] = {  # types that Python would print badly
     Allowance: "{limit: float, reason: str, period: float}",
     StatisticsSpec: "{figure: str, seeds: int}",
     NoneType: "None",
@@ -45,12 +47,12 @@ class Key:
     """One key of a scenario.
 
     Args:
-        key: with dots into nested keys.
+        key: name, with dots into nested keys.
         kind: type of the value.
-        unit: "" for none.
-        default: in YAML, `required` where there is none.
+        unit: of the value; "" for none.
+        default: in YAML; REQUIRED where there is none.
         value: of the scenario, in YAML.
-        meaning: in words.
+        meaning: a phrase; "" for none.
     """
 
     key: str
@@ -62,15 +64,16 @@ class Key:
 
 
 def keys_of(setup: Setup) -> list[Key]:
-    """Return all keys of a scenario: its own, and those of parameters, terrain and factories."""
+    """Return all keys of a scenario, with those of its parameters, controller, law and terrain."""
     data = setup.scenario.data()
     default = Scenario(robot=setup.robot.key).data()
-    return [*_of_model(Scenario, "", data, default, setup)]
+    return [*_model_keys(Scenario, "", data, default, setup)]
 
 
 def in_yaml(value: Json) -> str:
-    """Return a value in one line of YAML that reads back the same."""
+    """Return a value as one line of YAML, from which the same value is read."""
     if isinstance(value, float):
+        # ".inf", "-.inf" and ".nan"; YAML 1.1 reads a number with an exponent only with a dot.
         text = repr(value) if math.isfinite(value) else f"{'-' * (value < 0)}.{repr(value)[-3:]}"
         return text if "e" not in text or "." in text else text.replace("e", ".0e")
     if isinstance(value, Mapping):
@@ -81,20 +84,28 @@ def in_yaml(value: Json) -> str:
 
 
 def _is_plain(value: Json) -> typing.TypeGuard[str]:
-    """Return whether a text is a word that YAML takes for nothing else."""
-    words = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
-    named = isinstance(value, str) and re.fullmatch(r"[A-Za-z_]\w*", value) is not None
-    return named and str(value).lower() not in words
+    """Return whether a value is a word that YAML reads as a string without quotation marks."""
+    reserved = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+    is_identifier = isinstance(value, str) and re.fullmatch(r"[A-Za-z_]\w*", value) is not None
+    return is_identifier and str(value).lower() not in reserved
 
 
-def _of_model(
+def _model_keys(
     model: type[BaseModel],
     prefix: str,
     data: Mapping[str, Json],
     default: Mapping[str, Json],
     setup: Setup,
 ) -> Iterator[Key]:
-    """Yield the keys of a model, whose data stand below a prefix."""
+    """Yield the keys of a pydantic model.
+
+    Args:
+        model: class of the section.
+        prefix: name of the section with a dot, "" at the top.
+        data: values of the section.
+        default: default values of the section.
+        setup: robot and scenario, for sections in `_SPECIAL`.
+    """
     meanings = _meanings(model)
     for name, hint in typing.get_type_hints(model, include_extras=True).items():
         if name not in data:
@@ -104,31 +115,31 @@ def _of_model(
         if inner and isinstance(value, dict):
             section = default.get(name)
             defaults = section if isinstance(section, dict) else {}
-            yield from _of_model(inner[0], f"{key}.", value, defaults, setup)
+            yield from _model_keys(inner[0], f"{key}.", value, defaults, setup)
         elif special := _SPECIAL.get(key):
             yield from special(setup)
         else:
             text, meaning = in_yaml(default.get(name, value)), meanings.get(name, "")
-            yield Key(key, _words(hint), unit_in(hint), text, in_yaml(value), meaning)
+            yield Key(key, _type_text(hint), unit_in(hint), text, in_yaml(value), meaning)
 
 
 def _is_model(kind: type) -> bool:
     return inspect.isclass(kind) and issubclass(kind, BaseModel)
 
 
-def _words(kind: Any) -> str:
-    """Return a type as Python writes it, without modules and annotations."""
+def _type_text(kind: Any) -> str:
+    """Return a type as it is written in Python, without modules and annotations."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if parts == typing.get_args(Base):
         return " | ".join(parts)
     if kind in _WRITTEN or origin is typing.Annotated:
-        return _WRITTEN.get(kind) or _words(parts[0])
+        return _WRITTEN.get(kind) or _type_text(parts[0])
     if origin in (typing.Union, UnionType):
-        return " | ".join(map(_words, parts))
+        return " | ".join(map(_type_text, parts))
     if origin is typing.Literal:
         return "str"
     name: str = (origin or kind).__name__
-    return f"{name}[{', '.join(map(_words, parts))}]" if parts else name
+    return f"{name}[{', '.join(map(_type_text, parts))}]" if parts else name
 
 
 def _meanings(factory: Callable[..., T]) -> dict[str, str]:
@@ -141,18 +152,26 @@ def _meanings(factory: Callable[..., T]) -> dict[str, str]:
     }
 
 
-def _of_factory(prefix: str, factory: Callable[..., T], given: Mapping[str, Json]) -> Iterator[Key]:
-    """Yield the keys that are the arguments of a factory."""
-    meanings, names = _meanings(factory), vars(sys.modules[factory.__module__])
+def _factory_keys(
+    prefix: str, factory: Callable[..., T], given: Mapping[str, Json]
+) -> Iterator[Key]:
+    """Yield the keys that are parameters of a factory, except `self` and `setup`.
+
+    Args:
+        prefix: name of the section.
+        factory: class or function that is called with the keys.
+        given: values in the scenario.
+    """
+    meanings, module_names = _meanings(factory), vars(sys.modules[factory.__module__])
     for name, parameter in inspect.signature(factory).parameters.items():
         if name in ("self", "setup"):
             continue
         kind, unit = str(parameter.annotation), ""
-        with suppress(NameError):  # of a name that is imported for type checkers alone
-            wanted = SimpleNamespace(__annotations__={name: parameter.annotation})
-            hint = typing.get_type_hints(wanted, names, include_extras=True)[name]
+        with suppress(NameError):  # the name of a type that is imported only for type checkers
+            annotated = SimpleNamespace(__annotations__={name: parameter.annotation})
+            hint = typing.get_type_hints(annotated, module_names, include_extras=True)[name]
             unit = unit_in(hint)
-            kind = _words(hint) if unit else kind
+            kind = _type_text(hint) if unit else kind
         missing = parameter.default is inspect.Parameter.empty
         default = REQUIRED if missing else in_yaml(parameter.default)
         value, meaning = in_yaml(given[name]) if name in given else default, meanings.get(name, "")
@@ -160,10 +179,11 @@ def _of_factory(prefix: str, factory: Callable[..., T], given: Mapping[str, Json
 
 
 def _controller(setup: Setup) -> Iterator[Key]:
+    """Yield the keys of the section `controller`."""
     spec = setup.scenario.controller
     name, names = spec.get("name", "none"), ["none", *setup.robot.controllers]
     yield Key("controller.name", " | ".join(names), "", "none", name, "of the controller")
-    yield from _of_factory("controller", shipped_factory(setup, name), spec)
+    yield from _factory_keys("controller", shipped_factory(setup, name), spec)
     if setup.robot.friction_laws:
         kind, value = "dict[str, Any]", in_yaml(spec.get("friction", {}))
         meaning = "that the controller assumes: `law` and its keys, or changes of the scenario's"
@@ -171,19 +191,22 @@ def _controller(setup: Setup) -> Iterator[Key]:
 
 
 def _friction(setup: Setup) -> Iterator[Key]:
+    """Yield the keys of the section `friction`."""
     spec, laws = setup.scenario.friction, setup.robot.friction_laws
     law = spec.get("law", "none")
     yield Key("friction.law", " | ".join(["none", *laws]), "", "none", law, "of friction")
     if law != "none":
-        yield from _of_factory("friction", laws[law], spec)
+        yield from _factory_keys("friction", laws[law], spec)
 
 
 def _terrain(setup: Setup) -> Iterator[Key]:
+    """Yield the keys of the section `terrain`; none for a robot without terrain."""
     if type(setup.robot).terrain is not Robot.terrain:
-        yield from _of_factory("terrain", setup.robot.terrain, setup.scenario.terrain)
+        yield from _factory_keys("terrain", setup.robot.terrain, setup.scenario.terrain)
 
 
 def _parameters(setup: Setup) -> Iterator[Key]:
+    """Yield the keys of the section `parameters`."""
     hints = typing.get_type_hints(setup.robot.parameters)
     for name, entry in parameter_file(setup.robot.package).items():
         kind = "int" if hints.get(name) is int else "float"

@@ -1,7 +1,7 @@
-"""Tables of a robot's registration: its topics for people, and its commands.
+"""Tables of a robot's registration: topics on which people drive it, and its commands.
 
-A table may get a field with a default; names of topics and commands are the package's own. What
-the core does with them is in bag/topics.py and cli/main.py.
+A robot's class has them as `input_topics` and `cli`; bag/topics.py and cli/main.py use them. A
+table may get a field with a default.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class InputTopics(NamedTuple):
-    """Topics `/R/NAME`, beside `cmd_vel`, on which people drive a robot R; they make its `Target`.
+    """Topics `/ROBOT/NAME`, in addition to `cmd_vel`, from which the robot's `Target` is made.
 
     Args:
-        efforts: by topic with a number, the joint whose effort it is [N m or N].
+        efforts: {topic of a number: joint whose effort it is [N m or N]}.
         velocity: topic with velocities of some of the joints; "" for none.
         position: topic with positions of some of the joints; "" for none.
     """
@@ -28,11 +28,11 @@ class InputTopics(NamedTuple):
 
 
 def commands_of(package: str, modules: Mapping[str, str]) -> Mapping[str, str]:
-    """Return a robot's commands for `Robot.cli`, each NAME being `NAME_command` of its module.
+    """Return a robot's commands for `Robot.cli`; command NAME is the function `NAME_command`.
 
     Args:
-        package: of the robot; its commands are in its room `cli`.
-        modules: by name: the commands of each, with blanks between.
+        package: of the robot, with the commands in its folder `cli`.
+        modules: {module: names of its commands, separated by blanks}.
     """
     return {
         name: f"{package}.cli.{module}:{name}_command"

@@ -1,8 +1,9 @@
-"""RobotFile: what the core asks of a robot that is a user's file, beyond a robot of a package.
+"""RobotFile: the base class of robots that are a user's file, such as URDF, not a package.
 
-The class of such robots is found by an entry point of `installed.FILES` and derives from
-`RobotFile`; that of the core is in robots/file.py. A hook may be added here where only a file can
-answer it; one that any robot may answer goes into `Robot`.
+It adds to `Robot`, which every robot derives from, the questions that only a file can answer: does
+its base float, how does it name its links, which limits does it state? The core's implementation is
+`FileRobot` in robots/file.py; other packages add theirs by the entry points of `installed.FILES`.
+A question that any robot can answer belongs into `Robot`.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ class RobotFile(Robot):
 
     @abstractmethod
     def remarks(self, setup: Setup) -> Mapping[str, str]:
-        """Return what a user should know of the model, by subject."""
+        """Return sentences that a user should know about the model, by their subject."""
 
     @abstractmethod
     def floats(self, setup: Setup) -> bool:
-        """Return whether the file itself lets the base float, whatever the scenario states."""
+        """Return whether the file has a floating base, whatever base the scenario chooses."""
 
     @abstractmethod
     def own_names(self, setup: Setup) -> Mapping[str, str]:
-        """Return the names of links in the file by the names they have here, where these differ."""
+        """Return {name here: name in the file} for the links that are renamed here."""
 
     @abstractmethod
     def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
@@ -34,5 +35,5 @@ class RobotFile(Robot):
 
 
 def remarks_on(setup: Setup) -> Mapping[str, str]:
-    """Return what a user should know of the model, by subject; nothing of a package's robot."""
+    """Return the `remarks` of a robot that is a file; an empty mapping for any other robot."""
     return setup.robot.remarks(setup) if isinstance(setup.robot, RobotFile) else {}

@@ -1,10 +1,13 @@
 """Scenarios as checked data: keys, types, defaults and tolerances.
 
-A key may be added: a field with a default, a type with its unit and a line under `Args:`; `--set`,
-the list of keys and the checks follow. Existing names are in files of users and in bags, and stay.
-A changed default changes every scenario that leaves it out, and with it figures of the pages.
-Tolerances name their source in their docstring; a looser one belongs in a scenario, with a reason,
-not here. The models keep to what pydantic 1 and 2 have in common, as ROS machines have either.
+`Scenario` and its sections are pydantic models: a key is a field with type, unit and default, and
+its meaning is the line under `Args:`, which `accord scenario` prints. A key may be added with a
+default; `--set`, the list of keys and the checks then have it, too. The models use only what
+pydantic 1 and 2 have in common, as ROS machines have either.
+
+Existing names are in files of users and in bags, and stay. A changed default changes every scenario
+that leaves it out. A tolerance states its source; a looser one belongs into a scenario, with a
+reason.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from roboaccord.contract.profiles import given
 from roboaccord.contract.results import Json, Metres, Quantity, Radians, RadiansPerSecond, Seconds
 from roboaccord.description.base_kinds import Base
 
-ONE_STEP = 1e-3  # relative to the change of the rates in a control period; a tighter one is a key
+ONE_STEP = 1e-3  # default and largest tolerance of one step, relative to the change of rates in it
 
 
 class Initial(BaseModel, extra="forbid", frozen=True):
@@ -64,12 +67,12 @@ class Allowance(BaseModel, extra="forbid", frozen=True):
     period: Seconds | None = Field(None, gt=0)
 
     def at(self, control_period: float) -> float:
-        """Return the limit at a control period [s]."""
+        """Return the limit at a control period [s]; that of one step grows as the period shrinks."""
         return self.limit * (self.period or control_period) / control_period
 
 
 def limit_of(tolerance: float | Allowance) -> float:
-    """Return the number of a tolerance, with or without a reason."""
+    """Return the limit of a tolerance, whether it is a number or has a reason."""
     return tolerance.limit if isinstance(tolerance, Allowance) else tolerance
 
 
@@ -98,11 +101,11 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
     level: dict[str, float] = {}
 
     def of(self, engine: str) -> float | Allowance | None:
-        """Return the tolerance of an engine's trajectories."""
+        """Return the tolerance of an engine's trajectories; None without one."""
         return given(self.trajectory, engine)
 
     def at(self, control_period: float) -> Tolerances:
-        """Return the tolerances at a control period [s]."""
+        """Return the tolerances at a control period [s], which that of one step may depend on."""
         if not isinstance(self.one_step, Allowance):
             return self
         limit = self.one_step.at(control_period)
@@ -202,7 +205,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
 
     @property
     def judged(self) -> float:
-        """Duration that a cross-check judges [s], a whole number of control periods."""
+        """Length of the run that a cross-check judges [s], a whole number of control periods."""
         length = min(self.crosscheck.duration, self.duration)
         return max(1, round(length / self.control_period)) * self.control_period
 

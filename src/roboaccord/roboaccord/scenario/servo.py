@@ -1,8 +1,9 @@
-"""Controllers that are servos of joints, and the control periods under which one chatters.
+"""Controllers that are servos of joints, and the control periods at which one becomes unstable.
 
-Controllers may be added to those checked: their class derives from `Servo` and sets `gains`. The
-bounds in `chatter` are fixed by Jury's criterion (Astrom and Wittenmark 1997, 3.2); test_evidence
-checks the period that it names. Its text stands in reports and in errors of runs that diverge.
+A servo gives efforts from stiffness and damping. Because efforts are constant over a control
+period, a stiff servo oscillates ("chatters") if the period is too long; `chatter` finds that out
+before a run, for reports and for errors of runs that diverge. A controller is checked if its class
+derives from `Servo` and sets `gains` (test_evidence).
 """
 
 from __future__ import annotations
@@ -19,46 +20,52 @@ from roboaccord.scenario.setup import Setup
 
 
 class Servo:
-    """A controller by stiffness and damping of each joint.
+    """A controller with a stiffness and a damping for each joint.
 
     Attributes:
-        gains: these (2, n) [N m/rad, N m s/rad].
+        gains: stiffness and damping of the joints (2, n) [N m/rad, N m s/rad].
     """
 
     gains: Array
 
 
 def chatter(setup: Setup) -> str:
-    """Return in words which servo chatters, and at which period it would not; "" where none does.
+    """Return a sentence on the servo that chatters, with a period at which it does not; "" if none.
 
-    Under efforts that are held over a period T, stiffnesses K and dampings D = r K map
-    displacements of joints with the inertia M, as it is at the start, the base free to give way, to
+    Let K be the stiffnesses, D = r K the dampings, and M the mass matrix at the start, in which the
+    base moves along. With efforts that are constant over a period T, small displacements q and
+    rates v of the joints become after one period
 
         q+ = q + T v + T^2 a / 2,    v+ = v + T a,    a = -M^-1 (K q + D v).
 
-    In a mode with M^-1 K = w^2 that is stable while T r w^2 <= 2, and T <= 2 r [Jury's criterion,
-    as in Astrom and Wittenmark, Computer-Controlled Systems, 1997, 3.2]: with any damping only
-    up to w T = 2, and without damping at no period, but for the friction of the joints.
+    A mode, where M^-1 K = w^2, is stable if T r w^2 <= 2 and T <= 2 r [Jury's criterion, as in
+    Astrom and Wittenmark, Computer-Controlled Systems, 1997, 3.2]. So w T <= 2 is necessary with any
+    damping, and without damping no period is stable, unless joints have friction.
     """
     factory = shipped_factory(setup, setup.scenario.controller.get("name", "none"))
     if not (isinstance(factory, type) and issubclass(factory, Servo) and setup.joints):
         return ""
+    # Inverse of the inertia that the joints feel, with the base free to move.
     (stiffness, damping), start = cast(Servo, make_controller(setup)).gains, setup.initial
     tree = TreeDynamics(setup.tree, setup.joints, setup.scenario.base, 0.0)
     mass = tree.mass_matrix(start.q, start.position, quaternion_matrix(start.orientation))
     mobility = np.linalg.inv(mass)[-len(start.q) :, -len(start.q) :]
+    # Modes: eigenvalues w^2; the fastest one, and the joint that moves most in it.
     values, shapes = np.linalg.eig(mobility * stiffness)
-    fastest, ratio = values.real.argmax(), float(damping[0] / (stiffness[0] or 1.0))
-    square = float(values.real[fastest])
+    fastest, damping_time = values.real.argmax(), float(damping[0] / (stiffness[0] or 1.0))
+    omega_squared = float(values.real[fastest])
     joint = int((np.abs(shapes[:, fastest]) / np.sqrt(np.diag(mobility))).argmax())
-    most = min(2.0 * ratio, 2.0 / (ratio * square)) if ratio else 0.0
-    if (period := setup.scenario.control_period) <= most or not square:
+    # Longest stable period.
+    longest_period = (
+        min(2.0 * damping_time, 2.0 / (damping_time * omega_squared)) if damping_time else 0.0
+    )
+    if (period := setup.scenario.control_period) <= longest_period or not omega_squared:
         return ""
-    if ratio <= 0.0:
+    if damping_time <= 0.0:
         servo = f"the servo of {setup.joints[joint]} is not damped"
         return f"{servo}: it oscillates at any control_period; give it damping"
     return (
         f"the servo of {setup.joints[joint]} chatters: {stiffness[joint]:.3g} N m/rad and "
         f"{damping[joint]:.3g} N m s/rad on {1.0 / mobility[joint, joint]:.2g} kg m^2 take a "
-        f"control_period of at most {0.995 * most:.3g} s, it is {period:g} s"
+        f"control_period of at most {0.995 * longest_period:.3g} s, it is {period:g} s"
     )

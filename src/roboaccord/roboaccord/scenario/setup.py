@@ -1,11 +1,14 @@
 """Robot and Setup: a mechanism as its package registers it, and the mechanism in a scenario.
 
-To change one robot, override a method in its package. A hook may be added as a method of `Robot`
-whose default leaves all other robots as they are; only `joints` and `effort_limits` are abstract.
-docs/new_robot.md explains them. What only Gazebo needs goes into `GazeboHooks`, what only robots
-that are a user's file have into `RobotFile` (robot_file.py). Whatever is derived from a scenario is
-a cached property of `Setup`, which is immutable: changes come by `at_step`, `failing` or `_with`.
-Both classes name each other, so they share this module. No robot is named here.
+`Robot` is the base class of robots: a package derives from it and overrides what its mechanism
+needs; only `joints` and `effort_limits` are abstract (docs/new_robot.md explains all). `Setup` is a
+robot with a scenario, from which every simulator and controller is made. It is immutable; what
+follows from it, such as the URDF or the initial state, is computed once, as a cached property, and
+changes make another setup (`at_step`, `failing`). The classes refer to each other and so share this
+module.
+
+A method may be added to `Robot` with a default that changes no other robot. What only Gazebo needs
+goes into `GazeboHooks`, what only a user's file has into `RobotFile` (robot_file.py).
 """
 
 from __future__ import annotations
@@ -44,14 +47,14 @@ class GazeboHooks(NamedTuple):
     """What Gazebo needs of a robot beyond its description.
 
     Args:
-        contact_shapes: values of the xacro's argument `contacts`, each of which gives links other
-            shapes to touch the ground with; the first is the default. The value of each is changes
-            of the key `friction`, for the law that such contacts have in a cross-check; {} keeps
-            the scenario's law.
-        world: makes the world of a setup with its terrain and returns its file, whose models are
-            in ../models; None for the scenario's `world`.
-        odometry: makes the odometry of a `base_link` that stays in place in the simulation, such
-            as a ball in a bearing; None where the base really moves.
+        contact_shapes: by value of the xacro's argument `contacts`, which chooses the shapes with
+            which links touch the ground: changes of the scenario's key `friction`, which give the
+            friction law of such contacts in a cross-check. {} keeps the scenario's law. The first
+            value is the default.
+        world: function that makes the world of a setup, with its terrain, and returns its file,
+            whose models are in ../models; None for the scenario's `world`.
+        odometry: function that makes the odometry of a `base_link` that does not move on in the
+            simulation, such as a ball in a bearing; None where the base really moves.
     """
 
     contact_shapes: Mapping[str, Mapping[str, Any]] = NOTHING
@@ -60,24 +63,25 @@ class GazeboHooks(NamedTuple):
 
 
 class Robot(ABC):
-    """Base class of robots: everything the core needs, and all it sees of a package.
+    """Base class of robots: all that the core knows of a robot's package.
 
     A package derives from it, sets `name` and `summary`, writes `joints`, `effort_limits` and
     `reference`, and overrides what its mechanism needs beyond that.
 
     Attributes:
-        name: of the robot; topics start with it.
+        name: of the robot; its topics begin with it.
         package: ROS package with `urdf/NAME.urdf.xacro`, `config/parameters.yaml`, `scenarios/`;
-            that of the robot's name if empty.
-        summary: one line.
+            by default it has the robot's name.
+        summary: the robot in one line.
         parameters: class of the physical parameters, which `config/parameters.yaml` declares.
-        controllers: by name; a controller is made with `(setup, **parameters)`.
-        friction_laws: by name; made with `(setup, **parameters)`, either a `ForceLaw`, which acts
-            as forces in every simulator, or a `Contact` for an engine's own contact solver.
-        input_topics: on which people drive the robot, beside `cmd_vel`.
-        switches: names of what commands can switch, such as a magnet, with the state to start from.
+        controllers: by name, classes that are called with `(setup, **parameters)`.
+        friction_laws: by name, functions that are called with `(setup, **parameters)` and return
+            a `ForceLaw`, which acts as forces in every simulator, or a `Contact` for an engine's
+            own contact solver.
+        input_topics: on which people drive the robot, in addition to `cmd_vel`.
+        switches: names of what commands can switch, such as a magnet, with their initial states.
         gazebo: what Gazebo needs beyond the description.
-        cli: commands that `accord ROBOT` has, by name: `module:function`, returning a
+        cli: commands of `accord ROBOT` by name, as `module:function`; the function returns a
             `roboaccord.cli.Result`.
     """
 
@@ -97,7 +101,7 @@ class Robot(ABC):
 
     @property
     def key(self) -> str:
-        """What a scenario calls the robot."""
+        """Value of the key `robot` in scenarios."""
         return self.name
 
     def description(self, setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
@@ -105,6 +109,7 @@ class Robot(ABC):
         path = share(self.package) / "urdf" / f"{self.name}.urdf.xacro"
         arguments = {**setup.xacro_arguments, "base": base, **more}
         files = sorted([*path.parent.iterdir(), *(path.parents[1] / "config").glob("*.yaml")])
+        # Times of change of the files on which the expanded URDF depends.
         changed = tuple(file.stat().st_mtime_ns for file in files)
         return _expanded(path, tuple(arguments.items()), changed), path.name
 
@@ -114,47 +119,47 @@ class Robot(ABC):
 
     @abstractmethod
     def effort_limits(self, setup: Setup) -> Array:
-        """Return the limits that efforts are clipped to (n,) [N m or N]."""
+        """Return the largest efforts (n,) [N m or N]; commands are clipped to them."""
 
     def reference(self, setup: Setup) -> interfaces.AnySimulator:
-        """Make the analytical simulator, which derives from `simulators.base.Simulator`.
+        """Make the analytical simulator, a `simulators.base.Simulator`.
 
         Raises:
-            AccordError: by default.
+            AccordError: by default, for a robot without a reference.
         """
         raise AccordError(f"{self.name} has no reference: name an engine")
 
     def engine(self, setup: Setup, engine: interfaces.AnyEngine) -> interfaces.AnySimulator | None:
-        """Make the simulator of an engine, for a robot that needs more than its description.
+        """Make an engine's simulator, for a robot that needs more than its description.
 
-        Models go to `engines.simulate_model`, with the engine as it is given. None, the default:
-        the description is simulated.
+        The robot makes a model and passes it, with `engine`, to `engines.simulate_model`. With
+        None, the default, the description is simulated.
         """
         return None
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
-        """Complete the initial state that the scenario gives; by default it stays as given."""
+        """Return the initial state, made from the scenario's `state`; by default the same."""
         return state
 
     def terrain(self, setup: Setup) -> Any:
-        """Make the terrain and obstacles; the keys of the scenario's `terrain` are arguments.
+        """Make the terrain and obstacles; an override takes the keys of `terrain` as arguments.
 
-        None, the default, is level ground, which has no keys.
+        None, the default, stands for level ground, which has no keys.
         """
         return None
 
     def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
         """Return what is drawn around the robot: vertices (v, 3) [m] and faces by name.
 
-        `terrain` is drawn in place of level ground, `wall` as the wall on which the robot moves;
-        whatever has another name is a convex solid. By default there is level ground alone.
+        The name `terrain` replaces level ground, and `wall` is the wall on which the robot moves;
+        any other name is a convex solid. By default there is only level ground.
         """
         return {}
 
     def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]] | None:
         """Return a function that finds contacts by geometry, where a simulator reports none.
 
-        None, the default: such contacts are unknown.
+        With None, the default, such contacts are unknown.
         """
         return None
 
@@ -166,23 +171,23 @@ class Robot(ABC):
         Args:
             setup: robot and scenario.
             rng: to draw from.
-            index: of the draw, counted from 0.
+            index: number of the draw, from 0.
 
-        None, the default: each joint is drawn within its limits, the base by its kind.
+        With None, the default, each joint is drawn within its limits, and the base by its kind.
         """
         return None
 
     def aim(self, setup: Setup) -> Aim | None:
-        """Return the point whose speed and path are shown in pictures, with its target.
+        """Return the point whose speed and path pictures show, with its target.
 
-        None, the default: the centre of mass.
+        With None, the default, it is the centre of mass.
         """
         return None
 
     def tally(self, setup: Setup, ticks: int) -> interfaces.Tally | None:
         """Make a tally of the robot's own figures for a run of `ticks` control periods.
 
-        None, the default: the robot has no figures of its own.
+        With None, the default, the robot has no figures of its own.
         """
         return None
 
@@ -199,13 +204,14 @@ class Setup:
 
     @classmethod
     def of(cls, scenario: Scenario, robot: Robot | None = None) -> Setup:
-        """Return a setup that is checked; the robot is found by the scenario where not given.
+        """Return a checked setup; by default of the robot that the scenario names.
 
         Raises:
             AccordError: for an unknown robot, parameter, joint, switch or friction law, or a fault
                 of a joint that cannot fail.
         """
         setup = cls(robot or find_robot(scenario.robot), scenario)
+        # Each property checks its section of the scenario when it is first computed.
         _ = setup.parameters, setup.terrain, setup.faults, setup.initial
         _ = setup.force_law, setup.contact
         try:
@@ -221,7 +227,7 @@ class Setup:
 
     @cached_property
     def joints(self) -> tuple[str, ...]:
-        """The joint names, in the order of every array."""
+        """Names of the joints, in the order of every array."""
         return self.robot.joints(self)
 
     @cached_property
@@ -231,22 +237,22 @@ class Setup:
 
     @cached_property
     def base(self) -> FixedBase:
-        """How `base_link` moves."""
+        """The kind of base: how `base_link` moves."""
         return KINDS[self.scenario.base]
 
     @cached_property
     def initial(self) -> RobotState:
-        """Initial state."""
-        given = initial_state(self.scenario, self.joints, self.robot.switches)
-        given = freeze_at_start(given, self.faults, self.joints)
-        return self.robot.initial(self, given)
+        """State at the start of the scenario, completed by the robot."""
+        state = initial_state(self.scenario, self.joints, self.robot.switches)
+        state = freeze_at_start(state, self.faults, self.joints)
+        return self.robot.initial(self, state)
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
         """Joints that fail, in order of time.
 
         Raises:
-            AccordError: for a text that is no fault, or a joint that cannot fail.
+            AccordError: for a text of another form, or a joint that cannot fail.
         """
         faults = [parse_fault(text) for text in self.scenario.faults]
         for fault in faults:
@@ -255,21 +261,21 @@ class Setup:
 
     @cached_property
     def terrain(self) -> Any:
-        """Terrain and obstacles, as the robot's package represents them; None without any.
+        """Terrain and obstacles, as the robot's package represents them; None for level ground.
 
         Raises:
             AccordError: for unknown keys, or any key of a robot without terrain.
         """
-        given = self.scenario.terrain
+        keys = self.scenario.terrain
         if type(self.robot).terrain is not Robot.terrain:
-            return build(self.robot.terrain, self, given, "terrain")
-        if given:
+            return build(self.robot.terrain, self, keys, "terrain")
+        if keys:
             raise AccordError(f"{self.robot.name} has no terrain: leave out the key terrain")
         return None
 
     @property
     def xacro_arguments(self) -> dict[str, str]:
-        """The parameters and the friction law, as arguments of the robot's xacro."""
+        """Arguments of the robot's xacro: parameters, name and numbers of the friction law."""
         values = self.parameters.as_dict().items()
         friction = self.scenario.friction
         numbers = {k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))}
@@ -284,12 +290,11 @@ class Setup:
     ) -> str:
         """Return the robot's xacro as URDF, with the scenario's base and parameters.
 
-        The numbers of the scenario's friction law are arguments of the xacro, too, for Gazebo.
-        Each description is expanded once.
+        Each description is expanded only once.
 
         Args:
-            base: instead of the scenario's.
-            root: link that carries all others; `world` where a hinge leads to the world.
+            base: kind of base; by default the scenario's.
+            root: link that carries all others; `world` where a hinge connects it to the world.
             more: further arguments of the xacro.
 
         Raises:
@@ -308,14 +313,14 @@ class Setup:
         return Tree.parse(self.urdf())
 
     def at_step(self, physics_step: float) -> Setup:
-        """Return the same setup with another physics step [s]; all else is shared."""
+        """Return the setup with another physics step [s]; all that is computed already is shared."""
         other = self._with("physics_step", physics_step)
         shared = vars(self).keys() - {"scenario", "assumed"}
         vars(other).update({name: vars(self)[name] for name in shared})
         return other
 
     def failing(self, faults: Sequence[Fault]) -> Setup:
-        """Return the same setup with these faults alone; descriptions are shared.
+        """Return the setup with these faults in place of its own; descriptions are shared.
 
         Raises:
             AccordError: for a fault of a joint that cannot fail.
@@ -326,30 +331,32 @@ class Setup:
 
     @cached_property
     def assumed(self) -> Setup:
-        """The setup as its controller assumes it, with the friction of `controller.friction`."""
-        if not (given := self.scenario.controller.get("friction")):
+        """The setup that the controller is given, with the friction of `controller.friction`."""
+        if not (friction := self.scenario.controller.get("friction")):
             return self
-        changed = given if "law" in given else {**self.scenario.friction, **given}
+        changed = friction if "law" in friction else {**self.scenario.friction, **friction}
         return self._with("friction", changed)
 
     def _with(self, key: str, value: Any) -> Setup:
+        """Return the setup with another value of a key of the scenario."""
         other = Setup(self.robot, Scenario(**{**self.scenario.data(), key: value}))
-        if key != "friction":  # whose numbers are in the description
+        if key != "friction":  # its numbers are part of the description
             vars(other)["_descriptions"] = self._descriptions
         return other
 
     @cached_property
     def force_law(self) -> interfaces.ForceLaw | None:
-        """The friction law that acts as forces, alike in every simulator, or None."""
+        """The friction law that acts as forces, the same in every simulator; or None."""
         return None if isinstance(self._friction, Contact) else self._friction
 
     @cached_property
     def contact(self) -> Contact | None:
-        """Contact specification for an engine's own contact solver, or None."""
+        """The contact specification for an engine's own contact solver; or None."""
         return self._friction if isinstance(self._friction, Contact) else None
 
     @cached_property
     def _friction(self) -> interfaces.ForceLaw | Contact | None:
+        """What the robot's function for the scenario's friction law returns; None without a law."""
         spec = dict(self.scenario.friction)
         law = spec.pop("law", "none")
         if law == "none":
@@ -364,7 +371,7 @@ def find_robot(name: str, *recorded: str) -> Robot:
 
     Args:
         name: of the robot, or path of the file.
-        recorded: URDF and name of a robot that is a file, which is then not opened.
+        recorded: URDF and name of a recorded robot that is a file, which is then not opened.
 
     Raises:
         AccordError: if there is none of that name, its package cannot be imported, or its file
@@ -379,5 +386,5 @@ def find_robot(name: str, *recorded: str) -> Robot:
 
 @lru_cache(maxsize=64)
 def _expanded(path: Path, arguments: tuple[tuple[str, str], ...], _changed: tuple[int, ...]) -> str:
-    """Return a URDF, cached until one of its files changes."""
+    """Return the expanded URDF, from the cache until one of its files changes."""
     return expand_xacro(path, dict(arguments))

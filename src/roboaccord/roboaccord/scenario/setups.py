@@ -1,7 +1,8 @@
-"""Setups by name: of a scenario with changes, and of a run that was recorded.
+"""Setups by name: of a scenario with changes, and of a recorded run.
 
-`load_setup` is what commands, functions and nodes call; its arguments are options of theirs and
-may get others with a default. A recorded run may name any file and opens none (test_bag_is_data).
+`load_setup` is what commands, functions and nodes call; its arguments are their options.
+`recorded_setup` makes the setup of a bag or a message, which may name any file and opens none
+(test_bag_is_data).
 """
 
 from __future__ import annotations
@@ -25,25 +26,27 @@ NO_PACKAGES: Mapping[str, Path] = {}
 def recorded_setup(
     data: Mapping[str, Any], robot: str, urdf: str = "", changes: Sequence[str] = ()
 ) -> Setup:
-    """Return the setup of a run as a bag or a message states it, without opening what it names.
+    """Return the setup that a bag or a message states, without opening files that it names.
 
     Args:
-        data: of its scenario.
-        robot: name of its topics.
-        urdf: its description, which replaces the file where the robot is one.
-        changes: `KEY=VALUE` of the scenario, which may name files.
+        data: of the scenario.
+        robot: name of the robot in topics.
+        urdf: recorded description, used in place of a robot's file; "" for a message.
+        changes: `KEY=VALUE` of a command line, which may name files.
 
     Raises:
-        AccordError: if it cannot be made without opening other files.
+        AccordError: if the setup cannot be made without opening other files.
     """
-    data, named = {"robot": robot, **data}, "robot" in paths_of(data)
+    data, names_file = {"robot": robot, **data}, "robot" in paths_of(data)
     for change in changes:
         apply_change(data, change)
-        named &= change.partition("=")[0].strip() != "robot"
+        names_file &= change.partition("=")[0].strip() != "robot"
     scenario = make_scenario(data)
-    model = find_robot(scenario.robot, *([urdf, robot] if named else ()))
-    read = {"terrain": scenario.terrain} if urdf else scenario.data()  # of a bag; of a message
-    check_paths(read, changes, model.package)
+    model = find_robot(scenario.robot, *([urdf, robot] if names_file else ()))
+    opened_data = (
+        {"terrain": scenario.terrain} if urdf else scenario.data()
+    )  # of a bag only terrain needs files
+    check_paths(opened_data, changes, model.package)
     return Setup.of(scenario, model)
 
 
@@ -62,13 +65,13 @@ def load_setup(
 
     Args:
         robot: name, or path of a file.
-        scenario: name, or a YAML file; "" takes RELEASED, for a robot that is a file.
+        scenario: name, or a YAML file; by default RELEASED, for a robot that is a file.
         changes: `KEY=VALUE`, values in YAML.
-        faults: `JOINT=KIND[@S]`, instead of the scenario's; refused after its end.
-        base: how the root of a file moves: `fixed`, `planar` or `free`; "" as the file has it.
+        faults: `JOINT=KIND[@S]`, in place of the scenario's; refused if they begin after its end.
+        base: how the root of a file moves: `fixed`, `planar` or `free`; by default as in the file.
         packages: folders of ROS packages that a file names.
         arguments: of a xacro file.
-        endless: whether something else than the duration ends the run.
+        endless: whether something other than the duration ends the run.
 
     Raises:
         AccordError: for an unknown robot or scenario, or options that do not fit.
@@ -78,16 +81,20 @@ def load_setup(
         raise AccordError("--base, --package and NAME:=VALUE are for a robot that is a file")
     if not scenario and not is_file(robot):
         raise AccordError(f"name a scenario of {model.name}: accord list {model.name}")
-    every = [f"base={base}"] if base else []
+    # All options as changes of the scenario.
+    all_changes = [f"base={base}"] if base else []
     if packages:
         folders = {name: str(Path(path).absolute()) for name, path in packages.items()}
-        every.append(f"packages={json.dumps(folders)}")
+        all_changes.append(f"packages={json.dumps(folders)}")
     if arguments:
-        every.append(f"arguments={json.dumps(dict(arguments))}")
-    every += [*changes, *([f"faults={json.dumps(list(faults))}"] if faults else [])]
-    setup = Setup.of(load_scenario(model.package, model.key, scenario or RELEASED, every))
+        all_changes.append(f"arguments={json.dumps(dict(arguments))}")
+    all_changes += [*changes, *([f"faults={json.dumps(list(faults))}"] if faults else [])]
+    setup = Setup.of(load_scenario(model.package, model.key, scenario or RELEASED, all_changes))
+    # A file with a floating base is free unless something else was asked for.
     if not (scenario or base) and isinstance(model, RobotFile) and model.floats(setup):
-        setup = Setup.of(load_scenario(model.package, model.key, RELEASED, ["base=free", *every]))
+        setup = Setup.of(
+            load_scenario(model.package, model.key, RELEASED, ["base=free", *all_changes])
+        )
     for fault in setup.faults if faults and not endless else ():
         if fault.time >= setup.scenario.duration:
             end = f"{setup.scenario.duration:g} s"

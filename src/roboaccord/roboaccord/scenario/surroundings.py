@@ -1,9 +1,8 @@
-"""Surroundings of a robot in a scenario: what recorders, nodes, viewers and films draw.
+"""The surroundings of a robot, for recorders, nodes, viewers and films to draw.
 
-EARTH, PLAIN and SIDE are a matter of taste and may be changed. What stands around a robot is not
-decided here: `Robot.surroundings` gives it, and test_surroundings compares that with Gazebo's
-models. Names of backdrops must be those of BACKDROPS in description/solids.py, by which viewers
-know them.
+`Robot.surroundings` says what stands around a robot; here it gets its colours, and level ground is
+added where there is neither terrain nor a wall (test_surroundings compares the result with Gazebo's
+models). Viewers recognise backdrops by the names in BACKDROPS of description/solids.py.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.solids import GROUND, TERRAIN, WALL, Surface, box
 from roboaccord.scenario.setup import Setup
 
-EARTH = np.array([0.72, 0.70, 0.64])  # of terrain, and of solids on it
-PLAIN = np.array([0.91, 0.925, 0.94])  # of level ground and of a wall
-SIDE = 20.0  # m, of the square that stands for level ground
+EARTH = np.array([0.72, 0.70, 0.64])  # red, green, blue of terrain and of solids on it
+PLAIN = np.array([0.91, 0.925, 0.94])  # red, green, blue of level ground and of a wall
+SIDE = 20.0  # m: side of the square that represents level ground
 _log = logging.getLogger(__name__)
 
 

@@ -1,10 +1,13 @@
-"""A user's own code: called with keys that are checked, and its errors in one line.
+"""Calls of code that users wrote: their keys are checked, and their errors become one line.
 
-GROUPS names the entry points whose packages can be a user's; a group by which strangers add code
-may be added there. DEBUG, the variable of `--debug`, stays. Fixed is which error keeps its
-traceback: one of this project or of a library, which is a bug. An error is a user's where a line
-that belongs to neither is being executed (test_user_code). READ_ONLY are words in messages of other
-libraries: a new version may need another one.
+Users add robots, engines and controllers of their own. `build` calls such code with the keys of a
+scenario, after `check_keys` has compared them with its signature. When it raises an error,
+`explain` words it in one line with the file and line in the user's code. An error is a user's where
+the innermost frame that belongs to neither this project nor a library is a file of theirs
+(`place_of`); any other error is a bug of this project or of a library, and keeps its traceback
+(test_user_code).
+
+A new group of entry points by which users add code goes into GROUPS; the name DEBUG must stay.
 """
 
 from __future__ import annotations
@@ -28,11 +31,20 @@ from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
 if TYPE_CHECKING:
     from roboaccord.contract.results import Json
 
-DEBUG = "ROBOACCORD_DEBUG"  # environment variable: tracebacks are shown, too
-GROUPS = ("robots", "engines", "runners", "teleop")  # entry points by which packages are found
+DEBUG = "ROBOACCORD_DEBUG"  # environment variable that `--debug` sets: tracebacks are shown
+GROUPS = (
+    "robots",
+    "engines",
+    "runners",
+    "teleop",
+)  # groups of entry points by which users add packages
 CORE = "roboaccord"
-INSTALLED = {"site-packages", "dist-packages"}
-READ_ONLY = ("read-only", "readonly", "mappingproxy")  # NumPy's, numba's and Python's own words
+INSTALLED = {"site-packages", "dist-packages"}  # folders of installed libraries
+READ_ONLY = (
+    "read-only",
+    "readonly",
+    "mappingproxy",
+)  # words of NumPy, numba and Python for a refused write
 R = TypeVar("R")
 S = TypeVar("S")
 
@@ -44,10 +56,10 @@ def shows_tracebacks() -> bool:
 
 @contextmanager
 def users_code() -> Iterator[None]:
-    """Run code that may be a user's, where an error still has its traceback.
+    """Run a block that may call a user's code, and word an error of theirs in one line.
 
     Raises:
-        AccordError: for an error of a user's code, in one line.
+        AccordError: for an error of a user's code; any other error is raised unchanged.
     """
     try:
         yield
@@ -60,16 +72,16 @@ def users_code() -> Iterator[None]:
 
 
 def explain(error: BaseException) -> str:
-    """Return in a line what a user's code raised and where; "" for an error of other code."""
+    """Return one line: what a user's code raised, and where; "" for an error of other code."""
     place = place_of(error)
     return f"{line_of(error)}{place}" if place else ""
 
 
 def line_of(error: BaseException) -> str:
-    """Return in a line what was raised.
+    """Return one line with the class and the first line of the message of an error.
 
     Raises:
-        KeyboardInterrupt: if a person interrupted, which is no error of the code.
+        KeyboardInterrupt: if `error` is one that a person or a signal caused: it is raised again.
     """
     interrupted = isinstance(error, KeyboardInterrupt) and not _is_raised(error)
     if interrupted or isinstance(error, Terminated):
@@ -83,27 +95,34 @@ def line_of(error: BaseException) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """Return the innermost line of a user's code behind an error: " (FILE:LINE in FUNCTION)".
+    """Return the innermost line of a user's code in a traceback, as " (FILE:LINE in FUNCTION)".
 
-    Files below the working folder are relative to it; "" where no line of a user's was run.
+    The path is relative to the working folder where the file is below it. Return "" where no frame
+    of the traceback is a user's.
     """
     if isinstance(error, SyntaxError) and Path(error.filename or "").is_file():
-        return f" ({_shown(error.filename or '')}:{error.lineno})"
-    for frame, line in reversed([*traceback.walk_tb(error.__traceback__)]):
-        code, names = frame.f_code, frame.f_globals
-        module = str(names.get("__package__") or names.get("__name__"))
+        return f" ({_short_path(error.filename or '')}:{error.lineno})"
+    # Frames from the innermost outwards.
+    for frame, line_number in reversed([*traceback.walk_tb(error.__traceback__)]):
+        code, module_globals = frame.f_code, frame.f_globals
+        module = str(module_globals.get("__package__") or module_globals.get("__name__"))
         if _is_users(module.partition(".")[0], code.co_filename):
-            return f" ({_shown(code.co_filename)}:{line} in {code.co_qualname})"
+            return f" ({_short_path(code.co_filename)}:{line_number} in {code.co_qualname})"
     return ""
 
 
-def _shown(file: str) -> str:
+def _short_path(file: str) -> str:
     path = Path(file)
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def _is_users(package: str, file: str) -> bool:
-    """Return whether a user wrote a file of a package."""
+    """Return whether a user wrote a file.
+
+    Args:
+        package: top-level name of the package to which the file belongs.
+        file: its path.
+    """
     if package in (is_ours := _packages()):
         return not is_ours[package]
     library = INSTALLED & {*Path(file).parts} or file.startswith(sysconfig.get_path("stdlib"))
@@ -112,17 +131,23 @@ def _is_users(package: str, file: str) -> bool:
 
 @cache
 def _packages() -> dict[str, bool]:
-    """Return whether each package that an entry point names is of this project."""
-    ours, packages = metadata(CORE)["Author"], {CORE: True}
+    """Return the packages that entry points name, and whether each is this project's.
+
+    One is this project's if its metadata names the same author as the core's.
+    """
+    own_author, packages = metadata(CORE)["Author"], {CORE: True}
     for group in GROUPS:
         for entry in entry_points(group=f"{CORE}.{group}"):
             author = entry.dist.metadata["Author"] if entry.dist else None
-            packages.setdefault(entry.module.partition(".")[0], author == ours)
+            packages.setdefault(entry.module.partition(".")[0], author == own_author)
     return packages
 
 
 def _is_raised(error: BaseException) -> bool:
-    """Return whether a `raise` statement raised an exception, not a signal from outside."""
+    """Return whether a `raise` statement raised the error, rather than a signal from outside.
+
+    The byte code at the innermost frame tells: of a signal, any instruction may be there.
+    """
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -136,16 +161,21 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) -> None:
-    """Check keys and numbers against the signature of a factory, before anything is made.
+    """Check the keys of a mapping against the parameters of the function that takes them.
+
+    Args:
+        factory: function that will be called with `spec` as keyword arguments.
+        spec: keys and values from a scenario.
+        key: where `spec` stands in the scenario, for messages.
 
     Raises:
-        AccordError: for a key that it does not take, or a value that is not a number.
+        AccordError: for a key that is no parameter, or a value that must be a number and is not.
     """
     accepted = {n: p for n, p in inspect.signature(factory).parameters.items() if n != "setup"}
     for name, value in spec.items():
         if name not in accepted:
-            new = getattr(factory, "renamed_keys", {}).get(name)
-            hint = f"; it is now {key}.{new}" if new else did_you_mean(name, accepted)
+            new_name = getattr(factory, "renamed_keys", {}).get(name)
+            hint = f"; it is now {key}.{new_name}" if new_name else did_you_mean(name, accepted)
             raise AccordError(f"unknown key {key}.{name}{hint}")
         default = accepted[name].default
         if _is_number(default) and not (_is_number(value) and math.isfinite(value)):
@@ -155,10 +185,10 @@ def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) ->
 def build(
     factory: Callable[Concatenate[S, ...], R], setup: S, spec: Mapping[str, Json], key: str
 ) -> R:
-    """Call `factory(setup, **spec)` with keys and numbers checked against its signature.
+    """Return `factory(setup, **spec)`, with the keys checked by `check_keys`.
 
     Raises:
-        AccordError: for a key that it does not take, or a value that it refuses.
+        AccordError: for keys that do not pass, or an error that the factory raises.
     """
     check_keys(factory, spec, key)
     try:

@@ -1,13 +1,12 @@
-"""Supervision of controllers: exceptions and time-outs of user code as one-line errors.
+"""Supervision of a user's controller: exceptions and time-outs become errors in one line.
 
-TIMEOUT and START_TIMEOUT, defaults that the option `--timeout` and functions override, and POLL and
-AGAIN may be tuned. SIGNAL must be one that is ignored by default. Time in which numba compiles, or
-the process was stopped, does not count, and must not (test_loop).
+A thread checks every POLL seconds whether the same call is still running. One that takes too long
+is ended by the exception `Silence` in the thread that made it: in the main thread at once, by a
+signal; in any other thread as soon as Python code runs there again, such as after a `sleep`. A
+compiled kernel that never returns cannot be ended in this way. Time in which numba compiles, or in
+which the process was stopped, does not count, and must not (test_loop).
 
-A thread looks every POLL seconds whether a call still runs, and ends one that takes too long by an
-exception in the thread that made it: in the main thread at once, by a signal; in any other thread
-as soon as Python code runs there again, as after a `sleep`. A compiled kernel that never returns
-cannot be ended in this way.
+TIMEOUT and START_TIMEOUT are defaults of `--timeout` and of functions.
 """
 
 from __future__ import annotations
@@ -25,35 +24,35 @@ from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.numerics.jit import is_compiling
 from roboaccord.scenario.user_code import line_of, place_of
 
-TIMEOUT = 60.0  # s of wall time that a controller may take for an answer; a busy machine is slow
-START_TIMEOUT = 60.0  # s of wall time that it may take to be made, and to be reset
-SIGNAL = signal.SIGURG  # ignored by default, so one that comes late does no harm
-POLL = 0.05  # s between looks: short beside any time-out, and no load
-AGAIN = 1.0  # s after which a call that caught the exception gets another one
+TIMEOUT = 60.0  # s of wall time that a controller may take for an answer: ample for a busy machine
+START_TIMEOUT = 60.0  # s of wall time in which a controller must be made, and reset
+SIGNAL = signal.SIGURG  # ignored by default, so that one which arrives late does no harm
+POLL = 0.05  # s between checks: short compared with a time-out, and no load
+AGAIN = 1.0  # s after which a call that has caught the exception gets another one
 
 
 class Silence(BaseException):
-    """Ends a call that takes too long; no `except Exception` in a controller catches it."""
+    """Raised in a call that takes too long; `except Exception` does not catch it."""
 
 
 class Watch:
-    """Ends calls that take too long: add 1 to `calls` before each, and 1 after it.
+    """Ends calls that take too long; the caller adds 1 to `calls` before each call and after it.
 
-    Looks are counted, not seconds, so that a process that was stopped is not silent. Time in which
-    numba compiles, as it may in a first call, does not count either.
+    Checks are counted instead of seconds, so that time in which the process was stopped does not
+    count; nor does time in which numba compiles, as it may in a first call.
 
     Args:
         timeout: how long a call may take [s of wall time]; infinite for no limit.
 
     Attributes:
-        calls: odd while a call goes on, which `Silence` then ends.
+        calls: odd while a call is running.
     """
 
     def __init__(self, timeout: float) -> None:
         self.timeout, self.calls = timeout, 0
-        self._late = -1
-        self._over = threading.Event()
-        self._before: Any = None
+        self._late_call = -1
+        self._stopped = threading.Event()
+        self._old_handler: Any = None
 
     def __enter__(self) -> Watch:
         self.start()
@@ -63,54 +62,58 @@ class Watch:
         self.stop()
 
     def start(self) -> None:
-        """Begin to watch the calls of this thread."""
+        """Begin to watch the calls that this thread makes."""
         if self.timeout < math.inf:
-            is_compiling()  # counts from the first call on
+            is_compiling()  # it notices compilation from its first call on
             self._caller = threading.current_thread()
             if self._caller is threading.main_thread():
-                self._before = signal.signal(SIGNAL, self._on_signal)
-            threading.Thread(target=self._look, name="controller-watch", daemon=True).start()
+                self._old_handler = signal.signal(SIGNAL, self._on_signal)
+            threading.Thread(target=self._check_calls, name="controller-watch", daemon=True).start()
 
     def stop(self) -> None:
         """Stop watching."""
-        self._over.set()
-        if self._before is not None and signal.getsignal(SIGNAL) == self._on_signal:
-            signal.signal(SIGNAL, self._before)
+        self._stopped.set()
+        if self._old_handler is not None and signal.getsignal(SIGNAL) == self._on_signal:
+            signal.signal(SIGNAL, self._old_handler)
 
-    def _look(self) -> None:
-        poll = min(POLL, 0.25 * self.timeout)
-        seen, looks = 0, 0
-        while not self._over.wait(poll):
-            if self.calls != seen or not seen % 2:
-                seen, looks = self.calls, 0
+    def _check_calls(self) -> None:
+        """Check in a thread of its own whether a call has been running for too long."""
+        interval = min(POLL, 0.25 * self.timeout)
+        current_call, checks = 0, 0
+        while not self._stopped.wait(interval):
+            # Another call, or none, is running: count anew.
+            if self.calls != current_call or not current_call % 2:
+                current_call, checks = self.calls, 0
             elif not is_compiling():
-                looks += 1
-            if looks * poll > self.timeout:
-                self._late, looks = seen, max(0, looks - round(AGAIN / poll))
+                checks += 1
+            if checks * interval > self.timeout:
+                self._late_call, checks = current_call, max(0, checks - round(AGAIN / interval))
                 self._end_call()
 
     def _end_call(self) -> None:
+        """Raise `Silence` in the thread whose call is late."""
         ident = self._caller.ident
         assert ident is not None
-        if self._before is not None:
+        if self._old_handler is not None:
             signal.pthread_kill(ident, SIGNAL)
-        elif self.calls == self._late:
+        elif self.calls == self._late_call:
             kind = ctypes.py_object(Silence)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), kind)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self.calls == self._late:
+        """Raise `Silence` in the main thread, if the late call is still running."""
+        if self.calls == self._late_call:
             raise Silence
-        if callable(self._before):
-            self._before(number, frame)
+        if callable(self._old_handler):
+            self._old_handler(number, frame)
 
 
 @contextmanager
 def starting(what: str, timeout: float = START_TIMEOUT) -> Iterator[None]:
-    """Run code that makes or resets a controller.
+    """Run a block that makes or resets a controller.
 
     Args:
-        what: what is done, for the message.
+        what: what the block does, for the message.
         timeout: how long it may take [s of wall time].
 
     Raises:
