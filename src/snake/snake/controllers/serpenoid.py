@@ -100,17 +100,14 @@ class VariableSerpenoid:
             raise ValueError("time_constant and limit must be positive")
         self._joints, self._bandwidth, self._limit = joints, 1.0 / time_constant, limit
         # Set-points (4,) of amplitude, rate 2 pi f, lag and offset.
-        self._first_set_points = self._set_points(amplitude, frequency, waves, offset)
+        self._initial = self._set_points(amplitude, frequency, waves, offset)
         self.reset()
 
     def reset(self) -> None:
         """Go back to the straight body, at phase 0 and time 0."""
-        self._time, self._held = (
-            0.0,
-            self._first_set_points,
-        )  # of the last call [s], and its set-points (4,)
+        self._time, self._held = 0.0, self._initial  # of the last call [s], and its set-points (4,)
         self._state = np.zeros(9)  # phase, and filtered parameters, as in `follow_serpenoid`
-        self._state[2:4] = self._first_set_points[1:3]
+        self._state[2:4] = self._initial[1:3]
 
     @property
     def phase(self) -> float:

@@ -59,7 +59,7 @@ def link_velocities(body, c, s, vx, vy, w, lx, ly):
 
 @kernel
 def link_places(body, c, s, x, y, px, py):
-    """Fill px, py (N,) with the positions of the links' centres, from the centre of mass x, y [m]."""
+    """Fill px, py (N,) with the positions of the links' centres [m]; x, y is the centre of mass."""
     a, b, _, _ = body
     n = c.shape[0]
     px[n - 1] = 0.0
