@@ -118,7 +118,7 @@ class HeadingFigures:
 
 
 class Settling:
-    """Find the time from which an error stays within 5 degrees, in `time` [s]; infinite if never."""
+    """Find the `time` from which an error stays within 5 degrees [s]; infinite if never."""
 
     def __init__(self) -> None:
         self.time = 0.0

@@ -183,15 +183,10 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
         # `base_link` moves by h times its velocity, and the centre of mass follows.
         link_velocities(body, c, s, u[0], u[1], u[2:], ax, ay)
         link_places(body, c, s, y[0], y[1], px, py)
-        tail_x, tail_y, tail_vx, tail_vy = px[-1] + h * ax[-1], py[-1] + h * ay[-1], ax[-1], ay[-1]
+        tail_x, tail_y, vx, vy = px[-1] + h * ax[-1], py[-1] + h * ay[-1], ax[-1], ay[-1]
         y[2 : n + 2] += h * u[2:]
         c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
         link_velocities(body, c, s, 0.0, 0.0, u[2:], ax, ay)
         link_places(body, c, s, 0.0, 0.0, px, py)
-        y[0], y[1], u[0], u[1] = (
-            tail_x - px[-1],
-            tail_y - py[-1],
-            tail_vx - ax[-1],
-            tail_vy - ay[-1],
-        )
+        y[0], y[1], u[0], u[1] = tail_x - px[-1], tail_y - py[-1], vx - ax[-1], vy - ay[-1]
     return np.abs(y[2 : n + 1] - y[3 : n + 2]).max(), lost
