@@ -104,7 +104,7 @@ def _begin_phase(p, u, phase, stop, start_energy, lane, x, m):
 
 @kernel
 def _state_at(x, lane, t, u):
-    """Fill the angles and rates of u (8,) with a lane's state, t [s] after the start of its step."""
+    """Fill angles and rates of u (8,) with a lane's state, t [s] after the start of its step."""
     a = b = p = q = 0.0
     for k in range(series.ORDER, -1, -1):
         a, b = a * t + x[series.A + k, lane], b * t + x[series.B + k, lane]
