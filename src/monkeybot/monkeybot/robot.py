@@ -1,13 +1,13 @@
 """Registration of the MonkeyBot in the workspace, and the figures of its runs.
 
-`MonkeyBot` names parameters, controllers and commands, makes the reference and the engines'
-simulator, and completes initial states. `MotionFigures` measures a run.
+The commands find the robot through the class `MonkeyBot`. It names the parameters, the controllers
+and the robot's own commands, creates the reference simulator and those of physics engines, and
+checks initial states. `MotionFigures` measures a run: how far the robot has come, and how hard its
+hands have hit. docs/monkeybot.md describes the robot and the report that it comes from.
 
-A controller is added as a class in controllers/, entered in `controllers` under its name in
-scenarios; a figure as a key in `MotionFigures.figures`. Keys that exist stay, JSON keys of
-`accord run` (test_scenarios, test_motion). The joint `elbow`, its topic and the names in `switches`
-are those of the URDF and of Gazebo's magnets; `wall` repeats models/magnet_wall. The report that
-the robot comes from: docs/monkeybot.md.
+A controller is added as a class in controllers/ and an entry in `controllers`, under its name in
+scenarios; a figure as a key in `MotionFigures.figures`. Keys that exist stay, for `accord run`
+prints them as JSON. The joint `elbow` and the names in `switches` are those of the URDF.
 """
 
 from __future__ import annotations
@@ -37,27 +37,28 @@ from monkeybot.simulators.reference import MonkeyBotReference
 class MotionFigures(Tally):
     """Measure travel to the right and rise [m], the number of grips, and the largest impulse [N s].
 
-    Travel and rise are from where a hand first holds to where one last holds, so of whole steps.
-    Those of the centre of mass would depend on the phase of the last step; they stand where no
-    hand ever holds.
+    Travel and rise lead from the place where a hand first holds to the place where a hand last
+    holds, so they count whole steps. If no hand ever holds, they are those of the centre of mass,
+    which depend on the phase in which the motion ends.
     """
 
     def __init__(self, setup: Setup) -> None:
         self._parameters = setup.parameters
-        # By `hand` and `centre` of mass: the first place, and the way from it (2,) [m].
-        self._starts, self._moved = dict[str, Array](), dict[str, Array]()
+        # By "hand" and "centre" (of mass): the first position, and the displacement from it up to
+        # now, each (2,) [m].
+        self._starts, self._shifts = dict[str, Array](), dict[str, Array]()
 
     def add(self, part: Trajectory) -> None:
-        """Take a part of the motion."""
+        """Add the next part of the motion to the figures."""
         p = self._parameters
-        for which, places in (("hand", held_hands(p, part)), ("centre", centre_of_mass(p, part))):
-            if len(places):
-                self._moved[which] = places[-1] - self._starts.setdefault(which, places[0])
+        for point, path in (("hand", held_hands(p, part)), ("centre", centre_of_mass(p, part))):
+            if len(path):
+                self._shifts[point] = path[-1] - self._starts.setdefault(point, path[0])
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
-        """Return the figures."""
+        """Return travel [m], rise [m], number of grips and largest impulse [N s]."""
         grips = [event for event in events if event.kind == "magnet_on"]
-        travel, rise = self._moved.get("hand", self._moved["centre"]).tolist()
+        travel, rise = self._shifts.get("hand", self._shifts["centre"]).tolist()
         return {
             "travel": travel,
             "rise": rise,
@@ -67,21 +68,32 @@ class MotionFigures(Tally):
 
 
 def centre_of_mass(p: MonkeyBotParameters, trajectory: Trajectory) -> Array:
-    """Return the centre of mass, to the right and up (k, 2) [m]."""
+    """Return the centre of mass of every sample, to the right and up (k, 2) [m]."""
     along_a = (p.mass_a * p.centre_a + p.mass_b * p.length_a) / p.mass
-    return _beyond(trajectory, along_a, p.mass_b * p.centre_b / p.mass)
+    return _positions_along_links(trajectory, along_a, p.mass_b * p.centre_b / p.mass)
 
 
 def held_hands(p: MonkeyBotParameters, trajectory: Trajectory) -> Array:
-    """Return where a hand holds, to the right and up (k, 2) [m], where one does; A if both do."""
+    """Return the positions of the held hand, to the right and up (k', 2) [m].
+
+    Only samples in which a hand holds are returned; where both do, it is hand A.
+    """
     off = np.zeros(len(trajectory), dtype=bool)
     a, b = (trajectory.switches.get(magnet, off) for magnet in (MAGNET_A, MAGNET_B))
-    hand_b = _beyond(trajectory, p.length_a, p.length_b)
+    hand_b = _positions_along_links(trajectory, p.length_a, p.length_b)
     return np.where(a[:, None], trajectory.position[:, 1:], hand_b)[a | b]
 
 
-def _beyond(trajectory: Trajectory, along_a: float, along_b: float) -> Array:
-    """Return the places that are so far from hand A in the links' directions (k, 2) [m]."""
+def _positions_along_links(trajectory: Trajectory, along_a: float, along_b: float) -> Array:
+    """Return hand A's position plus `along_a` in link A's direction and `along_b` in link B's.
+
+    Args:
+        trajectory: of k samples.
+        along_a, along_b: distances along the links, away from hand A [m].
+
+    Returns:
+        positions to the right and up (k, 2) [m].
+    """
     th1 = 2.0 * np.arctan2(trajectory.orientation[:, 0], trajectory.orientation[:, 3])
     th12 = th1 + trajectory.q[:, 0]
     right = along_a * np.sin(th1) + along_b * np.sin(th12)
@@ -116,25 +128,25 @@ class MonkeyBot(Robot):
         return MonkeyBotReference(setup)
 
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
-        """Make the MonkeyBot of an engine: one model a mode."""
+        """Return the MonkeyBot in a physics engine, which has one model for each mode."""
         from monkeybot.simulators.engines import EngineMonkeyBot
 
         return EngineMonkeyBot(setup, engine)
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
-        """Complete an initial state: a hand that is held stands still, whatever the angles do.
+        """Complete an initial state so that a held hand stands still.
 
         Raises:
             AccordError: for a base that is off the wall's plane, or moves though its hand is held.
         """
-        given = setup.scenario.initial
-        if given.position[0] or given.pitch or given.yaw or any(given.twist[i] for i in (0, 4, 5)):
+        start = setup.scenario.initial
+        if start.position[0] or start.pitch or start.yaw or any(start.twist[i] for i in (0, 4, 5)):
             raise AccordError(
                 "the MonkeyBot moves in the y-z plane: initial takes y, z and roll alone"
             )
         mode = mode_of(state.switches)
         u = pack(state)
-        if mode is not Mode.FLIGHT and any(given.twist[:3]):
+        if mode is not Mode.FLIGHT and any(start.twist[:3]):
             raise AccordError(
                 "initial.twist: a hand is held, so the rates of the angles determine it"
             )
@@ -147,7 +159,11 @@ class MonkeyBot(Robot):
     def draw_state(
         self, setup: Setup, rng: np.random.Generator, index: int
     ) -> tuple[RobotState, Array]:
-        """Draw a state on the wall and an effort; the modes that move take turns."""
+        """Draw a state on the wall and an effort, for comparisons at random states.
+
+        The three modes that move take turns. Standard deviations of 3 rad/s, 1 m and 1 m/s, and
+        efforts of up to 5 N m, cover what gaits reach; our choice.
+        """
         mode = MOVING[index % len(MOVING)]
         u = np.concatenate(
             [rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2), rng.normal(size=4)]
@@ -169,7 +185,7 @@ class MonkeyBot(Robot):
 
 
 def _stop_hand_b(parameters: MonkeyBotParameters, u: Array) -> None:
-    """Set the velocity of hand A such that hand B stands still."""
+    """Set hand A's velocity in u (8,), in place, such that hand B stands still."""
     u[6:] = 0.0
     from_b = np.empty(8)
     dynamics.flip(parameters.row(0), u, from_b)

@@ -230,7 +230,7 @@ def test_waypoints_keep_out_of_the_least_turning_circle_with_room():
             setup = Setup.of(load_scenario("snake", "snake", "waypoints", [
                 f"controller={{name: steering, speed: {speed}, waypoints: [[0, {distance}]]}}",
             ]))  # fmt: skip
-            guidance = make_controller(setup)._goals
+            guidance = make_controller(setup)._scenario_goals
             assert (guidance.goal(SteadyMotion(0.0, 0.0, 0.0, 0.0)).turn_rate > 0.0) == turns
 
 

@@ -1,9 +1,11 @@
 """Command `accord monkeybot figures`: the report's figures 1 to 10, and its searches.
 
-The drawing is that of source/figures.py, where a further figure is added to `draw_all`.
+The command reads the options and calls `draw_all` in source/figures.py, which draws each figure and
+writes its data beside it as a file.
 
-Options and the keys of FigureData stay. The defaults may be changed: 301 points, and 2 N m, which
-follow from the report's times.
+The names of the options and the keys that `--json` prints stay. The default torque of 2 N m is the
+one with which the report's event times come out (docs/monkeybot.md). The default of 301 grid points
+is our choice.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def figures_command(
     """
     parameters = robot_parameters(changes)
     with (
-        cli.results(folder, "monkeybot_figures", force=force) as place,
-        cli.counted(len(RANGES) * count**2, "landscapes") as done,
+        cli.results(folder, "monkeybot_figures", force=force) as output_folder,
+        cli.counted(len(RANGES) * count**2, "landscapes") as progress,
     ):
-        return cli.Result(draw_all(parameters, torque, count, place, done))
+        return cli.Result(draw_all(parameters, torque, count, output_folder, progress))

@@ -1,12 +1,14 @@
 """Command `accord monkeybot gait`: the report's gait, and the searches and repetitions of it.
 
-Each value of `--find` is a function below, which returns what it prints. `TAKES` states the options
-that each takes, `STARTS` the rates and the torque that it starts from.
+A gait is one step of the robot from hand to hand, and the report is that of docs/monkeybot.md.
+Without `--find` the command prints the error of one gait. With it, it searches: each value of
+`--find` has a function below that returns the result. `TAKES` lists the options that each value
+accepts, `STARTS` the default rates and torque.
 
 A search is added as a value of Find, its options in TAKES, its start in STARTS and a function
-beside `periodic`. Keys that `--json` prints are fields of the classes here (test_cli) and stay. So
-do the report's rates in STARTS, 0.902 and 10.935 rad/s, and 1 and 12, where its search began; the
-others may be changed.
+beside `periodic`. The keys that `--json` prints are the fields of the classes here, and stay. So do
+the report's rates in STARTS: 0.902 and 10.935 rad/s, which it prints as a minimum, and 1 and 12
+rad/s, where its search began.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 
 
 class Find(StrEnum):
-    """What is sought of the report's gait."""
+    """What `--find` searches for."""
 
     minimum = "minimum"
     periodic = "periodic"
@@ -49,7 +51,7 @@ class Clock(StrEnum):
 
 
 EVALUATION = "without --find"
-TAKES = {
+TAKES = {  # options by value of --find; "": accepted by all
     EVALUATION: "rates torque tolerance",
     "--find minimum": "rates torque tolerance",
     "--find periodic": "rates torque",
@@ -57,7 +59,7 @@ TAKES = {
     "--find repetition": "rates torque steps sample clock",
     "": "find set",
 }
-STARTS = {  # rad/s, N m
+STARTS = {  # default rates of th1 and th2 [rad/s], and torque [N m], by value of --find
     None: ((0.902, 10.935), 2.0),
     Find.minimum: ((1.0, 12.0), 2.0),
     Find.periodic: ((0.63, 11.21), 10.0),
@@ -67,7 +69,7 @@ STARTS = {  # rad/s, N m
 
 @dataclass(frozen=True)
 class Final:
-    """State at the end, with th1 = 0."""
+    """State at the end of a gait, where th1 is 0."""
 
     th2: Annotated[float, Quantity("rad", form=".8f")]
     w1: Annotated[float, Quantity("rad/s", form=".8f")]
@@ -76,7 +78,7 @@ class Final:
 
 @dataclass(frozen=True)
 class GaitError:
-    """Error of a gait, and its end."""
+    """Error of a gait, and the state at its end."""
 
     figures: Figures = field(metadata=si.INLINE)
     final: Final
@@ -84,7 +86,7 @@ class GaitError:
 
 @dataclass(frozen=True)
 class Repeating:
-    """A gait that repeats, and its multipliers by what changes its hands."""
+    """A gait that repeats, and its multipliers for three ways of changing hands."""
 
     rates: Annotated[Array, Quantity("rad/s", form=".8f")]
     torque: si.NewtonMetres

@@ -1,7 +1,11 @@
-"""Options that the MonkeyBot's commands share, and the parameters that `--set` changes.
+"""Command-line options that several MonkeyBot commands have in common.
 
-Names stay, for commands here and in other packages share them. Help texts may be changed, for all
-at once; an option is added once a second command takes it. Defaults stand with each command.
+RATES and TORQUE are the declarations of `--rates` and `--torque` for typer; a command adds type and
+default. `Changes` and `Tolerance` are complete types of arguments. `robot_parameters` loads the
+robot's parameters with the changes of `--set KEY=VALUE` applied, and `changed` applies such changes
+to any numbers by name.
+
+The names stay, for commands of roboaccord_studies use them as well.
 """
 
 from __future__ import annotations
@@ -40,7 +44,12 @@ def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
 def changed(
     values: dict[str, float], changes: list[str] | None, prefix: str = ""
 ) -> dict[str, float]:
-    """Return numbers by name with `NAME=VALUE` changes; `prefix` is named before one.
+    """Apply changes `NAME=VALUE` to numbers by name, and return them.
+
+    Args:
+        values: numbers by name, changed in place.
+        changes: each as `NAME=VALUE`; None for none.
+        prefix: written before the name in an error, such as "parameters.".
 
     Raises:
         AccordError: for a value that is not a number.

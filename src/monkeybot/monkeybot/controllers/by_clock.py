@@ -1,10 +1,11 @@
-"""The controller by the clock: hands change and the motor runs at given times, open loop.
+"""The controller by the clock: hands change and the motor runs at given times, without feedback.
 
 A step lasts from one change of hands to the next. The clock runs freely, or starts again whenever
-the held link passes the vertical. Times that fall on a tick count as due at it.
+the held link passes the vertical. The controller is called at every tick, its period, and does what
+is due at this tick or since the last one.
 
-The 0.428 s of `initial_t` are the report's and stay; `power`, 2 N m, follows from its times. The
-other defaults may be changed. Fields are keys of scenarios, and stay (test_controllers).
+The default of `initial_t`, 0.428 s, is the report's and stays; that of `power`, 2 N m, follows from
+its times. The fields are keys of scenarios, and stay.
 """
 
 from __future__ import annotations
@@ -22,29 +23,30 @@ from monkeybot.controllers.frames import HALF_TICK, command, other_hand, seen_fr
 from monkeybot.model.coordinates import SWINGS, Mode, mode_of
 
 Interval = tuple[float, float, float]
-"""Start and stop [s], and torque [N m] between them."""
+"""Start [s], stop [s], and the torque in between [N m]."""
 
 
 @dataclass(eq=False, repr=False)
 class TimedController:
     """Change hands by the clock, with the motor on for a while after each change: open loop.
 
-    The names are those of the report's controller. With the pure clock it begins amid a step, as if
-    the hands had changed at initial_t - swap_t; so where these are equal, a step begins at t = 0.
+    The names are those of the report's controller. With the pure clock the run begins within a
+    step, as if the hands had changed at initial_t - swap_t; if the two are equal, a step begins at
+    t = 0.
 
     Args:
         setup: robot and scenario.
         initial_t: time of the first change of hands.
-        swap_t: from one change to the next; a list for steps that take turns.
+        swap_t: time from one change to the next; a list is used step by step, again and again.
         motor_t: how long the motor is on after each change.
-        power: torque of the motor, in the frame of the held hand; a list for steps that take
-            turns.
+        power: torque of the motor, in the frame of the held hand; a list is used step by step,
+            again and again.
         motor: instead of motor_t and power, intervals (start, stop, torque) after each change.
-        flight: how long before each change the held hand lets go.
-        before: instead of the clock, intervals (start, stop, torque) until the first
-            change, from t = 0 on: how the robot comes from rest into its gait.
-        clock: `pure`; or `reset`, with which it starts again whenever the held link passes the
-            vertical, and changes hands initial_t later.
+        flight: time before each change at which the held hand lets go.
+        before: intervals (start, stop, torque) of the motor from t = 0 until the first change; they
+            bring the robot from rest into its gait.
+        clock: `pure`: the clock runs freely; `reset`: it starts again whenever the held link passes
+            the vertical, and hands change initial_t later.
     """
 
     setup: Setup
@@ -60,14 +62,14 @@ class TimedController:
     def __post_init__(self) -> None:
         if self.clock not in ("pure", "reset"):
             raise ValueError(f"clock is {self.clock!r}, and must be pure or reset")
-        self._swaps = _in_turn(self.swap_t, "swap_t")
+        self._swaps = _number_list(self.swap_t, "swap_t")
         if min(self.initial_t, self.motor_t) < 0 or min(self._swaps) <= 0:
             raise ValueError("initial_t and motor_t must not be negative, swap_t must be positive")
         if not 0 <= self.flight < min(self._swaps):
             raise ValueError(f"flight is {self.flight:g} s, and must be shorter than swap_t")
         self._reset_clock = self.clock == "reset"
-        powers = _in_turn(self.power, "power")
-        # Of each step in turn, the intervals in which the motor is on.
+        powers = _number_list(self.power, "power")
+        # For each step in turn, the intervals in which the motor is on.
         self._motor: list[list[Interval]] = [[(0.0, self.motor_t, torque)] for torque in powers]
         if self.motor is not None:
             self._motor = [_intervals(self.motor, "motor")]
@@ -76,58 +78,62 @@ class TimedController:
 
     def reset(self, seed: int) -> None:
         """Start the clock again."""
-        self._next = self.initial_t  # when hands change next, and when they last did [s]
-        self._changed = -math.inf if self._reset_clock else self.initial_t - self._swaps[0]
-        self._step, self._hand = 0, Mode.SWING_A  # number of the step; who holds, or held last
-        self._last_angle = 0.0  # of the held link at the last tick [rad]
+        # Times of the next and of the last change of hands [s].
+        self._next_change = self.initial_t
+        self._last_change = -math.inf if self._reset_clock else self.initial_t - self._swaps[0]
+        # Number of the step, and the hand that holds, or that held before a flight.
+        self._step, self._hand = 0, Mode.SWING_A
+        self._last_angle = 0.0  # angle of the held link at the last tick [rad]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the torque of the moment, and change hands when it is time."""
+        """Return the present torque, and change hands when it is time."""
         now, mode = state.time + HALF_TICK, mode_of(state.switches)
         if mode in SWINGS:
             self._hand = mode
         if self._reset_clock:
-            self._watch(state, mode)
-        if now >= self._next:
+            self._restart_clock(state, mode)
+        if now >= self._next_change:
             mode = self._hand = other_hand(self._hand)
             self._begin_step()
-        elif self.flight and now >= self._next - self.flight:
+        elif self.flight and now >= self._next_change - self.flight:
             mode = Mode.FLIGHT
         return command(mode, self._torque(now), state, hand=self._hand)
 
     def _begin_step(self) -> None:
-        """Set the clock for the step that begins."""
+        """Set the times of the last and the next change for the step that begins."""
         self._step += 1
-        self._changed = self._next
+        self._last_change = self._next_change
         swap = self._swaps[self._step % len(self._swaps)]
-        self._next = math.inf if self._reset_clock else self._next + swap
+        self._next_change = math.inf if self._reset_clock else self._next_change + swap
 
     def _torque(self, now: float) -> float:
         """Return the motor's torque, in the frame of the hand that holds or held last [N m]."""
         if self._before is not None and not self._step:
-            return _due(self._before, now)
-        return _due(self._motor[self._step % len(self._motor)], now - self._changed)
+            return _torque_at(self._before, now)
+        return _torque_at(self._motor[self._step % len(self._motor)], now - self._last_change)
 
-    def _watch(self, state: RobotState, mode: Mode) -> None:
-        """Set the clock when the held link has passed the vertical."""
+    def _restart_clock(self, state: RobotState, mode: Mode) -> None:
+        """Start the clock again when the held link has passed the vertical."""
         angle = float(seen_from(mode, state)[0])
-        if self._last_angle < 0.0 <= angle < 0.5 * math.pi and self._next == math.inf:
-            self._next = state.time + self.initial_t
+        if self._last_angle < 0.0 <= angle < 0.5 * math.pi and self._next_change == math.inf:
+            self._next_change = state.time + self.initial_t
         self._last_angle = angle
 
 
-def _due(intervals: Sequence[Interval], time: float) -> float:
+def _torque_at(intervals: Sequence[Interval], time: float) -> float:
+    """Return the torque at a time, the sum over the intervals that it lies in [N m]."""
     return sum(torque for start, stop, torque in intervals if start <= time < stop)
 
 
 def _intervals(motor: Sequence[Sequence[float]], name: str) -> list[Interval]:
+    """Return checked intervals; `name` is their key in the scenario, for errors."""
     if any(len(interval) != 3 for interval in motor):
         raise ValueError(f"{name} takes intervals of start, stop and torque")
     return [(float(start), float(stop), float(torque)) for start, stop, torque in motor]
 
 
-def _in_turn(value: float | Sequence[float], name: str) -> list[float]:
-    """Return one number, or a list of numbers that take turns, as a list."""
+def _number_list(value: float | Sequence[float], name: str) -> list[float]:
+    """Return one number, or a list of numbers, as a checked list; `name` is its key, for errors."""
     values: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]
     for x in values:
         if isinstance(x, bool) or not isinstance(x, (int, float)) or not math.isfinite(x):

@@ -1,12 +1,13 @@
-"""Collisionless gaits: passive motions whose free hand comes to the line at rest.
+"""Search of collisionless gaits: passive motions in which the free hand grips while at rest.
 
-Such a gait needs neither motor nor impact: without friction the robot swings from one pose of rest
-to its mirror image. It is symmetric about the instant at which it hangs straight down, so it is
-found by one unknown, the angle of the held link at rest, and one condition, th2 = 0 half-way. The
-root nearest to a guess is bracketed by steps away from it, and then found by Brent's method.
+Such a gait needs no motor and loses no energy in an impact: without friction the robot swings from
+a pose at rest, with both hands at the same height, to its mirror image. The motion is symmetric
+about the instant at which both links hang straight down. So it is found by one unknown, the angle
+of the held link at rest, and one condition: th2 = 0 when th1 = 0. From a guess, steps to both sides
+bracket the nearest root, which Brent's method then finds.
 
-SEARCH may be widened. Fields of CollisionlessGait, JSON keys of `accord monkeybot gait`, stay;
-test_gaits compares the gaits with a motion of their own.
+SEARCH may be widened. The fields of CollisionlessGait stay, for `accord monkeybot gait` prints them
+as JSON keys.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from monkeybot.model.hybrid import LIMIT
 from monkeybot.model.motion import Motion, frictionless
 from monkeybot.model.parameters import MonkeyBotParameters
 
-SEARCH = np.deg2rad(np.arange(0.0, 15.0, 0.25))  # how far from the guess a gait is looked for
-JUMP = 1.0  # rad: where th2 changes by more between two angles, it has jumped by a turn
-REST_TOLERANCE = 1e-14  # of the integrator: the angle is then found to round-off
+SEARCH = np.deg2rad(np.arange(0.0, 15.0, 0.25))  # rad: distances from the guess that are tried
+JUMP = 1.0  # rad: if th2 changes by more between two tried angles, it has jumped by a turn
+REST_TOLERANCE = 1e-14  # of the integrator, so that the angle is found to round-off
 
 
 @dataclass(frozen=True)
@@ -60,15 +61,15 @@ def start_of(angle: float) -> Array:
 def find_collisionless(parameters: MonkeyBotParameters, angle: float) -> CollisionlessGait:
     """Find the collisionless gait nearest to a guess.
 
-    The robot and the gait are symmetric about the vertical: released at rest with both hands level,
-    it must hang straight, th1 = th2 = 0, at one instant half-way.
+    Released at rest with both hands level, the robot must hang straight, th1 = th2 = 0, at one
+    instant half-way.
 
     Args:
-        parameters: of a robot whose links are alike.
+        parameters: of a robot with two equal links.
         angle: guess [rad].
 
     Raises:
-        AccordError: for links that differ, an angle outside (0, pi/2), or where there is none.
+        AccordError: for links that differ, an angle outside (0, pi/2), or if no gait is found.
     """
     p = frictionless(parameters)
     if not np.allclose(p.row(0), p.row(1), rtol=1e-9, atol=0.0):
@@ -85,33 +86,34 @@ def find_collisionless(parameters: MonkeyBotParameters, angle: float) -> Collisi
 
 
 def _half_gait(parameters: MonkeyBotParameters, angle: float) -> Motion:
-    """Return the motion from rest to where the held link hangs straight down."""
+    """Return the motion from rest up to the instant at which the held link hangs straight down."""
     motion = Motion(parameters, start_of(angle), tolerance=REST_TOLERANCE)
     motion.advance(LIMIT, until=VERTICAL)
     return motion
 
 
 def _nearest_angle(p: MonkeyBotParameters, guess: float) -> float:
-    """Return the angle nearest to the guess from which th2 = 0 half-way."""
+    """Return the angle nearest to the guess for which th2 = 0 half-way [rad]."""
 
-    def miss(angle: float) -> float:
+    def th2_half_way(angle: float) -> float:
         return float(_half_gait(p, angle).u[1])
 
-    last_below = last_above = miss(guess)  # at the outermost angles that were tried
+    # th2 half-way at the outermost angles that were tried below and above the guess
+    last_below = last_above = th2_half_way(guess)
     for inner, outer in itertools.pairwise(SEARCH):
         for side in (-1.0, 1.0):
             a, b = guess + side * inner, guess + side * outer
             if not 0.0 < b < 0.5 * math.pi:
                 continue
-            at_b, at_a = miss(b), last_below if side < 0 else last_above
+            at_b, at_a = th2_half_way(b), last_below if side < 0 else last_above
             if at_a * at_b <= 0.0 and abs(at_a - at_b) < JUMP:
-                return float(scipy.optimize.brentq(miss, a, b, xtol=1e-15, rtol=1e-15))
+                return float(scipy.optimize.brentq(th2_half_way, a, b, xtol=1e-15, rtol=1e-15))
             last_below, last_above = (at_b, last_above) if side < 0 else (last_below, at_b)
     raise AccordError(f"no collisionless gait is within 15 degrees of {guess:g} rad")
 
 
 def _residual(parameters: MonkeyBotParameters, angle: float, period: float) -> float:
-    """Return how far one whole gait ends from its start."""
+    """Return the largest difference of angles and rates between start and end of a whole gait."""
     start = start_of(angle)
     motion = Motion(parameters, start, tolerance=REST_TOLERANCE)
     motion.advance(period)

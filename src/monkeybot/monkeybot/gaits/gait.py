@@ -1,13 +1,13 @@
-"""Gaits: phases, error and stopping event in one object, and their evaluation.
+"""Gaits, the steps of the robot from hand to hand, and their evaluation from many starts.
 
-A gait is a list of phases with the events that end them (its controller), an event that stops it,
-and an error that measures how far its end is from its start. `evaluate` runs it from many starts,
-eight side by side where the equations allow it (`has_series`). Searches, landscapes (errors over a
-grid of starts) and return maps take any gait.
+A gait is a list of phases (model/hybrid.py), pieces of motion that end at an event, where a magnet
+may switch and the motor's torque change. So the phases are also the gait's controller. An event may
+stop the gait early, and an error measures how far its end is from its start; a gait with error 0
+repeats. `evaluate` simulates a gait from many starts, eight at once if the equations allow it
+(`has_series`). Searches, landscapes (errors over a grid of starts) and return maps take any gait.
 
-A gait of your own is a function like `horizontal` that returns a Gait, and needs no change here
-(docs/monkeybot.md makes one). ENSEMBLE, a matter of speed, may be tuned. `distance` is the report's
-error and `horizontal` its gait (4.1, 4.2): both stay, for test_gaits tests the report's numbers.
+A gait of your own is a function like `horizontal` that returns a Gait (docs/monkeybot.md makes
+one). `distance` is the report's error and `horizontal` its gait (4.1, 4.2); both stay.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from monkeybot.model.events import LEVEL, NO_EVENT, VERTICAL, StateEvent, energy
 from monkeybot.model.hybrid import LIMIT, TOLERANCE, Phase, Then, run_many
 from monkeybot.model.parameters import MonkeyBotParameters
 
-ENSEMBLE = 64  # starts from which on eight are run side by side
+ENSEMBLE = 64  # smallest number of starts for which eight at once are faster
 Errors = Callable[[Array, Array], Array]
-"""Errors (k,) of starts and finals (k, 4)."""
+"""A function of starts and ends (k, 4) that returns errors (k,)."""
 
 
 def wrap(angle: Array) -> Array:
-    """Return angles brought into [-pi, pi) [rad]."""
+    """Return angles plus multiples of 2 pi that bring them into [-pi, pi) [rad]."""
     return np.asarray((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 
@@ -48,13 +48,13 @@ def distance(starts: Array, finals: Array) -> Array:
 
 @dataclass(frozen=True)
 class Gait:
-    """Describe one gait, from hand A to hand B.
+    """One gait, from hand A to hand B.
 
     Args:
         name: for pictures.
-        phases: what is done, one after the other.
-        stop: event that ends it in the phases that allow this.
-        error: of the end, from starts and finals (k, 4), each seen from its held hand.
+        phases: played one after the other.
+        stop: event that ends the gait early in the phases that allow it.
+        error: function of starts and ends (k, 4), each in the frame of its held hand.
     """
 
     name: str
@@ -79,8 +79,9 @@ class Evaluation:
     Args:
         error: (k,).
         times: duration of every phase (k, n) [s].
-        final: (th1, th2, w1, w2) at the end, seen from the hand that is held then (k, 4).
-        travel: of the held hand from start to end, to the right and up (k, 2) [m].
+        final: (th1, th2, w1, w2) at the end, in the frame of the hand that holds then (k, 4).
+        travel: from the hand that holds at the start to the one that holds at the end, to the
+            right and up (k, 2) [m].
         switch_time: until the magnets first change [s] (k,).
         motor_time: with torque on the elbow [s] (k,).
     """
@@ -94,14 +95,14 @@ class Evaluation:
 
     @property
     def figures(self) -> Figures:
-        """Those of the first start."""
+        """The figures of the first start."""
         return Figures(float(self.error[0]), float(self.switch_time[0]), float(self.motor_time[0]))
 
 
 def evaluate(
     gait: Gait, parameters: MonkeyBotParameters, starts: Array, *, tolerance: float = TOLERANCE
 ) -> Evaluation:
-    """Run a gait from many starts on hand A.
+    """Simulate a gait from many starts on hand A.
 
     Args:
         gait: any.
@@ -122,29 +123,37 @@ def evaluate(
         )  # fmt: skip
     else:
         run_many(parameters.rows, full, phases, gait.stop.row, tolerance, times, finals, counts)
-    changes = [i for i, phase in enumerate(gait.phases) if phase.then is not Then.NOTHING]
+    changing = [i for i, phase in enumerate(gait.phases) if phase.then is not Then.NOTHING]
     driven = [i for i, phase in enumerate(gait.phases) if phase.torque]
     return Evaluation(
         error=gait.error(full[:, :4], finals[:, :4]),
         times=times,
         final=finals[:, :4],
         travel=finals[:, 4:6] - full[:, 4:6],
-        switch_time=times[:, : changes[0] + 1].sum(axis=1) if changes else np.full(k, np.nan),
+        switch_time=times[:, : changing[0] + 1].sum(axis=1) if changing else np.full(k, np.nan),
         motor_time=times[:, driven].sum(axis=1),
     )
 
 
 def has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:
-    """Return whether `ensemble` has the gait's motion: held, frictionless, its events linear."""
+    """Return whether model/ensemble.py can simulate a gait.
+
+    That needs numba, no friction, no flight, and events that are linear in the angles: the event
+    `level` is linear only for links of equal length.
+    """
     events = [gait.stop, *(phase.until for phase in gait.phases)]
-    held = all(phase.then in (Then.NOTHING, Then.CHANGE) for phase in gait.phases)
-    alike = parameters.length_a == parameters.length_b
-    linear = alike or all(event.row[0] != LEVEL for event in events)
-    return COMPILES and parameters.frictionless and held and linear
+    no_flight = all(phase.then in (Then.NOTHING, Then.CHANGE) for phase in gait.phases)
+    equal_lengths = parameters.length_a == parameters.length_b
+    linear = equal_lengths or all(event.row[0] != LEVEL for event in events)
+    return COMPILES and parameters.frictionless and no_flight and linear
 
 
 def full_starts(starts: Array) -> Array:
-    """Return starts as states of the kernels (k, 8), from (k, 2), (k, 4) or one of them."""
+    """Return starts as states of the kernels (k, 8).
+
+    Args:
+        starts: rates (w1, w2) or (th1, th2, w1, w2), as rows (k, 2), (k, 4), or a single row.
+    """
     rows = np.atleast_2d(np.asarray(starts, dtype=float))
     full = np.zeros((len(rows), 8))
     full[:, 2 if rows.shape[1] == 2 else 0 : 4] = rows
@@ -154,9 +163,9 @@ def full_starts(starts: Array) -> Array:
 def horizontal(torque: float, *, limit: float = LIMIT) -> Gait:
     """Return the report's gait (4.1, 4.2).
 
-    Swing up until the free hand is level with the held one; change hands; torque until the energy
-    is back at that of the start; coast until the held link hangs straight down. A gait that gets
-    there before its energy is restored ends there.
+    Swing up until the free hand is level with the held one, and change hands. Apply a torque until
+    the energy is back at that of the start; coast until the held link hangs straight down. If the
+    link hangs straight down before the energy is restored, the gait ends there.
 
     Args:
         torque: of the motor, in the frame of the held hand [N m].
@@ -176,13 +185,13 @@ def horizontal(torque: float, *, limit: float = LIMIT) -> Gait:
 
 
 def timed(gait: Gait, times: Array, *, clock: str = "reset") -> Gait:
-    """Return a gait with its phases ended by the clock and not by events.
+    """Return a gait whose phases end at given times instead of events.
 
     Args:
-        gait: whose phases they are.
-        times: duration of each (n,) [s].
-        clock: `reset`, where the last phase keeps its event, at which the clock starts again; or
-            `pure`, where it too is timed.
+        gait: the gait with events.
+        times: duration of each phase (n,) [s].
+        clock: `reset`: the last phase keeps its event, at which the clock starts again; `pure`: all
+            phases are timed.
     """
     phases = [
         replace(phase, until=NO_EVENT, duration=float(time), may_stop=False)

@@ -1,11 +1,12 @@
-"""Landscapes, the error of a gait over a grid of rates at its start, as in the report's 4.2.
+"""Landscapes: the error of a gait over a grid of rates at its start, as in the report's 4.2.
 
-`landscape` evaluates blocks of starts in threads, and a `Landscape` knows its lowest point and its
-local minima. Ranges and colours of the report's figures are in source/.
+Every point of the grid is a pair of rates (w1, w2) with which the robot hangs straight down at the
+start. `landscape` evaluates the gait from all of them, in blocks that threads work on; the number
+of threads changes no result. A `Landscape` finds its lowest point and its local minima, where gaits
+that nearly repeat may be searched.
 
-BLOCK and MOST_GAITS may be tuned, speed and memory; threads change no bit (test_landscape).
-LIMIT decides which starts count as missed, so it changes pictures. The definition of a minimum is
-tested, too. Fields of Landscape stay: they are names of arrays in saved files.
+BLOCK and MOST_GAITS may be tuned. LIMIT decides which starts count as missed, so it changes
+pictures. The fields of Landscape stay, for they are names of arrays in saved files.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from monkeybot.gaits.gait import Gait, evaluate
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
 
-BLOCK = 2048  # gaits that a thread takes at once: some 0.1 s of work
-MOST_GAITS = 25_000_000  # of a landscape: 2 GB of starts and results
-LIMIT = 1.0  # s: a first swing that reaches the line takes about 0.5 s; later ones are given up
+BLOCK = 2048  # gaits of a block, the work of a thread at a time: some 0.1 s
+MOST_GAITS = 25_000_000  # of a landscape: needs 2 GB for starts and results
+LIMIT = 1.0  # s: longest phase; a first swing up to the line takes about 0.5 s
 NEIGHBOURS = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 
 Done = Callable[[int], None]
@@ -33,7 +34,7 @@ Done = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Lowest:
-    """Lowest error of a landscape, and where it is."""
+    """The lowest error of a landscape, and the rates of its point."""
 
     rates: Annotated[Array, Quantity("rad/s")]
     error: Annotated[float, Quantity("rad^2, rad^2/s^2")]
@@ -58,7 +59,7 @@ class Landscape:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """The fields, and the minima."""
+        """The fields and the minima by name, as they are saved."""
         return {**vars(self), "minima": self.minima}
 
     @property
@@ -80,21 +81,21 @@ class Landscape:
 
     @property
     def minimum(self) -> Lowest:
-        """That point as a result; errors as of `lowest`."""
+        """The point `lowest` in the form that commands print."""
         return Lowest(self.lowest[:2], self.lowest[2])
 
     @property
     def minima(self) -> Array:
-        """The points below all of their eight neighbours: rows w1, w2, error, lowest first (m, 3).
+        """The points lower than their eight neighbours: rows w1, w2, error, lowest first (m, 3).
 
-        A start that misses an event is not a rival of its neighbours. A point at the edge of the
-        grid is not a minimum: what lies beyond is unknown.
+        A neighbour that misses an event counts as higher. A point at the edge of the grid is not a
+        minimum, since the error beyond the edge is unknown.
         """
-        height = np.where(np.isfinite(self.error), self.error, np.inf)
-        inner = height[1:-1, 1:-1]
+        heights = np.where(np.isfinite(self.error), self.error, np.inf)
+        inner = heights[1:-1, 1:-1]
         n1, n2 = inner.shape
-        around = [height[1 + i : 1 + i + n1, 1 + j : 1 + j + n2] for i, j in NEIGHBOURS]
-        i, j = np.nonzero((inner < np.min(around, axis=0)) & np.isfinite(inner))
+        neighbours = [heights[1 + i : 1 + i + n1, 1 + j : 1 + j + n2] for i, j in NEIGHBOURS]
+        i, j = np.nonzero((inner < np.min(neighbours, axis=0)) & np.isfinite(inner))
         rows = np.column_stack([self.w1[i + 1], self.w2[j + 1], inner[i, j]])
         return rows[np.argsort(rows[:, 2], kind="stable")]
 
@@ -108,14 +109,15 @@ def landscape(
     The result does not depend on the number of cores.
 
     Args:
-        gait: any; give its phases a `LIMIT`, or starts that miss an event take long.
+        gait: any gait; its phases should have the duration LIMIT, since starts that miss an event
+            are simulated for that long.
         parameters: of the robot.
         w1, w2: rates of th1 (n1,) and of th2 (n2,) [rad/s].
         tolerance: of each step of the integrator.
-        done: called with the number of gaits that a block has added.
+        done: called after each block with its number of gaits.
 
     Raises:
-        AccordError: for more gaits than the memory holds.
+        AccordError: for more than MOST_GAITS.
     """
     if len(w1) * len(w2) > MOST_GAITS:
         raise AccordError(f"a grid of {len(w1)} x {len(w2)} has more than {MOST_GAITS:g} gaits")
@@ -134,7 +136,7 @@ def landscape(
 def _evaluate(
     gait: Gait, parameters: MonkeyBotParameters, starts: Array, tolerance: float
 ) -> Array:
-    """Return error, time of the first switch and of the motor of k starts (3, k)."""
+    """Return error, time until the first switch and time of the motor for k starts (3, k)."""
     evaluation = evaluate(gait, parameters, starts, tolerance=tolerance)
     return np.array([evaluation.error, evaluation.switch_time, evaluation.motor_time])
 
@@ -143,7 +145,7 @@ def save_map(
     fields: Mapping[str, Array], path: Path, parameters: MonkeyBotParameters,
     versions: Mapping[str, str],
 ) -> None:  # fmt: skip
-    """Save the arrays of a map for numpy, with what made it; text as rows of name and value.
+    """Save the arrays of a landscape as an .npz file, with parameters and versions of the software.
 
     Raises:
         AccordError: if the file cannot be written.

@@ -1,11 +1,12 @@
-"""Poincare maps of gaits: their monodromy matrices and Floquet multipliers.
+"""Stability of gaits: Poincare maps, their monodromy matrices and Floquet multipliers.
 
-From one gait to the next the state, seen from the hand that is held, goes x -> P(x). The gait is
-stable if all eigenvalues of dP/dx, its multipliers, are inside the unit circle. The derivative is
-taken by central differences of fourth order, on motions integrated far more tightly than usual.
+One gait maps the state at its start to that at its end, x -> P(x), each in the frame of the hand
+that holds. For a gait that repeats, a small deviation dx becomes dP/dx dx after one gait. So the
+gait is stable if all eigenvalues of the monodromy matrix dP/dx, its Floquet multipliers, are inside
+the unit circle. The derivative is computed by central differences of fourth order, on motions that
+are integrated with a much tighter tolerance than usual.
 
-STEP and FINE may be tuned together: the differences lose digits to the tolerance divided by the
-step. test_gaits compares multipliers with those of the linearised motion.
+STEP and FINE may be tuned together: the error of the differences is about FINE / STEP.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from roboaccord.contract import AccordError, Array
 from monkeybot.gaits.gait import Gait, evaluate, timed, wrap
 from monkeybot.model.parameters import MonkeyBotParameters
 
-STEP = 1e-4  # rad, rad/s: of the differences, whose error is of its fourth power, 1e-16
-FINE = 1e-13  # tolerance of the integrator: 1e-9 of a derivative by such steps
+STEP = 1e-4  # rad, rad/s: of the differences; their error is its fourth power, 1e-16
+FINE = 1e-13  # tolerance of the integrator; divided by STEP an error of 1e-9 of the derivative
 
 Multipliers = NDArray[np.complex128]
 
@@ -31,13 +32,14 @@ def multipliers(
     """Return the Floquet multipliers of a gait, from the section where it starts.
 
     Args:
-        gait: repeats from `start`.
+        gait: a gait that repeats from `start`.
         parameters: of the robot.
-        start: (th1, th2, w1, w2).
-        moved: those of which the map is; with a gait that ends at an event of th1 alone three.
+        start: (th1, th2, w1, w2) [rad, rad/s].
+        moved: indices of the variables of the map. If the gait ends at an event of th1 alone, th1
+            is the same at every end, and the other three remain.
 
     Raises:
-        AccordError: where the map has no derivative.
+        AccordError: if the map has no derivative.
     """
     slope = map_slope(gait, parameters, np.asarray(start, dtype=float))
     return eigenvalues(slope[np.ix_(moved, moved)])
@@ -48,9 +50,10 @@ def all_multipliers(
 ) -> dict[str, Multipliers]:
     """Return the multipliers of a gait under three modes of control.
 
-    `state_triggered`: by its events; `timed`: by the clock, which starts again at its last event;
-    `clock`: by the clock alone, four multipliers of (th1, th2, w1, w2). With the first, energy is
-    restored to that of each start, so one of them is 1.
+    state_triggered   phases end at events. Since the energy at the start is restored in each gait,
+                      one of the three multipliers is 1.
+    timed             phases end at times of a clock, which starts again at the gait's last event
+    clock             phases end at times of a clock alone: four multipliers, of (th1, th2, w1, w2)
     """
     start = np.asarray(start, dtype=float)
     times = evaluate(gait, parameters, start, tolerance=FINE).times[0]
@@ -65,8 +68,10 @@ def all_multipliers(
 def map_slope(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Array:
     """Return the monodromy matrix of a gait (4, 4), by fourth-order finite differences.
 
+    f'(x) = (f(x - 2h) - 8 f(x - h) + 8 f(x + h) - f(x + 2h)) / 12h, for each of the variables.
+
     Raises:
-        AccordError: where it has none.
+        AccordError: if a motion beside the start misses an event of the gait.
     """
     shifts = np.array([-2.0, -1.0, 1.0, 2.0])
     weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12.0 * STEP)

@@ -1,11 +1,12 @@
-"""Open-loop repetition of the report's gait, by the times of its state-triggered evaluation.
+"""Open-loop repetition of the report's gait: does it stay near its start without feedback?
 
-The magnets and the motor act at times that are rounded to samples of a controller, whatever the
-state is then. A gait is judged where the held link hangs straight down again. The clock either
-starts again there, or runs on (figures 5 to 8 of the report).
+One evaluation of the gait with events gives the times at which hands change and the motor stops.
+Then the gait is repeated with magnets and motor at these times, rounded to the samples of a
+controller, whatever the state is. The error of each gait is measured when the held link hangs
+straight down again. The clock either starts again there, or runs on (figures 5 to 8 of the report).
 
-`repeat` is the report's method and stays; so do the fields of Repetition, JSON keys of
-`accord monkeybot gait`. test_gaits tests the report's numbers.
+`repeat` is the report's method and stays; so do the fields of Repetition, for `accord monkeybot
+gait` prints them as JSON keys.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ CLOCKS = ("reset", "pure")
 
 @dataclass(frozen=True)
 class Repetition:
-    """Results of n gaits; NaN from the gait on that never hung straight down.
+    """Results of n gaits; NaN for a gait in which the held link never hung straight down.
 
     Args:
-        error: of each gait, from the first start (n,).
-        kinetic_energy: where the held link hangs straight down, at its end (n,) [J].
-        height: of the hand that gripped, over the first one (n,) [m].
+        error: `distance` of the end of each gait from the first start (n,).
+        kinetic_energy: at the end of each gait (n,) [J].
+        height: of the hand that gripped in each gait, above the first hand (n,) [m].
     """
 
     error: Array
@@ -53,26 +54,27 @@ def repeat(
         rates: at th1 = th2 = 0 (2,) [rad/s].
         torque: of the motor [N m].
         steps: number of gaits.
-        sample: period of the controller, to which all times are rounded [s]; 0 rounds nothing.
-        clock: `reset`: it starts again at the first sample at which the held link has passed the
-            vertical; `pure`: it never does.
-        times: until the hands change and of the motor [s], in place of those of the evaluation.
+        sample: period of the controller, to which all times are rounded [s]; 0: not rounded.
+        clock: `reset`: the clock starts again at the first sample at which the held link has passed
+            the vertical; `pure`: it runs on.
+        times: time until the hands change and time of the motor [s], instead of the evaluation's.
 
     Raises:
-        AccordError: for a start that misses an event, or numbers that make no sense.
+        AccordError: for a start that misses an event, or values outside their ranges.
     """
     if steps < 1 or sample < 0 or clock not in CLOCKS:
         raise AccordError("steps must be positive, sample not negative, clock reset or pure")
-    once = evaluate(horizontal(torque), parameters, rates, tolerance=FINE)
-    if not np.isfinite(once.error[0]):
+    evaluated = evaluate(horizontal(torque), parameters, rates, tolerance=FINE)
+    if not np.isfinite(evaluated.error[0]):
         raise AccordError(missed(rates))
-    switch, motor = times or (float(once.switch_time[0]), float(once.motor_time[0]))
-    period = float(once.times[0].sum())
+    switch, motor = times or (float(evaluated.switch_time[0]), float(evaluated.motor_time[0]))
+    period = float(evaluated.times[0].sum())
     start = full_starts(rates)
     motion = Motion(parameters, start[0])
     error, kinetic, height = np.full((3, steps), np.nan)
-    due = to_sample(switch, sample)  # when the hands change next
+    due = to_sample(switch, sample)  # s: time of the next change of hands
     for i in range(steps):
+        # Swing, change hands, motor; then coast until the held link hangs straight down.
         motion.advance(due - motion.time)
         motion.hold(other_hand(motion.mode))
         height[i] = motion.held[5]

@@ -1,12 +1,13 @@
-"""Search of gaits: the least error, and gaits that repeat exactly.
+"""Search of gaits near a guess: the lowest error, and gaits that repeat exactly.
 
-`minimise` is the report's method: Nelder and Mead on the error over the rates at the start.
-`refine` solves for a periodic gait by Gauss and Newton's steps, from a guess and then from others
-along the valley in which the error is small.
+`minimise` is the report's method: Nelder and Mead's simplex on the error over the rates at the
+start. `refine` solves for a gait that repeats, by the method of Gauss and Newton. The error is
+small along a narrow valley in the plane of both rates; if the guess leads to nothing, `refine`
+starts again from other points along the valley.
 
-NEWTON_STEPS to SMALL may be tuned: wider ones find more from bad guesses, and take longer. PERIODIC
-defines what is called periodic and stays. Fields of Minimum, JSON keys of `accord monkeybot gait`,
-stay. test_gaits tests the report's numbers, and others computed separately.
+NEWTON_STEPS to SMALL may be tuned: larger values find gaits from worse guesses, and take longer.
+PERIODIC defines which gaits are called periodic, and stays. So do the fields of Minimum, for
+`accord monkeybot gait` prints them as JSON keys.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ from monkeybot.gaits.gait import (
 )
 from monkeybot.model.parameters import MonkeyBotParameters
 
-FINE = 1e-12  # tolerance of the integrator where digits count
-NEWTON_STEPS = 25  # at most, from each guess
-LONGEST_STEP = 0.15  # rad/s: what a step of Newton's is cut to, so that it stays in the valley
-# rad/s: how far along the valley from the guess Newton's method starts anew, the nearest first.
+FINE = 1e-12  # tolerance of the integrator in searches
+NEWTON_STEPS = 25  # largest number from each start
+LONGEST_STEP = 0.15  # rad/s: longer steps of Newton's method are shortened, to stay in the valley
+# rad/s: distances along the valley from the guess at which the method starts, the nearest first.
 ALONG_VALLEY = (0.0, 0.2, -0.2, 0.4, -0.4, 0.6, -0.6, 0.8, -0.8, 1.0, -1.0)
-SMALL = 1e-6  # rad/s: of the differences; the root of FINE
-PERIODIC = 1e-9  # rad, rad/s: a gait that repeats to this is periodic
+SMALL = 1e-6  # rad/s: step of the central differences, the root of FINE
+PERIODIC = 1e-9  # rad, rad/s: a gait whose residual is below this is called periodic
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """A minimum of a gait's error: rates (2,), and how many evaluations it took."""
+    """A minimum of a gait's error: rates (2,), figures, and the number of evaluations."""
 
     rates: Annotated[Array, Quantity("rad/s", form=".8f")]
     figures: Figures = field(metadata=INLINE)
@@ -73,7 +74,7 @@ def minimise(
 
 
 def missed(rates: Array) -> str:
-    """Return the message for a start that comes to nothing."""
+    """Return the message for a start from which the gait misses an event."""
     w1, w2 = (float(rate) for rate in rates)
     return (
         f"from rates {w1:g} and {w2:g} rad/s the free hand never rises to the line, or no further"
@@ -82,7 +83,7 @@ def missed(rates: Array) -> str:
 
 @dataclass(frozen=True)
 class Periodic:
-    """A gait that repeats: rates (2,) [rad/s], how far it is off, and its evaluation."""
+    """A gait that repeats: rates (2,) [rad/s], residual [rad, rad/s], and its evaluation."""
 
     rates: Array
     residual: float
@@ -92,14 +93,15 @@ class Periodic:
 def refine(
     gait: Gait, parameters: MonkeyBotParameters, rates: Array, *, tolerance: float = FINE
 ) -> Periodic:
-    """Find the rates near by from which a gait repeats exactly, by Gauss and Newton.
+    """Find the rates near a guess from which a gait repeats exactly, by Gauss and Newton.
 
-    Three conditions (th2, w1, w2 return) for two rates: where energy is restored the third follows.
-    The residual has a narrow valley with minima of its own, so if the guess comes to nothing,
-    others along the valley are tried, the nearest first.
+    There are three conditions, that th2, w1 and w2 return to their values, for two rates; if the
+    gait restores the energy, the third condition follows from the others. The norm of the residual
+    has a narrow valley with local minima. If the guess leads into one, the search starts again
+    along the valley, the nearest points first.
 
     Raises:
-        AccordError: if none is found.
+        AccordError: if no gait is found.
     """
     guess = np.asarray(rates, dtype=float)
 
@@ -110,29 +112,32 @@ def refine(
     slope = central_slope(residual_at, guess, SMALL)
     if not np.isfinite(slope).all():
         raise AccordError(missed(rates))
+    # The valley's direction is that in which the residual changes least.
     valley = np.linalg.svd(slope)[2][1]
-    nearest, least = guess, math.inf
+    nearest, least_residual = guess, math.inf
     for shift in ALONG_VALLEY:
         x, residual = _newton(residual_at, guess + shift * valley)
         if residual < PERIODIC:
             return Periodic(x, residual, evaluate(gait, parameters, x, tolerance=tolerance))
-        if residual < least:
-            nearest, least = x, residual
+        if residual < least_residual:
+            nearest, least_residual = x, residual
     raise AccordError(
         f"no gait that repeats was found near rates {guess[0]:g} and {guess[1]:g} rad/s: the best, "
-        f"{nearest[0]:.5f} and {nearest[1]:.5f}, is {least:.2g} off; try another torque"
+        f"{nearest[0]:.5f} and {nearest[1]:.5f}, is {least_residual:.2g} off; try another torque"
     )
 
 
 def _newton(residual_at: Callable[[Array], Array], x: Array) -> tuple[Array, float]:
-    """Return where Newton's steps lead, and the residual there."""
-    best, least = x, math.inf
+    """Return the best point that Newton's steps reach from x, and the residual's norm there."""
+    best_point, least_residual = x, math.inf
     slope = partial(central_slope, residual_at, steps=SMALL)
-    # Steps may lead uphill: downhill alone never leaves the valley's floor.
-    for point, r in newton_steps(residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS):
-        residual = float(np.linalg.norm(r))
-        if least < PERIODIC and not residual < least:
+    # Steps may also increase the residual: steps that only decrease it stay in a local minimum.
+    for point, residual_vector in newton_steps(
+        residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS
+    ):
+        residual = float(np.linalg.norm(residual_vector))
+        if least_residual < PERIODIC and not residual < least_residual:
             break
-        if residual < least:
-            best, least = point, residual
-    return best, least
+        if residual < least_residual:
+            best_point, least_residual = point, residual
+    return best_point, least_residual

@@ -1,13 +1,19 @@
 """Conversion between states of the workspace and coordinates in the plane of the wall.
 
-The wall is the world's y-z plane; x points out of it, to the viewer. In the plane a state is
-u = (th1, th2, w1, w2, y, z, vy, vz): the angle of link A from hanging straight down, positive
-about x, the elbow's, their rates, and the place and velocity of hand A. It is never flipped,
-whichever hand holds (the report's 3.3 flips). `Arm` follows hand B, and brings hands that grip to
-rest by a plastic impact, for the engines.
+The robot moves in the world's y-z plane, in front of the wall; x points out of the wall, to the
+viewer, and z upwards. In this plane a state is u = (th1, th2, w1, w2, y, z, vy, vz):
 
-Order and signs of u, the modes and MAGNETS must stay: controllers, engines, kernels, scenarios,
-bags and topics use them alike. test_engines compares `Arm.grip` with dense equations.
+    th1       angle of link A from hanging straight down, positive about x [rad]
+    th2       angle of the elbow: that of link B relative to link A [rad]
+    w1, w2    rates of the two angles [rad/s]
+    y, z      position of hand A in the world [m], and vy, vz its velocity in the world [m/s]
+
+A state of the workspace (`RobotState`) has the pose of link A instead, whose origin is hand A, and
+its twist in the frame of link A. Here u always starts from hand A, whichever hand holds; the
+kernels of `dynamics` start from the hand that holds. `Arm` computes the motion of hand B, and the
+plastic impact that brings gripping hands to rest in a physics engine.
+
+The order and signs of u, the modes and MAGNETS must stay: scenarios, bags and topics use them.
 """
 
 from __future__ import annotations
@@ -20,8 +26,10 @@ from roboaccord.contract import Array, RobotState
 
 MAGNET_A, MAGNET_B = "magnet_a", "magnet_b"
 MAGNETS = (MAGNET_A, MAGNET_B)
-RATES = [6, 7, 2, 3]  # where in a state u the rates of (y, z, th1, th2) are
-RANK = 1e-12  # of impulses: two hands that hold one direction leave a singular value below that
+RATES = [6, 7, 2, 3]  # indices in u of the rates of (y, z, th1, th2), the order of `mass_matrix`
+# Relative; a singular value below it counts as 0. Two hands on a straight arm constrain its length
+# twice, which leaves one at round-off, about 1e-16.
+RANK = 1e-12
 
 
 class Mode(IntEnum):
@@ -34,7 +42,7 @@ class Mode(IntEnum):
 
     @property
     def switches(self) -> dict[str, bool]:
-        """The state of the magnets."""
+        """Which magnets are on, by name."""
         both = self is Mode.FIXED
         return {MAGNET_A: both or self is Mode.SWING_A, MAGNET_B: both or self is Mode.SWING_B}
 
@@ -44,7 +52,7 @@ MOVING = (*SWINGS, Mode.FLIGHT)
 
 
 def mode_of(switches: Mapping[str, bool]) -> Mode:
-    """Return the mode that the magnets make."""
+    """Return the mode of the robot for the magnets that are on."""
     a, b = switches[MAGNET_A], switches[MAGNET_B]
     if a and b:
         return Mode.FIXED
@@ -52,7 +60,10 @@ def mode_of(switches: Mapping[str, bool]) -> Mode:
 
 
 def pack(state: RobotState) -> Array:
-    """Return (th1, th2, w1, w2, y, z, vy, vz) of a state (8,) [rad, rad/s, m, m/s]."""
+    """Return u of a state: (th1, th2, w1, w2, y, z, vy, vz) (8,) [rad, rad/s, m, m/s].
+
+    The twist's linear part, in the frame of link A, is turned into the world by th1.
+    """
     x, _, _, w = state.orientation
     th1 = 2.0 * np.arctan2(x, w)
     c, s = np.cos(th1), np.sin(th1)
@@ -63,7 +74,7 @@ def pack(state: RobotState) -> Array:
 
 
 def unpack(u: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:
-    """Return the state of (th1, th2, w1, w2, y, z, vy, vz) (8,); the opposite of `pack`."""
+    """Return the state of the workspace for u (8,); the inverse of `pack`."""
     c, s = np.cos(u[0]), np.sin(u[0])
     return RobotState(
         time=time,
@@ -78,7 +89,7 @@ def unpack(u: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:
 
 
 class Arm:
-    """Follow hand B by the two angles, in the plane of the wall.
+    """Compute position, velocity and impacts of hand B from the two angles.
 
     Args:
         length_a, length_b: of the links [m].
@@ -88,43 +99,55 @@ class Arm:
         self._lengths = np.array([length_a, length_b])
 
     def reach(self, u: Array) -> Array:
-        """Return the place of hand B from hand A (2,) [m]."""
+        """Return the position (y, z) of hand B relative to hand A (2,) [m]."""
         s, c = self._sines(u)
         return np.array([self._lengths @ s, -(self._lengths @ c)])
 
     def jacobian(self, u: Array) -> Array:
-        """Return the derivative of `reach` by th1 and th2 (2, 2) [m]."""
+        """Return the Jacobian of `reach` with respect to (th1, th2) (2, 2) [m]."""
         s, c = self._sines(u)
-        a, b = (length * np.array([c[i], s[i]]) for i, length in enumerate(self._lengths))
-        return np.column_stack([a + b, b])
+        along_a, along_b = (
+            length * np.array([c[i], s[i]]) for i, length in enumerate(self._lengths)
+        )
+        return np.column_stack([along_a + along_b, along_b])
 
     def turning(self, u: Array) -> Array:
-        """Return the acceleration of hand B from hand A at constant rates (2,) [m/s^2]."""
+        """Return the centripetal part of hand B's acceleration relative to hand A (2,) [m/s^2].
+
+        It is the acceleration at constant rates: -l1 w1^2 e1 - l2 (w1 + w2)^2 e2, where e1 and e2
+        point along the links, away from hand A.
+        """
         s, c = self._sines(u)
-        pull = self._lengths * np.array([u[2], u[2] + u[3]]) ** 2
-        return np.array([-(pull @ s), pull @ c])
+        centripetal = self._lengths * np.array([u[2], u[2] + u[3]]) ** 2
+        return np.array([-(centripetal @ s), centripetal @ c])
 
     def grip(self, u: Array, mass: Array, held: Sequence[str]) -> tuple[Array, dict[str, float]]:
-        """Bring the hands that hold to rest: w+ = (1 - M^-1 J' (J M^-1 J')^-1 J) w-.
+        """Bring the held hands to rest by a plastic impact: w+ = (1 - M^-1 J' (J M^-1 J')^-1 J) w-.
+
+        J maps the rates w of (y, z, th1, th2) to the velocities of the held hands.
 
         Args:
-            u: state (8,).
-            mass: M, of (y, z, th1, th2) with nothing held (4, 4).
+            u: state before the impact (8,).
+            mass: M, mass matrix of (y, z, th1, th2) with no hand held (4, 4).
             held: the magnets that hold after the impact.
 
         Returns:
-            the state after it (8,), and the size of the impulse on each of the hands [N s].
+            the state after the impact (8,), and the size of the impulse on each held hand [N s].
         """
-        rows = {MAGNET_A: np.eye(2, 4), MAGNET_B: np.column_stack([np.eye(2), self.jacobian(u)])}
-        J = np.concatenate([rows[name] for name in held])
-        give = np.linalg.solve(mass, J.T)
-        # A pseudo-inverse, since two hands on a straight arm hold one direction twice.
-        impulse = -np.linalg.pinv(J @ give, RANK, hermitian=True) @ (J @ u[RATES])
+        jacobians = {
+            MAGNET_A: np.eye(2, 4),
+            MAGNET_B: np.column_stack([np.eye(2), self.jacobian(u)]),
+        }
+        J = np.concatenate([jacobians[name] for name in held])
+        response = np.linalg.solve(mass, J.T)
+        # A pseudo-inverse, because J has dependent rows where both hands hold a straight arm.
+        impulse = -np.linalg.pinv(J @ response, RANK, hermitian=True) @ (J @ u[RATES])
         after = u.copy()
-        after[RATES] += give @ impulse
+        after[RATES] += response @ impulse
         sizes = np.linalg.norm(impulse.reshape(-1, 2), axis=1)
         return after, dict(zip(held, sizes.tolist(), strict=True))
 
     def _sines(self, u: Array) -> tuple[Array, Array]:
+        """Return sines and cosines of the links' angles from hanging down, A and B, each (2,)."""
         angles = np.array([u[0], u[0] + u[1]])
         return np.sin(angles), np.cos(angles)

@@ -1,12 +1,12 @@
-"""When an event happens within a step of an ensemble: the root of a polynomial in time.
+"""The time of an event within a step of `ensemble`: the root of a polynomial in time.
 
-In `ensemble` the state is a Taylor series in time, and an event is a linear function of the state.
-So the event's value is a polynomial as well, and where it rises through 0 is found from its
-coefficients, without a further step. A value with the same sign at both ends of the step may have
-risen in between, before a peak or after a trough; its derivative tells.
+In `ensemble` the state is a Taylor series in time, and an event, a value that rises through 0, is a
+linear function of the state. So the value is a polynomial in time as well, and its root is found
+from the coefficients without a further step. A value with the same sign at both ends of the step
+may still have risen through 0 in between, before a peak or after a trough. In that case its
+derivative changes sign in the step, and the peak or trough is located first.
 
-ITERATIONS and PRECISION bound the search of a root and may be tuned; test_ensemble compares all
-times with those of the kernel of single gaits to 1e-8.
+ITERATIONS and PRECISION limit the search of a root and may be tuned.
 """
 
 from __future__ import annotations
@@ -17,13 +17,18 @@ from roboaccord.numerics import kernel
 
 from monkeybot.model.series import COUNT, ORDER, SIZE, A, B, P, Q
 
-ITERATIONS = 60  # more than bisection needs to halve a step to round-off
-PRECISION = 1e-16  # relative, of the value, and of the interval [s]; a float's round-off is 2.2e-16
+ITERATIONS = 60  # more than bisection would need to reach round-off
+# A root is found when the value, relative to those at both ends, or the interval [s] is below this;
+# the round-off of a float is 2.2e-16.
+PRECISION = 1e-16
 
 
 @kernel
 def _polynomial(coefficients, slope, t):
-    """Return a polynomial's value, or with `slope` that of its derivative, at t."""
+    """Return the value of a polynomial at t, or that of its derivative if `slope` is true.
+
+    By Horner's scheme, from coefficients in ascending order (COUNT,).
+    """
     total = 0.0
     for k in range(ORDER, 0, -1):
         total = total * t + (k * coefficients[k] if slope else coefficients[k])
@@ -32,7 +37,10 @@ def _polynomial(coefficients, slope, t):
 
 @kernel
 def _sign_change(coefficients, slope, low, high):
-    """Return where a polynomial, or with `slope` its derivative, changes sign: Illinois method."""
+    """Return where a polynomial, or its derivative if `slope` is true, changes sign.
+
+    By the Illinois method, regula falsi in which the value at an end that stays twice is halved.
+    """
     at_low = _polynomial(coefficients, slope, low)
     at_high = _polynomial(coefficients, slope, high)
     t, moved = high, 0  # moved: 1 where the upper end has just moved, -1 where the lower one has
@@ -57,13 +65,13 @@ def _sign_change(coefficients, slope, low, high):
 
 @kernel
 def rise(x, m, e, factors, ends, lane, coefficients):
-    """Return when an event rises through 0 in a step of a lane [s]; infinity if it does not.
+    """Return the time in a lane's step at which an event rises through 0 [s]; infinity for none.
 
     Args:
         x, m, e: series, constants and steps of the lanes, as in `series`.
-        factors: first row in m of the event's factors.
-        ends: first row in e of its values and rates at the ends of the step.
-        lane: which of the eight.
+        factors: first of the event's rows in m.
+        ends: first of the event's rows in e, with its values and rates at the ends of the step.
+        lane: number of the lane, 0 to 7.
         coefficients: scratch (COUNT,).
     """
     before, after = e[ends, lane], e[ends + 1, lane]
@@ -73,6 +81,7 @@ def rise(x, m, e, factors, ends, lane, coefficients):
     dips = before >= 0.0 and after >= 0.0 and rate_before < 0.0 and rate_after > 0.0
     if not (crosses or peaks or dips):
         return math.inf
+    # Coefficients of the event's value, a linear function of the state's series.
     for k in range(COUNT):
         angles = m[factors, lane] * x[A + k, lane] + m[factors + 1, lane] * x[B + k, lane]
         coefficients[k] = angles
@@ -81,6 +90,8 @@ def rise(x, m, e, factors, ends, lane, coefficients):
         )
     coefficients[0] += m[factors + 4, lane]
     low, high = 0.0, e[SIZE, lane]
+    # Between the ends: the crossing lies before a peak that is positive, or after a negative
+    # trough.
     if not crosses:
         extremum = _sign_change(coefficients, True, low, high)
         if (_polynomial(coefficients, False, extremum) < 0.0) == peaks:

@@ -1,14 +1,19 @@
-"""Equations of the MonkeyBot, in the frame of one hand: motion, energy, flip and plastic impact.
+"""Equations of the MonkeyBot in the frame of one hand: motion, energy, impact, change of hand.
 
-A state is u = (th1, th2, w1, w2, x, y, vx, vy): the angle of the first link from hanging straight
-down, the relative angle of the second, their rates, and the place and velocity of the first hand;
-x to the right, y up. While that hand is held the last four stand still. `p` is a `parameters.Row`,
-with the first hand's link first. The equations are those of the report's 3.1 to 3.3, corrected
-(docs/monkeybot.md), with y1 = y - r1 cos(th1) and the motor's torque on th2.
+A state is u = (th1, th2, w1, w2, x, y, vx, vy). The link of the first hand, which is held unless
+the robot flies, comes first:
 
-The equations are fixed: test_dynamics compares motion, mass matrix and energy with a Lagrangian
-derived separately. Another friction must change in `friction` here and for the engines
-(JointFriction in simulators/engines.py) alike.
+    th1       angle of the first link from hanging straight down [rad]
+    th2       angle of the second link relative to the first [rad]
+    w1, w2    rates of the two angles [rad/s]
+    x, y      position of the first hand, to the right and up [m]; vx, vy is its velocity [m/s]
+
+While the first hand is held, x and y are constant. `p` is a `parameters.Row` with the same link
+first. The equations are those of the report's 3.1 to 3.3, corrected (docs/monkeybot.md): the centre
+of the first link is at y - r1 cos(th1), and the motor's torque acts on th2.
+
+Another law of friction must change in `friction` here and for the physics engines (JointFriction in
+simulators/engines.py).
 """
 
 from __future__ import annotations
@@ -24,7 +29,10 @@ from monkeybot.model.parameters import Row
 
 @kernel
 def friction(viscous, dry, speed, w):
-    """Return the friction torque at a joint rate w: viscous, and dry friction smoothed at rest."""
+    """Return the friction torque at a joint rate w: -viscous w - dry w / sqrt(w^2 + speed^2) [N m].
+
+    The second term is dry friction, smoothed at rates below `speed`.
+    """
     if dry == 0.0:
         return -viscous * w
     return -viscous * w - dry * w / math.sqrt(w * w + speed * speed)
@@ -32,7 +40,7 @@ def friction(viscous, dry, speed, w):
 
 @kernel
 def inertia(p, c2):
-    """Return M11, M12, M22 of the angles for the cosine of th2: the mass matrix of the swing."""
+    """Return M11, M12 and M22 of the angles' mass matrix for c2 = cos(th2) [kg m^2]."""
     m2, l1, r1, r2 = p.m2, p.l1, p.r1, p.r2
     d = m2 * l1 * r2 * c2
     m22 = p.i2 + m2 * r2 * r2
@@ -41,14 +49,17 @@ def inertia(p, c2):
 
 @kernel
 def coupling(p, th1, th12):
-    """Return the four entries of the mass matrix between (x, y) and (th1, th2)."""
+    """Return the mass matrix's entries between (x, y) and (th1, th2): x1, x2, y1, y2 [kg m].
+
+    `th12` is th1 + th2, the second link's angle from hanging straight down.
+    """
     a, b = p.m1 * p.r1 + p.m2 * p.l1, p.m2 * p.r2
     x2, y2 = b * math.cos(th12), b * math.sin(th12)
     return a * math.cos(th1) + x2, x2, a * math.sin(th1) + y2, y2
 
 
 def mass_matrix(p: Row, u: Array) -> Array:
-    """Return the mass matrix of (x, y, th1, th2), nothing held (4, 4); the report's M(q)."""
+    """Return the mass matrix of (x, y, th1, th2) with no hand held (4, 4), the report's M(q)."""
     x1, x2, y1, y2 = coupling(p, u[0], u[0] + u[1])
     m11, m12, m22 = inertia(p, math.cos(u[1]))
     m = p.m1 + p.m2
@@ -57,19 +68,21 @@ def mass_matrix(p: Row, u: Array) -> Array:
 
 @kernel
 def derivative(p, flight, torque, u, slopes, i):
-    """Fill row i of `slopes` with the derivative of a state under a torque on th2.
+    """Fill row i of `slopes` (k, 8) with the derivative of a state u (8,) under a torque on th2.
 
-    In flight all four coordinates move, and all eight entries are filled; else the first hand is
-    held, and the first four are. The hand's pivot has friction only while it is held.
+    In flight all eight entries are filled. Otherwise the first hand is held, and only the first
+    four are. The joint at the hand has friction only while it is held.
     """
     th1, th2, w1, w2 = u[0], u[1], u[2], u[3]
     s1, s12, s2 = math.sin(th1), math.sin(th1 + th2), math.sin(th2)
     a, b = p.m1 * p.r1 + p.m2 * p.l1, p.m2 * p.r2
     m11, m12, m22 = inertia(p, math.cos(th2))
+    # Generalised forces f1, f2: centrifugal and Coriolis terms, torque and friction.
     d = p.l1 * b * s2
     f1 = d * (2.0 * w1 + w2) * w2
     f2 = torque + friction(p.viscous_2, p.dry_2, p.dry_speed, w2) - d * w1 * w1
     if flight:
+        # Eliminate the accelerations of the free hand: Schur complement of the mass matrix.
         x1, x2, y1, y2 = coupling(p, th1, th1 + th2)
         m, w12 = p.m1 + p.m2, w1 + w2
         hx = -(y1 - y2) * w1 * w1 - y2 * w12 * w12
@@ -83,6 +96,7 @@ def derivative(p, flight, torque, u, slopes, i):
         f1 += friction(p.viscous_1, p.dry_1, p.dry_speed, w1)
         f1 -= p.gravity * (a * s1 + b * s12)
         f2 -= p.gravity * b * s12
+    # Angular accelerations by Cramer's rule.
     det = m11 * m22 - m12 * m12
     a1, a2 = (m22 * f1 - m12 * f2) / det, (m11 * f2 - m12 * f1) / det
     slopes[i, 0], slopes[i, 1], slopes[i, 2], slopes[i, 3] = w1, w2, a1, a2
@@ -94,7 +108,7 @@ def derivative(p, flight, torque, u, slopes, i):
 
 @kernel
 def energies(p, u):
-    """Return the kinetic and the potential energy [J]; the latter is 0 at height 0."""
+    """Return the kinetic and the potential energy of a state [J], the latter relative to y = 0."""
     th1, th2, w1, w2, vx, vy = u[0], u[1], u[2], u[3], u[6], u[7]
     m11, m12, m22 = inertia(p, math.cos(th2))
     x1, x2, y1, y2 = coupling(p, th1, th1 + th2)
@@ -107,28 +121,29 @@ def energies(p, u):
 
 @kernel
 def flip(p, u, out):
-    """Fill `out` with the same state seen from the other hand, whose link comes first.
+    """Fill `out` (8,) with the state u (8,) in the frame of the other hand, whose link comes first.
 
-    The angle th1 is brought into (-pi, pi]. `p` is that of `u`.
+    The angle th1 of `out` is in (-pi, pi]. `p` has the link first that comes first in u.
     """
     th1, th12, w1, w12 = u[0], u[0] + u[1], u[2], u[2] + u[3]
     l1, l2 = p.l1, p.l2
     s1, c1, s12, c12 = math.sin(th1), math.cos(th1), math.sin(th12), math.cos(th12)
-    x, y = u[4] + l1 * s1 + l2 * s12, u[5] - l1 * c1 - l2 * c12
+    other_x, other_y = u[4] + l1 * s1 + l2 * s12, u[5] - l1 * c1 - l2 * c12
     vx = u[6] + l1 * c1 * w1 + l2 * c12 * w12
     vy = u[7] + l1 * s1 * w1 + l2 * s12 * w12
-    turned = math.pi + th12
-    out[0] = turned - 2.0 * math.pi * math.ceil((turned - math.pi) / (2.0 * math.pi))
+    new_th1 = math.pi + th12
+    out[0] = new_th1 - 2.0 * math.pi * math.ceil((new_th1 - math.pi) / (2.0 * math.pi))
     out[1], out[2], out[3] = -u[1], w12, -u[3]
-    out[4], out[5], out[6], out[7] = x, y, vx, vy
+    out[4], out[5], out[6], out[7] = other_x, other_y, vx, vy
 
 
 @kernel
 def impact(p, u):
     """Bring the first hand to rest by an impulse on it, in place; return its x and y [N s].
 
-    w+ = P w-, P = 1 - M^-1 J' (J M^-1 J')^-1 J with J = [1 0]: the rows of the angles state that
-    M_tt dw = M_tx v, and those of the hand what the impulse is.
+    w+ = P w- with P = 1 - M^-1 J' (J M^-1 J')^-1 J and J = [1 0]. With the mass matrix split into
+    the hand's coordinates x and the angles t, the rates of the angles change by dw, where
+    M_tt dw = M_tx v, and the impulse is M_xt dw - m v.
     """
     x1, x2, y1, y2 = coupling(p, u[0], u[0] + u[1])
     m11, m12, m22 = inertia(p, math.cos(u[1]))

@@ -1,15 +1,15 @@
-"""Ensembles of gaits, eight side by side in the lanes of vectors, by Taylor series.
+"""Fast simulation of many gaits: eight motions side by side in the lanes of vectors.
 
-Each lane runs one motion, phase by phase. In a round all eight lanes take a step together
-(`series.take_step`), each as long as its tolerance and its phase allow. Then every lane is judged
-alone: its phase goes on; or an event, the stop or the end of its time has ended the phase, and the
-next one begins; or the motion has missed its event. A lane whose motion has ended takes the next
-start, until there are none. Friction, flight and events of level with links of two lengths are left
-to `hybrid.run_many`.
+It computes the same as `hybrid.run_many`, many times faster, by the Taylor series of series.py.
+Each of eight lanes runs one motion, phase by phase. In a round all lanes take a step together
+(`series.take_step`), each as long as its own tolerance and phase allow. Then every lane is checked
+by itself: its phase goes on; or an event, the stop or the end of its time has ended the phase, and
+the next one begins; or the motion has missed its event. When the motion of a lane has ended, the
+lane gets the next start, until there are none.
 
-An event enters by its factors in `_set_event`; an effect that the equations lack (series.py), such
-as friction, must be excluded in `has_series` (gaits/gait.py). test_ensemble compares every motion
-with `hybrid.run_many` to 1e-8.
+The series know neither friction nor flight, nor the event `level` for links of different lengths;
+`has_series` (gaits/gait.py) leaves such gaits to `hybrid.run_many`. A new event needs its factors
+in `_set_event`.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from monkeybot.model.integrator import EVENT, MAX_STEPS, SHORTEST_STEP, STOP, TI
 from monkeybot.model.series import take_step
 from monkeybot.model.simd import WIDTH
 
-ONGOING = 3  # beside TIME, EVENT and STOP of `integrator`: the phase goes on after the step
-# What a lane does: nothing; a motion whose phase is still to begin; a motion amid a phase.
+ONGOING = 3  # the phase goes on after the step; what ends it are TIME, EVENT, STOP of `integrator`
+# State of a lane: no motion; a motion whose next phase is to begin; a motion within a phase.
 IDLE, BEGINS, RUNS = 0, 1, 2
-# Rows of `lanes` (LANE_ROWS, 8): what each lane does; which start its motion came from; the hand
-# that holds, 0 or 1; which phase it is in; the steps that the motion has taken.
+# Rows of `lanes` (LANE_ROWS, 8): the state of each lane; the number of its motion's start; the hand
+# that holds, 0 or 1; the number of the phase; the number of steps that the motion has taken.
 DOES, START, HAND, PHASE, STEPS = range(5)
 LANE_ROWS = 5
 
 
 @kernel
 def _rows(count):
-    """Return rows of lanes, on a boundary of 64 bytes, at which vectors are loaded fastest."""
+    """Return zeros (count, 8) that begin at a multiple of 64 bytes, where vectors load fastest."""
     space = np.zeros(count * WIDTH + 7)
     first = (-(space.ctypes.data // 8)) % 8
     return space[first : first + count * WIDTH].reshape(count, WIDTH)
@@ -47,11 +47,18 @@ def _rows(count):
 
 @kernel
 def _set_event(m, first, lane, event, surplus, torque, th2):
-    """Fill a lane's factors of an event in m from row `first` on: of a, b, p and q, and a constant.
+    """Fill rows of m, from `first` on, with an event as factors of a, b, p and q and a constant.
 
-    `surplus` is the energy at the start of the phase above that of the motion's [J], and `th2` the
-    elbow's angle there. An event of energy follows from the work of the motor, torque on th2, for
-    without friction nothing else does any.
+    An event of energy becomes linear: without friction only the motor does work, so the energy is
+    that at the start of the phase plus torque times the change of th2.
+
+    Args:
+        m: constants of the lanes.
+        first, lane: first row and column.
+        event: tuple of 6 (`events`).
+        surplus: energy at the start of the phase minus that at the start of the motion [J].
+        torque: on the elbow [N m].
+        th2: angle of the elbow at the start of the phase [rad].
     """
     of_th1 = of_th2 = of_w1 = of_w2 = 0.0
     constant = -1.0
@@ -73,9 +80,9 @@ def _begin_phase(p, u, phase, stop, start_energy, lane, x, m):
     """Set the constants, the events and the state of a lane for a phase that begins.
 
     Args:
-        p: parameters, those of the link with the held hand first.
+        p: parameters, the link with the held hand first (`parameters.Row`).
         u: state at the start of the phase (8,).
-        phase: (11,).
+        phase: as in `hybrid` (11,).
         stop: event that ends the motion in the phases that allow it.
         start_energy: at the start of the motion, to which events of energy refer [J].
         lane, x, m: which lane, and the arrays of `series`.
@@ -97,7 +104,7 @@ def _begin_phase(p, u, phase, stop, start_energy, lane, x, m):
 
 @kernel
 def _state_at(x, lane, t, u):
-    """Fill the angles and rates of u with a lane's state at a time in its step."""
+    """Fill angles and rates of u (8,) with a lane's state, t [s] after the start of its step."""
     a = b = p = q = 0.0
     for k in range(series.ORDER, -1, -1):
         a, b = a * t + x[series.A + k, lane], b * t + x[series.B + k, lane]
@@ -107,15 +114,13 @@ def _state_at(x, lane, t, u):
 
 @kernel
 def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, counts):
-    """Run phases from many starts, as `hybrid.run` does from one.
-
-    Takes neither friction nor flight, and events of level for links of one length alone.
+    """Simulate phases from many starts, as `hybrid.run` does from one.
 
     Args:
         both, stop, tolerance: as in `run`.
         starts: states (k, 8) in the frame of the hand that holds.
-        hands: which that is, 0 or 1 (k,); filled with the one at the end.
-        phases: of each start (k, n, 11), or of all (1, n, 11).
+        hands: the hand that holds, 0 or 1 (k,); filled with the one that holds at the end.
+        phases: for each start (k, n, 11), or the same for all (1, n, 11).
         times: filled with the duration of every phase (k, n) [s].
         finals: filled with the states at the end (k, 8); NaN for a motion that missed an event.
         counts: filled with what `run` returns (k,).
@@ -128,6 +133,7 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
     n, following = phases.shape[1], 0
     phases_differ = 1 if len(phases) > 1 else 0
     while True:
+        # Give idle lanes the next start, and begin phases.
         running = False
         for lane in range(WIDTH):
             if lanes[DOES, lane] == IDLE and following < len(starts):
@@ -147,7 +153,8 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
             running |= lanes[DOES, lane] == RUNS
         if not running:
             return
-        # The order is read from an array, lest the compiler unroll all loops over it.
+        # All lanes take a step. The order is computed from the size of an array so that the
+        # compiler does not unroll the loops over it.
         take_step(x, m, x.shape[0] // series.SERIES - 1, tolerance, e)
         for lane in range(WIDTH):
             if lanes[DOES, lane] == IDLE:
@@ -159,9 +166,10 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
                 and elapsed[lane] == 0.0
                 and e[series.WATCH_ENDS, lane] >= 0.0
             )
-            # What ends the phase in this step, if anything. As a kernel of its own this costs 30 %.
+            # What ends the phase in this step, if anything, and when. As a separate kernel this
+            # would cost 30 % of the time.
             duration, reason = size, TIME if size >= m[series.REMAINING, lane] else ONGOING
-            if restored:  # where an impact takes no energy there is none to restore
+            if restored:  # the impact took no energy, so the phase that restores it ends at once
                 duration, reason = 0.0, EVENT
             else:
                 at_event = rise(x, m, e, series.WATCH, series.WATCH_ENDS, lane, coefficients)

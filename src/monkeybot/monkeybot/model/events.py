@@ -1,13 +1,16 @@
-"""Event functions: an event is the rise of a value through 0.
+"""Events that end a phase of motion: each is a function of the state whose value rises through 0.
 
-For the kernels an event is (kind, th1, th2, w1, w2, above): its kind, and for a linear one the
-factors of angles and rates and the value that their sum rises above; for the other kinds `above`
-alone counts. A falling value is a rising one with all signs changed.
+Examples are that the held link passes the vertical, that the free hand rises to the height of the
+held one, or that the energy is back at its value at the start. An integrator evaluates `value`
+after each step, and `rate` where the value may have had a peak within the step.
 
-An event that is linear in angles and rates needs no code here: call `linear`. Another kind is a
-number beside ENERGY, with its `value` and `rate`, and in ensemble.py if fast ensembles are to have
-it. That an event is a rise is fixed, since integrators look for that alone; test_motion compares
-times with another integrator.
+For the kernels an event is a tuple of 6, (kind, th1, th2, w1, w2, above). A linear event happens
+when the sum of angles and rates, weighted by the four factors, rises above `above`. For the other
+kinds only `above` counts. For a value that falls, change the signs of all factors and of `above`.
+
+An event that is linear in angles and rates needs no code here: call `linear`. Another kind needs a
+number beside ENERGY, its `value` and `rate`, and factors in ensemble.py if fast ensembles are to
+know it.
 """
 
 from __future__ import annotations
@@ -24,9 +27,10 @@ NEVER, LINEAR, LEVEL, ENERGY = 0.0, 1.0, 2.0, 3.0  # kinds of events
 
 @kernel
 def direction(l1, l2, th1, th2):
-    """Return the direction of the free hand from the held one, 0 straight down, continuous in th2.
+    """Return the direction from the held hand to the free one, 0 for straight down [rad].
 
-    For links of one length it is th1 + th2 / 2.
+    It is continuous in th2, which an arctangent of the position would not be. For links of equal
+    length it is th1 + th2 / 2.
     """
     half = 0.5 * th2
     if l1 == l2:
@@ -39,9 +43,9 @@ def direction(l1, l2, th1, th2):
 
 @kernel
 def value(p, event, base, u):
-    """Return the value of an event in a state; it happens when this rises through 0.
+    """Return the value of an event in a state u (8,); the event happens when it rises through 0.
 
-    `base` is what an event of energy refers to [J].
+    `base` is the energy to which an event of energy refers [J].
     """
     kind, th1, th2, w1, w2, above = event
     if kind == LINEAR:
@@ -54,7 +58,7 @@ def value(p, event, base, u):
 
 @kernel
 def rate(p, flight, torque, event, u, slopes, i):
-    """Return the rate of an event's value, row i of `slopes` being the state's derivative."""
+    """Return the time derivative of an event's value; row i of `slopes` is that of the state."""
     w1, w2, a1, a2 = slopes[i, 0], slopes[i, 1], slopes[i, 2], slopes[i, 3]
     kind, of_th1, of_th2, of_w1, of_w2, _ = event
     if kind == LINEAR:
@@ -73,7 +77,7 @@ def rate(p, flight, torque, event, u, slopes, i):
 
 @dataclass(frozen=True)
 class StateEvent:
-    """An event function by name; `row` holds the kernels' arguments."""
+    """An event with its name; `row` is the tuple of 6 that the kernels take."""
 
     name: str
     row: tuple[float, float, float, float, float, float]
@@ -83,17 +87,20 @@ def linear(
     name: str, *, th1: float = 0.0, th2: float = 0.0, w1: float = 0.0, w2: float = 0.0,
     above: float = 0.0,
 ) -> StateEvent:  # fmt: skip
-    """Return the event that a linear function of angles and rates rises above a value."""
+    """Return the event that th1 times its factor, and so on, sum up to more than `above`."""
     return StateEvent(name, (LINEAR, th1, th2, w1, w2, above))
 
 
 def level(slope: float = 0.0) -> StateEvent:
-    """Return the event that the free hand rises to the held one's height, or a slope [rad]."""
+    """Return the event that the free hand rises to a line through the held one.
+
+    The line is horizontal, or inclined by `slope` [rad].
+    """
     return StateEvent("level", (LEVEL, 0.0, 0.0, 0.0, 0.0, slope))
 
 
 def energy_restored(gain: float = 0.0) -> StateEvent:
-    """Return the event that the energy is back at that of the start, or `gain` [J] above it."""
+    """Return the event that the energy has risen to `gain` [J] above that at the start."""
     return StateEvent("energy", (ENERGY, 0.0, 0.0, 0.0, 0.0, gain))
 
 

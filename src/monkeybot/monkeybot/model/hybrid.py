@@ -1,14 +1,16 @@
-"""Hybrid dynamics: phases of swing and flight, joined by jumps.
+"""Simulation of the hybrid system: phases of swing and flight, joined by actions of the magnets.
 
-A `Phase` lasts until an event, or for a given time, under a constant torque; at its end the magnets
-act. `run` plays a list of phases from one start, `run_many` from many. The kernels keep the state
-in the frame of one hand (`dynamics`), and flip it where the other one takes over, as the report
-does. They take a phase as a row of 11 numbers: TORQUE to MAY_STOP, then its event (`events`).
+A `Phase` is a piece of motion under a constant torque of the motor. It lasts until an event, such
+as a hand reaching a height, or for a given time; at its end magnets switch on or off. `run`
+simulates a list of phases from one start, `run_many` the same list from many starts.
 
-TOLERANCE and LIMIT may be tuned: a tighter tolerance is slower, and a shorter LIMIT gives up starts
-that would still come. An action of the magnets is added as a number beside GRIP_OTHER, a member of
-Then, and a branch in `run` and Motion.then. test_motion plays modes in any order against a
-Lagrangian.
+The kernels keep the state in the frame of the hand that holds (`dynamics`) and convert it to the
+frame of the other hand where that one takes over, as the report of docs/monkeybot.md does. They
+take a phase as a row of 11 numbers, indexed by TORQUE to EVENT_ABOVE below.
+
+TOLERANCE and LIMIT may be tuned: a tighter tolerance is slower, and with a shorter LIMIT slow
+motions count as failed. A further action of the magnets needs a number beside GRIP_OTHER, a member
+of Then, and a branch in `run` and Motion.then.
 """
 
 from __future__ import annotations
@@ -23,13 +25,14 @@ from monkeybot.model.dynamics import energies, flip, impact
 from monkeybot.model.events import ENERGY, NO_EVENT, StateEvent, value
 from monkeybot.model.integrator import EVENT, FAILED, SCRATCH, STOP, TIME, advance
 
-TOLERANCE = 1e-8  # of each step of the integrator
+TOLERANCE = 1e-8  # relative and absolute error that each step of the integrator may have
 LIMIT = 5.0  # s: a phase that lasts longer has missed its event; a swing takes about 0.5 s
 NOTHING, CHANGE, RELEASE, GRIP, GRIP_OTHER = range(5)  # actions of the magnets, as in Then
-# Columns of a phase as the kernels take it; from KIND on those of its event.
-TORQUE, DURATION, TIMED, THEN, MAY_STOP, KIND = range(6)
-NEVER_ROW = NO_EVENT.row
-MISSED = -1  # in place of the number of phases run: the motion missed an event, or failed
+# Columns of a phase as the kernels take it: its own five, then the six of its event (`events`).
+TORQUE, DURATION, TIMED, THEN, MAY_STOP = range(5)
+KIND, EVENT_TH1, EVENT_TH2, EVENT_W1, EVENT_W2, EVENT_ABOVE = range(5, 11)
+NEVER_ROW = NO_EVENT.row  # stands for the stop event in phases that do not allow it
+MISSED = -1  # returned instead of the number of phases: the motion missed an event, or failed
 
 
 class Then(IntEnum):
@@ -48,14 +51,14 @@ class Then(IntEnum):
 
 @dataclass(frozen=True)
 class Phase:
-    """Describe a piece of motion under constant torque.
+    """A piece of motion under constant torque.
 
     Args:
-        until: event that ends it; `NO_EVENT` for one that lasts `duration`.
+        until: event that ends it; `NO_EVENT` for a phase that lasts exactly `duration`.
         torque: on the elbow, in the frame of the hand that is first, as in the report [N m].
         then: what the magnets do at its end.
         duration: longest time [s]; with an event, a phase that lasts longer has missed it.
-        may_stop: whether the stop event ends the motion here.
+        may_stop: whether the caller's stop event may end the whole motion in this phase.
     """
 
     until: StateEvent = NO_EVENT
@@ -73,13 +76,14 @@ class Phase:
 
 @kernel
 def event_of(phase):
-    """Return the event that ends a phase (11,)."""
-    return phase[KIND], phase[6], phase[7], phase[8], phase[9], phase[10]
+    """Return the event that ends a phase (11,), as the tuple of 6 that `events` takes."""
+    factors = phase[EVENT_TH1], phase[EVENT_TH2], phase[EVENT_W1], phase[EVENT_W2]
+    return phase[KIND], factors[0], factors[1], factors[2], factors[3], phase[EVENT_ABOVE]
 
 
 @kernel
 def change_frame(both, u, hand, scratch):
-    """See a state from the other hand, in place; return which hand that is."""
+    """Convert a state (8,) to the frame of the other hand, in place; return that hand, 0 or 1."""
     flip(both[hand], u, scratch)
     u[:] = scratch
     return 1 - hand
@@ -87,42 +91,56 @@ def change_frame(both, u, hand, scratch):
 
 @kernel
 def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, marks):
-    """Run phases one after the other.
+    """Simulate phases one after the other.
 
     Args:
-        both: parameters with hand A first and with hand B first, two tuples of 14.
-        u: state (8,) in the frame of `hand`; moved to the end.
-        hand: the hand that is first, 0 or 1.
-        flight: whether that hand is free, too.
-        phases: (n, 11).
+        both: parameters with hand A first and with hand B first, two `parameters.Row`.
+        u: state (8,) in the frame of `hand`; replaced by the state at the end.
+        hand: the hand that is first, 0 for A or 1 for B.
+        flight: whether that hand is free as well, so that the robot flies.
+        phases: columns as listed above (n, 11).
         stop: event that ends the motion in the phases that allow it, a tuple of 6.
         tolerance: of the integrator.
-        work: of the integrator.
+        work: scratch of the integrator (SCRATCH, 8).
         times: filled with the duration of each phase (n,) [s].
-        states: filled with the state after each phase and what followed it (n, 8).
-        marks: filled with the hand, whether it flies, and the impulse in x and y (n, 4) [N s].
+        states: filled with the state after each phase and the magnets' action (n, 8).
+        marks: filled with the hand that is then first, whether the robot then flies, and the
+            impulse in x and y on a hand that gripped (n, 4) [1, 1, N s, N s].
 
     Returns:
-        how many phases were run; -1 for a motion that missed an event or failed.
+        how many phases were run; MISSED for a motion that missed an event or failed.
     """
     kinetic, potential = energies(both[hand], u)
-    base = kinetic + potential
+    energy_at_start = kinetic + potential
+    # First step to try [s]: the error of the integrator is of fifth order in the step.
     h = min(0.05, 0.5 * tolerance**0.2)
     for i in range(phases.shape[0]):
         p = both[hand]
         event = event_of(phases[i])
         torque, duration = phases[i, TORQUE], phases[i, DURATION]
         action = int(phases[i, THEN])
-        end = stop if phases[i, MAY_STOP] != 0.0 else NEVER_ROW
-        reason, t = EVENT, 0.0
-        # Where an impact takes no energy there is none to restore.
-        if phases[i, KIND] != ENERGY or value(p, event, base, u) < 0.0:
-            reason, t, h = advance(
-                p, flight, torque, u, duration, event, end, base, h, tolerance, work
+        stop_event = stop if phases[i, MAY_STOP] != 0.0 else NEVER_ROW
+        reason, elapsed = EVENT, 0.0
+        # Integrate to the end of the phase. If an impact took no energy, there is none to restore,
+        # and a phase that would restore it ends at once.
+        if phases[i, KIND] != ENERGY or value(p, event, energy_at_start, u) < 0.0:
+            reason, elapsed, h = advance(
+                p,
+                flight,
+                torque,
+                u,
+                duration,
+                event,
+                stop_event,
+                energy_at_start,
+                h,
+                tolerance,
+                work,
             )
         if reason == FAILED or (reason == TIME and phases[i, TIMED] == 0.0):
             return MISSED
-        times[i] = t
+        # The magnets act, unless the stop event has ended the motion.
+        times[i] = elapsed
         marks[i, 2] = marks[i, 3] = 0.0
         if reason != STOP:
             if action == RELEASE:
@@ -141,11 +159,11 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
 
 @kernel
 def run_many(both, starts, phases, stop, tolerance, times, finals, counts):
-    """Run the same phases from many starts on hand A.
+    """Simulate the same phases from many starts, all on hand A.
 
     Args:
         both, phases, stop, tolerance: as in `run`.
-        starts: states (k, 8).
+        starts: states in the frame of hand A (k, 8).
         times: filled with the duration of each phase (k, n) [s].
         finals: filled with the states at the end (k, 8); NaN for a motion that missed an event.
         counts: filled with what `run` returns (k,).

@@ -1,14 +1,15 @@
 """Error-controlled integration up to an event: Dormand and Prince's 5(4) with dense output.
 
-After each step the values of two events are compared with those before it. One that has risen
-through 0 is located on the dense output, and a last step that ends there is taken anew, for it is
-as exact as any other. A value that is negative at both ends may have had a peak between them,
-which its rates tell (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.4 to
-II.6).
+An event is a function of the state whose value rises through 0 (`events`). After each step the
+values of two events, the one that ends the phase and a stop, are compared with those before it. If
+one has risen through 0, its time is located on the dense output, the polynomial that interpolates
+the state within the step. The step is then repeated up to that time, since the end of a step is
+more exact than the interpolation. A value that is negative at both ends of a step may have had a
+positive peak between them; that is so only if it rises at the start and falls at the end (Hairer,
+Norsett and Wanner, Solving Ordinary Differential Equations I, II.4 to II.6).
 
-MAX_STEPS, which ends motions that get nowhere, may be raised. The accuracy is the caller's
-`tolerance`: 1e-8 for gaits, 1e-12 for the reference. The coefficients are the book's (in
-roboaccord.numerics), and test_motion finds the events with another integrator.
+The coefficients are the book's (in roboaccord.numerics). The accuracy is the caller's `tolerance`:
+1e-8 for gaits, 1e-12 for the reference. MAX_STEPS may be raised.
 """
 
 from __future__ import annotations
@@ -27,15 +28,23 @@ from roboaccord.numerics import (
 from monkeybot.model.dynamics import derivative
 from monkeybot.model.events import rate, value
 
-MAX_STEPS = 100_000  # of one phase: far more than any gait takes
-SHORTEST_STEP = 1e-13  # s: an integration that needs shorter ones has failed
+MAX_STEPS = 100_000  # of one phase: far more than any gait takes, so the motion gets nowhere
+SHORTEST_STEP = 1e-13  # s: an integration that needs shorter steps has failed
 FAILED, TIME, EVENT, STOP = -1, 0, 1, 2  # what ended an integration
 SCRATCH = 14  # rows of the work space: 7 slopes, 5 of dense output, 2 states
+LAST_SLOPE = 6  # row of the slopes that belongs to the end of a step
+ROOT_ITERATIONS = 60  # more than regula falsi needs to reach round-off
+PEAK_ITERATIONS = 50  # of golden section: the interval shrinks to 0.618^50 = 3.5e-11 of a step
+NO_CROSSING = 2.0  # stands for the part of a step, 0 to 1, where no event happens in it
 
 
 @kernel
 def _step(p, flight, torque, u, n, h, k, new, tolerance):
-    """Fill `new` and the slopes k[1:7] of one step from u, k[0] being there; return the error."""
+    """Take one step of h [s] from u; return its error, relative to `tolerance`.
+
+    Fills `new` with the state at the end, and k[1:7] with the slopes of the stages; k[0] holds the
+    slope at u already. The first n entries of a state move.
+    """
     for stage in range(1, 7):
         fill_stage(stage, u, n, h, k, new)
         derivative(p, flight, torque, new, k, stage)
@@ -44,40 +53,42 @@ def _step(p, flight, torque, u, n, h, k, new, tolerance):
 
 @kernel
 def _locate(p, event, base, r, n, low, high, out):
-    """Return the part of a step where an event's value rises through 0.
+    """Return the part of a step, 0 to 1, where an event's value rises through 0.
 
-    By the Illinois variant of regula falsi, which keeps the root between `low` and `high`.
+    By the Illinois variant of regula falsi, which keeps the root between `low` and `high`: an end
+    that stays twice has its value halved, so that the other end moves, too. The rows `r` are those
+    of the dense output, and `out` (8,) is scratch.
     """
     dense_state(r, n, low, out)
-    g_low = value(p, event, base, out)
+    value_low = value(p, event, base, out)
     dense_state(r, n, high, out)
-    g_high = value(p, event, base, out)
-    side, fraction, scale = 0, high, g_high - g_low
-    for _ in range(60):
-        fraction = (low * g_high - high * g_low) / (g_high - g_low)
+    value_high = value(p, event, base, out)
+    last_moved, fraction, scale = 0, high, value_high - value_low
+    for _ in range(ROOT_ITERATIONS):
+        fraction = (low * value_high - high * value_low) / (value_high - value_low)
         dense_state(r, n, fraction, out)
-        g = value(p, event, base, out)
-        if abs(g) < 1e-15 * scale:
+        value_between = value(p, event, base, out)
+        if abs(value_between) < 1e-15 * scale:
             break
-        if g > 0.0:
-            high, g_high = fraction, g
-            if side == 1:
-                g_low *= 0.5
-            side = 1
+        if value_between > 0.0:
+            high, value_high = fraction, value_between
+            if last_moved == 1:
+                value_low *= 0.5
+            last_moved = 1
         else:
-            low, g_low = fraction, g
-            if side == -1:
-                g_high *= 0.5
-            side = -1
+            low, value_low = fraction, value_between
+            if last_moved == -1:
+                value_high *= 0.5
+            last_moved = -1
     return fraction
 
 
 @kernel
 def _peak(p, event, base, r, n, out):
-    """Return the part of a step at which an event's value is largest, by golden section."""
+    """Return the part of a step, 0 to 1, at which an event's value is largest: golden section."""
     golden = 0.5 * (math.sqrt(5.0) - 1.0)
     low, high = 0.0, 1.0
-    for _ in range(50):
+    for _ in range(PEAK_ITERATIONS):
         lower, upper = high - golden * (high - low), low + golden * (high - low)
         dense_state(r, n, lower, out)
         g_left = value(p, event, base, out)
@@ -91,24 +102,34 @@ def _peak(p, event, base, r, n, out):
 
 @kernel
 def _crossing(p, flight, torque, event, base, before, after, u, new, n, h, k, r, out):
-    """Return the part of a step at which an event happens, or 2 if it does not.
+    """Return the part of a step, 0 to 1, at which an event happens, or NO_CROSSING.
 
-    `before` and `after` are its values at the ends of the step. One that is negative at both may
-    have been positive between them: then it has a peak.
+    A value that is negative at both ends may have been positive between them: then it has a peak.
+
+    Args:
+        p, flight, torque, event, base: as in `advance`.
+        before, after: the event's values at the ends of the step.
+        u, new: states at the ends of the step (8,), of which the first n entries move.
+        n: 8 in flight, else 4.
+        h: length of the step [s].
+        k: slopes of the step's stages (7, 8).
+        r: scratch for the rows of the dense output (5, 8).
+        out: scratch for a state (8,).
     """
     if before >= 0.0:
-        return 2.0
+        return NO_CROSSING
     top = 1.0
     if after < 0.0:
-        if rate(p, flight, torque, event, new, k, 6) >= 0.0:
-            return 2.0
+        # A peak between the ends needs a value that rises at the start and falls at the end.
+        if rate(p, flight, torque, event, new, k, LAST_SLOPE) >= 0.0:
+            return NO_CROSSING
         if rate(p, flight, torque, event, u, k, 0) <= 0.0:
-            return 2.0
+            return NO_CROSSING
         dense_rows(u, n, h, k, new, r)
         top = _peak(p, event, base, r, n, out)
         dense_state(r, n, top, out)
         if value(p, event, base, out) < 0.0:
-            return 2.0
+            return NO_CROSSING
     else:
         dense_rows(u, n, h, k, new, r)
     return _locate(p, event, base, r, n, 0.0, top, out)
@@ -120,67 +141,77 @@ def advance(p, flight, torque, u, duration, event, stop, base, h, tolerance, wor
 
     Args:
         p, flight, torque: as `dynamics.derivative` takes them.
-        u: state (8,); entries that the mode holds still are not touched.
-        duration: at most this long [s].
+        u: state (8,), replaced by that at the end; on a held hand its place and velocity, the
+            last four entries, are not touched.
+        duration: longest time to integrate [s].
         event, stop: tuples of 6 (`events`); one of kind 0 never happens.
         base: energy that an event of energy refers to [J].
         h: first step to try [s].
         tolerance: of each step, relative and absolute.
-        work: (SCRATCH, 8), used up.
+        work: scratch (SCRATCH, 8).
 
     Returns:
-        FAILED, TIME, EVENT or STOP; the time that it took [s]; the step to go on with [s].
+        FAILED, TIME, EVENT or STOP; the time that has passed [s]; the step to go on with [s].
     """
     n = 8 if flight else 4
     k, r = work[:7], work[7:12]
-    new, slot = work[12], work[13]
-    t = 0.0
-    watch, halt = event[0] > 0.0, stop[0] > 0.0
+    new, scratch_state = work[12], work[13]
+    elapsed = 0.0
+    has_event, has_stop = event[0] > 0.0, stop[0] > 0.0
     derivative(p, flight, torque, u, k, 0)
-    new[:], slot[:] = u, u
-    g = value(p, event, base, u) if watch else 0.0
-    s = value(p, stop, base, u) if halt else 0.0
+    new[:], scratch_state[:] = u, u
+    event_value = value(p, event, base, u) if has_event else 0.0
+    stop_value = value(p, stop, base, u) if has_stop else 0.0
     for _ in range(MAX_STEPS):
-        remaining = duration - t
+        # One step, not beyond the end; a step whose error is too large, or NaN, is tried shorter.
+        remaining = duration - elapsed
         if remaining <= 1e-15:
-            return TIME, t, h
-        last = h >= remaining
-        size = remaining if last else h
-        error = _step(p, flight, torque, u, n, size, k, new, tolerance)
+            return TIME, elapsed, h
+        cut_short = h >= remaining
+        step_size = remaining if cut_short else h
+        error = _step(p, flight, torque, u, n, step_size, k, new, tolerance)
         if not error <= 1.0:
-            h = next_size(size, error)
+            h = next_size(step_size, error)
             if h < SHORTEST_STEP:
-                return FAILED, t, h
+                return FAILED, elapsed, h
             continue
-        fraction, reason = 2.0, TIME
-        if watch:
-            g_new = value(p, event, base, new)
+        # Has an event or the stop happened in the step, and which of them first?
+        fraction, reason = NO_CROSSING, TIME
+        if has_event:
+            new_event_value = value(p, event, base, new)
             fraction = _crossing(
-                p, flight, torque, event, base, g, g_new, u, new, n, size, k, r, slot
-            )
-            g = g_new
+                p, flight, torque, event, base, event_value, new_event_value, u, new, n,
+                step_size, k, r, scratch_state,
+            )  # fmt: skip
+            event_value = new_event_value
             reason = EVENT
-        if halt:
-            s_new = value(p, stop, base, new)
-            other = _crossing(p, flight, torque, stop, base, s, s_new, u, new, n, size, k, r, slot)
-            s = s_new
-            if other < fraction:
-                fraction, reason = other, STOP
+        if has_stop:
+            new_stop_value = value(p, stop, base, new)
+            stop_fraction = _crossing(
+                p, flight, torque, stop, base, stop_value, new_stop_value, u, new, n,
+                step_size, k, r, scratch_state,
+            )  # fmt: skip
+            stop_value = new_stop_value
+            if stop_fraction < fraction:
+                fraction, reason = stop_fraction, STOP
         if fraction <= 1.0:
-            # A step that ends at the event is as exact as any other; the dense output is less so.
-            _step(p, flight, torque, u, n, fraction * size, k, new, tolerance)
-            row = event if reason == EVENT else stop
-            speed = rate(p, flight, torque, row, new, k, 6)
-            miss = value(p, row, base, new)
-            shift = -miss / speed if abs(miss) < 1e-3 * abs(speed) * size else 0.0
+            # Repeat the step up to the event: its end is more exact than the dense output.
+            _step(p, flight, torque, u, n, fraction * step_size, k, new, tolerance)
+            first_event = event if reason == EVENT else stop
+            # One iteration of Newton's method brings the value to 0, along the slope at the end.
+            speed = rate(p, flight, torque, first_event, new, k, LAST_SLOPE)
+            miss = value(p, first_event, base, new)
+            shift = -miss / speed if abs(miss) < 1e-3 * abs(speed) * step_size else 0.0
             for i in range(n):
-                u[i] = new[i] + shift * k[6, i]
-            return reason, t + fraction * size + shift, h
+                u[i] = new[i] + shift * k[LAST_SLOPE, i]
+            return reason, elapsed + fraction * step_size + shift, h
+        # Go on from the end of the step; its last slope is the first of the next one.
         for i in range(n):
             u[i] = new[i]
-            k[0, i] = k[6, i]
-        t += size
-        grown = next_size(size, error)
-        if not last or grown > h:
+            k[0, i] = k[LAST_SLOPE, i]
+        elapsed += step_size
+        # A last step that was cut short says little about the step to go on with.
+        grown = next_size(step_size, error)
+        if not cut_short or grown > h:
             h = grown
-    return FAILED, t, h
+    return FAILED, elapsed, h

@@ -1,12 +1,11 @@
-"""A motion step by step: swing, fly, grip and release in any order, every event listed.
+"""Step-by-step simulation of the MonkeyBot: swing, fly, grip and release in any order.
 
-`Motion` holds a state and what the magnets hold. `advance` moves it on, until an event or for a
-time, and `hold` changes the magnets: hands that grip come to rest by a plastic impact. The
-reference simulator drives it, and scripts may.
+`Motion` stores the state of the robot and which hands the magnets hold. `advance` integrates the
+state for a time or until an event, and `hold` switches the magnets: a hand that grips comes to rest
+by a plastic impact. Everything that happens is listed in `events`. The reference simulator uses it
+for every run, and scripts may use it as well.
 
-TOLERANCE, which scenarios set by `engine_options.reference.tolerance`, and FIRST_STEP, only the
-first that is tried, may be tuned. The rules of grip and release in `hold` are the model, fixed by
-test_motion and test_dynamics.
+TOLERANCE, which scenarios set by `engine_options.reference.tolerance`, and FIRST_STEP may be tuned.
 """
 
 from __future__ import annotations
@@ -22,25 +21,25 @@ from monkeybot.model.events import NO_EVENT, StateEvent
 from monkeybot.model.hybrid import Then
 from monkeybot.model.parameters import MonkeyBotParameters
 
-FIRST_STEP = 1e-3  # s: tried first; the integrator then chooses
-TOLERANCE = 1e-12  # of each step, relative and absolute: far below what engines err
+FIRST_STEP = 1e-3  # s: the first step that is tried; the integrator then chooses
+TOLERANCE = 1e-12  # of each step, relative and absolute: far below the errors of physics engines
 
 
 class Motion:
-    """Move the MonkeyBot on, and change what its magnets hold.
+    """Simulate the MonkeyBot step by step, and switch its magnets.
 
     Args:
         parameters: of the robot.
-        u: state (th1, th2, w1, w2, x, y, vx, vy) (8,), seen from hand A.
-        mode: what the magnets hold; what would move a held hand is dropped.
+        u: state (th1, th2, w1, w2, x, y, vx, vy) (8,), in the frame of hand A.
+        mode: which hands the magnets hold; the velocity of a held hand is set to 0.
         time: of the start [s].
         tolerance: of each step of the integrator, relative and absolute.
 
     Attributes:
-        hand: that is held, or was before a flight: 0 for A, 1 for B.
-        events: what happened, in order of time: the magnets' changes with the impulse of an
+        hand: the hand that is held, or was held last before a flight: 0 for A, 1 for B.
+        events: what happened, in order of time: the switching of magnets, with the impulse of an
             impact [N s], and the events that `advance` was asked to look for.
-        taken: kinetic energy that grips took so far [J].
+        taken: kinetic energy that all impacts have dissipated so far [J].
     """
 
     def __init__(
@@ -50,11 +49,12 @@ class Motion:
         self.parameters, self.mode, self.time = parameters, mode, time
         self.events: list[Event] = []
         self.taken = 0.0
-        self._tolerance, self._h = tolerance, FIRST_STEP  # `_h`: step to try next [s]
-        self._rows = parameters.rows  # with hand A first, and with hand B first
+        self._tolerance, self._next_step = tolerance, FIRST_STEP  # s: step to try next
+        self._rows = parameters.rows  # parameters with hand A first, and with hand B first
         self._work = np.zeros((integrator.SCRATCH, 8))
-        self._u, self.hand = np.array(u, dtype=float), 0  # `_u`: state seen from `hand` (8,)
-        self._see_from(1 if mode is Mode.SWING_B else 0)
+        # The state is stored in the frame of `hand` (8,).
+        self._u, self.hand = np.array(u, dtype=float), 0
+        self._change_frame_to(1 if mode is Mode.SWING_B else 0)
         if mode is not Mode.FLIGHT:
             self._u[6:] = 0.0
         if mode is Mode.FIXED:
@@ -62,12 +62,12 @@ class Motion:
 
     @property
     def held(self) -> Array:
-        """The state (8,) seen from `hand`."""
+        """The state (8,) in the frame of `hand`, the hand that is held."""
         return self._u.copy()
 
     @property
     def u(self) -> Array:
-        """The state (8,) seen from hand A."""
+        """The state (8,) in the frame of hand A."""
         if self.hand == 0:
             return self._u.copy()
         from_a = np.empty(8)
@@ -82,7 +82,7 @@ class Motion:
 
     @property
     def friction_power(self) -> float:
-        """The power that the friction of the joints takes [W]: the elbow's, and the held hand's."""
+        """The power that joint friction dissipates [W]: at the elbow, and at a held hand."""
         p, power = self._rows[self.hand], 0.0
         _, _, w1, w2 = self._u[:4]
         power -= dynamics.friction(p.viscous_2, p.dry_2, p.dry_speed, w2) * w2
@@ -91,12 +91,12 @@ class Motion:
         return float(power)
 
     def advance(self, duration: float, torque: float = 0.0, until: StateEvent = NO_EVENT) -> bool:
-        """Move on under constant torque, for a time or until an event.
+        """Integrate under constant torque, for a time or until an event.
 
         Args:
-            duration: at most this long [s].
-            torque: on the elbow, seen from `hand` [N m].
-            until: event that ends it.
+            duration: longest time to integrate [s].
+            torque: on the elbow, in the frame of `hand` [N m].
+            until: event that ends the integration.
 
         Returns:
             whether the event happened.
@@ -107,74 +107,84 @@ class Motion:
         if self.mode is Mode.FIXED:
             self.time += duration
             return False
-        reason, elapsed, self._h = integrator.advance(
+        reason, elapsed, self._next_step = integrator.advance(
             self._rows[self.hand], self.mode is Mode.FLIGHT, torque, self._u, duration,
-            until.row, NO_EVENT.row, 0.0, self._h, self._tolerance, self._work,
+            until.row, NO_EVENT.row, 0.0, self._next_step, self._tolerance, self._work,
         )  # fmt: skip
         if reason == integrator.FAILED:
             raise DivergedError(f"the motion diverged at t = {self.time + elapsed:.6f} s")
         happened = bool(reason == integrator.EVENT)
-        # A sum of elapsed times would drift from the grid of whoever counts in durations.
+        # The requested duration is added where possible: a sum of times as integrated would drift
+        # from the caller's grid of control periods by round-off.
         self.time += elapsed if happened else duration
         if happened:
             self.events.append(Event(self.time, until.name, self.mode.name.lower()))
         return happened
 
     def hold(self, mode: Mode) -> dict[str, float]:
-        """Change what the magnets hold, all at once.
+        """Switch the magnets to those of a mode, all at once.
 
-        A hand that grips comes to rest by a plastic impact, in which the other one is free
-        unless it stays held: then all motion stops.
+        A hand that grips comes to rest by a plastic impact. The other hand is free in it; if it
+        stays held, all motion stops.
 
         Returns:
-            the impulse on every hand that grips [N s].
+            the impulse on every hand that grips, by magnet [N s].
         """
-        old = self.mode
-        gripping = [n for n in MAGNETS if mode.switches[n] and not old.switches[n]]
-        releasing = [n for n in MAGNETS if old.switches[n] and not mode.switches[n]]
+        old_mode = self.mode
+        gripping = [n for n in MAGNETS if mode.switches[n] and not old_mode.switches[n]]
+        releasing = [n for n in MAGNETS if old_mode.switches[n] and not mode.switches[n]]
         if mode is not Mode.FLIGHT:
-            self._see_from(1 if mode is Mode.SWING_B else 0)
+            self._change_frame_to(1 if mode is Mode.SWING_B else 0)
         impulses = dict.fromkeys(gripping, 0.0)
-        before = self.energies[0]
+        energy_before = self.energies[0]
         if mode is Mode.FIXED:
-            impulses = {name: size for name, size in self._stop().items() if name in gripping}
+            impulses = {
+                name: impulse
+                for name, impulse in self._stop_both_hands().items()
+                if name in gripping
+            }
         elif gripping:
-            size = math.hypot(*dynamics.impact(self._rows[self.hand], self._u))
-            impulses = {gripping[0]: size}
-        self.taken += before - self.energies[0]
+            impulse = math.hypot(*dynamics.impact(self._rows[self.hand], self._u))
+            impulses = {gripping[0]: impulse}
+        self.taken += energy_before - self.energies[0]
         self.mode = mode
         self.events += [Event(self.time, "magnet_off", name) for name in releasing]
         self.events += [Event(self.time, "magnet_on", n, impulses[n]) for n in gripping]
         return impulses
 
     def lock_elbow(self, rotor: float) -> None:
-        """Give the elbow's drive an inertia [kg m^2], so large that it is locked; 0 ends it."""
+        """Add a rotor inertia [kg m^2] at the elbow, large enough to lock it; 0 unlocks it."""
         self._rows = self.parameters.row(0, rotor), self.parameters.row(1, rotor)
 
     def jump(self, u: Array) -> None:
-        """Go on from a state (8,) seen from hand A: what else has changed the velocities."""
+        """Replace the state by one in the frame of hand A (8,), after a change from outside."""
         hand, self.hand, self._u = self.hand, 0, np.array(u)
-        self._see_from(hand)
+        self._change_frame_to(hand)
 
     def then(self, then: Then) -> None:
-        """Do with the magnets what ends a gait's phase."""
-        first, other = SWINGS[self.hand], SWINGS[1 - self.hand]
+        """Switch the magnets as at the end of a gait's phase (`hybrid.Then`)."""
+        same_hand, other_hand = SWINGS[self.hand], SWINGS[1 - self.hand]
         if then is Then.RELEASE:
             self.hold(Mode.FLIGHT)
         elif then in (Then.CHANGE, Then.GRIP_OTHER):
-            self.hold(other)
+            self.hold(other_hand)
         elif then is Then.GRIP:
-            self.hold(first)
+            self.hold(same_hand)
 
-    def _stop(self) -> dict[str, float]:
-        """Bring both hands to rest, and with them all else; return the impulse on each [N s]."""
+    def _stop_both_hands(self) -> dict[str, float]:
+        """Bring both hands, and with them the whole robot, to rest.
+
+        Returns:
+            the impulse on each hand, by magnet [N s].
+        """
         p = self.parameters
         mass = dynamics.mass_matrix(self._rows[0], self._u)
         _, impulses = Arm(p.length_a, p.length_b).grip(self._u, mass, MAGNETS)
         self._u[2:4] = self._u[6:] = 0.0
         return impulses
 
-    def _see_from(self, hand: int) -> None:
+    def _change_frame_to(self, hand: int) -> None:
+        """Convert the stored state to the frame of a hand."""
         if hand != self.hand:
             self.hand = hybrid.change_frame(self._rows, self._u, self.hand, np.empty(8))
 

@@ -1,12 +1,12 @@
 """Physical parameters of the MonkeyBot, which config/parameters.yaml declares.
 
-`MonkeyBotParameters` are the robot's; `Row` is the same as the kernels take it, as seen from the
-hand that is held.
+`MonkeyBotParameters` has the robot's parameters by link A and B. `Row` has the same numbers for the
+kernels, ordered by the link that is held and the other one.
 
-Values are in config/parameters.yaml: masses, lengths and inertia are gibbot's and the report's and
-stay, as does friction of 0; what is marked "assumed" may be changed. A parameter that kernels need
-is an entry there, in the docstring below, in Row and in `row`. The order of both links in `row` is
-tested by flips (test_dynamics).
+Each value in config/parameters.yaml names its source. Masses, lengths and inertia are those of the
+robot gibbot and of the report, and stay, as does the friction of 0; values marked "assumed" may be
+changed. A new parameter for kernels needs an entry there, in the docstring below, in Row and in
+`row`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Row(NamedTuple):
         gravity: [m/s^2].
         viscous_1, viscous_2: friction of the held hand and of the elbow [N m s/rad].
         dry_1, dry_2: dry friction there [N m].
-        dry_speed: below this the dry friction falls to 0 [rad/s].
-        rotor: what the elbow's drive adds to its inertia [kg m^2].
+        dry_speed: rate below which the dry friction falls to 0 [rad/s].
+        rotor: inertia that the drive adds at the elbow [kg m^2].
     """
 
     m1: float
@@ -61,7 +61,7 @@ class MonkeyBotParameters(Parameters):
         effort_limit: of the motor at the elbow [N m].
         viscous_hand, viscous_elbow: friction of the held hand and the elbow [N m s/rad].
         constant_hand, constant_elbow: dry friction there [N m].
-        friction_speed: below this the dry friction falls to 0 [rad/s].
+        friction_speed: joint rate below which the dry friction falls to 0 [rad/s].
     """
 
     def check(self) -> None:
@@ -87,7 +87,7 @@ class MonkeyBotParameters(Parameters):
 
     @property
     def frictionless(self) -> bool:
-        """True if no joint has friction: energy is conserved but for motor and impacts."""
+        """True if no joint has friction, so that only motor and impacts change the energy."""
         return not any((
             self.viscous_hand, self.viscous_elbow, self.constant_hand, self.constant_elbow
         ))  # fmt: skip
@@ -95,9 +95,9 @@ class MonkeyBotParameters(Parameters):
     def row(self, hand: int = 0, rotor: float = 0.0) -> Row:
         """Return the kernels' arguments (15,), with the link of hand A (0) or B (1) first.
 
-        Seen from hand B the links change places: its centre of gravity is L2 - r2 from the hand,
-        and the other's is L1 - r1 from the elbow. `rotor` is what the drive of the elbow adds to
-        its inertia [kg m^2].
+        With hand B first, the links change places: the centre of gravity of link B is L2 - r2 from
+        its hand, and that of link A is L1 - r1 from the elbow. `rotor` is an inertia that the drive
+        adds at the elbow [kg m^2].
         """
         a = (self.mass_a, self.inertia_a, self.length_a)
         b = (self.mass_b, self.inertia_b, self.length_b)

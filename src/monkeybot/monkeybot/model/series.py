@@ -1,17 +1,20 @@
-"""Taylor series of the swing, of eight motions side by side in the lanes of vectors.
+"""Steps of the swing by Taylor series, for eight motions at once in the lanes of vectors.
 
-The swing is written in the angles a, b of both links from hanging straight down, with rates p, q:
+While a hand holds and nothing rubs, the state is expanded in powers of time, and a step follows
+from evaluating the series. `ensemble` uses it for many gaits; eight motions are computed together
+by the vectors of `simd`, one lane each. The swing is written in the angles a, b of both links from
+hanging straight down, with rates p, q:
 
     [A, C cos(a-b); C cos(a-b), B] (p', q') = (f1, f2)
     f1 = -C sin(a-b) q^2 - G1 sin a - torque      f2 = C sin(a-b) p^2 - G2 sin b + torque
 
-Every term is a product of series, so each coefficient of the solution follows from the lower ones
-(Jorba and Zou, Experimental Mathematics 14, 2005). All numbers are kept in three arrays with a
-column for each lane, whose rows have names below: x the coefficients of the series, m the constants
-of a lane, e the step that it has taken. Names of rows in small letters are values of one row.
+Every term is a product of series. By the rule for products, (f g)_k = sum_j f_j g_(k-j), each
+coefficient of the solution follows from lower ones (Jorba and Zou, Experimental Mathematics 14,
+2005). The numbers are stored in three arrays with a column for each lane: x has the coefficients of
+the series, m the constants of a motion and its phase, and e the ends of the step. The names of
+their rows follow below in capitals; the same name in small letters is the value of one row.
 
-ORDER and SAFETY may be tuned, accuracy against speed; the equations are fixed by test_ensemble,
-which compares every motion with `hybrid.run_many` to 1e-8.
+ORDER and SAFETY may be tuned: they trade accuracy against speed.
 """
 
 from __future__ import annotations
@@ -20,27 +23,27 @@ from roboaccord.numerics import kernel
 
 from monkeybot.model.simd import fma, larger, load, root, sine_cosine, size, smaller, store
 
-ORDER = 16  # of the series; its 16th root is four square roots
-SAFETY = 0.85  # of the step that the last coefficient allows; our choice
+ORDER = 16  # of the series; a power of 2, so that the 16th root in `take_step` is four square roots
+SAFETY = 0.85  # step taken over the step that the last coefficient allows; our choice
 COUNT = ORDER + 1  # coefficients of a series
-SERIES = 17  # how many there are
-# Rows of x where each series begins: angles, rates, sines and cosines of a, b and a - b, squares of
-# the rates, right-hand sides, determinant, accelerations.
+SERIES = 17  # number of series
+# Rows of x where each series begins: angles a, b, rates p, q, sines and cosines of a, b and a - b,
+# squares of the rates, right-hand sides f1, f2, determinant of the mass matrix, accelerations.
 A, B, P, Q, SA, CA, SB, CB, S, C, PP, QQ, F1, F2, D, X, Y = range(0, SERIES * COUNT, COUNT)
-# Rows of m: A, B and C of the mass matrix, both weights, the torque on the elbow [N m], what is
-# left of the phase [s]; then the event that ends it and the one that stops the motion, each with
-# the factors of a, b, p and q, and a constant.
+# Rows of m: A, B and C of the mass matrix [kg m^2], the weights G1 and G2 [N m], the torque on the
+# elbow [N m], the remaining time of the phase [s]; then the event that ends the phase and the one
+# that stops the motion, each with the factors of a, b, p and q, and a constant.
 MA, MB, MC, G1, G2, PUSH, REMAINING, WATCH, HALT = 0, 1, 2, 3, 4, 5, 6, 7, 12
 CONSTANTS = 17  # rows of m
-# Rows of e: a, b, p and q at the end of the step; its size [s]; and of each event the values at
-# start and end, and the rates at start and end.
+# Rows of e: a, b, p and q at the end of the step; its length [s]; and for each of the two events
+# its values at start and end, and the rates of the value at start and end.
 END, SIZE, WATCH_ENDS, HALT_ENDS = 0, 4, 5, 9
 STEP_ROWS = 13  # rows of e
 
 
 @kernel
 def _zero_order(x, m):
-    """Fill the constant terms of the series from those of angles and rates; return 1 / det."""
+    """Fill coefficient 0 of the series from those of angles and rates; return 1 / determinant."""
     p, q = load(x, P), load(x, Q)
     sa, ca = sine_cosine(load(x, A))
     sb, cb = sine_cosine(load(x, B))
@@ -72,7 +75,7 @@ def _zero_order(x, m):
 
 @kernel
 def _turn(x, k):
-    """Fill coefficient k of all sines and cosines: sin(a)' = p cos(a) and so on."""
+    """Fill coefficient k of all sines and cosines, by sin(a)' = p cos(a), cos(a)' = -p sin(a)."""
     sa = ca = sb = cb = s = c = 0.0 * load(x, A)
     for j in range(k):
         i = k - 1 - j
@@ -92,7 +95,7 @@ def _turn(x, k):
 
 @kernel
 def _square(x, m, k):
-    """Fill coefficient k of the rates' squares and of the determinant."""
+    """Fill coefficient k of p^2, q^2 and of the determinant A B - C^2 cos(a-b)^2."""
     pp = qq = cc = 0.0 * load(x, A)
     for j in range(k + 1):
         i = k - j
@@ -106,7 +109,12 @@ def _square(x, m, k):
 
 @kernel
 def _accelerate(x, m, inverse, k):
-    """Fill coefficient k of the accelerations, and k + 1 of the rates and angles."""
+    """Fill coefficient k of f1, f2 and the accelerations, and k + 1 of the rates and angles.
+
+    By Cramer's rule the accelerations times the determinant are B f1 - C cos(a-b) f2 and
+    A f2 - C cos(a-b) f1; coefficient k of that product, less the terms of lower coefficients, is
+    divided by the determinant's coefficient 0, whose inverse is `inverse`.
+    """
     zero = 0.0 * load(x, A)
     sp = sq = cx = cy = dx = dy = zero
     s0 = load(x, S)
@@ -135,23 +143,35 @@ def _accelerate(x, m, inverse, k):
 
 @kernel
 def _measure_event(m, event, a, b, p, q):
-    """Return an event's value at eight states, or its rate from theirs, without its constant."""
+    """Return the value of an event in eight states without its constant, or its rate.
+
+    For the rate a, b, p and q are the derivatives of the states.
+    """
     g = fma(load(m, event), a, load(m, event + 1) * b)
     return fma(load(m, event + 2), p, fma(load(m, event + 3), q, g))
 
 
 @kernel
 def take_step(x, m, order, tolerance, e):
-    """Fill `e` with the steps of all lanes, as long as the tolerance and the phases allow."""
+    """Take the longest steps that the tolerance and the phases allow, in all lanes.
+
+    Args:
+        x, m: series and constants; coefficients 0 of angles and rates are the states at the start.
+        order: ORDER, as a number that the compiler does not know.
+        tolerance: of the step, relative and absolute.
+        e: filled with the ends of the steps.
+    """
     inverse = _zero_order(x, m)
     for k in range(1, order):
         _turn(x, k)
         _square(x, m, k)
         _accelerate(x, m, inverse, k)
+    # Length of the step h: the last term, c_16 h^16, is as large as the tolerance.
     worst = 0.0 * inverse
     for first in (A, B, P, Q):
         worst = larger(size(load(x, first + ORDER)) / (1.0 + size(load(x, first))), worst)
     h = smaller(SAFETY * root(root(root(root(tolerance / worst)))), load(m, REMAINING))
+    # State at its end by Horner's scheme, and the derivatives dp, dq of the rates.
     a, b, p, q = load(x, A + ORDER), load(x, B + ORDER), load(x, P + ORDER), load(x, Q + ORDER)
     dp = dq = 0.0 * h
     for k in range(order - 1, -1, -1):
@@ -163,13 +183,16 @@ def take_step(x, m, order, tolerance, e):
     store(e, END + 2, p)
     store(e, END + 3, q)
     store(e, SIZE, h)
-    for i in range(2):  # the event that ends the phase, and the one that stops the motion
+    # Values and rates of both events at both ends of the step.
+    for i in range(2):
         event = WATCH + i * (HALT - WATCH)
         row = WATCH_ENDS + i * (HALT_ENDS - WATCH_ENDS)
-        base = load(m, event + 4)
-        before = _measure_event(m, event, load(x, A), load(x, B), load(x, P), load(x, Q))
-        store(e, row, base + before)
-        store(e, row + 1, base + _measure_event(m, event, a, b, p, q))
-        d = _measure_event(m, event, load(x, P), load(x, Q), load(x, P + 1), load(x, Q + 1))
-        store(e, row + 2, d)
+        constant = load(m, event + 4)
+        value_before = _measure_event(m, event, load(x, A), load(x, B), load(x, P), load(x, Q))
+        store(e, row, constant + value_before)
+        store(e, row + 1, constant + _measure_event(m, event, a, b, p, q))
+        rate_before = _measure_event(
+            m, event, load(x, P), load(x, Q), load(x, P + 1), load(x, Q + 1)
+        )
+        store(e, row + 2, rate_before)
         store(e, row + 3, _measure_event(m, event, p, q, dp, dq))

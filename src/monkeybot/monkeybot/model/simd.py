@@ -1,14 +1,18 @@
-"""Vectors of eight floats for kernels: single instruction, multiple data (SIMD).
+"""Vectors of eight floats for numba kernels: single instruction, multiple data (SIMD).
 
-A value of eight lanes is loaded from a row of a C-contiguous array (k, 8) and stored there; between
-them it takes +, -, *, / and the functions below, also with single floats, which are spread. Numba
-leaves ordinary loops to a compiler that vectorises few of them. Every lane is rounded as a float
-is, `fma` once, and no sum is reordered, so results do not depend on the processor's width.
-Importing this imports numba.
+Why: the compiler behind numba (LLVM) vectorises few ordinary loops by itself. Here a kernel works
+with vectors explicitly. `load` reads a row of a C-contiguous array (k, 8) as one vector, and
+`store` writes one. In between, a vector takes part in +, -, *, / and the functions below, with
+other vectors or with single floats, which are copied to all eight lanes.
 
-Operations may be added, as lines `_elementwise(...)`. WIDTH is fixed in ensemble.py; sine and
-cosine to two units in the last place and the bounds of rows by test_simd. Sums must stay in order
-and without contraction, for hashes of results depend on it.
+How: `Lanes` is a type for numba, represented in the compiled code by LLVM's <8 x double>. Each
+operation is an intrinsic, a function whose machine-level code (LLVM's intermediate representation,
+IR) is written by Python code while a kernel is compiled. `_elementwise` makes an intrinsic of a
+function that emits the IR, and `_on_lanes` connects the operators with intrinsics.
+
+Every lane is rounded like a single float, `fma` once for product and sum, and no sum is reordered:
+so results do not depend on the width of the processor's vectors. That must stay, for hashes of
+results depend on it. Importing this module imports numba.
 """
 
 from __future__ import annotations
@@ -28,11 +32,14 @@ from numba.extending import _Intrinsic as Intrinsic
 from numba.extending import intrinsic, models, overload, register_model
 from roboaccord.numerics import kernel
 
-WIDTH = 8
+WIDTH = 8  # lanes of a vector; `ensemble` runs as many motions side by side
 HALF_TURN, REST = 3.141592653589793, 1.2246467991473532e-16  # their sum is pi to 33 digits
+# Taylor coefficients of sin(r) / r and cos(r) in r^2: enough for 1e-16 at |r| <= pi / 2.
 SINE = tuple((-1.0) ** i / math.factorial(2 * i + 1) for i in range(11))
 COSINE = tuple((-1.0) ** i / math.factorial(2 * i) for i in range(12))
-VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
+VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)  # of a value in the compiled code
+# Emit(builder, *vectors) appends the IR of an operation, and returns its result. Generate is the
+# same in the form that numba asks for; Typed, what an intrinsic returns, adds the types.
 Emit: TypeAlias = Callable[..., ir.Value]
 Values: TypeAlias = Sequence[ir.Value]
 Generate: TypeAlias = Callable[[BaseContext, ir.IRBuilder, Signature, Values], ir.Value]
@@ -41,7 +48,7 @@ Operation: TypeAlias = Callable[[Intrinsic, Intrinsic], Intrinsic]
 
 
 class Lanes(types.Type):  # type: ignore[misc]
-    """The type of eight floats."""
+    """Numba's type of a vector of eight floats."""
 
     def __init__(self) -> None:
         super().__init__(name=f"lanes{WIDTH}")
@@ -52,30 +59,40 @@ lanes = Lanes()
 
 @register_model(Lanes)
 class _Model(models.PrimitiveModel):  # type: ignore[misc]
+    """Tell numba that a value of type `Lanes` is one LLVM vector."""
+
     def __init__(self, manager: DataModelManager, kind: Lanes) -> None:
         super().__init__(manager, kind, VECTOR)
 
 
-def _spread(
+def _copied_to_lanes(
     context: BaseContext, builder: ir.IRBuilder, kind: types.Type, value: ir.Value
 ) -> ir.Value:
-    """Return a value in all lanes, where it is one number."""
+    """Return a vector unchanged, and a single number copied to all lanes."""
     if isinstance(kind, Lanes):
         return value
     number = context.cast(builder, value, kind, types.float64)
+    # Put the number in lane 0, then take lane 0 for every lane.
     one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), number, ir.IntType(32)(0))
     mask = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
     return builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), mask)
 
 
 def _elementwise(name: str, count: int, emit: Emit) -> Intrinsic:
-    """Return an intrinsic that does something in each lane."""
+    """Return an intrinsic that applies an operation in each lane.
+
+    Args:
+        name: of the intrinsic, in messages of numba.
+        count: number of its arguments, 1 to 3. Numba reads it off the signature of `define`, which
+            is therefore written once for each.
+        emit: emits the operation on vectors.
+    """
 
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
         pairs = zip(signature.args, arguments, strict=True)
-        return emit(builder, *(_spread(context, builder, *pair) for pair in pairs))
+        return emit(builder, *(_copied_to_lanes(context, builder, *pair) for pair in pairs))
 
     if count == 1:
 
@@ -99,7 +116,7 @@ def _elementwise(name: str, count: int, emit: Emit) -> Intrinsic:
 
 
 def _llvm(name: str) -> Emit:
-    """Return what emits a call of one of LLVM's own functions."""
+    """Return a function that emits a call of LLVM's own function `name` for vectors."""
 
     def emit(builder: ir.IRBuilder, *values: ir.Value) -> ir.Value:
         kind = ir.FunctionType(VECTOR, [VECTOR] * len(values))
@@ -109,17 +126,21 @@ def _llvm(name: str) -> Emit:
     return emit
 
 
-def _larger(builder: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
+def _emit_larger(builder: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
+    """Emit max(x, y) by lane; y where either is NaN."""
     return builder.select(builder.fcmp_ordered(">", x, y), x, y)
 
 
-def _smaller(builder: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
+def _emit_smaller(builder: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
+    """Emit min(x, y) by lane; y where either is NaN."""
     return builder.select(builder.fcmp_ordered("<", x, y), x, y)
 
 
+# By lane: fma is x y + z rounded once, size the absolute value, root the square root, and nearest
+# the nearest whole number.
 fma = _elementwise("fma", 3, _llvm("fma"))
-larger = _elementwise("larger", 2, _larger)
-smaller = _elementwise("smaller", 2, _smaller)
+larger = _elementwise("larger", 2, _emit_larger)
+smaller = _elementwise("smaller", 2, _emit_smaller)
 size = _elementwise("size", 1, _llvm("fabs"))
 root = _elementwise("root", 1, _llvm("sqrt"))
 nearest = _elementwise("nearest", 1, _llvm("rint"))
@@ -130,9 +151,13 @@ _divide = _elementwise("divide", 2, lambda builder, x, y: builder.fdiv(x, y))
 _negate = _elementwise("negate", 1, lambda builder, x: builder.fneg(x))
 
 
-def _place(
+def _row_address(
     context: BaseContext, builder: ir.IRBuilder, signature: Signature, rows: ir.Value, i: ir.Value
 ) -> ir.Value:
+    """Emit the address of row i of an array (k, 8), as a pointer to a vector.
+
+    With numba's boundscheck on, a row outside the array raises IndexError.
+    """
     array = context.make_array(signature.args[0])(context, builder, rows)
     index = context.cast(builder, i, signature.args[1], types.intp)
     if context.enable_boundscheck:
@@ -148,7 +173,7 @@ def load(_: BaseContext, rows: types.Type, i: types.Type) -> Typed:
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
-        return builder.load(_place(context, builder, signature, *arguments), align=8)
+        return builder.load(_row_address(context, builder, signature, *arguments), align=8)
 
     return lanes(rows, i), generate
 
@@ -161,14 +186,16 @@ def store(_: BaseContext, rows: types.Type, i: types.Type, x: types.Type) -> Typ
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
         rows, i, x = arguments
-        x = _spread(context, builder, signature.args[2], x)
-        builder.store(x, _place(context, builder, signature, rows, i), align=8)
+        x = _copied_to_lanes(context, builder, signature.args[2], x)
+        builder.store(x, _row_address(context, builder, signature, rows, i), align=8)
         return context.get_dummy_value()
 
     return types.void(rows, i, x), generate
 
 
-def _on_lanes(operation: Operation, run: Intrinsic) -> None:
+def _overload_operator(operation: Operation, run: Intrinsic) -> None:
+    """Make a Python operator call an intrinsic in kernels where either operand is a vector."""
+
     @overload(operation, strict=False)  # type: ignore[untyped-decorator]
     def of_two(x: types.Type, y: types.Type) -> Operation | None:
         if Lanes in (type(x), type(y)):
@@ -180,7 +207,7 @@ for _operation, _run in (
     (operator.add, _add), (operator.sub, _subtract), (operator.mul, _multiply),
     (operator.truediv, _divide),
 ):  # fmt: skip
-    _on_lanes(_operation, _run)
+    _overload_operator(_operation, _run)
 
 
 @overload(operator.neg, strict=False)  # type: ignore[untyped-decorator]
@@ -195,10 +222,13 @@ def sine_cosine(x):
     Args:
         x: eight angles [rad].
     """
-    turns = nearest(x * (1.0 / math.pi))
-    r = fma(turns, -REST, fma(turns, -HALF_TURN, x))
-    half = 0.5 * turns
-    sign = 1.0 - 4.0 * size(half - nearest(half))
+    # Subtract the nearest multiple of pi, in two parts so that no digit is lost: |r| <= pi / 2.
+    half_turns = nearest(x * (1.0 / math.pi))
+    r = fma(half_turns, -REST, fma(half_turns, -HALF_TURN, x))
+    # Both change their sign with every half turn: -1 for an odd number of them.
+    quarter = 0.5 * half_turns
+    sign = 1.0 - 4.0 * size(quarter - nearest(quarter))
+    # Taylor series in r^2, by Horner's scheme.
     square = r * r
     s, c = fma(square, SINE[10], SINE[9]), fma(square, COSINE[11], COSINE[10])
     for i in range(8, -1, -1):

@@ -1,13 +1,14 @@
 """Serpenoid gaits, the tracking of a desired shape, and the controller of the gait.
 
-`Serpenoid` is Hirose's curve (Biologically Inspired Robots, 1993) with fixed parameters, and
-`VariableSerpenoid` one whose parameters follow set-points. `Tracker` brings the joints to a shape
-by computed torque, and `SerpenoidController` tracks a Serpenoid.
+A serpenoid is a wave of joint angles that runs along the body (Hirose, Biologically Inspired
+Robots, 1993). `Serpenoid` is one with fixed parameters, and `VariableSerpenoid` one whose
+parameters follow set-points, for steering. Either gives a shape at a time: the joint angles with
+rates and accelerations. `Tracker` brings the joints to a shape by computed torque, and
+`SerpenoidController` tracks a Serpenoid.
 
-BANDWIDTH and the defaults of SerpenoidController may be tuned; the pages and measured speeds
-(test_engines) are for them, so rather change the scenario's keys of the same names. A gait of your
-own is a class with `shape(time)`, tracked by a controller that robot.py registers. The curve and
-the control law are fixed, by test_gaits and test_dynamics.
+The measured speeds in docs/ are for BANDWIDTH and the defaults of SerpenoidController; so rather
+change the scenario's keys of the same names. A gait of your own is a class with `shape(time)`,
+tracked by a controller that robot.py registers.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from snake.model.coordinates import PlanarSnake
 from snake.model.ground import GroundFriction, friction_of
 from snake.model.tracking import follow_serpenoid, serpenoid, track
 
-# rad/s; the gait is at 6. A delay of 4 ms takes 24 of its 76 degrees of phase margin.
+# rad/s: of the tracking; eight times the 2 pi rad/s of the default gait. Of the loop's phase margin
+# of 76 degrees, a delay of 4 ms takes 24.
 BANDWIDTH = 50.0
 
 Shape = tuple[Array, Array, Array]
@@ -79,14 +81,15 @@ class VariableSerpenoid:
     at 0, so no ramp is needed; f and beta start at their first set-points. A negative frequency
     runs the wave from the tail to the head.
 
-    Set-points are held inside A + |o| <= limit, where the offset goes before the amplitude. The
-    filter's impulse response is nowhere negative, so the filtered values keep to it as well.
+    Set-points are limited to A + |o| <= limit by reducing the amplitude, and the offset only where
+    it alone exceeds the limit. The filter's impulse response is nowhere negative, so the filtered
+    values keep to the limit as well.
 
     Args:
         joints: number n of joints.
         amplitude, frequency, waves, offset: first set-points [rad, Hz, 1, rad].
-        time_constant: T [s]; after a step 41 % are left to go at 2 T, and 1.7 % at 6 T.
-        limit: of the joints, less what margin there should be [rad].
+        time_constant: T [s]; after a step 41 % of it remain at 2 T, and 1.7 % at 6 T.
+        limit: largest joint angle: the joint limit, less a margin [rad].
     """
 
     def __init__(
@@ -97,14 +100,14 @@ class VariableSerpenoid:
             raise ValueError("time_constant and limit must be positive")
         self._joints, self._bandwidth, self._limit = joints, 1.0 / time_constant, limit
         # Set-points (4,) of amplitude, rate 2 pi f, lag and offset.
-        self._first = self._set_points(amplitude, frequency, waves, offset)
+        self._initial = self._set_points(amplitude, frequency, waves, offset)
         self.reset()
 
     def reset(self) -> None:
         """Go back to the straight body, at phase 0 and time 0."""
-        self._time, self._held = 0.0, self._first  # of the last call [s], and its set-points (4,)
+        self._time, self._held = 0.0, self._initial  # of the last call [s], and its set-points (4,)
         self._state = np.zeros(9)  # phase, and filtered parameters, as in `follow_serpenoid`
-        self._state[2:4] = self._first[1:3]
+        self._state[2:4] = self._initial[1:3]
 
     @property
     def phase(self) -> float:
@@ -124,7 +127,7 @@ class VariableSerpenoid:
     def advance(
         self, time: float, *, amplitude: float, frequency: float, waves: float, offset: float
     ) -> Shape:
-        """Go on to `time` [s] and take set-points for what follows.
+        """Advance the filters to `time` [s], and set new set-points from then on.
 
         Returns:
             the angles, rates and accelerations of the joints, each (n,); the accelerations are
@@ -143,6 +146,7 @@ class VariableSerpenoid:
         return q, qd, qdd
 
     def _set_points(self, amplitude: float, frequency: float, waves: float, offset: float) -> Array:
+        """Return the limited set-points: amplitude, rate 2 pi f, lag and offset (4,)."""
         if amplitude < 0:
             raise ValueError("amplitude must not be negative; shift the phase instead")
         turn = 2.0 * math.pi
@@ -156,9 +160,10 @@ class Tracker:
 
         tau = ID(q, q', q'' + w^2 e + 2 w e'),     e = q - q_measured
 
-    With this computed torque every mode of the chain gets the bandwidth w, critically damped,
-    though their inertias span four decades. With a PD the fastest mode bounds the gains, and what
-    the bound leaves to the slow ones is too little: the chain slowly bows.
+    ID is the inverse dynamics. With this computed torque every mode of the chain gets the bandwidth
+    w, critically damped, though the inertias of the modes span four decades. With a PD controller
+    the fastest mode would limit the gains; they would be too small for the slow modes, and the
+    chain would slowly bend out of shape.
 
     Args:
         setup: robot and scenario.
@@ -183,7 +188,8 @@ class Tracker:
         Args:
             state: where the robot is; the friction follows from its motion.
             shape: desired angles, rates and accelerations, each (n,).
-            friction: believed of the ground, as `friction_of` gives it; None: the scenario's.
+            friction: that the controller assumes, as `friction_of` returns it; None for that of
+                the scenario.
         """
         q, qd, qdd = shape
         law, points = friction or (self._friction, self._points)

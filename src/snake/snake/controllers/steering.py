@@ -1,13 +1,17 @@
-"""Steering controller: speed and heading by frequency and offset of a serpenoid gait.
+"""Steering of the snake: speed by the frequency of its gait, heading by a mean bend of its joints.
 
-At every tick it takes a goal from guidance.py, means over the last period from PeriodMean, and sets
-the frequency by the speed and the mean joint angle by the turn rate, omega = f offset n / waves,
-which is the geometry of the wave. The gait is then tracked as by SerpenoidController.
+The gait is the serpenoid, a wave that runs along the body (controllers/serpenoid.py). At every
+tick, the controller's period, four steps follow each other:
 
-SLOW, ROOM, CORRECTION and the defaults of SteeringController are our choice, for the post fixes no
-gain or limit. They may be tuned within what test_steering states: limits (30 % of frequency, 2 Hz,
-0.5 rad/s, 0.15 rad, ROOM 1.5) and the accuracy that must be reached. Each default is also a key of
-the scenario's `controller`.
+1. `PeriodMean` averages heading and velocity over the last period of the gait.
+2. A goal (speed, heading, turn rate) comes from the scenario, by HoldHeading or FollowWaypoints, or
+   from a commanded velocity, by FollowTwist (all in controllers/guidance.py).
+3. The frequency is set by the speed, and the offset, the mean joint angle, by the turn rate.
+4. The joints track the gait by computed torque, as with SerpenoidController.
+
+SLOW, ROOM, CORRECTION and the defaults of SteeringController are our choice, for the post (the blog
+post of docs/snake.md) states no gain or limit. They may be tuned within what test_steering states.
+Each default is also a key of the scenario's `controller`.
 """
 
 from __future__ import annotations
@@ -23,9 +27,9 @@ from snake.controllers import guidance
 from snake.controllers.serpenoid import BANDWIDTH, Tracker, VariableSerpenoid
 from snake.model.coordinates import PlanarSnake
 
-SLOW = 0.05  # Hz; below it the offset for a turn rate, which divides by it, is faded out
-ROOM = 1.5  # turning circle towards a waypoint, over the least possible: our choice
-CORRECTION = 0.3  # the speed loop changes the frequency by no more than this part
+SLOW = 0.05  # Hz: the offset is turn rate over frequency; below this frequency it is faded out
+ROOM = 1.5  # radius of the turning circle that waypoints are given, over the smallest: our choice
+CORRECTION = 0.3  # largest relative change of the frequency by the speed loop: our choice
 
 
 def clipped(value: float, limit: float) -> float:
@@ -37,35 +41,35 @@ def clipped(value: float, limit: float) -> float:
 class SteeringController:
     """Steer the serpenoid by speed and heading.
 
-    In a period the wave moves the body on by one wavelength of its own length, less slip. There
-    it meets n / waves joints, each bent by the offset in the mean. So the frequency f makes the
-    speed, and the offset the turn rate
+    In a period the body moves forward by one wavelength, less slip. A wavelength has n / waves
+    joints, each bent by the offset in the mean, so the body turns by offset n / waves. The
+    frequency f therefore determines the speed, and f and the offset together the turn rate
 
         omega = f offset n / waves
 
-    Feedback does the rest, on means over the last period, in which no undulation is left. Its
-    gains are per period, so that the loops are as stable at low frequency as at 1 Hz.
+    Feedback corrects both by the means over the last period, which are free of the undulation.
+    The gains are per period, so that the loops are as stable at low frequency as at 1 Hz.
 
-    A target (`cmd_vel`) goes before waypoints, and these before `heading`.
+    A commanded velocity (`cmd_vel`) has priority over waypoints, and these over `heading`.
 
     Args:
         setup: robot and scenario.
-        speed: along the heading; negative is backward. The default is the default gait's.
-        heading: or None to hold the heading of the start.
-        turn_time: when `heading` begins to hold; until then that of the start does.
+        speed: along the heading; negative is backward. The default is the speed at 1 Hz.
+        heading: wanted heading; None holds the heading of the start.
+        turn_time: from this time on `heading` is wanted, until then the heading of the start.
         waypoints: x, y of each, for the centre of mass; the snake stops at the last.
         acceptance: distance at which a waypoint counts as reached.
-        amplitude: of every joint, less where the offset needs the room.
+        amplitude: of every joint; reduced where the offset needs the range of the joint.
         waves: number of waves on the body.
-        speed_per_hertz: speed of the straight gait over its frequency, the feed-forward.
-        max_frequency: speed is nearly linear in frequency up to 2 Hz.
+        speed_per_hertz: speed of the straight gait over its frequency, for the feed-forward.
+        max_frequency: largest frequency; the speed is nearly linear in it up to 2 Hz.
         turn_rate_limit: of the heading.
         offset_limit: of the mean joint angle.
-        heading_gain: turn per period over heading error [1]; above about 1 the loop rings.
-        speed_gain: change of frequency per period over what the speed error needs [1].
-        time_constant: of amplitude, frequency and offset; see gaits.VariableSerpenoid.
-        margin: of the joint angles to their stops.
-        bandwidth: of the tracking.
+        heading_gain: turn per period over heading error [1]; above about 1 the heading oscillates.
+        speed_gain: relative change of frequency per period over the relative speed error [1].
+        time_constant: with which amplitude, frequency and offset follow (VariableSerpenoid).
+        margin: distance that joint angles keep from their stops.
+        bandwidth: of the tracking of the gait.
     """
 
     setup: Setup
@@ -97,44 +101,47 @@ class SteeringController:
         self.gait = VariableSerpenoid(
             joints, 0.0, 0.0, self.waves, time_constant=self.time_constant, limit=limit
         )
-        self._turn_per_period = joints / self.waves  # rad of heading for a rad of offset
+        self._turn_per_period = joints / self.waves  # rad of heading per rad of offset
+        # The goals of the scenario: waypoints if there are any, else a heading.
         pitch = p.pivot_behind_front + p.pivot_ahead_of_rear
         self._chain, self._tracker = PlanarSnake(p), Tracker(setup, self.bandwidth)
-        self._mean = guidance.PeriodMean()
-        self._goals: guidance.HoldHeading | guidance.FollowWaypoints = guidance.HoldHeading(
-            self.speed, self.heading, self.turn_time
+        self._period_mean = guidance.PeriodMean()
+        self._scenario_goals: guidance.HoldHeading | guidance.FollowWaypoints = (
+            guidance.HoldHeading(self.speed, self.heading, self.turn_time)
         )
         if self.waypoints:
-            tightest = guidance.SLOWEST * self.speed / self.turn_rate_limit
-            radius = max(pitch / self.offset_limit, tightest)
-            self._goals = guidance.FollowWaypoints(
+            sharpest_turn = guidance.SLOWEST * self.speed / self.turn_rate_limit
+            radius = max(pitch / self.offset_limit, sharpest_turn)
+            self._scenario_goals = guidance.FollowWaypoints(
                 self.speed, self.waypoints, self.acceptance, ROOM * radius
             )
-        self._twist = guidance.FollowTwist(self.turn_rate_limit)
+        self._commanded_goals = guidance.FollowTwist(self.turn_rate_limit)
         self.reset(0)
         self.update(setup.initial, None)  # compiles the kernels before the first tick
         self.reset(0)
 
     def reset(self, seed: int) -> None:
         """Forget the run; nothing is random."""
-        for stateful in (self.gait, self._mean, self._goals, self._twist):
+        for stateful in (self.gait, self._period_mean, self._scenario_goals, self._commanded_goals):
             stateful.reset()
         self._time = 0.0  # of the last tick [s]
-        self._correction = 0.0  # of the frequency, by the speed loop, relative
-        self._turned = 0.0  # turn that the offset should have made since the start [rad]
+        self._correction = 0.0  # relative change of the frequency by the speed loop
+        # Turn since the start that follows from the offset by the formula for omega [rad]. With it
+        # PeriodMean removes the lag of the mean heading while the body turns.
+        self._expected_turn = 0.0
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the efforts that track the gait, steered."""
+        """Return the efforts that track the steered gait."""
         step, self._time = state.time - self._time, state.time
-        self._turned += self._turn_per_period * self.gait.frequency * self.gait.offset * step
+        self._expected_turn += self._turn_per_period * self.gait.frequency * self.gait.offset * step
         x, y, heading = self._chain.bearing(state)
-        self._mean.add(state.time, self.gait.phase, heading, x, y, self._turned)
-        motion = guidance.SteadyMotion(state.time, self._mean.present, x, y)
+        self._period_mean.add(state.time, self.gait.phase, heading, x, y, self._expected_turn)
+        motion = guidance.SteadyMotion(state.time, self._period_mean.present, x, y)
         if target is None:
-            self._twist.reset()
-            goal = self._goals.goal(motion)
+            self._commanded_goals.reset()
+            goal = self._scenario_goals.goal(motion)
         else:
-            goal = self._twist.follow(motion, target)
+            goal = self._commanded_goals.follow(motion, target)
         shape = self.gait.advance(
             state.time,
             amplitude=self.amplitude if goal.speed else 0.0,
@@ -145,18 +152,21 @@ class SteeringController:
         return Command(self._tracker.efforts(state, shape))
 
     def _frequency(self, goal: guidance.Goal, step: float) -> float:
-        """Return the frequency [Hz] of a speed: feed-forward, times a slow correction."""
+        """Return the frequency for a goal's speed: feed-forward, times a slow correction [Hz]."""
         feed_forward = goal.speed / self.speed_per_hertz
-        if feed_forward and self._mean.whole:
-            speed_lack = clipped(1.0 - self._mean.speed() / goal.speed, 1.0)
+        if feed_forward and self._period_mean.whole:
+            speed_lack = clipped(1.0 - self._period_mean.speed() / goal.speed, 1.0)
             change = self.speed_gain * abs(self.gait.frequency) * speed_lack * step
             self._correction = clipped(self._correction + change, CORRECTION)
         return clipped(feed_forward * (1.0 + self._correction), self.max_frequency)
 
     def _offset(self, goal: guidance.Goal) -> float:
-        """Return the mean joint angle [rad] that turns towards a goal."""
+        """Return the mean joint angle that turns the body towards a goal [rad].
+
+        It is omega / f waves / n, with 1 / f replaced by f / (f^2 + SLOW^2), which is 0 at rest.
+        """
         frequency = self.gait.frequency
-        error = goal.heading - self._mean.present
+        error = goal.heading - self._period_mean.present
         rate = goal.turn_rate + self.heading_gain * abs(frequency) * error
         rate = clipped(rate, self.turn_rate_limit)
         per_period = rate * frequency / (frequency * frequency + SLOW * SLOW)

@@ -1,12 +1,19 @@
 """Coordinates of the snake: conversion between states of the workspace and the model's state y.
 
-y = [p, th, v, w], (2N + 4,), holds the centre of mass p and its velocity v in the plane, and the
-headings th and rates w of the N links from the head to the tail. A state of the workspace has joint
-angles and rates instead, and the pose and twist of `base_link`, the tail. The kernels walk from the
-tail to the head and sum up the links' centres on the way.
+The model's state is y = [p, th, v, w], (2N + 4,), for a chain of N = n + 1 links and n joints:
 
-The order of y must stay, since every kernel reads it; test_dynamics converts states to y and back,
-to round-off.
+    y[0:2]             p, the centre of mass in the plane [m]
+    y[2:n + 3]         th, the headings of the links from the head to the tail [rad]
+    y[n + 3:n + 5]     v, the velocity of the centre of mass [m/s]
+    y[n + 5:2n + 6]    w, the rates of the headings [rad/s]
+
+In the kernels, where n is the number of links, th begins at index 2, v at n + 2, and w at n + 4.
+
+A state of the workspace (`RobotState`) has joint angles and rates instead, and the pose and twist
+of `base_link`, the tail. Both conversions walk along the chain from the tail to the head: from the
+centre of a link they go b forward to the joint, turn by its angle, and go a forward to the centre
+of the next link. On the way they sum up the centres and velocities, for the mean over all links is
+that of the centre of mass. The order of y must stay, since every kernel reads it.
 """
 
 from __future__ import annotations
@@ -22,9 +29,19 @@ from snake.model.parameters import SnakeParameters
 
 @kernel
 def pack(body, q, qd, position, orientation, twist, y):
-    """Fill y from joint angles and rates (n,), position (3,), orientation (4,) and twist (6,)."""
+    """Fill y (2N + 4,) from joint angles and rates and the pose and twist of `base_link`.
+
+    Args:
+        body: (a, b, m, J) of a link; a and b are where the joints are (`kinematics`) [m].
+        q, qd: joint angles (N - 1,) [rad] and rates [rad/s].
+        position: of `base_link` in the world (3,) [m].
+        orientation: of `base_link`, a quaternion x, y, z, w (4,).
+        twist: of `base_link` in its own frame, linear and angular (6,) [m/s, rad/s].
+        y: filled.
+    """
     a, b, _, _ = body
     n = q.shape[0] + 1
+    # Heading and rate of the tail, about the vertical.
     z, w = orientation[2], orientation[3]
     heading = math.atan2(
         2.0 * (w * z + orientation[0] * orientation[1]), 1.0 - 2.0 * (orientation[1] ** 2 + z * z)
@@ -33,77 +50,79 @@ def pack(body, q, qd, position, orientation, twist, y):
     y[n + 1] = heading
     y[2 * n + 3] = rate
     c, s = math.cos(heading), math.sin(heading)
-    # Centre (x, y_) and velocity (vx, vy) of a link relative to the tail's, and their sums over the
-    # links, from the tail to the head.
-    x, y_, vx, vy = 0.0, 0.0, 0.0, 0.0
-    sx, sy, svx, svy = 0.0, 0.0, 0.0, 0.0
+    # Centre (px, py) and velocity (vx, vy) of a link relative to the tail's, and their sums over
+    # the links, from the tail to the head.
+    px, py, vx, vy = 0.0, 0.0, 0.0, 0.0
+    sum_px, sum_py, sum_vx, sum_vy = 0.0, 0.0, 0.0, 0.0
     tail_vx = c * twist[0] - s * twist[1]
     tail_vy = s * twist[0] + c * twist[1]
     for j in range(n - 2, -1, -1):
-        x += b * c
-        y_ += b * s
+        px += b * c
+        py += b * s
         vx -= b * s * rate
         vy += b * c * rate
         heading += q[j]
         rate += qd[j]
         c, s = math.cos(heading), math.sin(heading)
-        x += a * c
-        y_ += a * s
+        px += a * c
+        py += a * s
         vx -= a * s * rate
         vy += a * c * rate
         y[2 + j] = heading
         y[n + 4 + j] = rate
-        sx += x
-        sy += y_
-        svx += vx
-        svy += vy
-    y[0] = position[0] + sx / n
-    y[1] = position[1] + sy / n
-    y[n + 2] = tail_vx + svx / n
-    y[n + 3] = tail_vy + svy / n
+        sum_px += px
+        sum_py += py
+        sum_vx += vx
+        sum_vy += vy
+    y[0] = position[0] + sum_px / n
+    y[1] = position[1] + sum_py / n
+    y[n + 2] = tail_vx + sum_vx / n
+    y[n + 3] = tail_vy + sum_vy / n
 
 
 @kernel
 def pack_rows(body, q, qd, position, orientation, twist, rows):
-    """Fill a row of y for each of k states, given by arrays with a row for each state."""
+    """Fill `rows` with y of k states; the arguments of `pack` have a row for each state."""
     for i in range(rows.shape[0]):
         pack(body, q[i], qd[i], position[i], orientation[i], twist[i], rows[i])
 
 
 @kernel
 def unpack(body, y, q, qd, position, orientation, twist):
-    """Fill q, qd (n,), and position x, y, orientation (4,) and twist (6,) of `base_link`.
+    """Fill joint angles and rates and the pose and twist of `base_link`; the inverse of `pack`.
 
-    Components outside the plane, such as the height, are left as they are.
+    Arguments are those of `pack`. Components outside the plane, such as the height, stay unchanged.
     """
     a, b, _, _ = body
     n = q.shape[0] + 1
     heading, rate = y[n + 1], y[2 * n + 3]
     c, s = math.cos(heading), math.sin(heading)
     forward_x, forward_y = c, s
-    x, y_, vx, vy = 0.0, 0.0, 0.0, 0.0
-    sx, sy, svx, svy = 0.0, 0.0, 0.0, 0.0
+    # As in `pack`: relative to the tail, and their sums over the links.
+    px, py, vx, vy = 0.0, 0.0, 0.0, 0.0
+    sum_px, sum_py, sum_vx, sum_vy = 0.0, 0.0, 0.0, 0.0
     for j in range(n - 2, -1, -1):
-        x += b * c
-        y_ += b * s
+        px += b * c
+        py += b * s
         vx -= b * s * rate
         vy += b * c * rate
         q[j] = y[2 + j] - heading
         qd[j] = y[n + 4 + j] - rate
         heading, rate = y[2 + j], y[n + 4 + j]
         c, s = math.cos(heading), math.sin(heading)
-        x += a * c
-        y_ += a * s
+        px += a * c
+        py += a * s
         vx -= a * s * rate
         vy += a * c * rate
-        sx += x
-        sy += y_
-        svx += vx
-        svy += vy
-    vx = y[n + 2] - svx / n
-    vy = y[n + 3] - svy / n
-    position[0] = y[0] - sx / n
-    position[1] = y[1] - sy / n
+        sum_px += px
+        sum_py += py
+        sum_vx += vx
+        sum_vy += vy
+    # The tail, from the mean over the links; its velocity is turned into its own frame.
+    vx = y[n + 2] - sum_vx / n
+    vy = y[n + 3] - sum_vy / n
+    position[0] = y[0] - sum_px / n
+    position[1] = y[1] - sum_py / n
     orientation[2] = math.sin(0.5 * y[n + 1])
     orientation[3] = math.cos(0.5 * y[n + 1])
     twist[0] = forward_x * vx + forward_y * vy
@@ -113,13 +132,13 @@ def unpack(body, y, q, qd, position, orientation, twist):
 
 @kernel
 def unpack_rows(body, rows, q, qd, position, orientation, twist):
-    """Fill the arrays of k states, a row each, from k rows of y."""
+    """Fill the arguments of `unpack`, which have a row for each of k states, from k rows of y."""
     for i in range(rows.shape[0]):
         unpack(body, rows[i], q[i], qd[i], position[i], orientation[i], twist[i])
 
 
 class PlanarSnake:
-    """Convert between states and y, for a chain in the plane.
+    """Convert between states of the workspace and y, for the snake of given parameters.
 
     Attributes:
         parameters: of the snake.
@@ -133,7 +152,7 @@ class PlanarSnake:
         self._height = 0.5 * p.link_height  # of the links' centres above the ground [m]
 
     def pack(self, state: RobotState) -> Array:
-        """Return y (2N + 4,) of a state; headings are continuous along the body."""
+        """Return y (2N + 4,) of a state; the headings do not jump by 2 pi along the body."""
         y = np.empty(2 * self.parameters.links + 4)
         pack(self.body, state.q, state.qd, state.position, state.orientation, state.twist, y)
         return y
@@ -160,7 +179,7 @@ class PlanarSnake:
         return middles
 
     def unpack_motion(self, rows: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Return q, qd, position, orientation and twist of k rows of y, a row for each."""
+        """Return q, qd, position, orientation and twist of k rows of y, each with k rows."""
         k, n = len(rows), self.parameters.joints
         q, qd = np.empty((2, k, n))
         orientation, twist = np.zeros((k, 4)), np.zeros((k, 6))
@@ -169,7 +188,7 @@ class PlanarSnake:
         return q, qd, position, orientation, twist
 
     def unpack(self, y: Array, time: float, effort: Array) -> RobotState:
-        """Return the state of y."""
+        """Return the state of the workspace for y (2N + 4,) at a time [s] with efforts [N m]."""
         n = self.parameters.joints
         q, qd, orientation, twist = np.empty(n), np.empty(n), np.zeros(4), np.zeros(6)
         position = np.array((0.0, 0.0, self._height))

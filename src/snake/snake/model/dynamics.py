@@ -1,19 +1,29 @@
-"""Planar dynamics of a chain of N links with absolute headings th_1 (head) to th_N (tail).
+"""Planar dynamics of the snake: accelerations of a chain of links under efforts and ground forces.
 
-With u_j = (cos th_j, sin th_j) and its normal n_j, joint j lies a behind the centre of link j and b
-ahead of the centre of link j + 1. It carries the force l_j (2,) on link j and -l_j on link j + 1:
+The chain has N links with absolute headings th_1 (head) to th_N (tail). Let u_j = (cos th_j,
+sin th_j) be the direction of link j and n_j = (-sin th_j, cos th_j) its normal. Joint j lies a
+behind the centre of link j and b ahead of the centre of link j + 1. It carries the force l_j (2,)
+on link j and -l_j on link j + 1. With the ground's force f_j and moment_j on link j and the joint
+efforts tau_j, the motion of each link, and that the links of a joint do not part, state:
 
     m r''_j  = f_j + l_j - l_(j-1)
     J th''_j = T_j - a n_j . l_j - b n_j . l_(j-1),     T_j = moment_j + tau_j - tau_(j-1)
     r''_j - a (n_j th''_j - u_j th'_j^2) = r''_(j+1) + b (n_(j+1) th''_(j+1) - u_(j+1) th'_(j+1)^2)
 
-Substituting the first two lines in the last gives a symmetric positive definite block-tridiagonal
-system in l, which is solved in O(N). It is the same as M th'' + C th'^2 = Q with
-M_jk = J d_jk + m (K'K)_jk cos(th_j - th_k). The state is y = [p, th, v, w], (2N + 4,), with the
-centre of mass p and its velocity v; `body` is (a, b, m, J) [m, m, kg, kg m^2].
+Substituting the first two lines in the last gives equations for the joint forces alone, with 2 x 2
+blocks D_j and O_j = O_j':
 
-The equations and the order of the arithmetic must stay: test_dynamics compares them with the dense
-form, momenta and energy, and hashes of runs depend on every bit.
+    O_j l_(j-1) + D_j l_j + O_(j+1) l_(j+1) = g_j
+
+The matrix is symmetric, positive definite and block-tridiagonal, so the system is solved in O(N)
+by elimination of one joint after the other; the accelerations then follow from the first two lines.
+The dense form, with which tests compare, is M th'' + C th'^2 = Q, where M_jk = J d_jk +
+m (K'K)_jk cos(th_j - th_k); d_jk is 1 for j = k and else 0, and the matrix K (N, N) gives the
+links' centres relative to the centre of mass, r_j - p = sum_k K_jk u_k.
+
+The state is y = [p, th, v, w], (2N + 4,), with the centre of mass p and its velocity v, the
+headings th and their rates w; `body` is (a, b, m, J) [m, m, kg, kg m^2]. Indices in the code start
+at 0. The order of the arithmetic must stay, since hashes of runs depend on every bit.
 """
 
 from __future__ import annotations
@@ -26,18 +36,25 @@ from snake.model.kinematics import cosines
 
 @kernel
 def joint_block(body, c, s, gx, gy, torque, j):
-    """Return xx, xy, yy of the diagonal block of joint j, and its right-hand side."""
+    """Return xx, xy, yy of the diagonal block D_j of a joint, and x, y of its right-hand side.
+
+    The block is 2 / m + a^2 / J n_j n_j' + b^2 / J n_(j+1) n_(j+1)', and the right-hand side
+    g_j + a T_j / J n_j + b T_(j+1) / J n_(j+1), with the torques T on both links.
+    """
     a, b, m, J = body
     cj, sj, ck, sk = c[j], s[j], c[j + 1], s[j + 1]
-    aa, bb, ta, tb = a * a / J, b * b / J, a / J * torque[j], b / J * torque[j + 1]
-    xx, yy = 2.0 / m + aa * sj * sj + bb * sk * sk, 2.0 / m + aa * cj * cj + bb * ck * ck
+    a2, b2, ta, tb = a * a / J, b * b / J, a / J * torque[j], b / J * torque[j + 1]
+    xx, yy = 2.0 / m + a2 * sj * sj + b2 * sk * sk, 2.0 / m + a2 * cj * cj + b2 * ck * ck
     x, y = gx[j] - ta * sj - tb * sk, gy[j] + ta * cj + tb * ck
-    return xx, -aa * sj * cj - bb * sk * ck, yy, x, y
+    return xx, -a2 * sj * cj - b2 * sk * ck, yy, x, y
 
 
 @kernel
 def link_block(body, c, s):
-    """Return xx, xy and yy of the block between the joints of a link, a b / J n n' - 1 / m."""
+    """Return xx, xy and yy of the block O between the two joints of a link: a b / J n n' - 1 / m.
+
+    `c` and `s` are the cosine and the sine of the link's heading.
+    """
     a, b, m, J = body
     ab = a * b / J
     return ab * s * s - 1.0 / m, -ab * s * c, ab * c * c - 1.0 / m
@@ -45,10 +62,18 @@ def link_block(body, c, s):
 
 @kernel
 def eliminate(row, link, pivot):
-    """Return a row (`joint_block`) without the joint of a pivot, across their `link_block`."""
+    """Eliminate the neighbouring joint from a joint's row: D - O I O, r - O I h.
+
+    Args:
+        row: xx, xy, yy of D and x, y of r, as `joint_block` returns them.
+        link: xx, xy, yy of O, as `link_block` returns them, of the link between the two joints.
+        pivot: xx, xy, yy of I, the inverse of the neighbour's block, and x, y of its right-hand
+            side h, as `invert` returns them.
+    """
     xx, xy, yy, rx, ry = row
     oxx, oxy, oyy = link
     ixx, ixy, iyy, hx, hy = pivot
+    # P = O I, which is not symmetric
     pxx, pxy = oxx * ixx + oxy * ixy, oxx * ixy + oxy * iyy
     pyx, pyy = oxy * ixx + oyy * ixy, oxy * ixy + oyy * iyy
     xx -= pxx * oxx + pxy * oxy
@@ -59,7 +84,7 @@ def eliminate(row, link, pivot):
 
 @kernel
 def invert(row):
-    """Return the pivot of a row: the inverse of its block, and its right-hand side."""
+    """Return the pivot of a row: xx, xy, yy of its block's inverse, and x, y of its right side."""
     xx, xy, yy, rx, ry = row
     det = 1.0 / (xx * yy - xy * xy)
     return yy * det, -xy * det, xx * det, rx, ry
@@ -67,13 +92,19 @@ def invert(row):
 
 @kernel
 def pivot_of(pivots, j):
-    """Return one of the pivots (5, N)."""
+    """Return the pivot of joint j from the array of pivots (5, N)."""
     return pivots[0, j], pivots[1, j], pivots[2, j], pivots[3, j], pivots[4, j]
 
 
 @kernel
 def joint_force(pivot, link, x, y):
-    """Return the force (2,) in a joint, for that (x, y) in the other joint of their link."""
+    """Return the force (2,) in a joint by back-substitution: I (h - O l).
+
+    Args:
+        pivot: I and h of the joint, as `invert` returns them.
+        link: O of the link that the joint shares with its neighbour.
+        x, y: force l in the neighbour, which is known already.
+    """
     ixx, ixy, iyy, hx, hy = pivot
     oxx, oxy, oyy = link
     rx, ry = hx - (oxx * x + oxy * y), hy - (oxy * x + oyy * y)
@@ -82,18 +113,29 @@ def joint_force(pivot, link, x, y):
 
 @kernel
 def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
-    """Fill acc (N,) = th'' for torques T (N,) and joint gaps' accelerations -g (N - 1,).
+    """Solve for the joint forces, and fill `acc` with the angular accelerations th'' (N,).
 
-    `gx, gy` are used up: they are filled with the forces; pivots (5, N) are scratch. Velocities
-    after impulses follow likewise, with gaps of 0. The elimination goes from both ends to the
-    middle, and back: a pivot waits for the division of the one before it, so two are under way at a
-    time.
+    Changes of the rates by impulses follow in the same way, with g of 0.
+
+    The elimination runs from both ends to the middle, and the back-substitution from there to both
+    ends. Each pivot needs the division of the one before it, so that a processor can work on the
+    two chains at the same time.
+
+    Args:
+        body: (a, b, m, J) of a link.
+        c, s: cosines and sines of the headings (N,).
+        gx, gy: minus the acceleration at which the two links of each joint would part without joint
+            forces and torques (N - 1,) [m/s^2]; replaced by the joint forces [N].
+        torque: on every link, from ground and efforts (N,) [N m].
+        pivots: scratch (5, N).
+        acc: filled (N,) [rad/s^2].
     """
     a, b, _, J = body
     last = c.shape[0] - 2
     middle = (last + 1) // 2
     none = (0.0, 0.0, 0.0)
     head = tail = (0.0, 0.0, 0.0, 0.0, 0.0)
+    # Elimination, from the head by joint i and from the tail by joint k.
     for i in range(middle):
         k = last - i
         row = joint_block(body, c, s, gx, gy, torque, i)
@@ -103,11 +145,14 @@ def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
             tail = invert(eliminate(row, link_block(body, c[k + 1], s[k + 1]), tail))
         for d in range(5):
             pivots[d, i], pivots[d, k] = head[d], tail[d]
+    # The joint in the middle, with both of its neighbours eliminated.
     row = joint_block(body, c, s, gx, gy, torque, middle)
     row = eliminate(row, link_block(body, c[middle], s[middle]), head)
     row = eliminate(row, link_block(body, c[middle + 1], s[middle + 1]), tail)
     x, y = joint_force(invert(row), none, 0.0, 0.0)
     gx[middle], gy[middle] = x, y
+    # Back-substitution: (x, y) is the force of joint j towards the head, (u, v) that of joint k
+    # towards the tail.
     u, v = x, y
     for i in range(1, middle + 1):
         j, k = middle - i, middle + i
@@ -116,6 +161,7 @@ def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
         if k <= last:
             u, v = joint_force(pivot_of(pivots, k), link_block(body, c[k], s[k]), u, v)
             gx[k], gy[k] = u, v
+    # Angular accelerations, link by link from the head; (x, y) is the force in the joint ahead.
     x, y = 0.0, 0.0
     for j in range(last + 2):
         moment = torque[j] - b * (c[j] * y - s[j] * x)
@@ -127,36 +173,54 @@ def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
 
 @kernel
 def respond(body, c, s, w, fx, fy, torque, work, acc):
-    """Fill acc (N + 2,) with p'' and th'' under forces (N,) [N] and torques (N,) [N m] on links.
+    """Fill acc (N + 2,) with p'' [m/s^2] and th'' [rad/s^2] under forces and torques on the links.
 
-    Impulses on a chain at rest, w of 0, change the velocities likewise. `work` (7, N) is scratch.
+    With impulses [N s, N m s] and w of 0 it is filled with the changes of the velocities instead.
+
+    Args:
+        body, c, s: as in `solve_headings`.
+        w: rates of the headings (N,) [rad/s].
+        fx, fy: forces on the links (N,) [N].
+        torque: on the links (N,) [N m].
+        work: scratch (7, N).
+        acc: filled.
     """
     a, b, m, _ = body
     n = c.shape[0]
-    gx, gy, least = work[0], work[1], 1.0 / m
+    gx, gy, inverse_mass = work[0], work[1], 1.0 / m
+    # g of every joint: difference of the links' accelerations there, with the centripetal parts.
     sum_x, sum_y = fx[n - 1], fy[n - 1]
     for j in range(n - 1):
         front, rear = a * w[j] * w[j], b * w[j + 1] * w[j + 1]
-        gx[j] = -least * (fx[j] - fx[j + 1]) - front * c[j] - rear * c[j + 1]
-        gy[j] = -least * (fy[j] - fy[j + 1]) - front * s[j] - rear * s[j + 1]
+        gx[j] = -inverse_mass * (fx[j] - fx[j + 1]) - front * c[j] - rear * c[j + 1]
+        gy[j] = -inverse_mass * (fy[j] - fy[j + 1]) - front * s[j] - rear * s[j + 1]
         sum_x += fx[j]
         sum_y += fy[j]
     solve_headings(body, c, s, gx, gy, torque, work[2:], acc[2:])
+    # The centre of mass moves by the sum of the forces.
     acc[0] = sum_x / (n * m)
     acc[1] = sum_y / (n * m)
 
 
 @kernel
 def accelerations(body, th, x, vx, vy, w, tau, friction, points, work, acc):
-    """Fill acc (N + 2,) with p'' and th'', without the forces of joint stops.
+    """Fill acc (N + 2,) with p'' [m/s^2] and th'' [rad/s^2], without the forces of joint stops.
 
-    x, vx and vy are the centre of mass's; `work` (12, N) is scratch, whose first two rows are
-    filled with the cosines and sines of th.
+    Args:
+        body: (a, b, m, J) of a link.
+        th, w: headings (N,) [rad] and their rates (N,) [rad/s].
+        x, vx, vy: position of the centre of mass along the world's x axis [m], and its velocity
+            [m/s].
+        tau: joint efforts (N - 1,) [N m].
+        friction, points: of the ground, as in `ground.ground_forces`.
+        work: scratch (12, N), whose first two rows are filled with the cosines and sines of th.
+        acc: filled.
     """
     n = th.shape[0]
     c, s, fx, fy, torque = work[0], work[1], work[2], work[3], work[4]
     cosines(th, c, s)
     ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, torque)
+    # An effort turns the link ahead of its joint forward, and the link behind it backward.
     for j in range(n - 1):
         torque[j] += tau[j]
         torque[j + 1] -= tau[j]

@@ -1,12 +1,14 @@
 """Friction of the links on the ground: the law of a scenario, and the forces that follow from it.
 
-Each contact point of a link slides with a velocity along and across the link, and is resisted by
-anisotropic Coulomb friction that `sliding_force` (roboaccord.contract) smooths below a slip speed.
-The points share the weight of a link equally, or as a contact solver shares it out (`rigid_loads`,
-the same module). The coefficients may change along the x axis of the world.
+Each link touches the ground in one or more contact points. A point slides with a velocity along and
+across the link, and is resisted by anisotropic Coulomb friction, whose coefficients differ along
+and across. Below a slip speed `sliding_force` (roboaccord.contract) smooths the force to 0 at rest.
+The points share the weight of a link equally, or as a contact solver would share out the weight of
+the whole body (`rigid_loads`, the same module). The coefficients may change at a line across the x
+axis of the world, as where a smooth floor ends.
 
-Another law enters in `ground_forces` and `grips`, and in roboaccord.contract for the engines:
-test_friction compares both forms. The order of the arithmetic must stay, for hashes depend on it.
+Another law must change here in `ground_forces` and `grips`, and in roboaccord.contract for the
+physics engines. The order of the arithmetic must stay, for hashes depend on it.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ class GroundFriction(NamedTuple):
         mu_along, mu_across: coefficients along and across the link [1].
         load: weight of a link [N].
         slip_speed: smoothing speed [m/s]; at 0 a point at rest sticks (simulators/sticking.py).
-        pyramid: whether each axis is bounded by itself; otherwise both by the ellipse.
+        pyramid: True if the force is bounded along and across by itself, False if both together
+            are bounded by an ellipse.
         gyration_x, gyration_y: squared radii of gyration of a link about its own axes, along and
             across [m^2], by which the weight of a rigid body is shared out; 0 for equal loads.
         change_x: where the ground changes, along the world's x axis [m]; infinite for uniform
@@ -64,9 +67,12 @@ def friction_of(setup: Setup) -> tuple[GroundFriction, Array]:
 
 @kernel
 def grips(body, c, s, x, friction, points, mu, loads):
-    """Fill the coefficients along and across mu (N, 2) of links, and the loads (N, k) of points.
+    """Fill `mu` with the coefficients of every link, and `loads` with the load of every point.
 
-    Arguments are those of `ground_forces`; loads are in N.
+    Args:
+        body, c, s, x, friction, points: as in `ground_forces`.
+        mu: filled with the coefficients along and across each link (N, 2).
+        loads: filled with the load of each of the k points of a link (N, k) [N].
     """
     n, count = loads.shape
     for i in range(n):
@@ -107,11 +113,13 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
         return
     mu_along, mu_across, load = friction.mu_along, friction.mu_across, friction.load / count
     mu, loads = points[:0], points[:0]
+    # Coefficients and loads of their own for every link and point, where they are not all alike.
     varies = friction.gyration_y > 0.0 or friction.change_x < math.inf
     if varies:
         mu, loads = np.empty((n, 2)), np.empty((n, count))
         grips(body, c, s, x, friction, points, mu, loads)
     link_velocities(body, c, s, vx, vy, w, fx, fy)
+    # Until a link's force replaces it, (fx, fy) holds the velocity of its centre.
     for i in range(n):
         along = c[i] * fx[i] + s[i] * fy[i]
         across = c[i] * fy[i] - s[i] * fx[i]
@@ -123,13 +131,13 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
             py = points[k, 1]
             if varies:
                 mu_along, mu_across, load = mu[i, 0], mu[i, 1], loads[i, k]
-            fa, fc = sliding_force(
+            point_along, point_across = sliding_force(
                 friction.pyramid, along - w[i] * py, across + w[i] * px, mu_along, mu_across, load,
                 friction.slip_speed,
             )  # fmt: skip
-            force_along += fa
-            force_across += fc
-            torque += px * fc - py * fa
+            force_along += point_along
+            force_across += point_across
+            torque += px * point_across - py * point_along
         fx[i] = c[i] * force_along - s[i] * force_across
         fy[i] = s[i] * force_along + c[i] * force_across
         moment[i] = torque

@@ -2,12 +2,12 @@
 
 Links are numbered from the head (0) to the tail (N - 1), with absolute headings th. Joint j lies a
 behind the centre of link j and b ahead of the centre of link j + 1. The kernels sum up from the
-tail to the head, and then shift the sum so that its mean is that of the centre of mass, for all
-links are alike. Arrays are filled in place and allocated by the caller. `body`, in all kernels of
-the snake, is (a, b, m, J) of a link [m, m, kg, kg m^2], J about the vertical through its centre.
+tail to the head, and then shift all values so that their mean is that of the centre of mass; that
+is right because all links have the same mass. The caller allocates the arrays, and the kernels fill
+them. `body`, in all kernels of the snake, is (a, b, m, J) of a link [m, m, kg, kg m^2]: the two
+distances, its mass, and its inertia about the vertical through its centre.
 
-The order of the sums must stay, for hashes of runs depend on it; test_dynamics and test_friction
-compare the results with dense sums.
+The order of the sums must stay, for hashes of runs depend on it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def cosines(th, c, s):
 
 @kernel
 def set_mean(x, mean):
-    """Shift values (N,) to a mean."""
+    """Add a constant to x (N,), in place, such that its mean is `mean`."""
     n, total = x.shape[0], 0.0
     for j in range(n):
         total += x[j]
@@ -37,7 +37,10 @@ def set_mean(x, mean):
 
 @kernel
 def link_velocities(body, c, s, vx, vy, w, lx, ly):
-    """Fill the velocities of the links' centres (N,), for the velocity (vx, vy) of the whole."""
+    """Fill lx, ly (N,) with the velocities of the links' centres [m/s].
+
+    (vx, vy) is the velocity of the centre of mass [m/s], and w are the rates of the headings (N,).
+    """
     a, b, _, _ = body
     n = c.shape[0]
     lx[n - 1] = 0.0
@@ -56,7 +59,7 @@ def link_velocities(body, c, s, vx, vy, w, lx, ly):
 
 @kernel
 def link_places(body, c, s, x, y, px, py):
-    """Fill the places of the links' centres (N,) [m], for the centre of mass at (x, y)."""
+    """Fill px, py (N,) with the positions of the links' centres [m]; x, y is the centre of mass."""
     a, b, _, _ = body
     n = c.shape[0]
     px[n - 1] = 0.0

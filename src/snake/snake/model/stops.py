@@ -1,18 +1,23 @@
-"""Inelastic joint stops: active set, detection of impacts, and constraint forces by an LCP.
+"""Inelastic joint stops of the snake: which joints touch them, when, and with what force.
 
-A joint at a stop is pushed back by a force or an impulse lambda >= 0 that is just enough:
+A joint whose angle reaches plus or minus the joint limit hits a mechanical stop. The stop does not
+bounce it back (coefficient of restitution 0), and pushes only as hard as is needed to keep it from
+going further. So the torques or impulses lambda of the stops, positive where they push back, solve
+a linear complementarity problem (LCP): a stop either pushes, or its joint moves inwards, never both
 
-    0 <= lambda   perpendicular to   W lambda - b >= 0,      W = E M^-1 E',   b = E x
+    lambda >= 0,   W lambda - b >= 0,   lambda' (W lambda - b) = 0,     W = E M^-1 E',   b = E x
 
-The rows of E give the outward joint rates of the joints at their stops, and x is either the free
-acceleration (of a joint at rest there) or the velocity before an impact. After an impact a joint is
-not driven back: the coefficient of restitution is 0. A joint that is frozen is held in both
-directions, by the lambda with which its row of W lambda - b is 0. `side` is +1 for a joint at its
-upper stop, -1 at the lower one, FROZEN, and else 0.
+A row of E gives the outward rate of one joint at its stop, as a difference of two headings. M is
+the mass matrix of the headings. x is the acceleration of the headings without stops where the
+joints rest at them, or their velocity before an impact.
 
-TOUCH, STILL and ASTRAY, tolerances, may be tuned; other values move impacts, and with them the
-figures of gaits that reach their stops. The complementarity and the restitution of 0 are the model
-and stay: test_stops compares momenta, energy and impact times.
+A frozen joint is held at its angle in both directions; its lambda has any sign, and makes its row
+of W lambda - b equal to 0. In all kernels here `side` (n,) is +1 for a joint at its upper stop, -1
+for one at its lower stop, FROZEN for a frozen one, and 0 for a joint that is free. The state y is
+[p, th, v, w] as in `coordinates`.
+
+The tolerances TOUCH, STILL and ASTRAY may be tuned, but other values move impacts, and with them
+the figures of gaits that reach their stops.
 """
 
 from __future__ import annotations
@@ -22,17 +27,21 @@ from roboaccord.numerics import cholesky, kernel, solve_by_pivoting
 
 from snake.model.dynamics import solve_headings
 
-FROZEN = 2  # side of a joint that is held in both directions
-# Both far above round-off, 1e-15, and far below what a figure shows.
-TOUCH = 1e-9  # rad: a joint this close to its stop is at it
-STILL = 1e-9  # rad/s: and is at rest there when slower than this
-ASTRAY = 1e-6  # rad: a joint this far beyond its stop has left it in the step and come back
-BISECTIONS = 40  # of a step, for the instant at which a joint passes its stop: to 1e-12 of it
+FROZEN = 2  # value of `side` for a joint that is held in both directions
+# TOUCH and STILL are far above round-off, 1e-15, and far below what a figure shows.
+TOUCH = 1e-9  # rad: a joint this close to its stop touches it
+STILL = 1e-9  # rad/s: a joint that touches its stop and is slower than this rests there
+ASTRAY = 1e-6  # rad: a resting joint this far beyond its stop has left it in the step and come back
+BISECTIONS = 40  # halvings of a step to find when a joint passes its stop: to 2^-40 = 1e-12 of it
 
 
 @kernel
 def joint_response(body, c, s, joint, size, response):
-    """Fill the change of the headings' rates (N,) by an impulse on a joint."""
+    """Fill `response` (N,) with the change of the headings' rates by an impulse `size` on a joint.
+
+    An impulse [N m s] turns the two links of the joint in opposite directions. A torque [N m]
+    changes the headings' accelerations likewise.
+    """
     work = np.zeros((8, c.shape[0]))
     torque = work[0]
     torque[joint] = size
@@ -42,7 +51,11 @@ def joint_response(body, c, s, joint, size, response):
 
 @kernel
 def lock(body, c, s, x, side):
-    """Project x (N,) onto motions that turn no frozen joint, in the metric of the mass matrix."""
+    """Subtract from x (N,), in place, what turns the frozen joints.
+
+    The impulses on the frozen joints solve W force = E x, with W of those joints. That projects x
+    onto the motions that turn no frozen joint, in the metric of the mass matrix.
+    """
     joints = np.flatnonzero(side == FROZEN)
     k = len(joints)
     response, W, force = np.empty((k, len(x))), np.empty((k, k)), np.empty(k)
@@ -59,17 +72,20 @@ def lock(body, c, s, x, side):
 
 @kernel
 def hold(body, c, s, x, side):
-    """Push the joints at their stops back, in place, and return lambda by joint (n,).
+    """Apply the stops' torques or impulses to x, in place; return lambda of every joint (n,).
 
     Args:
         body, c, s: as in `dynamics.solve_headings`.
-        x: accelerations or velocities of the headings (N,), changed in place.
+        x: accelerations or velocities of the headings without stops (N,), changed in place to
+            those with them.
         side: +1 at the upper stop, -1 at the lower one, `FROZEN`, 0 elsewhere (n,).
     """
     links = x.shape[0]
+    # Frozen joints first: all that follows happens among motions that do not turn them.
     frozen = (side == FROZEN).any()
     if frozen:
         lock(body, c, s, x, side)
+    # The k joints at their stops: response M^-1 E', right-hand side b = E x, matrix W.
     joints = np.empty(links - 1, dtype=np.int64)
     k = 0
     for j in range(links - 1):
@@ -89,17 +105,22 @@ def hold(body, c, s, x, side):
         j = joints[r]
         for i in range(k):
             W[r, i] = side[j] * (response[i, j] - response[i, j + 1])
-    force = solve_by_pivoting(W, b)
-    total = np.zeros(links - 1)
+    # Solve the LCP for lambda, and subtract the motion that it stops.
+    stop_forces = solve_by_pivoting(W, b)
+    by_joint = np.zeros(links - 1)
     for r in range(k):
-        total[joints[r]] = force[r]
-        x -= force[r] * response[r]
-    return total
+        by_joint[joints[r]] = stop_forces[r]
+        x -= stop_forces[r] * response[r]
+    return by_joint
 
 
 @kernel
 def impact(body, y, side):
-    """Stop the joints of `side` that move outwards, in place; return the impulses (n,) [N m s]."""
+    """Stop the joints at their stops that move outwards: change the rates w of y, in place.
+
+    Returns:
+        the impulse of each stop (n,) [N m s].
+    """
     n = side.shape[0] + 1
     c = np.cos(y[2 : n + 2])
     s = np.sin(y[2 : n + 2])
@@ -108,17 +129,26 @@ def impact(body, y, side):
 
 @kernel
 def energy_taken(push, before, after):
-    """Return the kinetic energy [J] that impulses against the joint angles (n,) [N m s] take.
+    """Return the kinetic energy that the impulses of an impact dissipate [J].
 
-    That is the impulse times the mean of a joint's rate before and after it; `before` and `after`
-    are the rates of the headings (N,) [rad/s].
+    It is the sum over the joints of the impulse times the mean of the joint's rate before and after
+    the impact, the rate of joint j being w_j - w_(j+1).
+
+    Args:
+        push: impulses on the joints, positive against the joint angle (n,) [N m s].
+        before, after: rates of the headings (N,) [rad/s].
     """
     return (0.5 * push * (before[:-1] - before[1:] + after[:-1] - after[1:])).sum()
 
 
 @kernel
 def update_sides(y, limit, side, touch):
-    """Release the joints that have left their stops; return whether one hits its stop now."""
+    """Update `side` (n,) to the state y; return whether a joint hits its stop now.
+
+    A joint leaves its stop when it has moved inwards by more than `touch` [rad], or does so faster
+    than STILL. It touches a stop when it is within `touch` of the limit [rad] and does not move
+    inwards. It hits the stop if it still moves outwards there.
+    """
     n = side.shape[0] + 1
     hit = False
     for j in range(n - 1):
@@ -139,51 +169,71 @@ def update_sides(y, limit, side, touch):
 
 @kernel
 def first_violation(y0, y1, h, limit, side):
-    """Return the joint that first passes its stop between y0 and y1, its side and the fraction.
+    """Find the joint that passes its stop first in a step.
 
-    The angle in between is energy_taken from the cubic through both ends' angles and rates.
+    Within the step a joint's angle is interpolated by the cubic Hermite polynomial, which has the
+    angles q0, q1 and the rates d0 / h, d1 / h at both ends. With x from 0 to 1 through the step,
+
+        q(x) = (1 + 2 x) (1 - x)^2 q0 + x (1 - x)^2 d0 + x^2 (3 - 2 x) q1 + x^2 (x - 1) d1
+
+    Args:
+        y0, y1: states at the start and the end of the step (2N + 4,).
+        h: length of the step [s].
+        limit: joint limit [rad].
+        side: of every joint (n,); a joint that rests at its stop counts only beyond ASTRAY.
+
+    Returns:
+        the joint, -1 for none; the side at which it passes, +1 or -1; and the part of the step
+        after which it does, 2 for none.
     """
     n = side.shape[0] + 1
-    best = 2.0
-    joint = -1
-    sign = 0
+    first_fraction = 2.0
+    first_joint = -1
+    first_side = 0
     for j in range(n - 1):
         if side[j] == FROZEN:
             continue
         q1 = y1[2 + j] - y1[3 + j]
-        s = 1 if q1 > 0 else -1
-        if not s * q1 > limit + (TOUCH if side[j] == 0 else ASTRAY):
+        outward = 1 if q1 > 0 else -1
+        if not outward * q1 > limit + (TOUCH if side[j] == 0 else ASTRAY):
             continue
-        q0 = s * (y0[2 + j] - y0[3 + j])
-        d0 = s * (y0[n + 4 + j] - y0[n + 5 + j]) * h
-        d1 = s * (y1[n + 4 + j] - y1[n + 5 + j]) * h
-        q1 = s * q1
-        low, high = 0.0, 1.0
+        # Angles, and rates times h, at both ends, with the sign for which the stop is at +limit.
+        q0 = outward * (y0[2 + j] - y0[3 + j])
+        d0 = outward * (y0[n + 4 + j] - y0[n + 5 + j]) * h
+        d1 = outward * (y1[n + 4 + j] - y1[n + 5 + j]) * h
+        q1 = outward * q1
+        # Bisection for q(x) = limit.
+        start, end = 0.0, 1.0
         for _ in range(BISECTIONS):
-            x = 0.5 * (low + high)
-            value = (
+            x = 0.5 * (start + end)
+            angle = (
                 (1 + 2 * x) * (1 - x) ** 2 * q0
                 + x * (1 - x) ** 2 * d0
                 + x * x * (3 - 2 * x) * q1
                 + x * x * (x - 1) * d1
             )
-            if value > limit:
-                high = x
+            if angle > limit:
+                end = x
             else:
-                low = x
-        if high < best:
-            best, joint, sign = high, j, s
-    return joint, sign, best
+                start = x
+        if end < first_fraction:
+            first_fraction, first_joint, first_side = end, j, outward
+    return first_joint, first_side, first_fraction
 
 
 @kernel
 def excess(y, limit, sides, beyond):
-    """Fill the sides (n,) of all joints that are not frozen, and headings (N,).
+    """Measure how far every joint of y is beyond its nearer stop.
 
-    The differences of the headings are the angles beyond the stops.
+    Args:
+        y: state (2N + 4,).
+        limit: joint limit [rad].
+        sides: filled with the nearer stop of each joint, +1 or -1; frozen joints stay (n,).
+        beyond: filled with headings (N,) [rad] whose difference at joint j,
+            beyond[j] - beyond[j + 1], is its angle beyond the stop; 0 for a frozen joint.
 
     Returns:
-        the largest angle of a joint beyond its stop [rad].
+        the largest angle of a joint beyond its stop, negative if all are within [rad].
     """
     n = y.shape[0] // 2 - 2
     worst = -limit

@@ -1,15 +1,14 @@
-"""Inverse dynamics of the chain with a free base, and the serpenoid.
+"""Inverse dynamics of the snake, for controllers: efforts that move the joints as desired.
 
-`inverse_dynamics` and `tracking_efforts` give the efforts that a desired shape takes.
+A shape is the joint angles of the snake with their rates and accelerations. The shape determines
+all accelerations of the links but one, that of the mean heading, since nothing holds the base. It
+follows from the balance of angular momentum about the centre of mass, in which joint forces and
+efforts cancel. The joint forces and the efforts then follow link by link from the head
+(`inverse_dynamics`). `tracking_efforts` applies this at the present position and velocity, and
+`track` adds the feedback of computed torque.
 
-Of the links' accelerations only that of the mean heading is not given by the shape. It follows from
-the balance of angular momentum about the centre of mass, in which joint forces and efforts cancel.
-The joint forces and efforts then follow link by link from the head. `serpenoid` and
-`follow_serpenoid` are the formulas of the classes Serpenoid and VariableSerpenoid
-(controllers/serpenoid.py), where gaits are changed.
-
-The equations are fixed: test_dynamics undoes the forward dynamics with `inverse_dynamics`, and
-test_gaits differentiates the two gaits.
+`serpenoid` and `follow_serpenoid` compute the shapes of two gaits, for the classes Serpenoid and
+VariableSerpenoid of controllers/serpenoid.py. `body` is (a, b, m, J) of a link (`kinematics`).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from snake.model.kinematics import cosines, link_places, set_mean
 
 @kernel
 def set_differences(x, differences):
-    """Change x (N,) so that it has the given successive differences (N - 1,) and its old mean."""
+    """Change x (N,) in place such that x_j - x_(j+1) = differences_j and its mean stays."""
     n, total = x.shape[0], 0.0
     for j in range(n):
         total += x[j]
@@ -38,7 +37,10 @@ def set_differences(x, differences):
 
 @kernel
 def centre_accelerations(body, c, s, w, acc, ax, ay):
-    """Fill the links' accelerations relative to the centre of mass (N,) for th'' = acc (N,)."""
+    """Fill ax, ay (N,) with the links' accelerations relative to the centre of mass [m/s^2].
+
+    c, s are cosines and sines of the headings, w their rates and acc their accelerations (N,).
+    """
     a, b, _, _ = body
     n = c.shape[0]
     ax[n - 1] = 0.0
@@ -56,49 +58,61 @@ def centre_accelerations(body, c, s, w, acc, ax, ay):
 def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):
     """Fill tau (n,) with the efforts that give the joints the accelerations qdd (n,).
 
+    Args:
+        body: (a, b, m, J) of a link.
+        th, w: headings (N,) [rad] and their rates (N,) [rad/s].
+        qdd: wanted accelerations of the joints (n,) [rad/s^2].
+        fx, fy, moment: of the ground on every link (N,) [N, N, N m].
+        tau: filled [N m].
+
     Returns:
-        the acceleration of the mean heading that goes with them [rad/s^2].
+        the acceleration of the mean heading that results [rad/s^2].
     """
     a, b, m, J = body
     n = th.shape[0]
     c, s, rx, ry = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     ax, ay, acc = np.empty(n), np.empty(n), np.empty(n)
+    # Accelerations of the headings, but for a common one that is still unknown.
     cosines(th, c, s)
     acc[n - 1] = 0.0
     for j in range(n - 2, -1, -1):
         acc[j] = acc[j + 1] + qdd[j]
     link_places(body, c, s, 0.0, 0.0, rx, ry)
     centre_accelerations(body, c, s, w, acc, ax, ay)
-    missing, inertia, sum_x, sum_y, sum_acc = 0.0, 0.0, 0.0, 0.0, 0.0
+    # Angular momentum about the centre of mass: the moment that the motion so far lacks, over the
+    # inertia of the whole, is the common acceleration.
+    missing_moment, inertia, sum_x, sum_y, sum_acc = 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(n):
         sum_x += fx[j]
         sum_y += fy[j]
         sum_acc += acc[j]
-        missing += moment[j] + rx[j] * (fy[j] - m * ay[j]) - ry[j] * (fx[j] - m * ax[j])
-        missing -= J * acc[j]
+        missing_moment += moment[j] + rx[j] * (fy[j] - m * ay[j]) - ry[j] * (fx[j] - m * ax[j])
+        missing_moment -= J * acc[j]
         inertia += J + m * (rx[j] * rx[j] + ry[j] * ry[j])
-    # A common th'' turns the whole about its centre: it adds z x r to every link's acceleration.
-    turn = missing / inertia
+    # It turns the whole about its centre, and adds turn z x r_j to the acceleration of link j.
+    common_acc = missing_moment / inertia
     mean_x, mean_y = sum_x / n, sum_y / n
+    # Newton's and Euler's equations, link by link: force (lx, ly) and effort of joint j.
     lx = 0.0
     ly = 0.0
     effort = 0.0
     for j in range(n - 1):
         old_x, old_y = lx, ly
-        lx += m * (ax[j] - turn * ry[j]) + mean_x - fx[j]
-        ly += m * (ay[j] + turn * rx[j]) + mean_y - fy[j]
+        lx += m * (ax[j] - common_acc * ry[j]) + mean_x - fx[j]
+        ly += m * (ay[j] + common_acc * rx[j]) + mean_y - fy[j]
         lever = a * (c[j] * ly - s[j] * lx) + b * (c[j] * old_y - s[j] * old_x)
-        effort += J * (acc[j] + turn) - moment[j] + lever
+        effort += J * (acc[j] + common_acc) - moment[j] + lever
         tau[j] = effort
-    return turn + sum_acc / n
+    return common_acc + sum_acc / n
 
 
 @kernel
 def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):
-    """Fill tau (n,) with the efforts of a desired shape q, qd, qdd (n,).
+    """Fill tau (n,) with the efforts that a desired shape q, qd, qdd (n,) needs [N m].
 
-    The shape is put at the centre of mass, mean heading and velocities of y: hung on one end of
-    the body instead, an error there would be magnified by the body's length.
+    The desired shape is placed at the centre of mass, mean heading and mean velocities of the
+    present state y (2N + 4,). If it were attached to one end of the body instead, an error there
+    would grow along the body. `friction` and `points` are those of the ground (`ground`).
     """
     n = q.shape[0] + 1
     th, w, c, s = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
@@ -118,9 +132,11 @@ def track(
     body, state_q, state_qd, position, orientation, twist, q, qd, qdd, bandwidth, friction, points,
     tau,
 ):  # fmt: skip
-    """Fill tau (n,) with the efforts by which a state comes to a shape q, qd, qdd (n,).
+    """Fill tau (n,) with the efforts that bring a state to a shape q, qd, qdd (n,) [N m].
 
-    The errors decay with `bandwidth` [rad/s], critically damped. See serpenoid.Tracker.
+    Computed torque: the accelerations are those of the shape plus feedback, w^2 e + 2 w e', where e
+    is the error of the angles and w is `bandwidth` [rad/s]. Errors then decay critically damped.
+    The state is given as in `coordinates.pack`. See serpenoid.Tracker.
     """
     y = np.empty(2 * q.shape[0] + 6)
     pack(body, state_q, state_qd, position, orientation, twist, y)
@@ -133,7 +149,19 @@ def track(
 
 @kernel
 def serpenoid(time, amplitude, rate, lag, offset, ramp, q, qd, qdd):
-    """Fill the serpenoid's angles, rates and accelerations (n,)."""
+    """Fill q, qd, qdd (n,) with the serpenoid g(t) (A sin(2 pi f t - beta i) + offset), i from 1.
+
+    The factor g(t) = 10 x^3 - 15 x^4 + 6 x^5, x = t / ramp, rises from 0 to 1 twice differentiable.
+
+    Args:
+        time: t [s].
+        amplitude: A [rad].
+        rate: 2 pi f [rad/s].
+        lag: beta [rad].
+        offset: [rad].
+        ramp: [s].
+        q, qd, qdd: filled [rad, rad/s, rad/s^2].
+    """
     g, gd, gdd = 1.0, 0.0, 0.0
     if time < ramp:
         x = time / ramp
@@ -152,12 +180,19 @@ def serpenoid(time, amplitude, rate, lag, offset, ramp, q, qd, qdd):
 
 @kernel
 def follow_serpenoid(state, held, next_points, step, bandwidth, q, qd, qdd):
-    """Advance the filters by `step` [s] under `held` (4,), and fill the shape under `next_points`.
+    """Advance VariableSerpenoid's filters by a step, and fill q, qd, qdd (n,) with the shape.
 
-    `state` (9,) is the phase, then the filtered amplitude, rate 2 pi f, lag and offset, then their
-    derivatives; `held` and `next_points` (4,) are set-points of these four. They are
-    those of VariableSerpenoid.
+    Args:
+        state: the phase; the filtered amplitude, rate 2 pi f, lag and offset; and the derivatives
+            of these four (9,). Advanced in place.
+        held: set-points of the four during the step (4,).
+        next_points: set-points after the step, on which the accelerations qdd depend (4,).
+        step: [s].
+        bandwidth: of the filters, 1 / T [rad/s].
+        q, qd, qdd: filled [rad, rad/s, rad/s^2].
     """
+    # Exact solution of the critically damped filters over the step, and of the phase, the integral
+    # of the rate.
     decay = math.exp(-bandwidth * step)
     for k in range(4):
         error = state[1 + k] - held[k]
@@ -168,14 +203,15 @@ def follow_serpenoid(state, held, next_points, step, bandwidth, q, qd, qdd):
             state[0] += held[k] * step + swept
         state[5 + k] = (state[5 + k] - bandwidth * slope * step) * decay
         state[1 + k] = held[k] + (error + slope * step) * decay
+    # Derivatives of A sin(phase - lag i) + offset; `pull` are the filters' second derivatives.
     a, rate, lag, offset, ad, rated, lagd, offsetd = state[1:]
-    pull = bandwidth**2 * (next_points - state[1:5]) - 2.0 * bandwidth * state[5:]
+    second_derivatives = bandwidth**2 * (next_points - state[1:5]) - 2.0 * bandwidth * state[5:]
     for i in range(q.shape[0]):
         phase = state[0] - lag * (i + 1)
-        first = rate - lagd * (i + 1)
-        second = rated - pull[2] * (i + 1)
+        phase_rate = rate - lagd * (i + 1)
+        phase_acceleration = rated - second_derivatives[2] * (i + 1)
         sin, cos = math.sin(phase), math.cos(phase)
         q[i] = a * sin + offset
-        qd[i] = ad * sin + a * cos * first + offsetd
-        qdd[i] = (pull[0] - a * first * first) * sin + pull[3]
-        qdd[i] += (2.0 * ad * first + a * second) * cos
+        qd[i] = ad * sin + a * cos * phase_rate + offsetd
+        qdd[i] = (second_derivatives[0] - a * phase_rate * phase_rate) * sin + second_derivatives[3]
+        qdd[i] += (2.0 * ad * phase_rate + a * phase_acceleration) * cos

@@ -1,11 +1,12 @@
-"""Figures of a snake's motion: speed, effort, cost of transport, and steering.
+"""Figures of a snake's run: speed, cost of transport, and how well it was steered.
 
-`GaitFigures` takes a motion part by part, for long runs are never whole in memory, and keeps only
-marks at the ends of periods. A steered run is also measured by WaypointFigures or HeadingFigures.
+A run arrives part by part, since long runs are never in memory as a whole. `GaitFigures` adds up
+each part, and stores only a `Mark`, a sample with sums up to it, at the ends of the gait's periods.
+If the snake is steered, WaypointFigures or HeadingFigures measure the steering as well.
 
 Figures may be added, as keys in `GaitFigures.figures` or in a class that `steering_tally` chooses.
-Keys that exist stay: they are JSON keys of `accord run` and sweeps. BAND and GRACE define figures
-that docs/snake_steering.md and test_steering state, and stay.
+Keys that exist stay, for `accord run` prints them as JSON. BAND and GRACE define figures that
+docs/snake_steering.md states.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from snake.controllers.guidance import ACCEPTANCE, TURN, PeriodMean, wrapped
 from snake.model.coordinates import PlanarSnake
 from snake.source.post import cycle_of
 
-BAND = math.radians(5.0)  # a heading within it of the set-point counts as reached
-ROUND_OFF = 1e-9  # s: a time within this of its due one has come
-GRACE = 15.0  # s after the set-point's step that a snake has to reach it
+BAND = math.radians(5.0)  # rad: a heading this close to the wanted one counts as reached
+ROUND_OFF = 1e-9  # s: tolerance in comparisons of times
+GRACE = 15.0  # s: time after a step of the wanted heading before the largest error is measured
 
 
 def steering_tally(setup: Setup) -> WaypointFigures | HeadingFigures | None:
-    """Make what measures a steered run; None for other controllers."""
+    """Return the figures of a steered run, empty as yet; None for other controllers."""
     spec = setup.scenario.controller
     if spec.get("name") != "steering":
         return None
@@ -38,10 +39,10 @@ def steering_tally(setup: Setup) -> WaypointFigures | HeadingFigures | None:
 
 
 class WaypointFigures:
-    """Count the waypoints that the centre of mass reached in order, and note when the last [s].
+    """Count the waypoints that the centre of mass reached in order, and when it reached the last.
 
-    Waypoint k counts from the first tick after waypoint k - 1 at which the centre is within the
-    acceptance radius. `waypoints_time` is given where all were reached.
+    Waypoint k is reached at the first tick, not before waypoint k - 1 is, at which the centre is
+    within the acceptance radius. `waypoints_time` [s] is there if all were reached.
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -54,11 +55,11 @@ class WaypointFigures:
         """Take a part of the motion, and the centre of mass at each of its samples (k, 2) [m]."""
         tick = 0
         while self._reached < len(self._points):
-            away = centre[tick:] - self._points[self._reached]
-            near = np.hypot(*away.T) <= self._acceptance
-            if not near.any():
+            distances = centre[tick:] - self._points[self._reached]
+            reached_now = np.hypot(*distances.T) <= self._acceptance
+            if not reached_now.any():
                 return
-            tick += int(np.argmax(near))
+            tick += int(np.argmax(reached_now))
             self._reached, self._time = self._reached + 1, float(part.time[tick])
 
     def figures(self) -> Mapping[str, float]:
@@ -69,12 +70,13 @@ class WaypointFigures:
 
 
 class HeadingFigures:
-    """Measure how well the heading set-point was reached.
+    """Measure how well the wanted heading was reached after its step, by the mean over a period.
 
-    `settling_time` [s] is from the set-point's step until the mean heading over a period stays
-    within 5 degrees of it, infinite if it does not; `heading_overshoot` [rad] how far it went
-    beyond; `heading_error_max` [rad] the largest deviation from 15 s after the step to the end,
-    where the run is that long.
+    settling_time       from the step until the heading stays within 5 degrees of the wanted one;
+                        infinite if it does not [s]
+    heading_overshoot   how far the heading went beyond the wanted one [rad]
+    heading_error_max   largest error from 15 s after the step to the end, if the run is that long
+                        [rad]
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -83,7 +85,7 @@ class HeadingFigures:
         self._goal = float(spec["heading"])  # the set-point after it [rad]
         self._mean, self._settling = MeanHeading(setup), Settling()
         self._begun = False  # whether the step has come
-        self._offset = 0.0  # of the error from the heading, in whole turns and the goal [rad]
+        self._offset = 0.0  # error minus heading: minus the goal, plus whole turns [rad]
         self._start = 0.0  # error at the step [rad]
         self._overshoot = 0.0  # largest so far [rad]
         self._late = -math.inf  # largest error after GRACE [rad]
@@ -116,13 +118,13 @@ class HeadingFigures:
 
 
 class Settling:
-    """Find the time [s] from which an error [rad] stays within 5 degrees; infinite if never."""
+    """Find the `time` from which an error stays within 5 degrees [s]; infinite if never."""
 
     def __init__(self) -> None:
         self.time = 0.0
 
     def add(self, time: Array, error: Array) -> None:
-        """Take the next times [s] with their errors [rad]."""
+        """Add the next times [s] with their errors [rad]."""
         within = np.flatnonzero(np.abs(error) <= BAND)
         outside = np.flatnonzero(np.abs(error) > BAND)
         if len(outside):
@@ -133,9 +135,13 @@ class Settling:
 
 
 def gait_phase(q: Array, waves: float) -> Array:
-    """Return the phase of a serpenoid from joint angles (k, n) alone (k,) [rad].
+    """Return the phase of a serpenoid for each of k samples, from the joint angles (k,) [rad].
 
-    Each row is a least-squares fit of A sin(phase - beta i) + offset over the joints.
+    In each sample A sin(phase - beta i) + offset is fitted to the n joints by least squares.
+
+    Args:
+        q: joint angles (k, n) [rad].
+        waves: number of waves on the body.
     """
     lag = TURN * waves / q.shape[1] * np.arange(1, q.shape[1] + 1)
     basis = np.column_stack([np.cos(lag), -np.sin(lag), np.ones(len(lag))])
@@ -152,7 +158,10 @@ class MeanHeading:
         self._phase: float | None = None  # of the gait at the last sample [rad]
 
     def of(self, part: Trajectory) -> Array:
-        """Return it at each sample of a part but the one shared with the part before [rad]."""
+        """Return the mean heading at each new sample of a part [rad].
+
+        The first sample of a part is the last one of the part before, and is left out.
+        """
         phase = gait_phase(part.q, self._waves)
         first = 0
         if self._phase is not None:
@@ -172,11 +181,11 @@ class Mark:
     """A sample of a motion, with sums over the samples before it.
 
     Args:
-        index, time: of the sample; time [s].
-        centre: of mass (2,) [m].
-        heading: mean of the links [rad].
-        turned: sum of the headings of the samples before [rad].
-        work: done until then [J].
+        index, time: number of the sample, and its time [s].
+        centre: centre of mass (2,) [m].
+        heading: mean heading of the links [rad].
+        turned: sum of the headings of all samples before [rad].
+        work: sum of |effort dq| until then [J].
     """
 
     index: int
@@ -187,11 +196,11 @@ class Mark:
     work: float
 
     def mean_heading(self, end: Mark) -> float:
-        """Return the mean heading of the samples from here to `end`, both included [rad]."""
+        """Return the mean heading over the samples from this one to `end`, both included [rad]."""
         return (end.turned + end.heading - self.turned) / (end.index - self.index + 1)
 
     def travel(self, end: Mark) -> float:
-        """Return the displacement up to `end` along the mean heading until then [m]."""
+        """Return the displacement from this sample to `end`, along the mean heading between [m]."""
         mean = self.mean_heading(end)
         return float((end.centre - self.centre) @ (math.cos(mean), math.sin(mean)))
 
@@ -199,11 +208,14 @@ class Mark:
 class GaitFigures(Tally):
     """Measure the figures of a run.
 
-    `speed` is the displacement of the centre of mass along the mean heading of the body, over the
-    whole periods after the first one, divided by their time [m/s]; `displacement_x` and `_y` are
-    the centre's over the whole run [m]; `cost_of_transport` = work / (m g distance);
-    `travel_per_cycle` is the displacement in a whole cycle after the start along the mean heading
-    in the cycle: its mean and standard deviation over the cycles [m].
+    speed                    displacement of the centre of mass along the mean heading, over the
+                             whole periods after the first one, divided by their time [m/s]
+    heading                  mean heading over these periods [rad]
+    displacement_x, _y       of the centre of mass over the whole run [m]
+    cost_of_transport        work / (m g distance) over the same periods as the speed [1]
+    travel_per_cycle         displacement along the mean heading in a cycle of the gait, mean over
+                             the whole cycles after the start of the gait [m]
+    travel_per_cycle_spread  its standard deviation [m]
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -215,24 +227,26 @@ class GaitFigures(Tally):
         self._travel: list[float] = []  # of each cycle [m]
         self._first: Mark | None = None  # the first sample; `_last` is the newest
         self._steering = steering_tally(setup)
-        # Its kernel is loaded here, and not in the middle of a run.
+        # Loads the kernel of `body_motion`, so that this takes no time in the middle of a run.
         body_motion(setup, Trajectory.from_states(setup.joints, [setup.initial]))
 
     def add(self, part: Trajectory) -> None:
-        """Take a part of the motion."""
+        """Add the next part of the motion."""
         centre, heading = body_motion(self._setup, part)
         if self._first is None:
             self._first = self._last = Mark(0, float(part.time[0]), centre[0], heading[0], 0.0, 0.0)
-        before = self._last
-        heading += before.heading - heading[0]  # whole turns
-        turned = before.turned + np.concatenate([[0.0], np.cumsum(heading[:-1])])
+        previous = self._last
+        heading += previous.heading - heading[0]  # whole turns
+        turned = previous.turned + np.concatenate([[0.0], np.cumsum(heading[:-1])])
         power = np.abs(part.effort[1:] * np.diff(part.q, axis=0)).sum(axis=1)
-        work = before.work + np.concatenate([[0.0], np.cumsum(power)])
+        work = previous.work + np.concatenate([[0.0], np.cumsum(power)])
 
         def mark(i: int) -> Mark:
-            index, time = before.index + i, float(part.time[i])
+            index, time = previous.index + i, float(part.time[i])
             return Mark(index, time, centre[i], float(heading[i]), float(turned[i]), float(work[i]))
 
+        # Ends of periods, counted from the start of the run, and of cycles, counted from the end of
+        # the start of the gait.
         self._last = mark(len(part) - 1)
         while (due := (self._count_periods + 1) * self._cycle - ROUND_OFF) <= self._last.time:
             self._count_periods += 1
@@ -271,16 +285,16 @@ class GaitFigures(Tally):
 
 
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-    """Return the figures of a run that is there as a whole."""
+    """Return the figures of a run that is in memory as a whole."""
     figures = GaitFigures(setup)
     figures.add(trajectory)
     return figures.figures(trajectory.events)
 
 
 def start_and_cycle(setup: Setup) -> tuple[float, float]:
-    """Return how long the gait takes to start, and a period of it [s].
+    """Return how long the gait takes to start, and how long a period lasts [s].
 
-    The post's gait starts with four configurations of its own, others with their first period.
+    The post's gaits start with four configurations of their own, other gaits with one period.
 
     Raises:
         AccordError: if a period is shorter than two control periods.

@@ -1,11 +1,11 @@
-"""The analytical simulator of the snake: planar dynamics, ellipse friction, inelastic stops.
+"""The analytical simulator of the snake: planar dynamics, ground friction, inelastic stops.
 
-It keeps the state as one row of y (model/coordinates), and advances it by the kernels of steps.py,
-or by those of sticking.py where the friction has no slip speed. Motions that only predict a tick
-are advanced many at once, as rows of the same array.
+It stores the state as a row y (model/coordinates), and advances it by the kernels of steps.py, or
+by those of sticking.py if the friction has no slip speed. Comparisons with physics engines also
+need the ends of many short motions that last one tick, the control period, each from a start of its
+own; these are advanced together, as rows of one array. The equations are in model/.
 
-Joint faults and events may be added in `lock` and `_note`. Equations are in model/; test_dynamics,
-test_stops and test_sticking hold the motion.
+Joint faults and events may be added in `lock` and `_note`.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ class SnakeReference(Reference):
         limits = np.full(len(self.joints), self.parameters.joint_limit)
         self._stops = StopWatch(self.joints, -limits, limits)
         self._scratch = self._make_scratch(1)
-        # Of the motion itself: side of each joint's stop (1, n), first impact [s] and impulse
-        # [N m s] of each joint in a tick (1, n, 2), and what a tick ends with (1, 2).
+        # For the motion itself, one row: the stop that each joint touches (1, n); the time [s] of
+        # the first impact and the impulse [N m s] of each joint in a tick (1, n, 2); and the
+        # largest angle and the energy lost at stops at the end of a tick (1, 2).
         self._sides, self._logs, self._tick_ends, _ = self._scratch
         self._warm_up(setup.initial)
 
@@ -62,7 +63,7 @@ class SnakeReference(Reference):
         return self._chain.unpack(self._rows[0], self._time, self._effort)
 
     def _make_scratch(self, k: int) -> tuple[Array, Array, Array, Array]:
-        """Return sides, logs, ends and steps done of k rows."""
+        """Return arrays for k rows: sides, logs, ends and steps done, as `advance_rows` takes."""
         n = len(self.joints)
         logs, ends = np.zeros((k, n, 2)), np.empty((k, 2))
         return np.zeros((k, n), np.int8), logs, ends, np.zeros(k, np.int64)
@@ -88,11 +89,11 @@ class SnakeReference(Reference):
 
     def compile_all(self) -> None:
         rows, efforts, scratch = self._rows.copy(), self._effort[None], self._make_scratch(1)
-        scratch[0][:] = FROZEN  # for impacts, which are compiled by no steps
+        scratch[0][:] = FROZEN  # so that `glide` makes no step and the kernels of impacts compile
         self._go(rows, efforts, np.array([1]), *scratch)
 
     def _advance(self, command: Command, duration: float) -> None:
-        """Move on, with impacts on the stops located inside each step."""
+        """Advance the motion by a tick, with impacts on the stops located inside each step."""
         if self.order == 1:
             self._largest, lost = sticking.advance(
                 self._chain.body, self._rows[0], self._effort, self.physics_step, self._steps,
@@ -104,7 +105,8 @@ class SnakeReference(Reference):
         self._losses.add(losses.STOPS, lost)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
-        if self._largest >= self._stops.nearest or self._stops.any:  # else no joint is at a stop
+        # Otherwise no joint is at a stop, or was at the last tick.
+        if self._largest >= self._stops.nearest or self._stops.any:
             for joint in self._stops.see(after.q):
                 self._events.append(self._stop(joint, before.time))
 
@@ -112,10 +114,10 @@ class SnakeReference(Reference):
         self._sides[0, joint] = FROZEN if locked else 0
 
     def _stop(self, joint: int, begin: float) -> Event:
-        """Return the event of a joint that came to its stop in the period from `begin` [s].
+        """Return the event of a joint that reached its stop in the tick that began at `begin` [s].
 
-        Its time is that of the joint's first impact in the period, its impulse the sum of all; a
-        joint that came to rest just there had none.
+        Its time is that of the joint's first impact in the tick, its impulse the sum of all of its
+        impacts; a joint that came to rest exactly at the stop had no impact.
         """
         offset, impulse = self._logs[0, joint].tolist()
         time = begin + offset if impulse else self._time

@@ -1,13 +1,14 @@
-"""Time steps of the chain: Runge-Kutta 4, with impacts on the stops located inside each step.
+"""Time steps of the snake's chain: Runge-Kutta 4, with impacts on the stops located in each step.
 
-While no joint is near its stop, `glide` takes plain steps. Otherwise `advance` finds the first
-joint that would pass its stop in a step, moves the chain to that instant by secant steps on the
-true motion (`locate`), applies the impact, and goes on with the rest of the step. A step with more
-than MAX_IMPACTS is finished by impulses at its start (`keep_inside`). The rows of all kernels are
-states y = [p, th, v, w].
+While no joint is near its stop, `glide` takes plain steps. Otherwise `advance` does the following
+in each step: it finds the first joint that would pass its stop, moves the chain to that instant by
+secant steps on the true motion (`locate`), applies the impact, and goes on with the rest of the
+step. If there are more impacts than MAX_IMPACTS in a step, impulses at its start take their place
+(`keep_inside`). All kernels work on states y = [p, th, v, w] (model/coordinates), a row for each
+motion; the equations are in model/.
 
-MAX_IMPACTS may be tuned, and bounds the time of a step. Engines are judged by this, so method and
-accuracy must stay: test_dynamics tests the order, test_stops the impacts. Equations are in model/.
+MAX_IMPACTS may be tuned, and limits the time that a step takes. Method and accuracy must stay, for
+physics engines are judged by this simulator.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from snake.model.stops import (
     update_sides,
 )
 
-MAX_IMPACTS = 6  # located in one step; more cost time and change no figure of a gait
-SECANT_STEPS = 12  # at most, to an impact; they end within a tenth of TOUCH
-ROUNDS = 5  # of Newton's method in `keep_inside`, the last of which only moves the joints inside
+MAX_IMPACTS = 6  # located in one step; more of them cost time and change no figure of a gait
+SECANT_STEPS = 12  # largest number to locate an impact; they stop within a tenth of TOUCH
+ROUNDS = 5  # of `keep_inside`: four by Newton's method, and one that moves the joints inside
 
 
 @kernel
@@ -55,14 +56,17 @@ def widest(y):
 
 @kernel
 def glide(body, rows, tau, h, counts, friction, points, limit, sides, logs, ends, done):
-    """Advance k rows of y while no joint is at its stop, which needs no kernel of impacts.
+    """Advance k rows of y while no joint is at its stop.
+
+    It needs none of the kernels of impacts, which take long to compile.
 
     Args:
-        rows, tau, counts, sides, logs, ends: as of `advance_rows`.
-        done: filled with how many steps were made (k,).
+        body, rows, tau, h, counts, friction, points, limit, sides, logs, ends: as in
+            `advance_rows`.
+        done: filled with the number of steps made for each row (k,).
 
     Returns:
-        how many steps remain in all.
+        the number of steps that remain, summed over the rows.
     """
     size, remaining = rows.shape[1], 0
     slope, stage, end = np.empty(size), np.empty(size), np.empty(size)
@@ -91,7 +95,7 @@ def glide(body, rows, tau, h, counts, friction, points, limit, sides, logs, ends
 
 @kernel
 def derivative(body, y, tau, friction, points, side, work, dy):
-    """Fill dy of y = [p, th, v, w], (2N + 4,); `work` is that of `accelerations`."""
+    """Fill dy of y, (2N + 4,), with the torques of the stops in `side`; `work` as above."""
     n = tau.shape[0] + 1
     free_derivative(body, y, tau, friction, points, work, dy)
     for j in range(n - 1):
@@ -102,7 +106,7 @@ def derivative(body, y, tau, friction, points, side, work, dy):
 
 @kernel
 def rk4(body, y, tau, h, friction, points, side):
-    """Return y after h [s]."""
+    """Return y after one step of h [s], during which the joints in `side` rest at their stops."""
     slope, work = np.empty(y.shape[0]), np.empty((12, side.shape[0] + 1))
     stage, end = y.copy(), y.copy()
     for k in range(4):
@@ -113,13 +117,16 @@ def rk4(body, y, tau, h, friction, points, side):
 
 @kernel
 def keep_inside(body, y, tau, h, friction, points, limit, side):
-    """Return y after h [s], with impulses at its start by which all joints end inside their stops.
-
-    The energy that they take [J] is returned beside it.
+    """Take a step with impulses at its start such that all joints end inside their stops.
 
     It is for steps with more impacts than are worth locating. An impact then comes up to h too
-    early: an error of first order, with both momenta kept. Newton's method finds the impulses,
-    since the motion is linear in them to first order; what four rounds leave is moved inside.
+    early, an error of first order; momentum and angular momentum are conserved. The impulses follow
+    by Newton's method, since the motion is linear in them to first order: what a joint is beyond
+    its stop at the end, divided by h, is the velocity to be stopped at the start. What remains
+    after four rounds is removed by moving the joints to their stops.
+
+    Returns:
+        y after h [s], and the energy that the impulses dissipate [J].
     """
     n = side.shape[0] + 1
     c = np.cos(y[2 : n + 2])
@@ -127,32 +134,43 @@ def keep_inside(body, y, tau, h, friction, points, limit, side):
     sides = side.copy()
     beyond = np.empty(n)
     start = y.copy()
-    held = side.copy()
-    push = np.zeros(n - 1)
+    resting = side.copy()
+    impulses = np.zeros(n - 1)
     after = y
-    for turn in range(ROUNDS):
-        after = rk4(body, start, tau, h, friction, points, held)
+    for iteration in range(ROUNDS):
+        after = rk4(body, start, tau, h, friction, points, resting)
         if excess(after, limit, sides, beyond) <= TOUCH:
             break
-        before = beyond.copy()
+        beyond_before = beyond.copy()
         force = hold(body, c, s, beyond, sides)
-        if turn == ROUNDS - 1:
-            after[2 : n + 2] += beyond - before
+        if iteration == ROUNDS - 1:
+            after[2 : n + 2] += beyond - beyond_before
             break
-        start[n + 4 :] += (beyond - before) / h
+        start[n + 4 :] += (beyond - beyond_before) / h
         for j in range(n - 1):
-            push[j] += force[j] * sides[j] / h
-            if held[j] * (start[n + 4 + j] - start[n + 5 + j]) < -STILL:
-                held[j] = 0
-    return after, energy_taken(push, y[n + 4 :], start[n + 4 :])
+            impulses[j] += force[j] * sides[j] / h
+            if resting[j] * (start[n + 4 + j] - start[n + 5 + j]) < -STILL:
+                resting[j] = 0
+    return after, energy_taken(impulses, y[n + 4 :], start[n + 4 :])
 
 
 @kernel
 def locate(body, y, after, tau, remaining, joint, sign, fraction, friction, points, limit, side):
-    """Return the state in which the first joint has just come to its stop, and the time to it.
+    """Locate the instant at which the first joint reaches its stop.
 
-    Starts from the cubic's estimate, and goes on by secant steps on the true motion; another
-    joint that turns out to be earlier takes the place of the first.
+    Starts from the estimate of `first_violation`, and improves it by the gap that is left over the
+    joint's rate, on the true motion. If another joint turns out to be earlier, it takes the place
+    of the first.
+
+    Args:
+        body, tau, friction, points, limit, side: as in `advance`.
+        y: state at the start of the interval.
+        after: state at its end.
+        remaining: length of the interval [s].
+        joint, sign, fraction: what `first_violation` returned for the interval.
+
+    Returns:
+        the state at that instant, and the time from the start of the interval to it [s].
     """
     n = side.shape[0] + 1
     offset = fraction * remaining
@@ -173,14 +191,22 @@ def locate(body, y, after, tau, remaining, joint, sign, fraction, friction, poin
 
 @kernel
 def advance(body, y, tau, h, first, steps, friction, points, limit, side, log):
-    """Advance y and side in place by steps of h [s], from the one numbered `first` to `steps`.
+    """Advance a motion by steps number `first` to `steps` - 1, with impacts on the stops.
 
     Args:
+        body: (a, b, m, J) of a link.
+        y: state, changed in place (2N + 4,).
+        tau: joint efforts (n,) [N m].
+        h: length of a step [s].
+        first, steps: number of the first step, and of all steps.
+        friction, points: of the ground, as in `ground.ground_forces`.
+        limit: joint limit [rad].
+        side: stop that each joint touches, as in `stops`, changed in place (n,).
         log: filled with a row for each joint (n, 2): the time of its first impact since the start
-            [s], and the sum of the impulses of all of its impacts, 0 where there was none [N m s].
+            of step 0 [s], and the sum of the impulses of its impacts, 0 for none [N m s].
 
     Returns:
-        the largest angle of any joint at the end [rad], and the energy that the stops took [J].
+        the largest angle of any joint at the end [rad], and the energy lost at the stops [J].
     """
     n = side.shape[0] + 1
     log[:] = 0.0
@@ -189,15 +215,16 @@ def advance(body, y, tau, h, first, steps, friction, points, limit, side, log):
         remaining = h
         attempts = 0
         while True:
-            # Neighbours can hit in turn ever faster, without end: then nearly there is there.
+            # Neighbouring joints can hit their stops in turn ever faster, without end. The
+            # tolerance within which a joint touches its stop therefore grows with the attempts.
             touch = TOUCH * 10.0 ** min(attempts // 8, 4)
-            # An impact can drive another joint at its stop outwards, which then takes part.
+            # Impacts: one can drive another joint at its stop outwards, so repeat up to n times.
             for _ in range(n):
                 if not update_sides(y, limit, side, touch):
                     break
-                before = y[n + 4 :].copy()
+                rates_before = y[n + 4 :].copy()
                 impulse = impact(body, y, side)
-                lost += energy_taken(impulse * side, before, y[n + 4 :])
+                lost += energy_taken(impulse * side, rates_before, y[n + 4 :])
                 for j in range(n - 1):
                     if impulse[j] > 0.0:
                         if log[j, 1] == 0.0:
@@ -205,6 +232,7 @@ def advance(body, y, tau, h, first, steps, friction, points, limit, side, log):
                         log[j, 1] += impulse[j]
             if remaining <= 0.0:
                 break
+            # Try the rest of the step; without a further impact, or after too many, it ends there.
             after = rk4(body, y, tau, remaining, friction, points, side)
             joint, sign, fraction = first_violation(y, after, remaining, limit, side)
             attempts += 1
@@ -217,6 +245,7 @@ def advance(body, y, tau, h, first, steps, friction, points, limit, side, log):
                 y[:] = after
                 remaining = 0.0
                 continue
+            # Else go on up to the next impact.
             after, offset = locate(
                 body, y, after, tau, remaining, joint, sign, fraction, friction, points, limit, side
             )
@@ -229,12 +258,13 @@ def advance(body, y, tau, h, first, steps, friction, points, limit, side, log):
 
 @kernel
 def advance_rows(body, rows, tau, h, counts, friction, points, limit, sides, logs, ends, done):
-    """Advance k rows of y by `advance`, each by a number of steps of its own.
+    """Advance k rows of y by `advance`, each by its own number of steps.
 
     Args:
-        rows, tau, counts, sides, logs: of each row (k, ...).
+        body, h, friction, points, limit: as in `advance`, the same for all rows.
+        rows, tau, counts, sides, logs: states, efforts, numbers of steps, sides and logs (k, ...).
         ends: filled with what `advance` returns (k, 2).
-        done: how many steps of each were made before, by `glide` (k,).
+        done: number of steps of each row that `glide` has made before (k,).
     """
     for i in range(rows.shape[0]):
         if done[i] < counts[i]:

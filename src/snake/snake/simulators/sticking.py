@@ -1,21 +1,29 @@
-"""Time steps of the chain with friction that sticks, as contact solvers take them [Moreau 1988].
+"""Time steps of the chain with friction that sticks, as the contact solvers of engines take them.
 
-In a step of h [s] the velocities u = (v, w) become, with M, J and the bounds of its start,
+This is the scheme of Moreau (1988), as in the physics engine DART. In a step of h [s] the
+velocities u = (v, w) of centre of mass and headings become u', where the mass matrix M, the
+Jacobian J and the bounds are those at the start of the step:
 
     u' = u + h M^-1 (Q + J' f),    |f_i| <= mu_i N_i,    f_i = -mu_i N_i sign(s_i) where s_i != 0
 
-s = J u' are the slips of the contact points, along and across their links. So a point that can be
-held is held within the step, and dry friction needs no slip speed. A joint at its stop, or that
-would pass it but for these impulses, has a row of J, too, whose torque keeps it from passing, and
-never pulls; one that only they push past its stop goes past it, as in DART. There are more rows
-than velocities, so the impulses are not unique. As in DART, the diagonal of J M^-1 J' is enlarged
-by its part CFM, which makes them so, and lets what is held creep by some 1e-7 m/s. The velocity of
-`base_link` and the rates of the joints are kept while these move by h: with others, such as those
-of the centre of mass, a step would end with other slips, by h w^2 times its distance.
+Q are the applied forces, N_i the loads of the contact points, and s = J u' their slip velocities
+along and across the links. A friction impulse is h f_i. So a point that friction can hold is held
+within the step, and dry friction needs no slip speed.
 
-SnakeReference calls `advance` where the friction has no slip speed. The rules, those of CFM (from
-roboaccord.contract) and stops among them, are fixed by DART: test_sticking and Gazebo's twin (its
-scheme on our equations, test_gazebo_twin) compare them.
+Stops: a joint that is at its stop, or would pass it without the impulses, has a row of J as well.
+Its torque keeps the joint from passing, and never pulls. A joint that passes its stop only because
+of the impulses does pass it, as in DART.
+
+CFM (constraint force mixing): J has more rows than there are velocities, so the impulses are not
+unique. As in DART, the diagonal of J M^-1 J' is multiplied by 1 + CFM. That makes them unique, and
+lets held points creep by some 1e-7 m/s.
+
+Positions: `base_link` moves with its velocity over the step, and the joints with their rates. If
+the centre of mass moved with its velocity instead, the step would end with other slips, by h w^2
+times the distance of a link.
+
+SnakeReference calls `advance` if the friction has no slip speed. The rules must stay those of DART,
+with whose runs they are compared.
 """
 
 from __future__ import annotations
@@ -33,7 +41,13 @@ from snake.model.tracking import centre_accelerations
 
 @kernel
 def row_speeds(body, c, s, u, points, out):
-    """Fill the slips of all points along and across, then the rates of the joints [m/s, rad/s]."""
+    """Fill `out` with J u: the slips of all points along and across, then the rates of the joints.
+
+    Args:
+        body, c, s, points: as in `ground.ground_forces`.
+        u: velocity of the centre of mass, and rates of the headings (N + 2,) [m/s, rad/s].
+        out: filled (2 N k + N - 1,) [m/s, rad/s].
+    """
     n, count = c.shape[0], points.shape[0]
     lx, ly, w = np.empty(n), np.empty(n), u[2:]
     link_velocities(body, c, s, u[0], u[1], w, lx, ly)
@@ -47,7 +61,10 @@ def row_speeds(body, c, s, u, points, out):
 
 @kernel
 def response(body, c, s, points, row, du):
-    """Fill du (N + 2,), the change of u by a unit impulse of a row, at a point or in a joint."""
+    """Fill du (N + 2,) with M^-1 J' of one row: the change of u by a unit impulse.
+
+    Rows are ordered as in `row_speeds`: an impulse at a point, along or across, or in a joint.
+    """
     n, count = c.shape[0], points.shape[0]
     work = np.zeros((11, n))
     fx, fy, torque, still = work[0], work[1], work[2], work[3]
@@ -65,13 +82,26 @@ def response(body, c, s, points, row, du):
 
 @kernel
 def _allows(high, speed):
-    """Return whether the stop of a joint allows a rate beside the one that leads up to it."""
+    """Return whether a joint stays inside its nearer stop.
+
+    `speed` is its rate minus the rate with which it would just reach the stop; `high` is 0 for the
+    upper stop, whose impulse can only be negative, and infinite for the lower one.
+    """
     return speed <= 0.0 if high == 0.0 else speed >= 0.0
 
 
 @kernel
 def solve_rows(by_row, speed, low, high, used, side, impulse):
-    """Fill the impulses of the rows that are used, 0 of the others; arguments as of `advance`."""
+    """Fill `impulse` with the impulses of all rows, 0 for rows that are not used.
+
+    Args:
+        by_row: J M^-1 J', row by row.
+        speed: J u without impulses, minus what is allowed at stops.
+        low, high: bounds of the impulses.
+        used: whether a row acts in this step.
+        side: of the joints; a frozen joint gets no CFM.
+        impulse: filled.
+    """
     rows = np.flatnonzero(used)
     k, first = len(rows), len(used) - len(side)
     matrix, solution = np.empty((k, k)), np.empty(k)
@@ -87,12 +117,12 @@ def solve_rows(by_row, speed, low, high, used, side, impulse):
 
 @kernel
 def advance(body, y, tau, h, steps, friction, points, limit, side):
-    """Advance y in place by `steps` steps of h [s]; arguments as of `steps.advance`.
+    """Advance y in place by `steps` steps of h [s]; arguments are those of `steps.advance`.
 
-    Of `side` the joints that are frozen count: their rows are held in both directions.
+    Only FROZEN counts in `side`: such joints are held in both directions.
 
     Returns:
-        the largest angle of any joint at the end [rad], and the energy that the stops took [J].
+        the largest angle of any joint at the end [rad], and the energy lost at the stops [J].
     """
     # The rows of J are two for each contact point, along and across, and then one for each joint.
     n, count = (y.shape[0] - 4) // 2, points.shape[0]
@@ -101,13 +131,14 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
     work, u = np.empty((12, n)), y[n + 2 :]
     mu, loads, acc = np.empty((n, 2)), np.empty((n, count)), np.empty(n + 2)
     du, by_row = np.zeros((rows, n + 2)), np.zeros((rows, rows))
-    low, high, speed, before = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows)
+    low, high, speed, speed_before = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows)
     impulse, stop = np.empty(rows), np.empty(n - 1)
     used = np.ones(rows, np.bool_)
     ax, ay, px, py = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     lost = 0.0
     for _ in range(steps):
-        # Bounds of the impulses, and the rates with which joints would just reach their stops.
+        # Bounds of the impulses, and the rates with which joints would just reach their stops in
+        # the step. `accelerations` gets no contact points, for friction comes as impulses.
         angle = y[2 : n + 1] - y[3 : n + 2]
         accelerations(
             body, y[2 : n + 2], y[0], u[0], u[1], u[2:], tau, friction, points[:0], work, acc,
@@ -119,7 +150,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
                 h * mu[row // 2 // count, row % 2] * loads[row // 2 // count, row // 2 % count]
             )
             low[row] = -high[row]
-        for j in range(n - 1):  # at the end of the step no farther than the nearer stop
+        for j in range(n - 1):  # a joint may go to its nearer stop in the step, and no farther
             upper = angle[j] > 0.0
             low[first + j], high[first + j] = (-np.inf, 0.0) if upper else (0.0, np.inf)
             stop[j] = (
@@ -127,8 +158,9 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
             )
             if side[j] == FROZEN:
                 low[first + j], high[first + j], stop[j] = -np.inf, np.inf, 0.0
-        # Velocities without impulses; u goes on with those of `base_link`, not of the centre.
-        row_speeds(body, c, s, u, points, before)
+        # Velocities without impulses. Until the end of the step u[:2] is the velocity of the centre
+        # of mass that belongs to the motion of `base_link` described above.
+        row_speeds(body, c, s, u, points, speed_before)
         centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
         u += h * acc
         u[0] += h * ax[-1]
@@ -137,7 +169,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
         speed[first:] -= stop
         for row in range(first, rows):  # frozen joints have a stop of 0
             used[row] = stop[row - first] == 0.0 or not _allows(high[row], speed[row])
-        # Impulses of all rows that act, and what they change.
+        # Impulses of all rows that act, and the velocities after them.
         for row in range(rows):
             if used[row]:
                 response(body, c, s, points, row, du[row])
@@ -147,14 +179,14 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
         speed[first:] += stop
         u += impulse @ du
         for j in range(n - 1):
-            lost -= 0.5 * impulse[first + j] * (before[first + j] + speed[first + j])
+            lost -= 0.5 * impulse[first + j] * (speed_before[first + j] + speed[first + j])
         # `base_link` moves by h times its velocity, and the centre of mass follows.
         link_velocities(body, c, s, u[0], u[1], u[2:], ax, ay)
         link_places(body, c, s, y[0], y[1], px, py)
-        x, y_, vx, vy = px[-1] + h * ax[-1], py[-1] + h * ay[-1], ax[-1], ay[-1]
+        tail_x, tail_y, vx, vy = px[-1] + h * ax[-1], py[-1] + h * ay[-1], ax[-1], ay[-1]
         y[2 : n + 2] += h * u[2:]
         c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
         link_velocities(body, c, s, 0.0, 0.0, u[2:], ax, ay)
         link_places(body, c, s, 0.0, 0.0, px, py)
-        y[0], y[1], u[0], u[1] = x - px[-1], y_ - py[-1], vx - ax[-1], vy - ay[-1]
+        y[0], y[1], u[0], u[1] = tail_x - px[-1], tail_y - py[-1], vx - ax[-1], vy - ay[-1]
     return np.abs(y[2 : n + 1] - y[3 : n + 2]).max(), lost

@@ -1,13 +1,16 @@
-"""The gait of eight configurations, as the post describes it and as its author's code does it.
+"""The gait of eight configurations, as the blog post describes it and as its author's code does it.
 
-Each configuration holds for a while and gives every segment (head, body1, body2, tail) a twist:
-+-2 for the stop, +-1 for half of it. Four configurations start the wave, four are looped.
-`AsDescribed` follows the post's table, `AsCoded` the plugin of its author, update by update.
+The post (docs/snake.md names it) divides the snake into four segments of five joints: head, body1,
+body2 and tail. A configuration gives every segment a twist: 2 bends its joints to the upper stop,
+-2 to the lower one, 1 and -1 half as far, and 0 asks for nothing. Each configuration holds for a
+while. Four of them (START) start a wave that runs along the body; four others (LOOP) repeat it.
 
-START, LOOP, CODED_JOINTS and AsCoded with its 150 updates are fixed by the source, and test_post
-tests them, with the code's errors kept. So are the defaults of 10 N m and 0.15 s (its code's
-SetForce and 150 updates of 1 ms). `kp` and `kd` are our choice and may be changed, for the post
-states an angle and no way to hold it.
+`AsDescribed` follows the post's table, and holds the angles that it states by a controller of ours.
+`AsCoded` does what the author's Gazebo plugin does, update by update, with its errors.
+
+START, LOOP, CODED_JOINTS and AsCoded with its 150 updates are the source's and stay. So do the
+defaults of 10 N m and 0.15 s (its code's SetForce and 150 updates of 1 ms). `kp` and `kd` are our
+choice, since the post states an angle but not how it is held.
 """
 
 from __future__ import annotations
@@ -23,9 +26,11 @@ from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 SEGMENTS = ("head", "body1", "body2", "tail")
+# The post's table: a row for each configuration, with the twists of the segments in this order.
 START = ((0, 0, 0, 2), (0, 0, 2, -1), (0, 2, -1, -2), (2, -1, -2, 1))
 LOOP = ((-1, -2, 1, 2), (-2, 1, 2, -1), (1, 2, -1, -2), (2, -1, -2, 1))
-CODED_JOINTS = (5, 5, 5, 5)  # five joints of each segment; so M21 is never driven
+# Joints that the plugin drives in each segment; the last of its 21 joints, M21, is never driven.
+CODED_JOINTS = (5, 5, 5, 5)
 
 
 def segment_of(joints: int, segments: Sequence[int] = ()) -> Array:
@@ -34,10 +39,10 @@ def segment_of(joints: int, segments: Sequence[int] = ()) -> Array:
     Args:
         joints: number n of joints.
         segments: number of joints of the four segments, from the head; empty for four of equal
-            size, with what is left over in the tail.
+            size, with the remaining joints added to the tail.
 
     Raises:
-        ValueError: for other than four segments, or ones that the robot has no joints for.
+        ValueError: for other than four segments, or for more joints than the robot has.
     """
     if isinstance(segments, (str, int, float)) or len(segments) not in (0, len(SEGMENTS)):
         raise ValueError(f"segments must be {len(SEGMENTS)} numbers of joints: head to tail")
@@ -58,18 +63,19 @@ def segment_of(joints: int, segments: Sequence[int] = ()) -> Array:
 class AsDescribed:
     """Hold every joint at the angle of its configuration, with at most `effort`.
 
-    The table's order, with the wave starting at the tail: +-2 at the stop, +-1 at half of it; an
-    empty cell asks for nothing.
+    The wave starts at the tail, as in the table. A twist of +-2 asks for the angle of the stop, +-1
+    for half of it; joints of a segment with an empty cell (0) get no effort.
 
     Args:
         setup: robot and scenario.
         segments: number of joints of head, body1, body2 and tail; joints behind them stay limp.
         effort: largest effort.
-        hold: time of a looped configuration.
-        start: time of a starting configuration; `hold` where 0.
+        hold: how long a looped configuration lasts.
+        start: how long a starting configuration lasts; 0 stands for `hold`.
         kp: stiffness near the wanted angle.
-        kd: damping. An effort held over a control period T acts T/2 late, which takes
-            kp T/2 from the damping: with kp 100 nothing of .05 is left at 1 ms, and joints chatter.
+        kd: damping. Since an effort is held over a control period T, it acts T/2 late on average,
+            which reduces the damping to kd - kp T/2. With kp 100 and T 1 ms a kd of 0.05 would be
+            cancelled, and the joints would chatter.
     """
 
     setup: Setup
@@ -87,7 +93,7 @@ class AsDescribed:
         self.start = self.start or self.hold
         self.limit: float = self.setup.parameters.joint_limit
         self._segment = segment_of(len(self.setup.joints), self.segments)  # of each joint (n,)
-        # By twists of the segments: wanted angles (n,) [rad], and the joints that are left limp.
+        # By twists of the segments: wanted angles (n,) [rad], and indices of the limp joints.
         self._shapes: dict[tuple[int, ...], tuple[Array, NDArray[np.intp]]] = {}
 
     def reset(self, seed: int) -> None:
@@ -103,14 +109,20 @@ class AsDescribed:
         return Command(effort)
 
     def _shape(self, twists: tuple[int, ...]) -> tuple[Array, NDArray[np.intp]]:
-        """Return the wanted angles (n,) of a configuration, and which joints are asked nothing."""
+        """Return the wanted angles of a configuration (n,) [rad], and indices of limp joints."""
         twist = np.array((*twists, 0))[self._segment]
         self._shapes[twists] = 0.5 * twist * self.limit, np.flatnonzero(twist == 0)
         return self._shapes[twists]
 
 
 def configuration(time: float, hold: float, start: float = 0.0) -> tuple[int, ...]:
-    """Return the twists of the four segments at a time [s]; `start` is `hold` where 0."""
+    """Return the twists of the four segments at a time [s].
+
+    Args:
+        time: since the start [s].
+        hold: how long a looped configuration lasts [s].
+        start: how long a starting configuration lasts [s]; 0 stands for `hold`.
+    """
     start = start or hold
     number = int(time / start + 1e-9)
     if number < len(START):
@@ -119,18 +131,26 @@ def configuration(time: float, hold: float, start: float = 0.0) -> tuple[int, ..
 
 
 class AsCoded:
-    """Do what the author's plugin does, update by update, one a millisecond.
+    """Do what the author's plugin does, update by update, one update per millisecond.
 
-    A joint short of its stop gets the full effort and one at it none; `shrink`, for +-1, pushes a
-    joint that is beyond half of its range further out, so it never comes to half. The wave starts
-    at link 01, looped states last one update more, and joints behind the segments get nothing.
+    In an update each segment has one of four actions, coded 2, -2, 1 and 0 below:
+
+        LEFT     full positive effort on joints below the upper stop
+        RIGHT    full negative effort on joints above the lower stop
+        SHRINK   full effort on joints that are beyond half of the limit, away from the middle
+        NONE     no effort
+
+    SHRINK stands for a twist of +-1, but pushes a joint further out, so it never comes to half of
+    the limit: an error of the plugin, which is kept. The wave starts at link 01, the head, where
+    the post's table has the tail; looped configurations last one update more than starting ones;
+    and joints behind the segments get no effort.
 
     Args:
         setup: robot and scenario.
         segments: number of joints of head, body1, body2 and tail; the code's five each as far as
             the robot has them.
-        effort: of a joint that moves.
-        updates: of a starting state; a looped one has one more.
+        effort: magnitude of the effort on a driven joint.
+        updates: number of updates of a starting configuration; a looped one has one more.
         update_period: of the plugin.
     """
 
@@ -169,7 +189,7 @@ class AsCoded:
         return Command(effort)
 
     def action(self, update: int) -> tuple[int, ...]:
-        """Return what the four segments do in an update."""
+        """Return the actions of the four segments in an update, counted from 0."""
         if update < len(self.START) * self.updates:
             return self.START[update // self.updates]
         looped = (update - len(self.START) * self.updates) // (self.updates + 1)
