@@ -22,7 +22,7 @@ from roboaccord.contract import Array, RobotState, clip_efforts
 from roboaccord.scenario import Setup
 
 from roboaccord_studies.packbot.detection.balance import Balance, Tick
-from roboaccord_studies.packbot.detection.bank import CLEAR, KINDS, RESTARTED, TAKEN, FilterBank
+from roboaccord_studies.packbot.detection.bank import EXCLUDED, KINDS, RESTARTED, TAKEN, FilterBank
 from roboaccord_studies.packbot.detection.filters import HEALTHY, LOOSE, N
 from roboaccord_studies.packbot.detection.noise import SETTLED, Noise
 from roboaccord_studies.packbot.detection.touching import Touching
@@ -172,7 +172,7 @@ class Detector:
         A joint that stood still may be frozen; one whose effort would not have moved it, loose.
         """
         explanations = dict[str, tuple[str, ...]]()
-        loose, frozen = self._bank.by_joint(self._bank.recent) > -CLEAR
+        loose, frozen = self._bank.by_joint(self._bank.recent) > -EXCLUDED
         for j, joint in enumerate(JOINTS):
             verdict = self._reported.get(j)
             if verdict in (None, "undetermined", "healthy", "unexplained"):
