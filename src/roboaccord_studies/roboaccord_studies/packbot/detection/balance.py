@@ -40,11 +40,11 @@ from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, Uncertain
 WANDER = 0.3  # s; time constant of wandering efforts
 WANDER_AT_ONCE = 0.2  # standard deviation of their change in one tick, over their own
 MODEL_ERROR = 0.01  # part of the motors' efforts that the size of wandering efforts grows by
-DRY_RATE = 0.02  # rad/s; dry friction is that times tanh(rate / DRY_RATE), smooth through 0
+DRY_RATE = 0.02  # rad/s; unknown dry friction is multiplied by tanh(rate / DRY_RATE)
 NONLINEAR = 0.1  # part of the efforts of uncertain inertial parameters that is not linear in them
 PRECISION = 0.02  # width of the interval at which the bisection in `_physical` ends
 LIGHTEST = 0.3  # least eigenvalue of the mass matrix as estimated, over that of the model
-SMOOTH = 0.1  # s; time constant of mean accelerations, so that noise teaches the filter nothing
+SMOOTH = 0.1  # s; time constant of mean accelerations: noise in C would make unknowns seem known
 
 
 class Tick(NamedTuple):
